@@ -1,6 +1,8 @@
-//! How often a search over 100 commits finds the one that brought a change: simulated searches, of several kinds of noise.
+//! Simulates how often a search over 100 commits finds the one that introduced a change, for
+//! several kinds of noise.
 //!
-//! `cargo run --release -p assay-analysis --example bisect -- 200` prints a line for each kind, from fixed seeds.
+//! `cargo run --release -p assay-analysis --example bisect -- 200` prints a line for each kind,
+//! from fixed seeds.
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use assay_analysis::bisect::{Bisected, Outcome};
@@ -12,20 +14,20 @@ use rayon::prelude::*;
 
 const COMMITS: usize = 100;
 const CHANGE: f64 = 0.03;
-/// Blocks after which a search gives up.
+/// Number of blocks after which a search gives up.
 const MOST: u32 = 12_000;
 
-/// What makes values differ, as standard deviations of their logarithms.
+/// Sources of variation, as standard deviations of logarithms.
 #[derive(Clone, Copy)]
 struct Noise {
     name: &'static str,
-    /// From run to run.
+    /// Variation between runs.
     run: f64,
-    /// From block to block.
+    /// Variation between blocks.
     block: f64,
-    /// From build to build.
+    /// Variation between builds.
     build: f64,
-    /// The share of runs that are disturbed, and how many times as noisy they are.
+    /// The share of runs that are disturbed, and the factor of their noise.
     wild: (f64, f64),
     change: f64,
 }
@@ -43,7 +45,7 @@ const KINDS: [Noise; 7] = [
 const PLAIN: Noise =
     Noise { name: "", run: 0.03, block: 0.0, build: 0.0, wild: (0.0, 1.0), change: CHANGE };
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Copy)]
 struct Found {
     outcome: Outcome,

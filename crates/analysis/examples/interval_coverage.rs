@@ -1,9 +1,11 @@
-//! Makes the table of how often intervals hold what they are about: `docs/concepts/interval-coverage.md` for people, and
-//! `crates/analysis/src/coverage/table.csv` for the tool's own warnings. Some minutes on two cores; the same digits everywhere.
+//! Generates the table of interval coverage: `docs/concepts/interval-coverage.md` for readers, and
+//! `crates/analysis/src/coverage/table.csv` for the tool's own warnings. Takes some minutes on two
+//! cores, and gives the same digits everywhere.
 //!
 //!     cargo run --release -p assay-analysis --example interval_coverage
 //!
-//! With names of methods behind `--` it simulates those alone, and keeps the other lines of the table.
+//! With names of methods after `--` it simulates only those, and keeps the other lines of the
+//! table.
 #![allow(clippy::print_stdout, reason = "says where it is")]
 
 use assay_analysis::coverage::simulation::{EXPERIMENTS, GROUPS, cells};
@@ -45,7 +47,7 @@ fn main() -> io::Result<()> {
     std::fs::write(root.join("../../docs/concepts/interval-coverage.md"), page::page(&text))
 }
 
-/// The table as text; lines of what was not simulated are those of the table before.
+/// The table as text; lines that were not simulated are copied from the previous table.
 fn csv(table: &Table, before: &str) -> String {
     let mut text = String::from("method,kind,5,20,100,1000\n");
     for (method, name) in Method::ALL {

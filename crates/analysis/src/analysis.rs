@@ -1,9 +1,10 @@
-//! All that is said about samples: descriptions, comparisons, findings.
+//! The complete analysis of samples: descriptions, comparisons, findings.
 //!
-//! One result for everything that is compared: sides on one row, a scan, a suite of many rows, the functions of two profiles. This is
-//! where the rules that span several comparisons stand: one primary metric decides; its comparisons are one family that shares the
-//! error, those of the secondary metrics another (`family`). What differs by [`Shape`] is which subjects are compared, and whether
-//! what was found is said of each of them or once for many.
+//! There is one result type for everything that is compared: sides on one row, a scan, a suite of
+//! many rows, the functions of two profiles. This module holds the rules that span several
+//! comparisons: one primary metric decides; its comparisons are one family that shares the error
+//! rate, those of the secondary metrics another (`family`). [`Shape`] determines which subjects are
+//! compared, and whether findings are reported for each of them or summarized.
 
 use crate::battery::{self, Battery};
 use crate::checks;
@@ -46,74 +47,78 @@ pub(crate) use options::{
 };
 pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
-/// Bins of the small pictures.
+/// Number of bins of the small histograms.
 const BINS: usize = 7;
 /// Of a suite with more comparisons than this, what is compared is made whenever it is wanted, and never held for all of them.
 const MOST_HELD: usize = 10_000;
 
-/// All that is said about samples.
+/// The complete analysis of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
-    /// The plan that was followed, with what the user asked for laid over it.
+    /// The plan that was followed, with the user's options applied.
     pub plan: Plan,
-    /// How the comparisons of a family share the error.
+    /// How the comparisons of a family share the error rate.
     pub adjust: Adjust,
     /// How the samples were taken.
     pub design: Design,
     /// How the comparisons are arranged.
     pub shape: Shape,
-    /// What is compared; the first is the reference. Of a scan they are its commands, else where there is only one row, the subjects.
+    /// The sides that are compared; the first is the reference. For a scan they are its commands,
+    /// otherwise the subjects if there is only one row.
     pub sides: Vec<Side>,
-    /// What the sides are compared on; one without a name for commands.
+    /// The rows on which sides are compared; a single one without a name for commands.
     pub rows: Vec<Row>,
-    /// What a row is called, in the singular: [`BENCHMARK`], or what the rows say of themselves.
+    /// What a row is called, in the singular: [`BENCHMARK`], or the rows' own noun.
     pub noun: String,
     /// The metrics.
     pub metrics: Vec<Metric>,
-    /// Index of the metric that decides.
+    /// Index of the deciding metric.
     pub primary: usize,
     /// The subjects; the first is a reference.
     pub subjects: Vec<SubjectSummary>,
-    /// The primary metric of every subject that is compared, against its reference: in the order of the subjects, of a suite side by
-    /// side in the order of the reference's rows.
+    /// The primary metric of every compared subject against its reference, in the order of the
+    /// subjects; for a suite, side by side in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
-    /// The other metrics (the secondary metrics that the plan names, if it names any), metric by
-    /// metric, decided and adjusted among themselves.
+    /// The other metrics (the plan's secondary metrics, if it names any), metric by metric, decided
+    /// and adjusted among themselves.
     pub secondary: Vec<Comparison>,
-    /// What the comparisons of one side with one reference come to together, of a scan and of a suite: first of the primary metric.
+    /// Summaries of the comparisons of one side with one reference, for scans and suites; the
+    /// primary metric first.
     pub groups: Vec<Group>,
-    /// What is not on both sides; empty lists are left out.
+    /// Rows or metrics that are not on both sides; empty lists are omitted.
     pub only: Vec<Only>,
-    /// Every classical test of the primary metric; `None` unless asked for.
+    /// All classical tests of the primary metric; `None` unless requested.
     pub battery: Option<Box<Battery>>,
     /// How the primary metric grows with the parameters of a scan.
     pub curves: Vec<Curve>,
-    /// Complete blocks; `None` when the samples were not taken in blocks, and for a suite, where every comparison has its own.
+    /// Number of complete blocks; `None` if the samples were not taken in blocks, and for a suite,
+    /// whose comparisons have a number each.
     pub blocks: Option<usize>,
-    /// Where the spread of the primary metric comes from, for every subject in their order; empty for a suite.
+    /// Sources of variance of the primary metric, for every subject in order; empty for a suite.
     pub noise: Vec<NoiseOf>,
-    /// Small pictures of the primary metric, over a range common to all subjects; `None` for a suite.
+    /// Small histograms of the primary metric, over a range common to all subjects; `None` for a
+    /// suite.
     pub histogram: Option<Histogram>,
-    /// What came of the requests of a load test; empty for all else.
+    /// Outcomes of the requests of a load test; otherwise empty.
     pub answers: Vec<Answers>,
-    /// The suites of tests of all sides by themselves; empty for all else.
+    /// The test suites of all sides, each by itself; otherwise empty.
     pub testing: Vec<Testing>,
-    /// What a search for the highest rate tried; `None` where there was none.
+    /// The rates tried by a search for the highest one; `None` without such a search.
     pub search: Option<Search>,
-    /// What the checks found, most serious first.
+    /// Findings of the checks, most serious first.
     pub findings: Vec<Finding>,
     /// Why measuring stopped.
     pub stop: Option<StopReason>,
-    /// Seconds that a block typically took, hooks and all.
+    /// Typical duration of a block in seconds, including hooks.
     pub seconds_per_block: Option<f64>,
-    /// The machine; facts in which sides differ have the name of the side behind an `@`.
+    /// The recorded machine; facts that differ between sides carry the side's name after an `@`.
     pub environment: Environment,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: Option<String>,
 }
 
 impl Analysis {
-    /// The overall verdict: the worst on the primary metric; `None` where nothing was compared.
+    /// The overall verdict: the worst on the primary metric; `None` if nothing was compared.
     pub fn worst(&self) -> Option<Verdict> {
         let badness = |verdict: &Verdict| match verdict {
             Verdict::Slower => 3,
@@ -124,12 +129,12 @@ impl Analysis {
         self.comparisons.iter().map(|c| c.decision.verdict).max_by_key(badness)
     }
 
-    /// Whether it is one of many rows.
+    /// Whether this is a suite of many rows.
     pub fn is_suite(&self) -> bool {
         self.shape == Shape::Rows
     }
 
-    /// The commands of a scan; `None` for what is no scan.
+    /// The layout of a scan; `None` otherwise.
     pub fn scan(&self) -> Option<&Layout> {
         match &self.shape {
             Shape::Scan(layout) => Some(layout),
@@ -137,7 +142,7 @@ impl Analysis {
         }
     }
 
-    /// How measuring came to its end, for the levels of its comparisons.
+    /// Why measuring ended, for the levels of the comparisons.
     pub fn end(&self) -> End {
         end_of(self.stop, &self.findings)
     }
@@ -172,7 +177,8 @@ impl Analysis {
         &self.rows[self.subjects[c.of].row]
     }
 
-    /// The groups with their comparisons: of every metric, side by side, the primary one first.
+    /// The groups with their comparisons, for every metric and side by side, the primary metric
+    /// first.
     pub fn tables(&self) -> impl Iterator<Item = Table<'_>> {
         self.groups.iter().map(|group| {
             let primary = group.metric == self.primary;
@@ -187,32 +193,32 @@ impl Analysis {
         })
     }
 
-    /// Those of the metric that decides.
+    /// The tables of the deciding metric.
     pub fn primary_tables(&self) -> impl Iterator<Item = Table<'_>> {
         self.tables().filter(|table| table.metric == self.primary)
     }
 }
 
-/// Of a run that was resumed, whoever resumed it had seen its numbers.
+/// Why measuring ended. Whoever resumed a run had seen its numbers, so such an end is not planned.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
     if planned && !findings.iter().any(|f| f.code == "RESUMED") { End::Planned } else { End::Any }
 }
 
-/// Analyses samples. O(metrics · n log n).
+/// Analyzes samples. O(metrics · n log n).
 ///
 /// # Errors
-/// When there is nothing to analyse, or what the options name is not there.
+/// If there is nothing to analyze, or something named in the options does not exist.
 pub fn analyse(samples: &Samples, options: &Options) -> Result<Analysis, AnalysisError> {
     analyse_telling(samples, options, &mut |_| ())
 }
 
-/// How many phases [`analyse_telling`] tells of.
+/// Number of phases reported by [`analyse_telling`].
 pub fn phases(options: &Options) -> usize {
     3 + usize::from(options.all)
 }
 
-/// The same; `tell` is told the name of every phase as it begins.
+/// Like [`analyse`]; calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
 /// As [`analyse`].
@@ -232,7 +238,8 @@ pub fn analyse_telling(
     let is_suite = keys.shape == Shape::Rows;
     let design = samples.design();
     let in_blocks = design == Design::Blocks;
-    // What is compared with nobody stopped when it was precise enough: it is shown with the interval that stopped it.
+    // Subjects without a reference stopped when they were precise enough: they are shown with the
+    // interval that stopped them.
     let alone = keys.pairs.is_empty();
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
@@ -297,9 +304,9 @@ pub fn analyse_telling(
             c.quantiles = quantiles::of(&recordings[c.against], &recordings[c.of], plan.confidence);
         }
     }
-    // Of long recordings they are most of the memory.
+    // For long recordings these take most of the memory.
     drop(recordings);
-    // An absolute threshold belongs to the primary metric.
+    // An absolute threshold applies to the primary metric only.
     let of_others = match plan.threshold {
         Threshold::Relative(_) => plan.clone(),
         Threshold::Absolute { .. } => Plan { threshold: Threshold::default(), ..plan.clone() },
@@ -332,7 +339,7 @@ pub fn analyse_telling(
         Box::new(battery::of(samples, &evidence, primary, &plan, &comparisons, !is_suite))
     });
     tell("checking");
-    // A block of several sides holds for those that it has.
+    // With several sides, the smallest number of blocks counts.
     let blocks = comparisons.iter().filter_map(|c| c.blocks).min().unwrap_or(rows.len());
     let blocks = (in_blocks && !is_suite).then_some(blocks);
     let metrics: Vec<usize> = std::iter::once(primary).chain(secondary).collect();
@@ -414,13 +421,15 @@ fn describe(
     samples.subjects.iter().enumerate().map(summary).collect()
 }
 
-/// The middle one (of an even number the lower one) of the times from the start of a block to the start of the next. A pause before a
-/// run was taken up again is within one of them, and the middle one does not see it. The last block counts from its start to the end
-/// of its last run, if it is complete.
+/// Returns the median (the lower one for an even number) of the times from the start of a block to
+/// the start of the next. A pause before a run was resumed falls into one of them and does not
+/// affect the median. The last block counts from its start to the end of its last run if it is
+/// complete.
 pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     let wall = samples.metric_index("wall");
     let mut lengths: Vec<f64> = Vec::new();
-    // The block at hand: its number, its start, the end of its last run, and how many runs it has. Blocks follow one another.
+    // The current block: number, start, end of its last run, and number of runs. Blocks are
+    // contiguous.
     let mut at_hand: Option<(u32, f64, f64, usize)> = None;
     for observation in samples.observations().filter(|o| o.pass.is_none()) {
         let (Some(block), Some(start)) = (observation.block, observation.time) else { continue };
@@ -462,7 +471,7 @@ fn findings(
     for comparison in &analysis.comparisons {
         findings.extend(checks::comparison(comparison, &names, metric, &analysis.plan));
         findings.extend(evidence::findings(comparison, &names[comparison.of]));
-        // How often intervals hold was simulated for values.
+        // Coverage was simulated for values only.
         if comparison.basis == Basis::Values {
             let name = &names[comparison.of];
             findings.extend(coverage::findings::verdict(evidence, comparison, name));
@@ -495,7 +504,7 @@ fn findings(
     findings.extend(noise::findings(&analysis.noise, &names));
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(checks::interrupted("decided on what there was"));
-        // It was not the time that was too short.
+        // The time was not too short; the user interrupted the run.
         let too_few = findings.iter_mut().filter(|finding| finding.code == "TOO_FEW");
         too_few.for_each(|finding| finding.advice.clear());
     }

@@ -1,9 +1,9 @@
-//! Every classical test beside the verdict, for those who ask for it (`compare --all`).
+//! Classical tests in addition to the verdict, on request (`compare --all`).
 //!
-//! One [`PairTests`] for every comparison of the primary metric, one [`GroupTests`] for all subjects
-//! together; both hold finished numbers, so that reports only have to write them down. Each equals
-//! R's answer for the same data. Nothing here decides: the verdict has its own interval, and a page
-//! of p-values to choose from is no evidence. Effects are second against first, as everywhere.
+//! There is one [`PairTests`] per comparison of the primary metric and one [`GroupTests`] for all
+//! subjects together. Both contain final numbers, so reports only have to format them. Each number
+//! equals R's for the same data. The tests decide nothing: the verdict has its own interval, and a
+//! page of p-values to choose from is no evidence. Effects are second against first, as everywhere.
 
 mod anytime;
 mod groups;
@@ -26,10 +26,10 @@ use crate::comparison::Comparison;
 use crate::evidence::Evidence;
 use assay_data::{Plan, Samples};
 
-/// Confidences at which every interval is given, whatever was asked for.
+/// Confidences at which every interval is given, in addition to the requested one.
 pub const CONFIDENCES: [f64; 3] = [0.90, 0.95, 0.99];
 
-/// One interval for each of several confidences; `None` where there is none.
+/// Intervals at several confidences; `None` if there is none.
 pub type Intervals = Vec<(f64, Option<Interval>)>;
 
 /// All classical tests of one set of samples.
@@ -37,12 +37,11 @@ pub type Intervals = Vec<(f64, Option<Interval>)>;
 pub struct Battery {
     /// The comparisons of the primary metric, in the order of the analysis.
     pub pairs: Vec<PairTests>,
-    /// All subjects that have values together; `None` for fewer than two.
+    /// Tests of all subjects with values; `None` for fewer than two.
     pub groups: Option<GroupTests>,
 }
 
-/// The confidences at which intervals are given: [`CONFIDENCES`], and the one asked for if it is
-/// another.
+/// Confidences at which intervals are given: [`CONFIDENCES`], and the requested one if it differs.
 pub fn confidences(asked: f64) -> Vec<f64> {
     let mut all = CONFIDENCES.to_vec();
     if all.iter().all(|known| (known - asked).abs() > 1e-9) {
@@ -51,9 +50,9 @@ pub fn confidences(asked: f64) -> Vec<f64> {
     all
 }
 
-/// Every test of the primary metric. In blocks over what the blocks of both hold, else over all values. `together`: whether all subjects
-/// are tested together as well, which for the rows of a suite would mean nothing. O(n log n), and O(k²) for k subjects that are
-/// tested together.
+/// Runs all tests of the primary metric, over the blocks that both sides have, or over all values
+/// if there are no blocks. `together` selects the tests of all subjects together, which make no
+/// sense for the rows of a suite. O(n log n), plus O(k²) for k subjects tested together.
 pub(crate) fn of(
     samples: &Samples,
     evidence: &Evidence<'_>,

@@ -1,16 +1,20 @@
-//! Which of many commits brought a change: a noisy binary search over places in a known order, of which the first is good and the last is bad.
+//! Finds which of many commits introduced a change: a noisy binary search over places in a known
+//! order, of which the first is good and the last is bad.
 //!
-//! A [`Search`] says which places the next block measures, and whether the place of the step is established; [`Bisected`] is what recorded
-//! samples of such a search come to, and says the same as the search did while it was measured. The statistics are
-//! [`assay_stats::step_place`]'s, where the papers are named.
+//! A [`Search`] selects the places to measure in the next block, and decides whether the place of
+//! the step is established. [`Bisected`] is the result computed from recorded samples of such a
+//! search, and equals that of the search while it was measured. The statistics are in
+//! [`assay_stats::step_place`], which cites the papers.
 //!
-//! A block holds a place that is surely before the step, one that is surely behind it, and between them the one that halves what is not known,
-//! so that every value is compared with both levels within its own block. No answer is final: what is surely before is found out
-//! anew after every look, and a place is measured again as soon as it matters. A commit is established when two things hold: its
-//! probability reaches the confidence, and it was compared with its predecessor directly, in [`policy::BISECT_PAIRS`] blocks or more, with an
-//! interval that excludes no change. The first alone would rest on the model; the second holds whatever the noise looks like.
+//! A block contains a place that is certainly before the step, one that is certainly after it, and
+//! between them the one that halves the uncertainty, so that every value is compared with both
+//! levels within its own block. No answer is final: what is certainly before the step is recomputed
+//! after every look, and a place is measured again as soon as it matters. A commit is established
+//! if two conditions hold: its probability reaches the confidence, and it was compared with its
+//! predecessor directly, in [`policy::BISECT_PAIRS`] blocks or more, with an interval that excludes
+//! no change. The first alone would rest on the model; the second holds for any noise.
 //!
-//! It must not know commits, builds or processes: a place is a number.
+//! This module knows nothing of commits, builds or processes: a place is a number.
 
 use crate::design::looks::{self, End};
 use crate::number;
@@ -22,7 +26,8 @@ use assay_stats::signed_rank::{self, SignedRankDistribution};
 use assay_stats::step_place::{StepPlace, step_place};
 use assay_stats::{Interval, descriptive};
 
-/// The plan by which the two ends are compared before the search: that of the search, with an end of its own.
+/// The plan for comparing the two ends before the search: that of the search, with a maximum of its
+/// own.
 pub fn of_ends(plan: &Plan) -> Plan {
     let stop = match plan.stop {
         StopRule::Sequential { look_level, max_blocks } => {
@@ -33,48 +38,50 @@ pub fn of_ends(plan: &Plan) -> Plan {
     Plan { stop, ..plan.clone() }
 }
 
-/// Whether the search may begin after so many blocks of the ends.
+/// Whether the search may begin after `blocks` blocks of the ends.
 pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
     let (StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most }) =
         ends.stop;
     blocks <= policy::BISECT_LOOKED || looks::is_look(most, blocks)
 }
 
-/// Whether a difference of the ends is one to look for: its direction is known, and it is as large as the threshold.
+/// Whether a difference of the ends is worth searching for: its direction is known, and it is at
+/// least as large as the threshold.
 pub fn is_worth_searching(ends: &Decision) -> bool {
-    // A threshold that is no number holds nothing back.
+    // A NaN threshold excludes nothing.
     ends.verdict.is_directional()
         && (ends.threshold.is_nan() || ends.estimate.abs() >= ends.threshold)
 }
 
-/// Neighbouring places of which the second is behind the step and the first is not, with how probable that is.
+/// Neighbouring places with the step between them, and the probability of that.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
     /// The last place before the step.
     pub after: usize,
-    /// The first place behind it; what lies between the two could not be measured.
+    /// The first place after the step; any places between the two could not be measured.
     pub at: usize,
     /// Its probability.
     pub probability: f64,
 }
 
-/// What blocks that hold two neighbours say of their difference.
+/// The difference of two neighbours, from the blocks that contain both.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// How many there are.
+    /// Number of such blocks.
     pub blocks: usize,
     /// The pseudo-median of the differences (Hodges & Lehmann): logarithms of ratios, or amounts.
     pub estimate: f64,
-    /// Its interval at the confidence of the search (Wilcoxon's signed ranks); `None` where the blocks are too few.
+    /// Its interval at the confidence of the search (Wilcoxon's signed ranks); `None` if there are
+    /// too few blocks.
     pub interval: Option<Interval>,
 }
 
-/// A search under way.
+/// A search in progress.
 #[derive(Debug)]
 pub struct Search {
     confidence: f64,
     skipped: Vec<bool>,
-    /// How often each place was measured.
+    /// Number of measurements of each place.
     counts: Vec<usize>,
     blocks: Vec<Vec<(usize, f64)>>,
     is_positive: bool,
@@ -84,7 +91,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search over so many places (at least two), at this confidence.
+    /// Creates a search over `places` places (at least two), at this confidence.
     pub fn new(places: usize, confidence: f64) -> Self {
         let places = places.max(2);
         Self {
@@ -99,7 +106,7 @@ impl Search {
         }
     }
 
-    /// Leaves a place out from now on: it can't be measured. What is known of it stays.
+    /// Excludes a place from now on because it can't be measured. Earlier results are kept.
     pub fn skip(&mut self, place: usize) {
         if let Some(skipped) = self.skipped.get_mut(place) {
             *skipped = true;
@@ -107,12 +114,12 @@ impl Search {
         }
     }
 
-    /// Whether a place was left out.
+    /// Whether a place was excluded.
     pub fn is_skipped(&self, place: usize) -> bool {
         self.skipped.get(place).copied().unwrap_or(true)
     }
 
-    /// Takes in a block; values that are no number are left out.
+    /// Adds a block, ignoring values that are not finite.
     pub fn take(&mut self, block: &[(usize, f64)]) {
         let places = self.counts.len();
         let usable = block.iter().filter(|(place, value)| *place < places && value.is_finite());
@@ -125,8 +132,8 @@ impl Search {
         self.blocks.push(block);
     }
 
-    /// Finds out what is known, if there is enough that is new; `now`: in any case. O(values) where it looks, which it does once in
-    /// three hundredths more blocks.
+    /// Updates the estimates if there is enough new data; always if `now` is set. An update is
+    /// O(values) and happens each time the number of blocks has grown by 3 %.
     pub fn look(&mut self, now: bool) {
         let count = self.blocks.len();
         if !now && count < self.next_look {
@@ -153,12 +160,12 @@ impl Search {
         if self.is_positive { Scale::Ratio } else { Scale::Shift }
     }
 
-    /// What is known of the place of the step, as of the last look.
+    /// The posterior of the step's place, as of the last look.
     pub fn known(&self) -> Option<&StepPlace> {
         self.known.as_ref()
     }
 
-    /// The most probable candidate as of the last look, and what was measured of it directly.
+    /// The most probable candidate as of the last look, and its direct measurement.
     pub fn best(&self) -> Option<(Candidate, Pair)> {
         self.best
     }
@@ -173,7 +180,8 @@ impl Search {
         best.probability >= self.confidence && pair.blocks >= policy::BISECT_PAIRS && apart
     }
 
-    /// Neighbours that can be measured, in their order, each with the probability that the step lies between them.
+    /// Neighbours that can be measured, in order, each with the probability that the step is
+    /// between them.
     pub fn candidates(&self) -> Vec<Candidate> {
         let Some(known) = &self.known else { return Vec::new() };
         let usable = self.usable();
@@ -233,21 +241,23 @@ impl Search {
             block.sort_unstable();
             return block;
         };
-        // A build takes long: one that is there and divides nearly as well will do.
+        // Building takes long, so an existing build that splits nearly as well is preferred.
         let built = open().filter(|&place| self.counts[place] > 0).max_by(most);
         let built = built.filter(|&p| halves(p) >= policy::BISECT_BUILT * halves(fairest));
         vec![before, built.unwrap_or(fairest), behind]
     }
 
-    /// Whether more runs of this place's build would say little more, because builds differ by themselves by more than what is not known of it.
+    /// Whether more runs of this place's build would add little, because the variation between
+    /// builds exceeds the remaining uncertainty about it.
     fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
         let count = self.counts[place];
-        // Against the mean of two others within its block.
+        // Compared with the mean of two others within its block.
         count >= policy::BISECT_WELL_KNOWN
             && 1.5 * known.noise.powi(2) < known.own.powi(2) * count as f64
     }
 
-    /// A commit beside those in question that is not well known yet: what builds differ by is then known from more of them.
+    /// Returns a commit next to the candidates that is not well known yet, to estimate the
+    /// variation between builds from more of them.
     fn neighbour(&self, known: &StepPlace, (before, behind): (usize, usize)) -> Option<usize> {
         let usable = self.usable();
         let near = policy::BISECT_NEIGHBOURS;
@@ -258,8 +268,9 @@ impl Search {
         open.min().map(|(_, place)| place)
     }
 
-    /// About how many blocks it takes until a place is established; `None` before the ends are known. The information that a block brings
-    /// about the place that halves what is not known, and about two neighbours, in units of what is not known yet (nats).
+    /// Estimates how many blocks it takes until a place is established; `None` before the ends are
+    /// known. Uses the information that a block gives about the place that halves the uncertainty,
+    /// and about two neighbours, in units of the remaining uncertainty (nats).
     pub fn blocks_left(&self) -> Option<f64> {
         let known = self.known.as_ref()?;
         let ratio = (known.noise / known.step).powi(2);
@@ -273,49 +284,49 @@ impl Search {
     }
 }
 
-/// How a search ended.
+/// The outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A commit is established, or several neighbours of which only the last could be measured.
     Found,
-    /// The ends don't differ by the threshold.
+    /// The ends do not differ by the threshold.
     Unchanged,
-    /// Whether the ends differ is not known.
+    /// It is not known whether the ends differ.
     EndsUnknown,
-    /// They differ, and where the change is is not known.
+    /// The ends differ, but the place of the change is unknown.
     Unplaced,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Bisected {
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The last place against the first, by the blocks before the search; `None` where there are none.
+    /// The last place against the first, by the blocks before the search; `None` if there are none.
     pub ends: Option<Decision>,
     /// The scale of all differences.
     pub scale: Scale,
-    /// The most probable candidate, with what was measured of it directly.
+    /// The most probable candidate, and its direct measurement.
     pub best: Option<(Candidate, Pair)>,
     /// All candidates, the most probable first.
     pub candidates: Vec<Candidate>,
-    /// What is known of the place.
+    /// The posterior of the step's place.
     pub known: Option<StepPlace>,
-    /// The confidence that is asked for.
+    /// Requested confidence.
     pub confidence: f64,
-    /// How many places were measured.
+    /// Number of places measured.
     pub measured: usize,
-    /// How many runs there were.
+    /// Number of runs.
     pub runs: usize,
-    /// In how many blocks.
+    /// Number of blocks.
     pub blocks: usize,
-    /// About how many blocks more it takes, where it is not established.
+    /// Approximate number of further blocks needed, if not established.
     pub blocks_left: Option<f64>,
 }
 
 impl Bisected {
-    /// What samples of a search over so many places came to; a place is the number of its subject. `skipped`: places that could not be
-    /// measured.
+    /// Computes the result from samples of a search; a place is the index of its subject. `skipped`
+    /// lists places that could not be measured.
     pub fn of(samples: &Samples, metric: usize, plan: &Plan, skipped: &[usize]) -> Self {
         let places = samples.subjects.len();
         let mut search = Search::new(places, plan.confidence);
@@ -352,7 +363,8 @@ impl Bisected {
         }
     }
 
-    /// Whether the found change is clearly smaller than that of the ends, so that there are others.
+    /// Whether the change found is clearly smaller than the difference of the ends, so that there
+    /// are others.
     pub fn is_part(&self) -> bool {
         let (Some(ends), Some((_, pair))) = (&self.ends, self.best) else { return false };
         let reaches = pair.interval.is_some_and(|i| match ends.estimate > 0.0 {
@@ -362,7 +374,7 @@ impl Bisected {
         self.outcome == Outcome::Found && ends.scale == self.scale && reaches
     }
 
-    /// What to know about the answer: that there are other changes, or that builds differ by themselves.
+    /// Findings about the answer: there are other changes, or builds vary by themselves.
     pub fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if self.is_part() {
@@ -388,14 +400,14 @@ impl Bisected {
         findings
     }
 
-    /// Whether builds differ by themselves by so much that more runs of the same ones say little.
+    /// Whether builds vary so much by themselves that more runs of the same builds add little.
     pub fn is_luck(&self) -> bool {
         let known = self.known.as_ref().filter(|_| self.outcome == Outcome::Unplaced);
         known.is_some_and(|known| known.own >= policy::BISECT_LUCK * known.step.abs())
     }
 }
 
-/// The blocks of a recording, in their order: places with values.
+/// The blocks of a recording, in order: places with values.
 fn blocks_of(samples: &Samples, metric: usize) -> Vec<Vec<(usize, f64)>> {
     let mut blocks: Vec<(u32, Vec<(usize, f64)>)> = Vec::new();
     for own in samples.observations().filter(|own| own.pass.is_none()) {
@@ -409,7 +421,7 @@ fn blocks_of(samples: &Samples, metric: usize) -> Vec<Vec<(usize, f64)>> {
     blocks.into_iter().map(|(_, values)| values).collect()
 }
 
-/// What the blocks before the search say of the ends: those that hold the ends alone.
+/// The difference of the ends by the blocks before the search, which contain only the ends.
 fn ends(
     blocks: &[Vec<(usize, f64)>],
     places: usize,
@@ -440,7 +452,7 @@ fn ends(
         let end = if by_budget { End::Planned } else { End::Any };
         let level = looks::level(&plan, 1.0, paired.len(), end);
         let decision = paired.decide(&plan.threshold, level, better, &mut distribution).decision;
-        // Here the search began.
+        // The search began here.
         let is_enough = !by_budget && is_worth_searching(&decision);
         found = Some(decision);
         if is_enough {

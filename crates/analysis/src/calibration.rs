@@ -1,14 +1,17 @@
-//! Calibration: the false-positive rate of each way of measuring on this machine, and the smallest difference it can detect.
+//! Calibration: the false-positive rate of each way of measuring on this machine, and the smallest
+//! difference it can detect.
 //!
-//! The input is one long series of runs of one unchanging program. Labels A and B are put on it afterwards, as each way of
-//! measuring would have put them: a label can't have changed a run, so every difference that is found is false, and all ways
-//! are judged on the same noise. The second half turns the same labelled pieces round: had B really been faster by so much, how
-//! often would it have been found?
+//! The input is one long series of runs of one unchanging program. Labels A and B are assigned
+//! afterwards, as each way of measuring would have done. A label can't have changed a run, so every
+//! difference found is false, and all ways are judged on the same noise. The second half reverses
+//! the question, using the same labelled pieces: had B really been faster by a given amount, how
+//! often would that have been found?
 //!
-//! What it can't see: a difference that being two programs makes (another path, another layout:
-//! [`Layout`] is for that), and noise that comes less often than the series lasts. The random order
-//! makes assay's own rate right by construction, as far as its distribution is implemented right;
-//! what is measured here is chiefly what the other orders cost, and the detectable.
+//! It can't detect differences caused by comparing two programs (another path, another layout; see
+//! [`Layout`]), or noise that occurs less often than the duration of the series. The random order
+//! makes assay's own rate correct by construction, given a correct implementation of its
+//! distribution; the calibration mainly measures the cost of the other orders, and the detectable
+//! difference.
 
 mod detectable;
 mod labels;
@@ -20,30 +23,30 @@ use assay_stats::{Interval, descriptive, proportion};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The budgets for which the smallest detectable difference is reported, s.
+/// Budgets in seconds for which the smallest detectable difference is reported.
 pub const BUDGETS: [f64; 3] = [10.0, 60.0, 600.0];
 
-/// Successive runs of one program, in the order in which they were taken.
+/// Successive runs of one program, in their order of measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Series<'a> {
     /// Wall-clock times, s, positive.
     pub wall: &'a [f64],
     /// CPU times of the same runs, s.
     pub cpu: &'a [f64],
-    /// Seconds from one run's start to the next: the run and what measuring it costs.
+    /// Seconds from one run's start to the next: the run plus the measurement overhead.
     pub seconds_per_run: f64,
 }
 
-/// What a series says about measuring on its machine.
+/// The properties of measurements on this machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// Runs in the series.
+    /// Number of runs in the series.
     pub runs: usize,
-    /// Median wall-clock time of a run, s.
+    /// Median wall-clock time of a run, in seconds.
     pub median_seconds: f64,
     /// Seconds from one run's start to the next.
     pub seconds_per_run: f64,
-    /// The ways of measuring, the usual ones first.
+    /// The ways of measuring, the common ones first.
     pub methods: Vec<Method>,
     /// The smallest detectable differences: wall time, then CPU time, each by budget.
     pub detectable: Vec<Detectable>,
@@ -54,30 +57,30 @@ pub struct Calibration {
 pub enum MethodName {
     /// All runs of A, then all of B.
     BlockOrder,
-    /// A B A B.
+    /// Strict alternation: A B A B.
     Alternating,
-    /// Random order within pairs, 50 of them.
+    /// Random order within each of 50 pairs.
     Ours,
     /// Random order within pairs, stopping when the answer is clear.
     OursDefault,
 }
 
-/// How a way of measuring fared on a program compared with itself.
+/// Results of a way of measuring for a program compared with itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Method {
-    /// Which.
+    /// The way of measuring.
     pub name: MethodName,
-    /// The test that decided, as people call it.
+    /// The common name of the test that decided.
     pub test: &'static str,
-    /// Comparisons tried.
+    /// Number of comparisons tried.
     pub comparisons: u32,
-    /// How many independent ones they are worth: those that share no run, or, where the order is
-    /// drawn again for each, all.
+    /// Number of independent comparisons: those that share no run, or all of them if the order is
+    /// redrawn for each.
     pub independent: u32,
-    /// How many found a difference, at 5 %.
+    /// Number of comparisons that found a difference, at 5 %.
     pub false_alarms: u32,
-    /// The relative difference that 5 % of the comparisons exceed, in either direction: between the medians, or for assay the
-    /// one that it prints.
+    /// The relative difference, in either direction, that 5 % of the comparisons exceed: between
+    /// the medians, or for assay the one that it prints.
     pub phantom_p95: f64,
 }
 
@@ -87,7 +90,8 @@ impl Method {
         f64::from(self.false_alarms) / f64::from(self.comparisons.max(1))
     }
 
-    /// Its 95 % interval (Wilson), as wide as the independent comparisons demand; `None` without comparisons.
+    /// The 95 % interval of the rate (Wilson), based on the independent comparisons; `None` without
+    /// comparisons.
     pub fn interval(&self) -> Option<Interval> {
         let alarms = (self.rate() * f64::from(self.independent)).round() as u64;
         proportion::wilson_interval(
@@ -98,35 +102,38 @@ impl Method {
     }
 }
 
-/// How small a difference can be believed.
+/// The smallest detectable difference within a budget.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Detectable {
-    /// Seconds spent on the two programs together.
+    /// Seconds spent on both programs together.
     pub budget_seconds: f64,
     /// `wall` or `cpu`.
     pub metric: &'static str,
-    /// Blocks of two runs that fit into the budget.
+    /// Number of blocks of two runs that fit in the budget.
     pub blocks: u32,
-    /// The smallest true relative difference of which the direction is found in 90 % of such experiments, with the interval
-    /// that a run that stops by itself uses at every look; `None` for too few blocks or values that are not positive.
+    /// The smallest true relative difference whose direction 90 % of such experiments find, with
+    /// the interval that a run that stops by itself uses at every look; `None` for too few blocks
+    /// or values that are not positive.
     pub difference: Option<f64>,
-    /// True when more blocks fit into the budget than the series holds: then by 1/√n from its half and its whole.
+    /// True if more blocks fit in the budget than the series has; the value is then extrapolated by
+    /// 1/√n from half of the series and all of it.
     pub extrapolated: bool,
 }
 
-/// The difference between two byte-identical copies of a program: what the luck of path and layout is worth.
+/// The difference between two byte-identical copies of a program: the effect of path and layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
     /// Copy / original, of the wall-clock time.
     pub ratio: f64,
     /// Its interval.
     pub interval: Interval,
-    /// What would have been said of two programs.
+    /// The verdict that a comparison of the two would give.
     pub verdict: Verdict,
 }
 
 impl Layout {
-    /// From the comparison of the copy with the original; `None` where there is no ratio with an interval.
+    /// Creates it from the comparison of the copy with the original; `None` if there is no ratio
+    /// with an interval.
     pub fn of(comparison: &Comparison) -> Option<Self> {
         let ratio = comparison.ratio.filter(|_| comparison.decision.scale == Scale::Ratio)?;
         Some(Self {
@@ -140,37 +147,37 @@ impl Layout {
 /// Why a series can't calibrate.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CalibrationError {
-    /// Too short.
+    /// The series is too short.
     #[error(
         "a calibration needs at least {needed} runs of the program, but there are {have}; measure longer"
     )]
     TooFewRuns {
-        /// How many there are.
+        /// Number of runs in the series.
         have: usize,
-        /// How many are needed.
+        /// Number of runs needed.
         needed: usize,
     },
-    /// Wall and CPU times do not belong to the same runs.
+    /// The numbers of wall and CPU times differ.
     #[error("there are {wall} wall-clock times but {cpu} CPU times; every run needs both")]
     DifferentLengths {
-        /// Wall-clock times.
+        /// Number of wall-clock times.
         wall: usize,
-        /// CPU times.
+        /// Number of CPU times.
         cpu: usize,
     },
-    /// A number that is no time.
+    /// A number that can't be a time.
     #[error(
         "run {run} has the {metric} time {seconds} s, which is no time that a program can take"
     )]
     NotATime {
-        /// The run, counted from 1.
+        /// Number of the run, counted from 1.
         run: usize,
         /// `wall` or `cpu`.
         metric: &'static str,
         /// The number.
         seconds: f64,
     },
-    /// What a run costs is not known.
+    /// The time per run is not positive.
     #[error("the time from one run to the next must be positive, not {0} s")]
     NoPace(f64),
 }
@@ -192,10 +199,11 @@ impl Calibration {
     }
 }
 
-/// Calibrates. The same series and seed give the same numbers. O(runs · log runs), about a second for 5,000 runs.
+/// Calibrates a machine. The same series and seed give the same numbers. O(runs · log runs), about
+/// a second for 5,000 runs.
 ///
 /// # Errors
-/// When the series is too short, or not one of times.
+/// If the series is too short, or contains a number that can't be a time.
 pub fn calibrate(series: &Series<'_>, seed: u64) -> Result<Calibration, CalibrationError> {
     check(series)?;
     let mut random = Random(Pcg64Mcg::seed_from_u64(seed));
@@ -228,16 +236,16 @@ fn check(series: &Series<'_>) -> Result<(), CalibrationError> {
     found.map_or(Ok(()), Err)
 }
 
-/// Where all that is drawn comes from.
+/// The source of all random draws.
 struct Random(Pcg64Mcg);
 
 impl Random {
-    /// A number below `bound` (at least 1); the unevenness of 2⁻⁶⁴ · bound is none.
+    /// Draws a number below `bound` (at least 1); the bias of 2⁻⁶⁴ · bound is negligible.
     fn below(&mut self, bound: usize) -> usize {
         (self.0.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// A seed for a plan.
+    /// Draws a seed for a plan.
     fn seed(&mut self) -> u64 {
         self.0.next_u64() >> 11
     }

@@ -1,9 +1,9 @@
-//! Checks of assumptions: what was found about the samples, as findings with stable codes.
+//! Checks of assumptions, reported as findings with stable codes.
 //!
-//! A check speaks by how much something matters, never by its p-value alone: with thousands of runs
-//! every trifle is significant. What the verdict already contains (a drifting difference widens the
-//! interval, dependence of recordings too) is said here so that people know why. Every code is
-//! listed in `docs/reference/findings.md`, and a test holds the two together.
+//! A check reports by the size of an effect, never by its p-value alone: with thousands of runs
+//! every trifle is significant. Effects that the verdict already accounts for (a drifting
+//! difference or the dependence of recordings widens the interval) are reported to explain it.
+//! Every code is listed in `docs/reference/findings.md`, and a test keeps the two consistent.
 
 use crate::comparison::{Basis, Comparison};
 use crate::dependence::Dependence;
@@ -37,7 +37,8 @@ pub(crate) use shared::{
 };
 pub use shared::{interrupted, one_side_only, resumed_different};
 
-/// How many blocks were begun that should hold the primary metric: of one that passes count, those that have it.
+/// Number of blocks started that should contain the primary metric; for a metric counted in passes,
+/// the number of blocks that contain it.
 fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     if samples.metrics[primary].is_count() {
         return complete;
@@ -45,7 +46,7 @@ fn begun_blocks(samples: &Samples, primary: usize, complete: usize) -> usize {
     samples.next_block(None) as usize
 }
 
-/// Findings about failures, timeouts and blocks that do not hold the primary metric of every subject.
+/// Findings about failures, timeouts, and blocks that lack the primary metric of some subject.
 pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let by_subject = samples.by_subject();
@@ -84,7 +85,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
 pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     let name = &names[c.of];
-    // What summaries and units lack is reported with what they are.
+    // Missing intervals of summaries and units are reported with their basis.
     let refused = c.dependence == Dependence::TooStrong;
     if c.decision.interval.is_none() && !refused && !c.mixed && c.basis == Basis::Values {
         findings.push(without_verdict(c, name, plan));
@@ -134,13 +135,13 @@ pub fn comparison(c: &Comparison, names: &[String], metric: &Metric, plan: &Plan
         );
     }
     let step = c.decision.clock_step;
-    // Values without ties come in steps too small to matter; the smallest gap of a few of them says nothing.
+    // The smallest gap of a few values without ties is not a clock's step.
     let in_steps = c.distinct as f64 <= policy::STEPPED_BELOW * (c.counts.0 + c.counts.1) as f64;
     if c.decision.interval.is_some()
         && in_steps
         && step > policy::COARSE_OF_THRESHOLD * c.decision.threshold
     {
-        // The values do not show which of the two kinds of clock it was.
+        // The values do not show which kind of clock it was.
         let means = match (c.decision.scale, c.means.1 / c.means.0) {
             (Scale::Ratio, ratio) if ratio > 0.0 => format!(
                 "; if the clock was read at the start and at the end, the means are right all the same: they differ by {}",
@@ -189,7 +190,8 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     if c.blocks.is_none() {
         return finding.advise(Action::MoreValues);
     }
-    // More time would not be used with a fixed number of blocks. The next blocks may lack values as often as these did.
+    // With a fixed number of blocks, more time would not be used. Further blocks may lack values as
+    // often as the recorded ones.
     finding.advise(match (planned, c.blocks) {
         (Some(all), Some(blocks)) => {
             let all = u64::from(all).max(blocks as u64);
@@ -200,7 +202,8 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     })
 }
 
-/// The effect of being last in a block against being first, where it is real: subjects' own medians are taken out first.
+/// The effect of being last rather than first in a block, if it is significant; the subjects' own
+/// medians are removed first.
 pub fn position(rows: &[BlockRow], distribution: &mut SignedRankDistribution) -> Option<Finding> {
     let subjects = rows.first()?.values.len();
     if subjects < 2 || rows.iter().any(|row| row.values.iter().any(|&v| v <= 0.0)) {
@@ -233,7 +236,7 @@ pub fn position(rows: &[BlockRow], distribution: &mut SignedRankDistribution) ->
     )
 }
 
-/// What wall and CPU time say together, where they disagree.
+/// A finding if the verdicts on wall and CPU time disagree.
 pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<Finding> {
     use crate::verdict::Verdict::{Equivalent, Faster, Inconclusive, Slower};
     let message = match (primary.decision.verdict, cpu.decision.verdict) {
@@ -279,14 +282,14 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
     })
 }
 
-/// What ran the commands.
+/// Name of the fact about what ran the commands.
 pub(crate) const RUNNER: &str = "runner";
 /// Facts that make two machines different for a comparison.
 pub(crate) const MACHINE_FACTS: [&str; 6] =
     ["hostname", "cpu_model", "kernel", "arch", "governor", RUNNER];
 
-/// Recordings that say they come from different machines or settings. Merged samples carry a differing fact once per
-/// recording, as `name@recording`.
+/// A finding if recordings come from different machines or settings. Merged samples hold a
+/// differing fact once per recording, as `name@recording`.
 pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     let differing: Vec<&str> = MACHINE_FACTS
         .into_iter()
@@ -314,7 +317,7 @@ pub(crate) fn of_separate_runs(samples: &Samples) -> Option<Finding> {
     (!alternate).then(not_interleaved)
 }
 
-/// What to know about recordings that were not taken in blocks.
+/// The finding about recordings that were not taken in blocks.
 pub fn not_interleaved() -> Finding {
     Finding::new(
         "NOT_INTERLEAVED",
@@ -341,7 +344,7 @@ mod tests {
         let rows: Vec<_> = (0..40).map(|i| row(i, (i % 2) as usize)).collect();
         let mut distribution = SignedRankDistribution::default();
         assert!(position(&rows, &mut distribution).is_some_and(|f| f.code == "POSITION"));
-        // Without that cost there is nothing to find.
+        // Without that effect there is no finding.
         let even: Vec<_> = rows
             .iter()
             .enumerate()

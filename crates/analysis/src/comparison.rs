@@ -1,8 +1,9 @@
-//! Everything that is said about one metric of one subject against the reference.
+//! The comparison of one metric of one subject with the reference.
 //!
-//! The verdict and its interval come from [`crate::paired`] or [`crate::unpaired`]; beside them stand the numbers an expert
-//! asks for next: the same difference in the metric's unit, medians, means, the far quantile, how often it was better, what
-//! the experiment could see and how long a clear answer would take.
+//! The verdict and its interval come from [`crate::paired`] or [`crate::unpaired`]. They are
+//! accompanied by the numbers an expert asks for next: the difference in the metric's unit,
+//! medians, means, the far quantile, how often the subject was better, the smallest difference the
+//! experiment could detect, and how long a clear answer would take.
 
 use crate::dependence::{Dependence, Order};
 use crate::design::looks::{self, End};
@@ -18,7 +19,7 @@ use assay_data::{Better, Design, Plan};
 use assay_stats::quantile_difference::QuantileDifference;
 use assay_stats::{Interval, descriptive, merged, signed_rank::SignedRankDistribution};
 
-/// Ratios that differ by this share of themselves may be equal: what is left of rounding and logarithms.
+/// Ratios with a smaller relative difference may be equal: the rest is rounding.
 const ROUNDING: f64 = 1e-9;
 
 pub(crate) mod summaries;
@@ -28,53 +29,53 @@ pub(crate) mod summaries;
 pub struct Effect {
     /// Best estimate.
     pub estimate: f64,
-    /// Its interval, at the comparison's level; `None` when there is none.
+    /// Its interval, at the comparison's level; `None` if there is none.
     pub interval: Option<Interval>,
 }
 
 /// How often a subject was better than the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wins {
-    /// Occasions on which it was better: blocks, or pairs of one value from each recording.
+    /// Number of times it was better, over blocks or over pairs of one value from each recording.
     pub better: f64,
-    /// Occasions on which it was worse.
+    /// Number of times it was worse.
     pub worse: f64,
-    /// All of them, ties included.
+    /// Total number, including ties.
     pub of: f64,
 }
 
-/// What of the samples was compared.
+/// What was compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Basis {
     /// The values.
     #[default]
     Values,
-    /// The means of the outermost units that the tool recorded (processes, builds), since values within one are not
-    /// independent; the name of such a unit.
+    /// The means of the outermost recorded units (processes, builds), since values within one are
+    /// not independent; holds the name of such a unit.
     Units(String),
-    /// What a summary holds: no values survive.
+    /// A summary; the values are not available.
     Summary,
 }
 
 /// Why a comparison has no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoInterval {
-    /// There are too few values, units or blocks at this level; so many on each side could do.
+    /// There are too few values, units or blocks at this level.
     TooFew {
-        /// The fewest on each side.
+        /// The fewest on each side that could suffice.
         needed: usize,
     },
-    /// Successive values, or differences of blocks, are correlated too much.
+    /// Successive values, or differences of blocks, are too strongly correlated.
     TooDependent,
-    /// The samples are not one experiment.
+    /// The samples are not from one experiment.
     Mixed,
-    /// A summary does not say how many values it was made from.
+    /// A summary does not give the number of values.
     NoCount,
-    /// A summary says nothing of the spread, or that there was none.
+    /// A summary gives no spread, or a spread of zero.
     NoSpread,
 }
 
-/// One metric of one subject against the reference.
+/// The comparison of one metric of one subject with the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// Index of the metric.
@@ -85,19 +86,20 @@ pub struct Comparison {
     pub against: usize,
     /// How the samples were taken.
     pub design: Design,
-    /// What of them was compared.
+    /// What was compared.
     pub basis: Basis,
-    /// Complete blocks; `None` when the samples were not taken in blocks.
+    /// Number of complete blocks; `None` if the samples were not taken in blocks.
     pub blocks: Option<usize>,
-    /// Number of values (units, where those were compared) of reference and subject; 0 where a summary does not say.
+    /// Number of values (or units, if those were compared) of reference and subject; 0 if a summary
+    /// does not give it.
     pub counts: (usize, usize),
     /// The verdict with its interval, on its scale.
     pub decision: Decision,
     /// Two-sided level of the interval.
     pub level: f64,
-    /// By what the error was divided that is allowed for all comparisons.
+    /// Divisor of the error rate allowed for all comparisons.
     pub share: f64,
-    /// Second / first; `None` when a value is zero or negative.
+    /// Second / first; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
     /// Second − first, in the metric's base unit.
     pub shift: Effect,
@@ -107,41 +109,45 @@ pub struct Comparison {
     pub means: (f64, f64),
     /// 99 % quantiles of reference and subject.
     pub p99: (f64, f64),
-    /// Differences of quantiles, of the primary metric; empty where there are too few values.
+    /// Differences of quantiles, for the primary metric; empty if there are too few values.
     pub quantiles: Vec<QuantileDifference>,
-    /// How often it was better.
+    /// How often the subject was better.
     pub wins: Wins,
-    /// Effective number of independent observations behind the interval (for recordings of the smaller side).
+    /// Effective number of independent observations behind the interval (for recordings, of the
+    /// smaller side).
     pub effective: f64,
-    /// What is known of the dependence of the differences of blocks, or of the values of the side that is worse off.
+    /// Dependence of the differences of blocks, or of the values of the more dependent side.
     pub dependence: Dependence,
-    /// Whether there are too few differences, or values of a side, to test their dependence; what is noticed of the other side stands in
-    /// `dependence` all the same.
+    /// Whether there are too few differences, or values of a side, to test their dependence;
+    /// dependence noticed on the other side is in `dependence` nevertheless.
     pub untested: bool,
-    /// Rank autocorrelation of successive differences, or of the values of that side; NaN where there is none.
+    /// Rank autocorrelation of successive differences, or of the values of that side; NaN if there
+    /// is none.
     pub lag1: f64,
-    /// The side whose requests fail beyond those of the other, in a load test: then that decides, and not the values.
+    /// For load tests, the side that has more failing requests than the other; it decides instead
+    /// of the values.
     pub failing: Option<Failing>,
-    /// True when the run was resumed as another one, so that its blocks are not one experiment:
-    /// there is no interval then.
+    /// True if the run was resumed as a different one, so that its blocks are not one experiment
+    /// and there is no interval.
     pub mixed: bool,
-    /// How many of all values are distinct: few, if they come in steps.
+    /// Number of distinct values; small if values come in steps.
     pub distinct: usize,
-    /// Standard deviation between builds of one side, on the decision's scale: what placement alone does; `None` without several
-    /// builds, or where too few blocks separate it from noise.
+    /// Standard deviation between builds of one side, on the decision's scale: the effect of code
+    /// placement alone. `None` without several builds, or if too few blocks separate it from noise.
     pub layout: Option<f64>,
-    /// The smallest true difference that would have been found in 80 % of such experiments; on the decision's scale.
+    /// The smallest true difference that 80 % of such experiments would find, on the decision's
+    /// scale.
     pub detectable: Option<f64>,
-    /// How many more blocks it would likely take.
+    /// How many more blocks a verdict would likely take.
     pub outlook: Option<Outlook>,
-    /// The fewest blocks at which there could be a verdict at this level.
+    /// The fewest blocks at which a verdict is possible at this level.
     pub fewest_blocks: u32,
 }
 
-/// What is compared, and how strictly.
+/// What to compare, and how strictly.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The plan: threshold, confidence, how it stopped.
+    /// The plan, with threshold, confidence, and stopping rule.
     pub plan: &'a Plan,
     /// Index of the metric.
     pub metric: usize,
@@ -151,14 +157,14 @@ pub struct Question<'a> {
     pub against: usize,
     /// Index of the subject.
     pub of: usize,
-    /// By what the level is divided: the number of comparisons that share it, at least 1.
+    /// Divisor of the level: the number of comparisons that share it, at least 1.
     pub share: f64,
-    /// How measuring came to its end.
+    /// Why measuring ended.
     pub end: End,
 }
 
 impl Comparison {
-    /// Compares in blocks. O(n log n).
+    /// Compares samples taken in blocks. O(n log n).
     pub fn in_blocks(
         question: Question<'_>,
         paired: &Paired,
@@ -166,7 +172,7 @@ impl Comparison {
     ) -> Self {
         let plan = question.plan;
         let certain = paired.is_certain();
-        // What is known is not wrong in any share of cases.
+        // A certain result is wrong in no share of cases.
         let level = if certain {
             Level { interval: 0.0, groups: 0.0 }
         } else {
@@ -203,7 +209,7 @@ impl Comparison {
         let order = found.order.unwrap_or_else(|| Order::of(in_order));
         let (n, dependence) = (paired.len(), found.dependence());
         let wins = wins(question.better, shifts.iter().map(|d| d.partial_cmp(&0.0)));
-        // Over builds the end alone is looked at.
+        // With several builds, only the end of the run is evaluated.
         let shown = if found.builds.is_some() { level.groups } else { level.interval };
         let of_values = Self::of_values(
             question,
@@ -238,14 +244,14 @@ impl Comparison {
             dependence,
             untested: dependence == Dependence::Untested,
             lag1: order.lag1,
-            // More blocks would not decide it: what builds differ by does not narrow with them.
+            // More blocks would not decide it: they do not reduce the variation between builds.
             outlook: outlook.filter(|_| found.builds.is_none()),
             fewest_blocks: if certain { 2 } else { paired::fewest_blocks(level.interval) },
             ..of_values
         }
     }
 
-    /// Compares recordings that were taken apart. O(n log n) typically.
+    /// Compares separate recordings. O(n log n) typically.
     pub fn of_recordings(
         question: Question<'_>,
         reference: &Recording<'_>,
@@ -290,8 +296,8 @@ impl Comparison {
         }
     }
 
-    /// The same without a verdict and without whatever rests on an interval: what was measured is not one experiment. The
-    /// estimates stay, as what was seen.
+    /// Removes the verdict and everything based on an interval, because the measurements are not
+    /// one experiment. The estimates remain, as descriptions of the data.
     pub(crate) fn withheld(mut self) -> Self {
         self.mixed = true;
         self.decision.interval = None;
@@ -310,7 +316,7 @@ impl Comparison {
         decision: Decision,
         level: f64,
         wins: Wins,
-        // Each side in its order, and ascending.
+        // Each side in its original order, and ascending.
         (reference, reference_sorted): (&[f64], &[f64]),
         (other, other_sorted): (&[f64], &[f64]),
     ) -> Self {
@@ -347,19 +353,20 @@ impl Comparison {
         }
     }
 
-    /// Rank autocorrelation of successive differences of blocks, where it is noticed.
+    /// Rank autocorrelation of successive differences of blocks, if it is noticed.
     pub fn drifting(&self) -> Option<f64> {
         let noticed = self.blocks.is_some() && self.dependence == Dependence::Noticed;
         noticed.then_some(self.lag1)
     }
 
-    /// True if neighbouring differences of blocks correlate by more than chance, even if there are too few to test: the sides do not move alike.
+    /// True if neighbouring differences of blocks correlate by more than chance, even if there are
+    /// too few to test: the two sides do not move together.
     pub fn wanders(&self) -> bool {
         let n = self.blocks.unwrap_or(0) as f64;
         self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
     }
 
-    /// Why there is no interval; `None` where there is one.
+    /// Why there is no interval; `None` if there is one.
     pub fn no_interval(&self) -> Option<NoInterval> {
         if self.decision.interval.is_some() {
             return None;
@@ -382,14 +389,15 @@ impl Comparison {
         })
     }
 
-    /// Ratio of the medians, second / first; `None` when it has no meaning.
+    /// Ratio of the medians, second / first; `None` if it is undefined.
     pub fn ratio_of_medians(&self) -> Option<f64> {
         self.ratio?;
         Some(self.medians.1 / self.medians.0)
     }
 
-    /// True when the ratio of the medians lies outside the interval, and farther from the estimate than half of what matters: the
-    /// difference is not a plain shift. What rounding makes of equal ratios is none.
+    /// True if the ratio of the medians is outside the interval and farther from the estimate than
+    /// half the threshold: the difference is not a plain shift. Rounding errors of equal ratios do
+    /// not count.
     pub fn changes_shape(&self) -> bool {
         let (Some(ratio), Some(medians)) = (self.ratio, self.ratio_of_medians()) else {
             return false;
@@ -398,7 +406,7 @@ impl Comparison {
             Scale::Ratio => (medians / ratio.estimate).ln().abs(),
             Scale::Shift => (medians - ratio.estimate).abs() * self.medians.0.abs(),
         };
-        // A threshold of NaN is no yardstick: then whatever is more than rounding counts.
+        // With a NaN threshold, anything beyond rounding counts.
         let rounding = (medians / ratio.estimate - 1.0).abs() <= ROUNDING;
         let threshold = self.decision.threshold;
         let matters = !rounding && (threshold.is_nan() || apart > threshold / 2.0);
@@ -406,7 +414,7 @@ impl Comparison {
     }
 }
 
-/// The levels of a comparison of so many blocks.
+/// The levels of a comparison of `blocks` blocks.
 pub(crate) fn level_of(question: Question<'_>, blocks: usize) -> Level {
     looks::level(question.plan, question.share, blocks, question.end)
 }
@@ -446,7 +454,8 @@ fn wins(better: Better, comparisons: impl Iterator<Item = Option<std::cmp::Order
     }
 }
 
-/// Over all pairs of one value from each recording, both ascending, without forming them. O(n + m).
+/// Counts wins over all pairs of one value from each recording, both ascending, without forming the
+/// pairs. O(n + m).
 fn wins_of_pairs(better: Better, reference: &[f64], other: &[f64]) -> Wins {
     let (mut less, mut greater) = (0.0, 0.0);
     let (mut below, mut not_above) = (0, 0);

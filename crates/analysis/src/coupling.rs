@@ -1,17 +1,22 @@
-//! Whether code whose tests notice every change is well tested, or so entangled that any change makes everything fall apart: the question that the
-//! authors of Heckle left open. The score can't tell, since both notice; three measures beside it can.
+//! Whether code whose tests detect every change is well tested, or so entangled that any change
+//! breaks everything: the question left open by the authors of Heckle. The mutation score can't
+//! distinguish the two; three further measures can.
 //!
-//! - *Focus*: which share of the tests that fail with a change are the code's own.
-//! - *Blast radius*: how many test files fail with it. Focus over that, all files of one's own counted as one, says how *local* failures are: 1 where one's own
-//!   fail, and no others.
-//! - *Brittleness*: which share of rewrites, which mean the same, fail a test.
+//! - *Focus*: the share of the tests failing with a change that are the code's own.
+//! - *Blast radius*: the number of test files that fail with a change. Focus divided by that, with
+//!   all of the code's own files counted as one, is the *locality* of failures: 1 if only its own
+//!   fail.
+//! - *Brittleness*: the share of equivalent rewrites that fail a test.
 //!
-//! All are of changes with which every test ran that may use them; one at which the first failure ended it says nothing. A mean of few has an interval: that of a share of
-//! as many trials (Clopper and Pearson), rounded outwards. Of values between 0 and 1 with a given mean none spread more than those that are 0 or 1, so it is too
-//! wide if anything. Where all that there are were tried, nothing is left open, and both ends are the mean.
+//! All are computed from changes with which every relevant test ran; a change whose run ended at
+//! the first failure is not used. A mean of few values has an interval: that of a proportion with
+//! as many trials (Clopper and Pearson), rounded outwards. Among values between 0 and 1 with a
+//! given mean, those that are 0 or 1 have the largest spread, so the interval is conservative. If
+//! all possible changes were tried, nothing is uncertain, and both ends equal the mean.
 //!
-//! A test file is a unit's own by its name (`test_stack.py` is that of `stack.py`); one that has nobody's name is that of the source in which most functions lie that
-//! its tests use, if that is more than half of them.
+//! A test file belongs to a unit by its name (`test_stack.py` to `stack.py`); one that matches no
+//! name belongs to the source that contains more than half of the functions its tests use, if there
+//! is one.
 
 mod owners;
 
@@ -23,27 +28,27 @@ use assay_stats::proportion::exact_interval;
 use owners::Owners;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The level of the intervals.
+/// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// What code is, by its tests.
+/// Classification of code by its tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quadrant {
-    /// Most changes are noticed by nobody.
+    /// Most changes go undetected.
     Untested,
-    /// Changes are noticed, but all over the place.
+    /// Changes are detected, but by tests all over the project.
     Tangled,
-    /// Changes are noticed where they belong, but so is what changes nothing.
+    /// Changes are detected by the right tests, but so are equivalent rewrites.
     Brittle,
-    /// Changes are noticed by the code's own tests, and by few others.
+    /// Changes are detected by the code's own tests, and by few others.
     WellTested,
 }
 
 impl Quadrant {
-    /// All, what needs attention most first.
+    /// All classes, those that need attention most first.
     pub const ALL: [Self; 4] = [Self::Untested, Self::Tangled, Self::Brittle, Self::WellTested];
 
-    /// The word for it.
+    /// The word used in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Untested => "untested",
@@ -54,41 +59,42 @@ impl Quadrant {
     }
 }
 
-/// A mean with what is known of it.
+/// A mean with its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Where it lies with 95 % confidence; `None`: not known.
+    /// Its 95 % interval; `None` if unknown.
     pub interval: Option<Interval>,
 }
 
-/// How some code and the tests are coupled.
+/// The coupling of some code and the tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coupling {
-    /// What the tests notice of it.
+    /// The mutation score.
     pub score: Score,
-    /// Changes with which all tests ran, and some failed.
+    /// Number of changes with which all tests ran and some failed.
     pub complete: usize,
-    /// The share of the failing tests that are its own, in the mean; `None`: not known.
+    /// Mean share of the failing tests that are the code's own; `None` if unknown.
     pub focus: Option<Mean>,
-    /// How many test files fail with a change, in the mean.
+    /// Mean number of test files that fail with a change.
     pub radius: Option<Mean>,
-    /// How local failures are: focus over the number of test files that fail, all of its own counted as one.
+    /// Locality of failures: focus divided by the number of failing test files, with all of the
+    /// code's own files counted as one.
     pub locality: Option<Mean>,
-    /// The test files of others that fail most often, with how many of the changes.
+    /// The foreign test files that fail most often, with the number of changes.
     pub foreign: Vec<(String, usize)>,
-    /// Rewrites that were tried,
+    /// Number of rewrites that were tried.
     pub rewrites: usize,
-    /// those with which a test failed,
+    /// Number of rewrites with which a test failed.
     pub failing: usize,
-    /// and their share.
+    /// Share of rewrites with which a test failed.
     pub brittleness: Option<Mean>,
-    /// Indices of the tests that failed with rewrites, those first that failed most often.
+    /// Indices of the tests that failed with rewrites, most frequent first.
     pub brittle_tests: Vec<usize>,
-    /// What it is; `None`: there is too little to say.
+    /// The classification; `None` if there are too few data.
     pub quadrant: Option<Quadrant>,
-    /// Whether the intervals leave no doubt about that.
+    /// Whether the intervals leave no doubt about the classification.
     pub is_clear: bool,
 }
 
@@ -99,24 +105,24 @@ pub struct Class {
     pub file: usize,
     /// Its name.
     pub name: String,
-    /// How it and the tests are coupled.
+    /// The coupling of the class and the tests.
     pub coupling: Coupling,
 }
 
-/// How the code of a project and its tests are coupled.
+/// The coupling of a project's code and its tests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Couplings {
-    /// All of it,
+    /// The whole project.
     pub whole: Coupling,
-    /// file by file,
+    /// One per file.
     pub files: Vec<Coupling>,
-    /// class by class,
+    /// One per class.
     pub classes: Vec<Class>,
-    /// and function by function.
+    /// One per function.
     pub units: Vec<Coupling>,
 }
 
-/// Sums up; `None` where nobody asked for it. O(mutants · tests).
+/// Computes the couplings; `None` if they were not requested. O(mutants · tests).
 pub fn couplings(mutation: &Mutation) -> Option<Couplings> {
     if !mutation.has_coupling {
         return None;
@@ -194,7 +200,7 @@ fn coupling(
         let shares: Vec<f64> = counts.iter().map(|own| own / files).collect();
         mean(&shares, killed.len()).map(|own| Mean {
             mean: counts.iter().sum::<f64>() / counts.len() as f64,
-            // One file fails at least.
+            // At least one file fails.
             interval: own.interval.map(|own| Interval {
                 lower: (own.lower * files).max(1.0),
                 upper: (own.upper * files).max(1.0),
@@ -237,7 +243,7 @@ fn coupling(
     own
 }
 
-/// The mean of values from 0 to 1, of which there would be `all`.
+/// The mean of values from 0 to 1, given a total of `all` possible values.
 fn mean(values: &[f64], all: usize) -> Option<Mean> {
     if values.is_empty() {
         return None;
@@ -248,13 +254,13 @@ fn mean(values: &[f64], all: usize) -> Option<Mean> {
         return Some(Mean { mean, interval: Some(Interval { lower: mean, upper: mean }) });
     }
     let end = |successes: f64| exact_interval(successes as u64, count as u64, CONFIDENCE);
-    // A sum that is whole but for its last digit is whole.
+    // A sum that is whole except for its last digit counts as whole.
     let interval = end((sum + 1e-9).floor()).zip(end((sum - 1e-9).ceil().max(0.0)));
     let interval = interval.map(|(low, high)| Interval { lower: low.lower, upper: high.upper });
     Some(Mean { mean, interval })
 }
 
-/// One mean over the other; the ends are those that both leave open.
+/// The ratio of two means; its ends are those that both intervals allow.
 fn local(focus: Mean, places: Mean) -> Mean {
     let interval = focus.interval.zip(places.interval).map(|(focus, places)| Interval {
         lower: (focus.lower / places.upper).min(1.0),
@@ -263,7 +269,7 @@ fn local(focus: Mean, places: Mean) -> Mean {
     Mean { mean: focus.mean / places.mean, interval }
 }
 
-/// What code is, and whether that is beyond doubt.
+/// The classification, and whether it is beyond doubt.
 fn judged(own: &Coupling) -> (Option<Quadrant>, bool) {
     let Some(share) = own.score.share else { return (None, false) };
     let beyond = |interval: Option<Interval>, threshold: f64| {
@@ -287,7 +293,7 @@ fn judged(own: &Coupling) -> (Option<Quadrant>, bool) {
             let is_brittle = brittleness.mean >= BRITTLE;
             (Some(if is_brittle { Quadrant::Brittle } else { Quadrant::WellTested }), is_known)
         }
-        // Nothing could be written in another way.
+        // Nothing could be rewritten.
         None => (Some(Quadrant::WellTested), is_known),
     }
 }

@@ -1,9 +1,9 @@
-//! How often the tool's intervals really hold what they are about, and a warning where that is less often than they say.
+//! Actual coverage of the tool's intervals, and a warning if it is below nominal.
 //!
-//! Every method was simulated on invented data of six kinds and four sizes ([`simulation`]; `cargo run --release -p
-//! assay-analysis --example interval_coverage` makes the table here and the page `docs/concepts/interval-coverage.md`). What
-//! kind of data is at hand is decided by the simple rules of [`Traits::of`]; of the kinds that fit, the worst counts. Nothing here
-//! changes an interval.
+//! Every method was simulated on six kinds of synthetic data and four sample sizes ([`simulation`];
+//! `cargo run --release -p assay-analysis --example interval_coverage` generates the table used
+//! here and the page `docs/concepts/interval-coverage.md`). The simple rules of [`Traits::of`]
+//! classify the data at hand; the worst of the matching kinds counts. No interval is changed here.
 
 pub(crate) mod findings;
 pub mod page;
@@ -12,17 +12,17 @@ pub mod simulation;
 use crate::policy;
 use assay_stats::{autocorrelation, descriptive, dip};
 
-/// The confidence that was simulated.
+/// The nominal confidence that was simulated.
 pub const NOMINAL: f64 = 0.95;
-/// The sizes that were simulated, on each side where there are two.
+/// The sample sizes that were simulated, per side if there are two.
 pub const SIZES: [usize; 4] = [5, 20, 100, 1000];
 
-/// At most so many values are looked at for their shape.
+/// Maximum number of values used to determine the shape.
 const MOST_VALUES: usize = 4096;
 
 const TABLE: &str = include_str!("coverage/table.csv");
 
-/// A kind of data that was simulated.
+/// A kind of simulated data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Normal.
@@ -35,7 +35,7 @@ pub enum Kind {
     HeavyTail,
     /// Normal, in steps of half a standard deviation.
     Ties,
-    /// Normal; each value keeps half of the one before it.
+    /// Normal, autoregressive with coefficient ½.
     Autoregressive,
 }
 
@@ -50,7 +50,7 @@ impl Kind {
         Kind::Autoregressive,
     ];
 
-    /// The name in the table and in JSON.
+    /// The name used in the table and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Normal => "normal",
@@ -75,20 +75,21 @@ impl Kind {
     }
 }
 
-/// A way to an interval that was simulated.
+/// A simulated method for an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// Student's interval of the mean.
     MeanT,
-    /// The same for as many values as the series is worth.
+    /// Student's interval of the mean, using the effective number of values.
     MeanWidened,
     /// Order statistics for the median.
     MedianOrder,
-    /// The same for as many independent values as the signs about the median show: the median's interval as it is shown.
+    /// Order statistics for the median, using the effective number of values shown by the signs
+    /// about the median: the interval that is displayed.
     MedianWidened,
     /// Signed ranks for the pseudo-median, exact distribution.
     PseudoMedianExact,
-    /// Signed ranks for the pseudo-median, normal distribution, as R has it.
+    /// Signed ranks for the pseudo-median, normal distribution, as in R.
     PseudoMedianAsymptotic,
     /// Signed ranks for the pseudo-median, widened by the autocorrelation time.
     PseudoMedianWidened,
@@ -122,9 +123,10 @@ pub enum Method {
     BlockBootstrapMedian,
     /// Shift between two samples, exact Mann-Whitney distribution.
     ShiftExact,
-    /// Shift between two samples, normal distribution, as R has it.
+    /// Shift between two samples, normal distribution, as in R.
     ShiftAsymptotic,
-    /// Shift between two recordings as the verdict has it: placements, widened by the autocorrelation time.
+    /// Shift between two recordings as used for the verdict: placements, widened by the
+    /// autocorrelation time.
     Recordings,
     /// Difference of two means, Welch.
     Welch,
@@ -136,7 +138,7 @@ pub enum Method {
     DeltaLog,
     /// P(A < B) + ½ P(A = B), Brunner and Munzel.
     BrunnerMunzel,
-    /// Differences within blocks as the verdict has it: signed ranks, groups where the difference
+    /// Differences within blocks as used for the verdict: signed ranks, or groups if the difference
     /// drifts.
     Blocks,
     /// Difference of two medians, order statistics.
@@ -182,45 +184,49 @@ impl Method {
         (Method::QuantileP90, "quantile_p90"),
     ];
 
-    /// The name in the table and in JSON.
+    /// The name used in the table and in JSON.
     pub fn name(self) -> &'static str {
         Method::ALL.iter().find(|(method, _)| *method == self).map_or("", |(_, name)| name)
     }
 }
 
-/// What kind of data values are, beyond normal.
+/// Traits of values that are not normal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traits {
     /// The skewness is beyond ±1.
     pub skewed: bool,
     /// The dip test finds more than one mode at 1 %.
     pub several_modes: bool,
-    /// At least 0.5 % of the values lie farther than three interquartile ranges outside the quartiles.
+    /// At least 0.5 % of the values are farther than three interquartile ranges outside the
+    /// quartiles.
     pub heavy_tail: bool,
     /// Fewer than half of the values are distinct.
     pub ties: bool,
-    /// Successive values are correlated: they are worth less than three quarters of their number.
+    /// Successive values are correlated: the effective number is below three quarters of the actual
+    /// one.
     pub dependent: bool,
-    /// There are too few values to know their shape, or whether they are correlated: they may be of
-    /// any kind.
+    /// There are too few values to determine shape or correlation: they may be of any kind.
     pub unseen: bool,
 }
 
 impl Traits {
-    /// Looks at values, finite and in the order in which they were taken. Below 20 nothing is known of them, and `unseen` says
-    /// so. Of more than 4,096 values, so many are taken at even distances for the shape. O(n log n).
+    /// Determines the traits of finite values in their order of measurement. With fewer than 20
+    /// values nothing is known, and `unseen` is set. With more than 4,096, the shape is determined
+    /// from that many evenly spaced ones. O(n log n).
     pub fn of(values: &[f64]) -> Self {
         Self::with_time(values, autocorrelation::autocorrelation_time(values))
     }
 
-    /// The same where the autocorrelation time is known already. O(4,096 log 4,096) at most, beside one pass.
+    /// Like [`Self::of`], with a known autocorrelation time. O(4,096 log 4,096) at most, plus one
+    /// pass.
     pub fn with_time(values: &[f64], autocorrelation_time: f64) -> Self {
         let unseen = values.len() < policy::SHAPE_FROM;
         let dependent = autocorrelation_time > 4.0 / 3.0;
         Self { dependent, unseen, ..Self::of_shape(values) }
     }
 
-    /// The shape alone: `dependent` and `unseen` are false, and below 20 values all else is.
+    /// Determines the shape alone: `dependent` and `unseen` are false, and below 20 values
+    /// everything is.
     pub fn of_shape(values: &[f64]) -> Self {
         if values.len() < policy::SHAPE_FROM {
             return Self::default();
@@ -238,7 +244,7 @@ impl Traits {
         let ties = (sorted.chunk_by(|a, b| a == b).count() as f64) < n / 2.0;
         Self {
             skewed: descriptive::skewness(&some).abs() > 1.0,
-            // Steps have a mode each.
+            // Each step is a mode.
             several_modes: !ties && dip::dip(&sorted).is_some_and(|dip| dip.p < 0.01),
             heavy_tail: outside >= 0.005 * n,
             ties,
@@ -247,7 +253,7 @@ impl Traits {
         }
     }
 
-    /// What either of two samples is.
+    /// Traits of either of two samples.
     pub fn or(self, other: Self) -> Self {
         Self {
             skewed: self.skewed || other.skewed,
@@ -259,7 +265,7 @@ impl Traits {
         }
     }
 
-    /// The simulated kinds that these values are like; normal is always among them.
+    /// The simulated kinds these values resemble; always includes normal.
     pub fn kinds(self) -> impl Iterator<Item = Kind> {
         [
             (true, Kind::Normal),
@@ -274,19 +280,20 @@ impl Traits {
     }
 }
 
-/// An interval that holds what it is about less often than it says.
+/// An interval whose coverage is below nominal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Optimistic {
-    /// How often it says: 0.95.
+    /// Nominal coverage: 0.95.
     pub nominal: f64,
-    /// How often it did in the simulation, between the two nearest sizes.
+    /// Simulated coverage, interpolated between the two nearest sizes.
     pub simulated: f64,
-    /// The kind of data that was simulated.
+    /// The simulated kind of data.
     pub situation: Kind,
 }
 
-/// How often intervals of `method` held what they are about, for `n` values of a kind; `None` where most experiments gave no
-/// interval. Straight in ln n between the sizes that were simulated, and as at the nearest beyond them.
+/// Returns the simulated coverage of `method` for `n` values of a kind; `None` if most experiments
+/// gave no interval. Interpolated linearly in ln n between the simulated sizes, constant beyond
+/// them.
 pub fn simulated(method: Method, kind: Kind, n: usize) -> Option<f64> {
     let head = format!("{},{},", method.name(), kind.name());
     let line = TABLE.lines().find_map(|line| line.strip_prefix(&head))?;
@@ -302,15 +309,15 @@ pub fn simulated(method: Method, kind: Kind, n: usize) -> Option<f64> {
             let share = (n.ln() - ln(above - 1)) / (ln(above) - ln(above - 1));
             match (at(above - 1), at(above)) {
                 (Some(low), Some(high)) => Some(low + share * (high - low)),
-                // Where one size has no interval, the other speaks.
+                // If one size has no interval, the other is used.
                 (low, high) => high.or(low),
             }
         }
     }
 }
 
-/// The warning for an interval of `method` at 95 % from `n` values (of the smaller side) with these traits; `None` where it holds
-/// what it says.
+/// Returns the warning for a 95 % interval of `method` from `n` values (of the smaller side) with
+/// these traits; `None` if its coverage is nominal.
 pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
     let worst = traits
         .kinds()
@@ -324,22 +331,23 @@ pub fn warning(method: Method, n: usize, traits: Traits) -> Option<Optimistic> {
     })
 }
 
-/// How many values there are and of what kind: enough to say of each of their intervals how often one like it held.
+/// The number and kind of values, from which the coverage of each of their intervals follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation {
-    /// Number of values, of the smaller side where there are two.
+    /// Number of values, of the smaller side if there are two.
     pub n: usize,
-    /// What kind of data they are.
+    /// The kind of data.
     pub traits: Traits,
 }
 
 impl Situation {
-    /// The warning for an interval of `method` near 95 %; `None` where it holds what it says. See [`warning`].
+    /// The warning for an interval of `method` near 95 %; `None` if its coverage is nominal. See
+    /// [`warning`].
     pub fn warning(self, method: Method) -> Option<Optimistic> {
         warning(method, self.n, self.traits)
     }
 
-    /// What it is about these values that makes intervals miss, in words that follow "with".
+    /// Description of what makes intervals miss for these values, to follow "with".
     pub fn words(self, worst: Kind) -> &'static str {
         if self.traits.unseen {
             "so few values, whose distribution and autocorrelation are unknown,"
@@ -349,7 +357,7 @@ impl Situation {
     }
 }
 
-/// Whether the simulation, which is of 95 %, speaks for intervals at this confidence.
+/// Whether the simulation, made at 95 %, applies to intervals at this confidence.
 pub fn speaks_for(confidence: f64) -> bool {
     (0.9..=0.991).contains(&confidence)
 }

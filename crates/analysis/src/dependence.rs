@@ -1,21 +1,26 @@
-//! How far the values behind an interval depend on each other: what can be tested, what is noticed, and when it leaves too little.
+//! The dependence of the values behind an interval: what can be tested, what is noticed, and when
+//! too few effective values remain.
 //!
-//! A strict test and the size of what is found go together: correlation alone is chance in short series, and so is a small effective size.
-//! What is noticed widens an interval; only what is certain *and* leaves hardly any information refuses one. The thresholds stand in
-//! [`policy`] and rest on the simulations of `docs/concepts/deciding.md`. Verdicts are not read here.
+//! A strict test and an effect size are required together: in short series, both a correlation and
+//! a small effective size may be chance. Noticed dependence widens an interval; only dependence
+//! that is certain *and* leaves hardly any information refuses one. The thresholds are in
+//! [`policy`], based on the simulations of `docs/concepts/deciding.md`. Verdicts are not considered
+//! here.
 
 use crate::policy;
 use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
-/// True when so few of n values count (`effective`) that chance alone hardly gives it; `lag1` is the rank autocorrelation of
-/// neighbours. Of independent series some 5 in 100 are called so. O(1).
+/// Whether the effective number of n values (`effective`) is smaller than chance allows; `lag1` is
+/// the rank autocorrelation of neighbours. True for some 5 in 100 independent series. O(1).
 ///
-/// Said of a series that is described by itself. Its interval is widened by the summed time in any case, of however few values, and this
-/// only chooses between a warning and a note. [`Order::dependence`] decides about an interval between two sides: it must not widen or refuse
-/// without a test, so it says nothing below [`policy::TESTED_FROM`] values, judges neighbours alone, put right for the bias of short
-/// series, and asks for more where it refuses. One rule for both would either leave a widened interval without a word or widen untested
-/// ones.
+/// This is for series that are described by themselves. Their interval is widened by the summed
+/// autocorrelation time in any case, however few the values, and this only chooses between a
+/// warning and a note. [`Order::dependence`] decides about an interval between two sides: it must
+/// not widen or refuse without a test, so it reports nothing below [`policy::TESTED_FROM`] values,
+/// uses only the correlation of neighbours, corrected for the bias of short series, and requires
+/// more to refuse. A single rule for both would either leave a widened interval unexplained or
+/// widen untested ones.
 pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
     let n = n as f64;
     let share = effective / n;
@@ -23,21 +28,21 @@ pub fn is_beyond_chance(n: usize, effective: f64, lag1: f64) -> bool {
         && (lag1 > policy::DEPENDENCE_Z / n.sqrt() || share < policy::SURELY_DEPENDENT_BELOW)
 }
 
-/// What is known of the dependence of the values (or differences) that an interval rests on.
+/// The dependence of the values (or differences) behind an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dependence {
-    /// It was tested, and there is none beyond chance.
+    /// Tested, with no dependence beyond chance.
     #[default]
     Unseen,
-    /// There are fewer than [`policy::TESTED_FROM`] values: whatever is true, they could not show it.
+    /// There are fewer than [`policy::TESTED_FROM`] values, too few to show dependence.
     Untested,
-    /// There is some, and the interval is widened for it.
+    /// There is dependence, and the interval is widened for it.
     Noticed,
-    /// There is so much that hardly any independent values are left: no interval, no verdict.
+    /// So few effective values remain that there is no interval and no verdict.
     TooStrong,
 }
 
-/// What the order of a series shows.
+/// Serial dependence of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
     /// Number of values.
@@ -49,32 +54,35 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of values in the order in which they were taken. O(n log n).
+    /// From values in their order of measurement. O(n log n).
     pub fn of(in_order: &[f64]) -> Self {
         let ranks = autocorrelation::ranks(in_order);
         let found = autocorrelation::dependence_of_ranks(&ranks);
         Self { n: in_order.len(), summed: found.time, lag1: found.lag1 }
     }
 
-    /// Of a series that was looked at before. O(1).
+    /// From a series that was analyzed before. O(1).
     pub fn of_recording(recording: &Recording<'_>) -> Self {
         let n = recording.in_order.len();
         Self { n, summed: recording.autocorrelation_time, lag1: recording.lag1 }
     }
 
-    /// Whether so many values can show that they depend on each other.
+    /// Whether there are enough values to test their dependence.
     pub fn is_tested(self) -> bool {
         self.n >= policy::TESTED_FROM
     }
 
-    /// How far the correlation of neighbours is from what chance gives on average, −1/n, in its standard errors.
+    /// Deviation of the correlation of neighbours from its average under independence, −1/n, in
+    /// standard errors.
     fn z(self) -> f64 {
         let n = self.n as f64;
         (self.lag1 + 1.0 / n) * n.sqrt()
     }
 
-    /// The autocorrelation time by which an interval is widened: what was summed, and of tested values at least what their neighbours make
-    /// of it. Of untested ones only what is certain counts, and below [`policy::DEPENDENCE_FROM`] nothing does.
+    /// The autocorrelation time by which an interval is widened: Geyer's sum, and for tested values
+    /// at least the time implied by the correlation of neighbours. For untested values the latter
+    /// counts only if the dependence is certain, and below [`policy::DEPENDENCE_FROM`] values the
+    /// time is 1.
     pub fn time(self) -> f64 {
         if self.n < policy::DEPENDENCE_FROM {
             return 1.0;
@@ -85,17 +93,17 @@ impl Order {
         self.summed
     }
 
-    /// How many independent values these are worth, by [`Order::time`].
+    /// Effective number of values by [`Order::time`].
     pub fn effective(self) -> f64 {
         self.n as f64 / self.time()
     }
 
-    /// The same by the sum alone.
+    /// Effective number of values by Geyer's sum alone.
     pub fn effective_as_summed(self) -> f64 {
         self.n as f64 / self.summed
     }
 
-    /// What that comes to.
+    /// Classifies the dependence.
     pub fn dependence(self) -> Dependence {
         if !self.is_tested() {
             Dependence::Untested
@@ -128,7 +136,7 @@ mod tests {
         assert_eq!(of(23, 9.0, 0.9), Dependence::Untested);
         assert_eq!(of(24, 9.0, 0.9), Dependence::TooStrong);
         assert_eq!(of(24, 1.0, 0.0), Dependence::Unseen);
-        // Certain, but 200 values are worth many all the same.
+        // Certain, but many of the 200 values remain effective.
         assert_eq!(of(200, 3.0, 0.5), Dependence::Noticed);
         assert_eq!(of(200, 3.0, 0.1), Dependence::Unseen);
         assert!(Dependence::TooStrong > Dependence::Noticed);
@@ -138,7 +146,7 @@ mod tests {
     fn few_values_are_worth_themselves() {
         let of = |n: usize, lag1: f64| Order { n, summed: 2.0, lag1 }.time();
         assert_eq!((of(9, 0.9), of(12, 0.2)), (1.0, 2.0));
-        // Twelve values whose neighbours are nearly equal are not twelve.
+        // Twelve values with nearly equal neighbours are worth fewer than twelve.
         assert!(of(12, 0.9) > 10.0 && of(24, 0.5) > 4.0);
     }
 }

@@ -1,13 +1,13 @@
-//! One series by itself: how large, how spread, how sure, how dependent.
+//! Description of one series: location, spread, precision, dependence.
 //!
-//! Nothing here compares; nothing removes outliers, it only counts them.
+//! Nothing is compared here, and outliers are counted but never removed.
 
 use crate::policy;
 use crate::recording::Recording;
 use assay_data::ParameterValue;
 use assay_stats::{Interval, descriptive, merged, order, signs, trend};
 
-/// What is known of one metric of one subject. Values are in the metric's base unit.
+/// The description of one metric of one subject. Values are in the metric's base unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// Number of values.
@@ -22,24 +22,25 @@ pub struct Description {
     pub standard_deviation: f64,
     /// Median.
     pub median: f64,
-    /// Interval of the median: two of the values, by order statistics of as many independent values as the median is worth. `None` where
-    /// those are too few ([`Description::no_median_interval`]).
+    /// Interval of the median: two of the values, by order statistics for the effective number of
+    /// values. `None` if those are too few ([`Description::no_median_interval`]).
     pub median_interval: Option<Interval>,
     /// Autocorrelation time of the signs about the median, at least 1.
     pub time_of_signs: f64,
-    /// Confidence of that interval as asked for.
+    /// Requested confidence of that interval.
     pub confidence: f64,
     /// Quantiles (type 7) at 5, 25, 75, 95 and 99 %.
     pub quantiles: Quantiles,
-    /// Values farther than three interquartile ranges outside the quartiles. Counted, kept.
+    /// Number of values farther than three interquartile ranges outside the quartiles; they are
+    /// kept.
     pub outliers: usize,
-    /// Smallest gap between distinct values; `None` when all are equal.
+    /// Smallest gap between distinct values; `None` if all are equal.
     pub clock_step: Option<f64>,
     /// Autocorrelation time of the ranks, at least 1.
     pub autocorrelation_time: f64,
     /// Rank autocorrelation at lag 1.
     pub lag1: f64,
-    /// Drift from the first to the last third, where it is larger than chance allows.
+    /// Drift from the first to the last third, if it is beyond chance.
     pub drift: Option<f64>,
 }
 
@@ -58,12 +59,12 @@ pub struct Quantiles {
     pub p99: f64,
 }
 
-/// One subject with the description of each of its metrics.
+/// One subject with the descriptions of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectSummary {
-    /// Index of its side, among those of the analysis.
+    /// Index of its side in the analysis.
     pub side: usize,
-    /// Index of its row, among those of the analysis.
+    /// Index of its row in the analysis.
     pub row: usize,
     /// Name.
     pub name: String,
@@ -71,19 +72,19 @@ pub struct SubjectSummary {
     pub command: Option<String>,
     /// Parameters of a scan with their values.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// Index of the subject that it is compared with; `None` for a reference.
+    /// Index of the subject it is compared with; `None` for a reference.
     pub against: Option<usize>,
     /// Number of observations.
     pub observations: usize,
-    /// How many failed.
+    /// Number of failed observations.
     pub failures: usize,
-    /// How many hit the time limit.
+    /// Number of observations that hit the time limit.
     pub timeouts: usize,
-    /// One description per metric; `None` where there are no values.
+    /// One description per metric; `None` if there are no values.
     pub metrics: Vec<Option<Description>>,
 }
 
-/// Counts of several series over one common range, for the small pictures.
+/// Histograms of several series over one common range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     /// Lower end of the first bin; smaller values are counted in it.
@@ -100,7 +101,7 @@ impl Description {
         Self::of_recording(&Recording::of(values), confidence)
     }
 
-    /// The same of a series that was sorted before; O(n).
+    /// Like [`Self::of`], for a series that is already sorted. O(n).
     pub fn of_recording(recording: &Recording<'_>, confidence: f64) -> Option<Self> {
         let (values, sorted) = (&recording.in_order, &recording.sorted);
         let (&min, &max) = sorted.first().zip(sorted.last())?;
@@ -134,7 +135,7 @@ impl Description {
         self.n as f64 / self.autocorrelation_time
     }
 
-    /// Number of independent values that the median is worth.
+    /// Effective number of values for the median.
     pub fn effective_of_median(&self) -> f64 {
         self.n as f64 / self.time_of_signs
     }
@@ -150,7 +151,8 @@ impl Description {
         })
     }
 
-    /// True if the interval of the median holds only for independent values: up to twelve values are too few to estimate dependence.
+    /// True if the interval of the median holds only for independent values: up to twelve values
+    /// are too few to estimate dependence.
     pub fn assumes_independence(&self) -> bool {
         self.median_interval.is_some() && self.n <= signs::UNKNOWN_TO && self.min < self.max
     }
@@ -161,11 +163,11 @@ impl Description {
 pub enum NoMedianInterval {
     /// There are fewer values than any pair of order statistics needs.
     TooFew,
-    /// Successive values depend on each other so much that they are worth too few independent ones.
+    /// Successive values are so dependent that too few effective ones remain.
     TooDependent,
 }
 
-/// The interval of the median of values (ascending) the signs of which have this autocorrelation time.
+/// The interval of the median of ascending values, given the autocorrelation time of their signs.
 pub(crate) fn median_interval(
     sorted: &[f64],
     time_of_signs: f64,
@@ -185,8 +187,9 @@ fn drift(recording: &Recording<'_>) -> Option<f64> {
 }
 
 impl Histogram {
-    /// Counts series, each ascending, in `bins` equal bins from their common 1 % to their common 99 % quantile, so that one stall
-    /// does not squeeze everything into the first bin; `None` without values. O(n).
+    /// Counts series, each ascending, in `bins` equal bins from their common 1 % quantile to their
+    /// common 99 % quantile, so that one stall does not squeeze everything into the first bin;
+    /// `None` without values. O(n).
     pub fn of(series: &[&[f64]], bins: usize) -> Option<Self> {
         if series.iter().all(|values| values.is_empty()) || bins == 0 {
             return None;
@@ -227,7 +230,7 @@ mod tests {
     #[test]
     fn an_interval_of_the_median_lies_within_the_data_or_there_is_none() {
         let of = |values: &[f64]| Description::of(values, 0.95).expect("there are values");
-        // One value twenty times the others, and neighbours alike by chance.
+        // One value twenty times the others, with similar neighbours by chance.
         let found = of(&[1.0, 2.0, 3.0, 100.0, 2.0, 1.5]);
         assert_eq!(found.median_interval, Some(Interval { lower: 1.0, upper: 100.0 }));
         assert!(found.assumes_independence());

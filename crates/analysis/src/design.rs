@@ -1,18 +1,21 @@
-//! The experiment: what is measured next, and whether to go on.
+//! The experiment: what to measure next, and whether to go on.
 //!
-//! Every comparison by measurement is this one experiment: units with places, blocks in random order, a stopping rule. A run or a
-//! scan is one unit, whose places are all its subjects; a suite has a unit for each benchmark. It is fed values and answers with
-//! the next turn, or with why it stopped. It knows neither clocks nor processes: the caller says how much time has passed, and
-//! everything random comes from the plan's seed, so that the same seed gives the same order.
+//! Every comparison by measurement is an instance of this experiment: units with places, blocks in
+//! random order, and a stopping rule. A run or a scan is one unit whose places are all its
+//! subjects; a suite has one unit per benchmark. The experiment is fed values and answers with the
+//! next turn or with the reason it stopped. It uses neither clocks nor processes: the caller
+//! supplies the elapsed time, and all randomness comes from the plan's seed, so the same seed gives
+//! the same order.
 //!
-//! Several units are taken in rounds: a round goes once through every unit that is open, in a new
-//! random order, and takes one block of each. So a disturbance of the machine falls on few blocks
-//! of many units, not on all of one, and what is answered costs no more time. Each row stops by
-//! itself; a unit goes on as long as one of its rows is open.
+//! Several units are measured in rounds. A round visits every open unit once, in a new random
+//! order, and takes one block of each. A disturbance of the machine then affects a few blocks of
+//! many units instead of all blocks of one, and units that are already decided cost no more time.
+//! Each row stops on its own; a unit continues while any of its rows is open.
 //!
-//! A plan's `until` takes the place of "is the answer clear?". That costs no certainty: without it the answer is looked for at blocks
-//! that are set beforehand ([`looks`]), with it every interval is at the plan's look level, which was chosen so that one may look after
-//! every block and stop at any of them, for whatever reason.
+//! A plan's `until` replaces the question "is the answer clear?" at no cost in certainty. Without
+//! it, results are evaluated at predetermined blocks ([`looks`]). With it, every interval is at the
+//! plan's look level, which is chosen so that one may look after every block and stop at any of
+//! them for any reason.
 //!
 //! ```
 //! use assay_analysis::{Experiment, Step};
@@ -51,16 +54,16 @@ mod searching;
 
 pub use replay::ReplayError;
 
-/// What everything random is drawn from.
+/// The generator of all random draws.
 type Random = Pcg64Mcg;
 
-/// Makes a seed that of another stream than those of orders and paddings, which come from the seed as it is.
+/// Separates the seed of the build order from the seed of orders and paddings, which is used as is.
 const OF_BUILDS: u64 = 0x6275_696c;
 
 /// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
 
-/// Go on, or stop and why.
+/// Whether to continue, or why to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Take the next turn.
@@ -74,26 +77,26 @@ pub enum Step {
 pub struct Experiment {
     plan: Plan,
     purpose: Purpose,
-    /// Seconds after which even too few blocks must do; at least the plan's budget.
+    /// Seconds after which measuring stops even with too few blocks; at least the plan's budget.
     ceiling_seconds: f64,
     units: Vec<UnitState>,
-    /// Whether runs may give rows that no unit knows.
+    /// Whether runs may report rows that no unit declares.
     discovers: bool,
-    /// Rows that runs gave and no unit knows, by their indices in the samples.
+    /// Rows that runs reported and no unit declares, by index in the samples.
     discovered: BTreeSet<usize>,
-    /// How many rows of the units share the error; 0: each has its own.
+    /// Number of rows that share the error rate; 0 if each row has its own.
     sharing: usize,
-    /// Units that this round has still to go through, the next one last.
+    /// Units still to be visited in this round, in reverse order.
     to_go: Vec<usize>,
-    /// When the block at hand began, on the clock that goes on where a recorded run was taken up again.
+    /// Start of the current block, on a clock that continues across resumed runs.
     began_seconds: f64,
-    /// Seconds that a recorded run took which was taken up again.
+    /// Seconds taken by the recorded run that was resumed.
     replayed_seconds: f64,
-    /// Draws the order of the units, where there are several.
+    /// Draws the order of the units, if there are several.
     random: Random,
 }
 
-/// Blocks, and how long they took.
+/// Number of blocks and the time they took.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
     blocks: u32,
@@ -101,29 +104,29 @@ struct Spent {
 }
 
 impl Spent {
-    /// What a block takes on average; 0 before the first.
+    /// Mean duration of a block; 0 before the first.
     fn block_seconds(self) -> f64 {
         self.seconds / f64::from(self.blocks.max(1))
     }
 }
 
-/// One unit: the order of its places, and what is known of its rows.
+/// One unit: the order of its places, and the state of its rows.
 #[derive(Debug)]
 struct UnitState {
-    /// By place the subjects that its run measures.
+    /// The subjects measured by a run of each place.
     places: Vec<Vec<usize>>,
     random: Random,
     order: Vec<usize>,
-    /// Whose turn it is among the builds of each place.
+    /// Selects the next build of each place.
     builds: Builds,
     position: usize,
     rows: Vec<RowState>,
-    /// What is known of the place of a step, in a unit that is searched for one.
+    /// State of the search, if the unit is searched for a step.
     search: Option<Searching>,
     given_up: bool,
-    /// How many blocks are complete, and the seconds that they took.
+    /// Number of complete blocks, and the seconds they took.
     spent: Spent,
-    /// The part of it that was recorded when the run was taken up again: the elapsed time is not theirs.
+    /// The part of `spent` that was replayed from a recording; it is not part of the elapsed time.
     replayed: Spent,
 }
 
@@ -148,7 +151,7 @@ impl UnitState {
         }
     }
 
-    /// What a block of it took on average since the run was begun or taken up again.
+    /// Mean duration of a block since the run was started or resumed.
     fn block_seconds_now(&self) -> f64 {
         let Spent { blocks, seconds } = self.replayed;
         let since =
@@ -156,7 +159,7 @@ impl UnitState {
         since.block_seconds()
     }
 
-    /// How many places it has.
+    /// Number of places.
     fn places(&self) -> usize {
         if self.search.is_some() { self.places.len() } else { self.order.len() }
     }
@@ -165,7 +168,7 @@ impl UnitState {
         !self.given_up && self.rows.iter().any(|row| row.stopped.is_none())
     }
 
-    /// Where a block is begun, its order is drawn again.
+    /// Returns the unit's next turn. Draws a new order at the start of each block.
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             if let Some(search) = &self.search {
@@ -188,22 +191,26 @@ impl UnitState {
 }
 
 impl Experiment {
-    /// An experiment by this plan on so many places (at least one); the first is the reference of all others.
+    /// Creates an experiment on `places` places (at least one); the first is the reference of all
+    /// others.
     pub fn new(plan: Plan, places: usize) -> Self {
         Self::against(plan, &against_the_first(places.max(1)))
     }
 
-    /// An experiment on places of which each names whom it is compared with; `None` marks a reference, and so does an index
-    /// that is its own or no place's. Where nobody is compared, every place is measured until its median is precise.
+    /// Creates an experiment on places that each name the place they are compared with. `None`
+    /// marks a reference, as does an index that is the place's own or out of range. If there are no
+    /// comparisons, every place is measured until its median is precise.
     ///
-    /// The plan's `until`, where it has one, must be a [`crate::until::Condition`]: one that can't be read never comes true, and
-    /// the run goes on to its budget. Callers tell their users beforehand what its `parse` says of it.
+    /// If the plan has an `until`, it must be a valid [`crate::until::Condition`]: one that can't
+    /// be parsed never becomes true, and the run goes on to its budget. Callers report parse errors
+    /// to their users beforehand.
     pub fn against(plan: Plan, references: &[Option<usize>]) -> Self {
         Self::of_units(plan, &[Unit::of_subjects(references)])
     }
 
-    /// An experiment on these units, whose budget is that of all. The order within a single unit is drawn from the plan's seed
-    /// itself; several have streams of their own, which come from it.
+    /// Creates an experiment on these units, which share one budget. The order within a single unit
+    /// is drawn from the plan's seed itself; several units have streams of their own, derived from
+    /// it.
     pub fn of_units(plan: Plan, units: &[Unit]) -> Self {
         let mut random = Random::seed_from_u64(plan.seed);
         let states = units.iter().map(|unit| {
@@ -225,29 +232,30 @@ impl Experiment {
         }
     }
 
-    /// Says what its turns are for; measuring, unless this is called.
+    /// Sets the purpose of the turns (default: measuring).
     #[must_use]
     pub fn with_purpose(mut self, purpose: Purpose) -> Self {
         self.purpose = purpose;
         self
     }
 
-    /// Lets the budget stretch to this many seconds while there are too few blocks for any verdict.
+    /// Extends the budget to this many seconds while there are too few blocks for any verdict.
     #[must_use]
     pub fn stretching_to(mut self, seconds: f64) -> Self {
         self.ceiling_seconds = self.ceiling_seconds.max(seconds);
         self
     }
 
-    /// Says which direction of the metric that decides is better; less, unless this is called.
+    /// Sets which direction of the deciding metric is better (default: less).
     #[must_use]
     pub fn preferring(mut self, better: Better) -> Self {
         self.rows().for_each(|row| row.set_better(better));
         self
     }
 
-    /// Makes its rows some of so many that share the error, with those that are discovered: each is answered at its part. 0: each has an
-    /// error of its own.
+    /// Makes the rows part of a family of `rows` rows that share the error rate, plus those that
+    /// are discovered later; each row is judged at its share. With 0, each row has an error rate of
+    /// its own.
     #[must_use]
     pub fn among(mut self, rows: usize) -> Self {
         self.sharing = rows;
@@ -255,8 +263,9 @@ impl Experiment {
         self
     }
 
-    /// Tells of a row that a run gave and no unit knows: its index in the samples. It decides nothing, but takes its part of an error that is
-    /// shared, so that what is answered stays so when all rows are decided together.
+    /// Registers a row that a run reported and no unit declares, by its index in the samples. It
+    /// decides nothing but takes its part of a shared error rate, so that answers stay the same
+    /// when all rows are decided together.
     pub fn discover(&mut self, row: usize) {
         if self.discovered.insert(row) && self.sharing > 0 {
             let family = self.sharing + self.discovered.len();
@@ -264,7 +273,7 @@ impl Experiment {
         }
     }
 
-    /// The same for values of this metric: of one that is exact, equal values are certain.
+    /// Sets the deciding metric. If it is exact, equal values are certain to be equal.
     #[must_use]
     pub fn of_metric(mut self, metric: &Metric) -> Self {
         self.rows().for_each(|row| row.set_metric(metric));
@@ -277,13 +286,14 @@ impl Experiment {
         })
     }
 
-    /// How a unit that is searched stands: whether its ends are known to differ, and what is known of the places.
+    /// Returns the state of a unit's search: whether its ends are known to differ, and what is
+    /// known of each place.
     pub fn search(&self, unit: usize) -> Option<(bool, &Search)> {
         let searching = self.units.get(unit)?.search.as_ref()?;
         Some((searching.has_begun(), &searching.search))
     }
 
-    /// Difference of the ends of a unit that is searched, as it stands.
+    /// Returns the current difference between the ends of a searched unit.
     pub fn ends(&mut self, unit: usize) -> Option<Decision> {
         self.units.get_mut(unit)?.search.as_mut()?.ends.estimate(1)
     }
@@ -293,12 +303,12 @@ impl Experiment {
         &self.plan
     }
 
-    /// What its turns are for.
+    /// The purpose of the turns.
     pub fn purpose(&self) -> Purpose {
         self.purpose
     }
 
-    /// Number of complete blocks of the unit that has most.
+    /// Number of complete blocks of the unit with the most.
     pub fn blocks(&self) -> usize {
         self.units.iter().map(|unit| unit.spent.blocks as usize).max().unwrap_or(0)
     }
@@ -313,21 +323,22 @@ impl Experiment {
         self.units.iter().map(|unit| (unit.rows.len(), unit.places()))
     }
 
-    /// Whether a row still waits for its answer.
+    /// Whether a row is still undecided.
     pub fn is_open(&self, unit: usize, row: usize) -> bool {
         let unit = self.units.get(unit).filter(|unit| !unit.given_up);
         unit.and_then(|unit| unit.rows.get(row)).is_some_and(|row| row.stopped.is_none())
     }
 
-    /// What to measure next, in a new random order for every block and every round; `None` when
-    /// nothing is open.
+    /// Returns what to measure next, in a new random order for every block and every round; `None`
+    /// if nothing is open.
     pub fn next_turn(&mut self) -> Option<Turn> {
         let unit = self.next_unit()?;
         Some(self.units[unit].next_turn(unit, self.purpose))
     }
 
-    /// Takes in the values of the metric that decides, one for each of the unit's rows, and says whether to go on. NaN, or none,
-    /// makes a row's block incomplete: it counts towards the number of blocks, not towards the verdict.
+    /// Records the values of the deciding metric, one for each of the unit's rows, and returns
+    /// whether to go on. A NaN or missing value makes a row's block incomplete: it counts towards
+    /// the number of blocks, not towards the verdict.
     pub fn observe(&mut self, turn: Turn, values: &[f64], elapsed_seconds: f64) -> Step {
         let unit = &mut self.units[turn.unit];
         let value = |row: usize| values.get(row).copied().unwrap_or(f64::NAN);
@@ -341,7 +352,8 @@ impl Experiment {
         self.after_turn(turn.unit, elapsed_seconds)
     }
 
-    /// Takes in that a run failed: its unit is left out from now on, or where a step is searched for, its place. What is known stays.
+    /// Records that a run failed. Its unit is skipped from now on, or only its place if the unit is
+    /// searched for a step. Earlier results are kept.
     pub fn fail(&mut self, turn: Turn, elapsed_seconds: f64) -> Step {
         let unit = &mut self.units[turn.unit];
         let places = unit.places.len();
@@ -352,7 +364,7 @@ impl Experiment {
             unit.rows.iter_mut().for_each(|row| row.stopped = Some(reason));
             return Step::Stop(reason);
         }
-        // The rest of the block is measured all the same.
+        // The rest of the block is measured nevertheless.
         unit.order.remove(unit.position);
         self.after_turn(turn.unit, elapsed_seconds)
     }
@@ -380,25 +392,25 @@ impl Experiment {
         self.after_block(elapsed_seconds)
     }
 
-    /// Leaves a unit out from now on: a run of it failed. What is known of it stays.
+    /// Skips a unit from now on because one of its runs failed. Earlier results are kept.
     pub fn give_up(&mut self, unit: usize, elapsed_seconds: f64) -> Step {
         self.units[unit].given_up = true;
         self.to_go.retain(|&other| other != unit);
         self.after_block(elapsed_seconds)
     }
 
-    /// Difference of a place of a row against its reference as it stands, at the level of a look; `None` for a reference, and
-    /// before the first complete block.
+    /// Returns the current difference between a place of a row and its reference, at the level of a
+    /// look; `None` for a reference, and before the first complete block.
     pub fn estimate(&mut self, unit: usize, row: usize, place: usize) -> Option<Decision> {
         self.units.get_mut(unit)?.rows.get_mut(row)?.estimate(place)
     }
 
-    /// Median of a place of a row over the complete blocks so far.
+    /// Median of a place of a row over the complete blocks.
     pub fn median(&self, unit: usize, row: usize, place: usize) -> Option<f64> {
         self.units.get(unit)?.rows.get(row)?.median(place)
     }
 
-    /// Interval of the median of a place of a row, at the level of a look. O(n log n).
+    /// Interval for the median of a place of a row, at the level of a look. O(n log n).
     pub fn median_interval(&self, unit: usize, row: usize, place: usize) -> Option<Interval> {
         self.units.get(unit)?.rows.get(row)?.median_interval(place)
     }
@@ -407,7 +419,7 @@ impl Experiment {
         self.began_seconds = self.replayed_seconds + elapsed_seconds;
         let Some(next) = self.next_unit() else {
             let reasons: Vec<StopReason> = self.rows().filter_map(|row| row.stopped).collect();
-            // What is not an answer is reported, however many others are.
+            // A reason other than an answer takes precedence, however many rows have answers.
             let unanswered = [StopReason::Blocks, StopReason::Diminishing];
             let told = unanswered.into_iter().find(|reason| reasons.contains(reason));
             let first = reasons.first().copied().unwrap_or(StopReason::Clear);
@@ -419,12 +431,12 @@ impl Experiment {
         } else {
             self.plan.budget_seconds.unwrap_or(f64::INFINITY)
         };
-        // A block that would end beyond the budget is not begun.
+        // A block that would end beyond the budget is not started.
         let after_next = elapsed_seconds + self.units[next].block_seconds_now();
         if after_next > limit { Step::Stop(StopReason::Budget) } else { Step::Continue }
     }
 
-    /// The unit whose block is next; a new round is begun where the last one is through.
+    /// Returns the unit of the next block; starts a new round if the last one is complete.
     fn next_unit(&mut self) -> Option<usize> {
         if self.to_go.is_empty() {
             let open = |unit: &usize| self.units[*unit].is_open();
@@ -436,7 +448,7 @@ impl Experiment {
     }
 }
 
-/// Puts things into an order of which all are equally likely (Fisher and Yates).
+/// Shuffles uniformly (Fisher and Yates).
 fn shuffle(things: &mut [usize], random: &mut Random) {
     for i in (1..things.len()).rev() {
         let j = below(random, i as u32 + 1) as usize;
@@ -444,7 +456,7 @@ fn shuffle(things: &mut [usize], random: &mut Random) {
     }
 }
 
-/// A number below `bound`, every one equally likely (Lemire 2019, with rejection).
+/// Draws a uniform number below `bound` (Lemire 2019, with rejection).
 fn below(random: &mut Random, bound: u32) -> u32 {
     let reject_below = bound.wrapping_neg() % bound;
     loop {
@@ -455,22 +467,24 @@ fn below(random: &mut Random, bound: u32) -> u32 {
     }
 }
 
-/// The fewest blocks at which a plan can come to a verdict on one of so many comparisons that share the error (at least 1).
+/// Returns the fewest blocks at which a plan can reach a verdict on one of `comparisons`
+/// comparisons that share the error rate (at least 1).
 pub fn fewest_blocks(plan: &Plan, comparisons: usize) -> u32 {
     looks::fewest_blocks(plan, comparisons.max(1) as f64)
 }
 
-/// Blocks for which there is time, and those that it takes.
+/// Number of blocks that fit in the available time, and number needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFew {
-    /// How many there is time for, at least 1.
+    /// Number of blocks that fit, at least 1.
     pub blocks: u32,
-    /// How many it takes for a verdict.
+    /// Number of blocks needed for a verdict.
     pub needed: u32,
 }
 
-/// Whether a span has too little time for a verdict of a plan that stops by itself, when a block takes so long. A condition of the user's
-/// may come true at any time.
+/// Returns the counts if `span_seconds` is too short for a verdict of a plan that stops by itself,
+/// given the duration of a block. A plan with a user-defined condition is never too short, because
+/// the condition may become true at any time.
 pub fn too_few_fit(
     plan: &Plan,
     block_seconds: f64,
@@ -485,7 +499,7 @@ pub fn too_few_fit(
     Some(TooFew { blocks: ((span_seconds / block_seconds) as u32).max(1), needed })
 }
 
-/// The references of the plain case: all subjects are compared with the first.
+/// References of the plain case: all subjects are compared with the first.
 pub fn against_the_first(subjects: usize) -> Vec<Option<usize>> {
     (0..subjects).map(|subject| (subject > 0).then_some(0)).collect()
 }

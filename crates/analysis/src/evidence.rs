@@ -1,8 +1,10 @@
-//! What there is of one metric of one subject to compare: its values, the means of the units in which they came, or a summary.
+//! The data to compare for one metric of one subject: its values, the means of the units they came
+//! in, or a summary.
 //!
-//! Values that one process gave are not independent of each other: whatever was particular to that process is in all of them. So
-//! where a tool recorded its processes (builds, forks), and started several, their means are what is compared. Where it left only a
-//! summary, the other side is summarised too. Nothing is decided here.
+//! Values from one process are not independent of each other: the peculiarities of that process are
+//! in all of them. So if a tool recorded its processes (builds, forks) and started several, their
+//! means are compared. If it left only a summary, the other side is summarized too. Nothing is
+//! decided here.
 
 use crate::checks;
 use crate::comparison::summaries::{Side, alike};
@@ -34,32 +36,32 @@ enum Held {
     Summary(Side),
 }
 
-/// Two sides, made ready to be compared as often as it takes.
+/// Two sides, prepared for repeated comparisons.
 #[derive(Clone, Debug)]
 pub(crate) enum Pair {
-    /// Values or means of units, each side looked at once.
+    /// Values or means of units, each side sorted once.
     Apart(Rc<Recording<'static>>, Rc<Recording<'static>>, Basis),
     /// Blocks.
     Blocks(Paired),
-    /// Counts that were taken apart, and are known all the same: value beside value.
+    /// Counts that were recorded separately but are certain, paired by position.
     Known(Paired),
     /// Summaries.
     Summaries(Side, Side),
-    /// Means of recordings of which there are too few for a test of ranks.
+    /// Means of recordings that are too few for a rank test.
     Few(Side, Side),
 }
 
-/// Everything that can be compared of some samples.
+/// All data of some samples that can be compared.
 pub(crate) struct Evidence<'a> {
     samples: &'a Samples,
     index: BySubject<'a>,
     summaries: HashMap<(usize, &'a str), &'a Summary>,
-    /// Whether the values stand by themselves: neither in blocks nor in levels.
+    /// Whether the values are plain: neither in blocks nor in levels.
     plain: bool,
 }
 
 impl<'a> Evidence<'a> {
-    /// O(observations + summaries).
+    /// Indexes the samples. O(observations + summaries).
     pub(crate) fn of(samples: &'a Samples) -> Self {
         let summaries = samples.summaries.iter().map(|s| ((s.subject, s.metric.as_str()), s));
         Self {
@@ -80,7 +82,7 @@ impl<'a> Evidence<'a> {
         self.samples.design() == Design::Blocks
     }
 
-    /// Whether there is anything of this metric of a subject.
+    /// Whether there are data for this metric of a subject.
     pub(crate) fn has(&self, subject: usize, metric: usize) -> bool {
         self.index.series(subject, metric).next().is_some()
             || self.summary(subject, metric).is_some()
@@ -101,7 +103,7 @@ impl<'a> Evidence<'a> {
         Some(Held::Values { values, units: self.units(subject, &series), in_blocks })
     }
 
-    /// The means of the outermost units; `None` where a value has no level.
+    /// The means of the outermost units; `None` if a value has no level.
     fn units(&self, subject: usize, series: &[(u32, f64)]) -> Option<Units> {
         let mut of_unit: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         let mut depth = 0;
@@ -126,19 +128,19 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Whether several builds of a subject were run by turns.
+    /// Whether several builds of a subject were run alternately.
     fn has_builds(&self, subject: usize) -> bool {
         let of = self.samples.subjects.get(subject);
         of.is_some_and(|of| !self.samples.side_of(of).builds.is_empty())
     }
 
-    /// A series as it is compared with others that were recorded apart.
+    /// A series, prepared for comparison with others that were recorded separately.
     pub(crate) fn recording(&self, subject: usize, metric: usize) -> Rc<Recording<'static>> {
         let is_exact = !self.samples.metrics[metric].may_be_rounded();
         Rc::new(Recording::of(self.index.values(subject, metric)).of_exact(is_exact))
     }
 
-    /// The values of two subjects in the blocks that both have, in their order. O(values log).
+    /// The values of two subjects in the blocks that both have, in order. O(values log).
     pub(crate) fn in_blocks(&self, against: usize, of: usize, metric: usize) -> Paired {
         let builds = [against, of].into_iter().any(|subject| self.has_builds(subject));
         let side = |subject| {
@@ -151,7 +153,7 @@ impl<'a> Evidence<'a> {
         paired(&self.samples.metrics[metric], &side(against), side(of), builds)
     }
 
-    /// Two subjects' metric; of what one of them has nothing of an empty pair, where `pair` gives none.
+    /// Like [`Self::pair`], with an empty pair if a subject has no data.
     pub(crate) fn pair_or_empty(
         &self,
         against: usize,
@@ -168,8 +170,9 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Two subjects' metric; `None` where one of them has nothing of it. `known`: the recordings of this metric of all subjects,
-    /// where they were looked at before, else nothing. O(values log).
+    /// The data of two subjects for a metric; `None` if one of them has none. `known` holds the
+    /// recordings of this metric of all subjects if they were computed before, and is empty
+    /// otherwise. O(values log).
     pub(crate) fn pair(
         &self,
         against: usize,
@@ -212,7 +215,7 @@ impl<'a> Evidence<'a> {
         if [against, of].iter().any(|&own| levels::is_of_recordings(self.samples, own)) {
             let means = |units: Option<Units>, values: Vec<f64>| match units {
                 Some(units) => units.means,
-                // A side of one recording is one unit.
+                // A side with one recording is one unit.
                 None => vec![descriptive::mean(&values)],
             };
             return Some(recordings::pair(means(units_x, x), means(units_y, y)));
@@ -236,7 +239,7 @@ impl<'a> Evidence<'a> {
 }
 
 impl Held {
-    /// The summary of a side; of nested values that of its units' means.
+    /// The summary of a side; for nested values, that of its units' means.
     fn summarised(self) -> Option<Side> {
         match self {
             Self::Summary(side) => Some(side),
@@ -248,7 +251,7 @@ impl Held {
     }
 }
 
-/// The blocks that both sides have, in their order.
+/// The blocks that both sides have, in order.
 fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     let mut paired = Paired::of_metric(metric);
     for (block, (value, build)) in y {
@@ -262,10 +265,11 @@ fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     paired
 }
 
-/// By block a value and the build that gave it.
+/// For each block, a value and the build it came from.
 type Built = BTreeMap<InPass, (f64, u32)>;
 
-/// Counts of which every run of a side gave the same: they are known, though they were taken apart.
+/// Counts that are equal in every run of a side: they are certain even though they were recorded
+/// separately.
 fn known_counts(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Pair> {
     if !metric.exact {
         return None;
@@ -277,7 +281,7 @@ fn known_counts(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Pair> {
 }
 
 impl Pair {
-    /// Whether the difference is known, so that nothing of the error that is allowed goes to it.
+    /// Whether the difference is certain, so that it uses none of the allowed error.
     pub(crate) fn is_certain(&self) -> bool {
         match self {
             Self::Blocks(paired) | Self::Known(paired) => paired.is_certain(),
@@ -307,7 +311,7 @@ impl Pair {
         }
     }
 
-    /// Everything that is said of it.
+    /// The complete comparison.
     pub(crate) fn compare(
         &self,
         question: Question<'_>,
@@ -333,7 +337,7 @@ impl Pair {
     }
 }
 
-/// What to know of a comparison that was not one of values.
+/// The finding about a comparison of something other than values.
 pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
     let (n, m) = c.counts;
     let lacking = c.no_interval();
@@ -363,7 +367,8 @@ mod tests {
     use super::*;
     use assay_data::{Metric, Observation};
 
-    /// Two subjects with so many values in each of their units; a unit has a number of its own.
+    /// Two subjects with the given numbers of values in each of their units; units have unique
+    /// numbers.
     fn nested(sides: [&[usize]; 2]) -> Samples {
         let mut samples = Samples::new(vec![Metric::wall()]);
         for (subject, units) in sides.into_iter().enumerate() {

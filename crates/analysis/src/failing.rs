@@ -1,5 +1,5 @@
-//! Servers that fail more than those they are compared with. The latencies of a server that no longer answers say nothing of it: what decides
-//! is that its requests failed.
+//! Servers that fail more than those they are compared with. If a server stops answering, its
+//! latencies say nothing, so the failed requests decide.
 //!
 //! A server has *stopped* when its last slices have not one answer while the other server answered. It fails *beyond* the other when the
 //! share of its failed requests is larger by more than the threshold, and that is no accident: by the sign test over the blocks, or because
@@ -14,20 +14,20 @@ use crate::verdict::Verdict;
 use assay_data::{Plan, Threshold};
 use assay_stats::binomial;
 
-/// How the requests of one side of a comparison fail.
+/// The failures of one side of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
     /// Index of the subject that fails.
     pub subject: usize,
-    /// Its requests that failed, and all of them.
+    /// Number of its requests that failed.
     pub failed: u64,
-    /// All of its requests.
+    /// Number of its requests.
     pub requests: u64,
     /// Share of the requests of the other side that failed.
     pub other_share: f64,
     /// The slice from which on it answered nothing, counted from 1; `None` if it still answers.
     pub stopped: Option<usize>,
-    /// How many slices it had.
+    /// Number of its slices.
     pub slices: usize,
     /// How long it answered nothing between slices, when it had nothing else to do, s.
     pub silent_seconds: f64,
@@ -59,7 +59,8 @@ pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: 
     }
 }
 
-/// The slice from which on a subject answered nothing, counted from 1; `None` if it still answered in the last one.
+/// Returns the slice from which on a subject answered nothing, counted from 1; `None` if it still
+/// answered in the last one.
 pub fn stopped(own: &Answers) -> Option<usize> {
     let dead = |slice: &&SliceOf| slice.answered == 0 && slice.failed > 0;
     let last: Vec<&SliceOf> = own.by_slice.iter().rev().take_while(dead).collect();
@@ -126,18 +127,18 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
 /// Least number of blocks of an absence of which nothing else is known; less is a pause.
 const FEWEST_GONE: u64 = 2;
 
-/// Returns true if a slice has the larger share of failed requests.
+/// Whether a slice has the larger share of failed requests.
 fn fails_more(own: &SliceOf, other: &SliceOf) -> bool {
     let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
     share(own) > share(other)
 }
 
-/// Returns true if a slice has more failed requests than answers, and the other none that failed.
+/// Whether a slice has more failed requests than answers, and the other no failed ones.
 fn is_mostly_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.failed > own.answered && own.failed >= policy::FEWEST_FAILED && other.failed == 0
 }
 
-/// The same of a slice without any answer.
+/// Like [`is_mostly_gone`], for a slice without any answer.
 fn is_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.answered == 0 && is_mostly_gone(own, other)
 }
@@ -168,7 +169,8 @@ fn requests(own: &Answers) -> u64 {
     own.count("answered") + own.count("failed")
 }
 
-/// Whether most requests of a subject were answered from a block on. Recordings that were taken apart have no common blocks: then all counts.
+/// Whether most requests of a subject were answered from a block on. For separate recordings, which
+/// have no common blocks, all requests count.
 fn answers_from(own: &Answers, block: u32) -> bool {
     let mut later = own.by_slice.iter().filter(|slice| slice.block >= block).peekable();
     let sum = |slices: &mut dyn Iterator<Item = &SliceOf>| {
@@ -181,7 +183,8 @@ fn answers_from(own: &Answers, block: u32) -> bool {
     answered > failed
 }
 
-/// In how many of their common blocks something holds of the first subject and not of the second, and the other way round.
+/// Number of common blocks in which something holds for the first subject and not for the second,
+/// and the reverse.
 fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool) -> (u64, u64) {
     let (mut own, mut others) = (0, 0);
     for slice in &of.by_slice {
@@ -241,7 +244,8 @@ mod tests {
         let after_long = [(25, 0), (20, 5), (0, 25), (8, 17), (25, 0), (25, 0), (25, 0)];
         assert_eq!(found(&after_long, &WELL), Some((1, None)));
         assert_eq!(found(&WELL, &after_long), Some((0, None)));
-        // Each was away for a while, or both at once; slow answers of a busy machine do not count as absence.
+        // Each was away for a while, or both were at the same time; slow answers of a busy machine
+        // do not count as absence.
         let mut another = after_long;
         another.reverse();
         assert_eq!(found(&after_long, &another), None);
@@ -250,7 +254,7 @@ mod tests {
         assert_eq!(found(&after_long, &after_long), None);
         let both = [(25, 0), (25, 0), (25, 0), (25, 0), (25, 0), (0, 25), (0, 25)];
         assert_eq!(found(&both, &both), None);
-        // Two requests of one slice are an accident.
+        // Two failed requests of one slice may be chance.
         assert_eq!(found(&[(2, 0), (2, 0), (0, 2)], &[(2, 0); 3]), None);
     }
 

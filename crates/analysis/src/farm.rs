@@ -1,14 +1,17 @@
-//! What is asked of a farm: whether a version still passes on every target, whether it still runs as fast, and what the targets have in common on
-//! which it doesn't.
+//! Results of a farm: whether a version passes on every target, whether it is as fast as before,
+//! and what the affected targets have in common.
 //!
-//! A version is judged by what came of it on each target. Only builds that passed or failed say something of the version; one that the machine spoilt is
-//! neither. Of speed a target knows the ratio to the base with its interval, both sides measured there in one lease; all benchmarks on all targets
-//! share the error that is allowed (Holm), since one alarm among them is an alarm of the version. Over the targets each
-//! benchmark is pooled ([`assay_stats::meta_analysis`]), with what targets differ by.
+//! A version is judged by its results on each target. Only builds that passed or failed count; a
+//! build spoilt by the machine is neither. For speed, each target contributes the ratio to the base
+//! with its interval, both sides measured there in one lease. All benchmarks on all targets share
+//! the allowed error (Holm), since any alarm among them is an alarm for the version. Each benchmark
+//! is pooled over the targets ([`assay_stats::meta_analysis`]), including the variation between
+//! targets.
 //!
-//! Where it fails is told by facts ([`Place`]): the simplest condition that all affected targets meet and no other one. It need not be the cause: what
-//! else tells them apart is named, too. Since when ([`Since`]) is read from the versions before. Where builds are kept, and how they are shown, is
-//! not known here.
+//! Failures are located by facts ([`Place`]): the simplest condition that all affected targets meet
+//! and no others. It need not be the cause, so other facts that separate the same targets are named
+//! too. The version that introduced a failure ([`Since`]) is derived from the earlier versions.
+//! This module knows nothing of how builds are stored or shown.
 
 mod builds;
 mod findings;
@@ -27,74 +30,74 @@ use crate::{Interval, policy};
 pub use assay_data::farm::{Facts, State};
 use assay_data::{Better, Finding};
 
-/// A platform that versions are tried on.
+/// A platform on which versions are tested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// What people call it.
+    /// Its display name.
     pub name: String,
-    /// What it is.
+    /// Its facts.
     pub facts: Facts,
 }
 
-/// What all builds of a version on a target came to.
+/// The results of all builds of a version on a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The version's place in [`Project::versions`].
+    /// Index of the version in [`Project::versions`].
     pub version: usize,
-    /// The target's place in [`Project::targets`].
+    /// Index of the target in [`Project::targets`].
     pub target: usize,
     /// The state of the last build.
     pub last: State,
-    /// How many builds passed.
+    /// Number of builds that passed.
     pub passed: u64,
-    /// How many failed.
+    /// Number of builds that failed.
     pub failed: u64,
 }
 
-/// A benchmark of a version on a target, against the base.
+/// A benchmark of a version on a target, compared with the base.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// The version's place in [`Project::versions`].
+    /// Index of the version in [`Project::versions`].
     pub version: usize,
-    /// The base's place there; `None`: it is older than all of them.
+    /// Index of the base in [`Project::versions`]; `None` if it is older than all of them.
     pub base: Option<usize>,
-    /// The target's place in [`Project::targets`].
+    /// Index of the target in [`Project::targets`].
     pub target: usize,
     /// The benchmark.
     pub benchmark: String,
     /// The metric.
     pub metric: String,
-    /// Which of its values are better.
+    /// Which direction is better.
     pub better: Better,
-    /// What the run itself came to: where it knows of no direction, none is found here.
+    /// The verdict of the run itself: if that has no direction, none is reported here.
     pub verdict: Verdict,
-    /// The version's value over the base's.
+    /// The version's value divided by the base's.
     pub ratio: f64,
     /// Its interval at 95 %.
     pub interval: Interval,
-    /// Observations a side.
+    /// Number of observations per side.
     pub n: u64,
 }
 
-/// What is known of a project.
+/// The results of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
     /// The targets.
     pub targets: Vec<Target>,
-    /// The versions' names, the oldest first.
+    /// Names of the versions, oldest first.
     pub versions: Vec<String>,
-    /// What builds came to: at most one cell of a version and a target.
+    /// Results of builds: at most one cell per version and target.
     pub cells: Vec<Cell>,
-    /// What was measured: at most one of a version, a target, a benchmark and a metric.
+    /// Measurements: at most one per version, target, benchmark and metric.
     pub measured: Vec<Measured>,
 }
 
-/// What is taken for a difference.
+/// What counts as a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Confidence of a version's verdict.
     pub confidence: f64,
-    /// The smallest share by which a difference matters.
+    /// The smallest relative difference that matters.
     pub threshold: f64,
 }
 
@@ -104,39 +107,39 @@ impl Default for Options {
     }
 }
 
-/// The same on several targets, since the same version.
+/// A result shared by several targets, since the same version.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Affected {
-    /// Which, by their places in [`Project::targets`], ascending.
+    /// The targets, as ascending indices into [`Project::targets`].
     pub targets: Vec<usize>,
-    /// How many targets say anything about it.
+    /// Number of targets with a result.
     pub of: usize,
-    /// What they have in common.
+    /// What the affected targets have in common.
     pub place: Place,
-    /// Since when.
+    /// The version from which on they are affected.
     pub since: Since,
 }
 
-/// A version over all targets.
+/// The results of a version over all targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// Its place in [`Project::versions`].
+    /// Index of the version in [`Project::versions`].
     pub version: usize,
-    /// What its builds came to.
+    /// Results of its builds.
     pub builds: Builds,
-    /// What its benchmarks came to, those that got worse first.
+    /// Results of its benchmarks, those that got worse first.
     pub benchmarks: Vec<BenchmarkOnTargets>,
-    /// What there is to say.
+    /// Findings about the version.
     pub findings: Vec<Finding>,
 }
 
 impl Judged {
-    /// Whether it fails or is slower anywhere.
+    /// Whether it fails or is slower on any target.
     pub fn is_alarm(&self) -> bool {
         !self.builds.failing.is_empty() || self.benchmarks.iter().any(|b| !b.worse.is_empty())
     }
 
-    /// Targets on which a benchmark's difference is not known yet, so that more runs would tell; ascending.
+    /// Targets on which some benchmark is inconclusive, so that more runs would help; ascending.
     pub fn undecided(&self) -> Vec<usize> {
         let on = self.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
         let undecided = on.filter(|on| on.decision.verdict == Verdict::Inconclusive);
@@ -147,7 +150,8 @@ impl Judged {
     }
 }
 
-/// Judges the versions with these places, as given. O(cells + measured, some times their logarithm; targets that fail times all their facts).
+/// Judges the versions with these indices. O(cells + measured, in parts times their logarithm;
+/// failing targets times all their facts).
 pub fn judge(project: &Project, versions: &[usize], options: &Options) -> Vec<Judged> {
     let history = builds::History::of(project);
     let speeds = speed::decide(project, options);
@@ -160,7 +164,7 @@ pub fn judge(project: &Project, versions: &[usize], options: &Options) -> Vec<Ju
     versions.iter().map(judged).collect()
 }
 
-/// The newest version of which anything is known.
+/// The newest version with any results.
 pub fn newest(project: &Project) -> Option<usize> {
     let built = project.cells.iter().map(|cell| cell.version);
     built.chain(project.measured.iter().map(|measured| measured.version)).max()

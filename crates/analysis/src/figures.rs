@@ -1,11 +1,13 @@
-//! What the plots of a report show: every curve, thinned to what a page can hold and an eye can see.
+//! The data of a report's plots: every curve, thinned to what a page can hold and an eye can see.
 //!
-//! Pure, like all of the analysis; nothing is drawn here. However many observations there are, the result is of bounded size:
-//! a series keeps its extremes and medians in at most 800 pieces, an empirical distribution at most 1,000 points, a density
-//! 400. What was thinned, cut off or left out is counted beside it, so that the caption can say so.
+//! Like all of the analysis this is pure; nothing is drawn here. The result is of bounded size for
+//! any number of observations: a series keeps its extremes and medians in at most 800 pieces, an
+//! empirical distribution at most 1,000 points, a density 400. What was thinned, cut off or omitted
+//! is counted, so that the caption can state it.
 //!
-//! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard deviations follow Efron
-//! (1979); power is that of a t test; differences of all pairs are those of at most 600 quantiles of either side.
+//! Densities are normal-kernel estimates with R's `bw.nrd0` (Silverman 1986). Resampled standard
+//! deviations follow Efron (1979); power is that of a t test; differences of all pairs are those of
+//! at most 600 quantiles of either side.
 
 mod differences;
 mod load;
@@ -30,7 +32,7 @@ use crate::protocol::Protocol;
 use crate::{Analysis, Comparison};
 use assay_data::{Design, Metric, Samples};
 
-/// More subjects are not drawn beside each other: no eye can tell them apart. The first ones are.
+/// Maximum number of subjects in one plot, the first ones; more could not be distinguished.
 pub const MOST_SUBJECTS: usize = 8;
 
 /// A point of a curve.
@@ -41,7 +43,7 @@ pub type Point = (f64, f64);
 pub struct Figures {
     /// The metric.
     pub metric: Metric,
-    /// The part of the values' axis that plots of their distribution show.
+    /// The part of the value axis shown in plots of distributions.
     pub view: View,
     /// The smallest and the largest of all values.
     pub range: (f64, f64),
@@ -49,7 +51,7 @@ pub struct Figures {
     pub confidence: f64,
     /// The first [`MOST_SUBJECTS`] subjects that have values.
     pub subjects: Vec<SubjectFigures>,
-    /// How many subjects with values are not among them.
+    /// Number of further subjects with values.
     pub left_out: usize,
     /// One for every comparison between two of them.
     pub between: Vec<Between>,
@@ -57,36 +59,37 @@ pub struct Figures {
     pub in_blocks: bool,
     /// True when the resampled standard deviations are those of the differences from the reference.
     pub deviations_of_differences: bool,
-    /// Those of a load test alone.
+    /// Plots specific to load tests.
     pub load: Option<LoadFigures>,
 }
 
 /// The plots of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubjectFigures {
-    /// Index among the subjects of the analysis.
+    /// Index of the subject in the analysis.
     pub subject: usize,
     /// Its name.
     pub name: String,
     /// Number of values.
     pub n: usize,
-    /// The values in the order in which they were taken.
+    /// The values in order of measurement.
     pub trace: Trace,
-    /// How the values are distributed.
+    /// The distribution of the values.
     pub shape: Shape,
-    /// How far they depend on those before them; `None` for fewer than ten values, or when all are equal.
+    /// Autocorrelation; `None` for fewer than ten values, or if all are equal.
     pub correlogram: Option<Correlogram>,
-    /// How sure the standard deviation is, in a protocol of blocks that of the differences; `None` for fewer than five values,
-    /// equal ones, or more than half a million.
+    /// Uncertainty of the standard deviation (of the differences, in a protocol of blocks); `None`
+    /// for fewer than five values, equal ones, or more than half a million.
     pub deviation: Option<Resampled>,
 }
 
-/// The data of the plots. O(n log n) for n observations; the result is of bounded size.
+/// Computes the data of the plots. O(n log n) for n observations; the result is of bounded size.
 pub fn figures(samples: &Samples, analysis: &Analysis) -> Figures {
     with_protocol(samples, analysis, &[])
 }
 
-/// The same beside a protocol: what that has resampled and planned is drawn, not a second bootstrap and plan with other numbers.
+/// Like [`figures`], with a protocol: its resamples and its plan are drawn, instead of a second
+/// bootstrap and plan with different numbers.
 pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]) -> Figures {
     let with_values: Vec<usize> =
         (0..samples.subjects.len()).filter(|&s| analysis.primary_of(s).is_some()).collect();
@@ -96,8 +99,8 @@ pub fn with_protocol(samples: &Samples, analysis: &Analysis, chains: &[Protocol]
     Figures { left_out, load, ..drawn(&Evidence::of(samples), analysis, shown, Some(chains)) }
 }
 
-/// Those of single comparisons, each by itself. Nothing is resampled: for many of them that would cost too much. O(n log n) for n
-/// observations.
+/// Figures of single comparisons. Nothing is resampled, which would be too costly for many of them.
+/// O(n log n) for n observations.
 pub fn of_comparisons(
     samples: &Samples,
     analysis: &Analysis,
@@ -108,7 +111,7 @@ pub fn of_comparisons(
     comparisons.iter().map(one).collect()
 }
 
-/// The plots of some subjects; nothing is resampled where not even the chains are given.
+/// The plots of some subjects; nothing is resampled if `chains` is `None`.
 fn drawn(
     evidence: &Evidence<'_>,
     analysis: &Analysis,
@@ -177,7 +180,7 @@ fn drawn(
     }
 }
 
-/// What the protocols have resampled of a subject.
+/// The resamples that the protocols made for a subject.
 fn of_plan(chains: &[Protocol], subject: usize) -> Option<Resampled> {
     let found = chains.iter().filter_map(|chain| Some((chain.power.found.as_ref()?, chain)));
     let mut spreads =

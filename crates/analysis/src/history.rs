@@ -1,8 +1,9 @@
-//! What is asked of a history: recorded runs of one project over its revisions, as a store hands them over.
+//! Queries on a history: recorded runs of one project across its revisions, as provided by a store.
 //!
-//! A run is the outermost level: however many values it holds, a benchmark has one [`RunSummary`] in it, and what runs differ by is read from
-//! runs. So trend and gate need no samples, and a store of a million results answers from a few numbers each. Where runs are kept, and how
-//! revisions are looked up, is not known here.
+//! A run is the outermost level: however many values it contains, a benchmark has one
+//! [`RunSummary`] in it, and the variation between runs is estimated from runs. So trend and gate
+//! need no samples, and a store of a million results needs only a few numbers for each. This module
+//! knows nothing of how runs are stored or how revisions are looked up.
 
 mod blessing;
 pub mod creep;
@@ -26,45 +27,46 @@ use crate::checks::{MACHINE_FACTS, RUNNER};
 use assay_data::{Environment, Metric, ParameterValue};
 use assay_stats::Interval;
 
-/// A revision with its place in the history of its repository.
+/// A revision and its place in the history of its repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// The full name of the commit, or whatever the user calls the revision.
+    /// The full name of the commit, or the user's name for the revision.
     pub commit: String,
-    /// The commit that it is based on.
+    /// The parent commit.
     pub parent: Option<String>,
-    /// How many commits lead to it, each by its first parent; `None` where no repository says.
+    /// Number of commits leading to it by first parents; `None` if no repository provides it.
     pub ordinal: Option<u64>,
-    /// When it was committed, s since 1970.
+    /// Time of the commit in seconds since 1970.
     pub time: Option<i64>,
 }
 
 impl Revision {
-    /// The name for people: of a commit its first ten digits.
+    /// The display name; for a commit its first ten digits.
     pub fn short(&self) -> &str {
         short(&self.commit)
     }
 }
 
-/// The first ten digits of a commit; any other name as it is.
+/// The first ten digits of a commit; any other name unchanged.
 pub fn short(commit: &str) -> &str {
     let is_commit = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit { &commit[..10] } else { commit }
 }
 
-/// What a benchmark is found again by in other runs of its project.
+/// The identity of a benchmark across runs of its project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Benchmark {
-    /// The row's name, or where the row has none (commands), that of the side.
+    /// The row's name, or that of the side if the row has none (commands).
     pub name: String,
-    /// Values of its parameters.
+    /// Values of the parameters.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// The place of its side where a run measured several that are no revisions of their own; 0: the reference, or the only one.
+    /// Index of the side, if a run measured several that are not separate revisions; 0 for the
+    /// reference or the only one.
     pub role: usize,
 }
 
 impl Benchmark {
-    /// The name with values of parameters, and with its place where it is not the reference.
+    /// The name with parameter values, and with the side's index unless it is the reference.
     pub fn label(&self) -> String {
         let mut label = self.name.clone();
         for (name, value) in &self.parameters {
@@ -77,29 +79,30 @@ impl Benchmark {
     }
 }
 
-/// What one run knows of one metric of one benchmark.
+/// Summary of one metric of one benchmark in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
     /// Number of values.
     pub n: u64,
-    /// How many units of the outermost level (processes, builds) the values come from; that of values where no level was recorded.
+    /// Number of units of the outermost level (processes, builds) that the values come from; the
+    /// number of values if no level was recorded.
     pub units: u64,
-    /// The median of the units' medians; where only a summary was recorded, its mean.
+    /// The median of the units' medians, or the recorded mean if there is only a summary.
     pub centre: f64,
-    /// Interval of the centre within the run (95 %), where there are enough units.
+    /// Interval of the centre within the run (95 %), if there are enough units.
     pub interval: Option<Interval>,
 }
 
 /// One run in a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// What the run is known by: the beginning of its digest.
+    /// Identifier of the run: the beginning of its digest.
     pub recording: String,
-    /// When it was measured, ms since 1970.
+    /// Start of the run in milliseconds since 1970.
     pub started: i64,
-    /// The revision that was measured.
+    /// The measured revision.
     pub revision: Option<Revision>,
-    /// What it knows.
+    /// Its summary.
     pub result: RunSummary,
 }
 
@@ -110,24 +113,25 @@ pub struct Series {
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// The machine, for people.
+    /// Display name of the machine.
     pub machine: String,
     /// The runs, in any order.
     pub points: Vec<Point>,
 }
 
-/// Facts by which a machine is known: where one of them differs, times are not compared.
+/// Facts that identify a machine: if one of them differs, times are not compared.
 pub fn fingerprint_facts(environment: &Environment) -> Vec<(&'static str, String)> {
     let told = |fact: &'static str| {
         let value = environment.facts.get(fact)?;
         Some((fact, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
     };
-    // Runs of which it is not known were those of the launcher, too: that was the only one.
+    // Runs without this fact used the launcher, which was the only runner then.
     let is_usual = |fact: &(&str, String)| fact.0 == RUNNER && fact.1 == "launcher";
     MACHINE_FACTS.into_iter().filter_map(told).filter(|fact| !is_usual(fact)).collect()
 }
 
-/// Facts about the state of a machine before a run, and what its last calibration found: numbers that are worth a look over time.
+/// Facts about the state of a machine before a run, and results of its last calibration: numbers
+/// worth tracking over time.
 const STATE_FACTS: [&str; 8] = [
     "calibrated_wall_60s",
     "calibrated_cpu_60s",
@@ -139,14 +143,15 @@ const STATE_FACTS: [&str; 8] = [
     "thermal_throttle_count",
 ];
 
-/// What is known of the state of a machine in numbers, in base units.
+/// The numeric facts about the state of a machine, in base units.
 pub fn machine_state(environment: &Environment) -> Vec<(&'static str, f64)> {
     let known = |fact: &'static str| Some((fact, environment.number(fact)?));
     STATE_FACTS.into_iter().filter_map(known).filter(|(_, value)| value.is_finite()).collect()
 }
 
-/// Runs in the order of what they measured: by the place of their revisions in the history where all have one, since clocks of committers go
-/// back; else by the time of the commit, or of the run. Runs of one revision stand in the order in which they were taken. O(n log n).
+/// Sorts runs by what they measured: by the place of their revisions in the history if all have
+/// one, since committers' clocks can go back; otherwise by the time of the commit, or of the run.
+/// Runs of one revision are sorted by time. O(n log n).
 pub fn in_order(points: &mut [Point]) {
     let placed = points.iter().all(|p| p.revision.as_ref().is_some_and(|r| r.ordinal.is_some()));
     points.sort_by_cached_key(|point| {
@@ -175,11 +180,11 @@ mod tests {
             in_order(points);
             points.iter().map(|p| p.recording.clone()).collect::<String>()
         };
-        // The committer of b had a clock that was behind; c was measured first.
+        // The committer of b had a slow clock; c was measured first.
         let mut points =
             vec![point("c", Some(3), 30, 1), point("b", Some(2), 5, 9), point("a", Some(1), 10, 8)];
         assert_eq!(order(&mut points), "abc");
-        // Without a place the time is all there is.
+        // Without a place, only the time is available.
         points.push(point("d", None, 7, 2));
         assert_eq!(order(&mut points), "bdac");
     }

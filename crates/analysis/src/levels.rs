@@ -1,8 +1,10 @@
-//! Nested repetitions of one subject, as the samples record them: which level the spread comes from.
+//! Nested repetitions of one subject, as recorded in the samples, and which level contributes most
+//! of the variance.
 //!
-//! The mathematics is [`assay_stats::levels`]; here is decided which values belong to which unit. Levels come from other tools'
-//! records (build > process > iteration), or from programs that gave several values within one run, which are then the
-//! iterations of that run. A level is not a block: nothing is compared here.
+//! The mathematics is in [`assay_stats::levels`]; this module decides which values belong to which
+//! unit. Levels come from other tools' records (build > process > iteration), or from programs that
+//! reported several values within one run, which are then the iterations of that run. A level is
+//! not a block: nothing is compared here.
 
 use crate::policy;
 use assay_data::{Action, Finding, Samples, Severity};
@@ -10,10 +12,10 @@ use assay_stats::descriptive;
 use assay_stats::levels::Levels;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the innermost levels are usually called, outermost first.
+/// Usual names of the innermost levels, outermost first.
 const NAMES: [&str; 4] = ["machine", "build", "process", "iteration"];
 
-/// What a level is called of which it is known that it is one of builds.
+/// Name of a level of builds.
 pub(crate) const BUILD: &str = NAMES[1];
 
 /// Name of the level of pooled recordings.
@@ -24,23 +26,26 @@ pub(crate) const RECORDING: &str = "recording";
 pub struct Nested {
     /// The mean, the variance of each level, and the interval of the mean that they allow.
     pub levels: Levels,
-    /// A name for each level: the last is `iteration`, the one above `process`, then `build`, `machine`, and `level 1`... above.
+    /// A name for each level: the last is `iteration`, the ones above it `process`, `build`,
+    /// `machine`, and then `level 1`...
     pub names: Vec<String>,
-    /// Whether the values are those of the series itself; else they are the ones within its runs.
+    /// Whether the values are those of the series itself; otherwise they are those within its runs.
     pub of_series: bool,
-    /// The standard error of the mean were all values independent.
+    /// The standard error of the mean if all values were independent.
     pub error_if_independent: f64,
 }
 
 impl Nested {
-    /// How many times too small the standard error of the mean is that ignores the levels; `None` where nothing varies.
+    /// Factor by which the standard error of the mean is too small if the levels are ignored;
+    /// `None` if nothing varies.
     pub fn too_narrow(&self) -> Option<f64> {
         let factor = self.levels.squared_error.sqrt() / self.error_if_independent;
         factor.is_finite().then_some(factor)
     }
 
-    /// By which share the interval of the mean gets narrower at most by more repetitions of each level, however many, within as
-    /// many units of the level above as there are. 1 for the outermost: as narrow as one likes.
+    /// For each level, the maximum share by which more repetitions can narrow the interval of the
+    /// mean, given the existing units of the level above. 1 for the outermost level, which can
+    /// narrow it without limit.
     pub fn most_gained(&self) -> Vec<f64> {
         let mut above = 0.0;
         let gained = self.levels.levels.iter().map(|level| {
@@ -51,16 +56,16 @@ impl Nested {
         gained.collect()
     }
 
-    /// How many repetitions of each level but the outermost, within one unit of the level above, are best if a unit of every level
-    /// costs, beside its content, `ratio` > 0 times as much as one of the level below. At least 1; `None` where the level above
-    /// adds nothing.
+    /// The optimal number of repetitions of each level except the outermost, within one unit of the
+    /// level above, if a unit of every level costs, apart from its content, `ratio` > 0 times as
+    /// much as one of the level below. At least 1; `None` if the level above adds no variance.
     pub fn best_repetitions(&self, ratio: f64) -> Vec<Option<f64>> {
         let depth = self.levels.levels.len() as i32;
         let costs: Vec<f64> = (0..depth).rev().map(|inner| ratio.powi(inner)).collect();
         self.levels.best_repetitions(&costs)
     }
 
-    /// The finding that whoever ignores the levels is far too sure of the mean.
+    /// The finding that ignoring the levels greatly overstates the precision of the mean.
     pub(crate) fn ignored(&self, name: &str) -> Option<Finding> {
         let factor =
             self.too_narrow().filter(|f| self.of_series && *f >= policy::LEVELS_TOO_NARROW)?;
@@ -89,7 +94,7 @@ impl Nested {
     }
 }
 
-/// What the outermost of so many levels is usually called.
+/// Usual name of the outermost of `depth` levels.
 pub(crate) fn outermost_name(depth: usize) -> String {
     match NAMES.len().checked_sub(depth).and_then(|place| NAMES.get(place)) {
         Some(name) if depth > 1 => (*name).to_owned(),
@@ -98,13 +103,14 @@ pub(crate) fn outermost_name(depth: usize) -> String {
     }
 }
 
-/// Returns true if the subject's side pools several recordings.
+/// Whether the subject's side pools several recordings.
 pub(crate) fn is_of_recordings(samples: &Samples, subject: usize) -> bool {
     let of = samples.subjects.get(subject);
     of.is_some_and(|of| !samples.side_of(of).recordings.is_empty())
 }
 
-/// The values that a subject has for planning: those of its series, or the means of its recordings where there are several.
+/// The values of a subject for planning: those of its series, or the means of its recordings if
+/// there are several.
 pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usize) -> Vec<f64> {
     let series = samples.series(subject, metric);
     if !is_of_recordings(samples, subject) {
@@ -119,7 +125,7 @@ pub(crate) fn independent_values(samples: &Samples, subject: usize, metric: usiz
     of_recording.values().map(|values| descriptive::mean(values)).collect()
 }
 
-/// The name of a level for several of its units.
+/// The plural of a level's name.
 pub fn plural(name: &str) -> String {
     match name.strip_prefix("level ") {
         Some(number) => format!("units of level {number}"),
@@ -128,8 +134,8 @@ pub fn plural(name: &str) -> String {
     }
 }
 
-/// The levels of a subject's metric; `None` where the samples record none for all of its values, or only one unit of the
-/// outermost. O(n log n).
+/// The levels of a subject's metric; `None` if the samples do not record one for all of its values,
+/// or only one unit of the outermost. O(n log n).
 pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let recorded = recorded(samples, subject, metric);
     let of_series = recorded.is_some();
@@ -137,7 +143,7 @@ pub fn of(samples: &Samples, subject: usize, metric: usize) -> Option<Nested> {
     let error_if_independent =
         descriptive::standard_deviation(&values) / (values.len() as f64).sqrt();
     let depth = levels.levels.len();
-    // A single level is a plain series.
+    // A single level is just a series.
     if depth < 2 {
         return None;
     }
@@ -172,12 +178,12 @@ fn recorded(samples: &Samples, subject: usize, metric: usize) -> Option<(Levels,
     Some((levels, series.values))
 }
 
-/// The values that a program gave within its runs: the run is the process.
+/// The values that a program reported within its runs, each of which is a process.
 fn within_runs(samples: &Samples, subject: usize, metric: usize) -> Option<(Levels, Vec<f64>)> {
     let name = &samples.metrics.get(metric)?.name;
     let of_it = || samples.inner.iter().filter(|i| i.subject == subject && i.metric == *name);
     let blocks: BTreeSet<u32> = of_it().map(|inner| inner.block).collect();
-    // One value a run is no level of its own.
+    // One value per run is not a level of its own.
     if blocks.len() < 2 || of_it().all(|inner| inner.values.len() < 2) {
         return None;
     }
@@ -214,16 +220,17 @@ mod tests {
         assert_eq!(found.names, ["process", "iteration"]);
         assert_eq!((found.levels.levels[0].units, found.levels.mean), (4, 16.0));
         assert!(found.levels.levels[0].share > 0.9);
-        // Endless iterations gain next to nothing, and whoever ignores the processes is told so.
+        // More iterations gain next to nothing, and ignoring the processes gives a finding.
         let gained = found.most_gained();
         assert!(gained[0] == 1.0 && gained[1] < 0.05, "{gained:?}");
         let finding = found.ignored("a").expect("ignoring the processes misleads");
         assert!(finding.message.contains("12 values of a come from 4 processes"), "{finding:?}");
         assert!(crate::checks::CODES.contains(&finding.code.as_str()));
-        // The processes are what differs: one iteration of each is enough unless a process is dear.
+        // The processes differ: one iteration of each is enough unless starting a process is
+        // expensive.
         assert_eq!(found.best_repetitions(1.0), [Some(1.0)]);
         assert!(found.best_repetitions(1e6)[0].is_some_and(|best| best > 10.0));
-        // A value without a level: nothing can be said.
+        // With a value without a level, nothing can be computed.
         samples.push_value(0, 3.0);
         assert_eq!(of(&samples, 0, 0), None);
     }
@@ -238,7 +245,7 @@ mod tests {
         }
         let found = of(&samples, 0, 0).expect("there are levels");
         assert_eq!((found.names.len(), found.levels.levels[1].units), (2, 10));
-        // The series are the runs, each one value: nobody ignores what is within.
+        // The series has one value per run: the values within runs are not ignored by anything.
         assert!(!found.of_series && found.ignored("a").is_none());
     }
 

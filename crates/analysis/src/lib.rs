@@ -1,33 +1,38 @@
-//! From samples to verdicts: which subject is measured next and when to stop, what two subjects' samples say, and what speaks
-//! against believing it.
+//! Statistical analysis of benchmark samples: which subject to measure next, when to stop, how two
+//! subjects differ, and what casts doubt on the result.
 //!
-//! Pure: no clock, no files, no processes, no printing. The same samples and plan always give the same [`Analysis`], to the
-//! digit, whether they come from the run that just ended or from its file a year later. The procedure, with the simulations
-//! that it rests on, is explained in `docs/concepts/deciding.md`.
+//! This crate is pure: it reads no clock and no files, starts no processes and prints nothing. The
+//! same samples and plan always give the same [`Analysis`], digit for digit, whether they come from
+//! the run that just ended or from its file a year later. `docs/concepts/deciding.md` explains the
+//! procedure and the simulations it rests on.
 //!
-//! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the condition that may stop it.
-//! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded apart.
+//! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the user's
+//!   stopping condition.
+//! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded separately.
 //! - [`verdict`]: one interval, one verdict.
-//! - [`levels`]: nested repetitions, and which level the spread comes from.
-//! - [`quantiles`]: where in the distribution the difference lies.
-//! - [`comparison`]: everything that is said about one subject against another.
+//! - [`levels`]: nested repetitions, and the level that contributes most of the variance.
+//! - [`quantiles`]: the part of the distribution that differs.
+//! - [`comparison`]: the complete comparison of one subject with another.
 //! - [`protocol`]: the chain from validity to effect, step by step.
-//! - [`describe`], [`checks`], [`machine`], [`outlook`]: the series by themselves, the findings, how many blocks it would take.
-//! - [`series_summary`]: one series from every side. [`overview`]: many series at a glance.
+//! - [`describe`], [`checks`], [`machine`], [`outlook`]: single series, findings about them, and
+//!   the number of blocks a verdict would take.
+//! - [`series_summary`]: a detailed summary of one series. [`overview`]: many series at a glance.
 //! - [`scaling`]: how a scan's values grow with its parameter.
-//! - [`noise`]: where the spread comes from, and which runs were disturbed.
-//! - [`coverage`]: how often intervals hold what they are about, simulated.
-//! - [`calibration`]: how often a series of one program would have been called two.
-//! - [`spread`]: whether a setting makes runs spread less.
-//! - [`mock`]: synthetic data to learn with. [`replication`]: whether a result was confirmed by
-//!   another run.
-//! - [`battery`]: every classical test beside the verdict, for those who ask.
-//! - [`figures`]: what the plots of a report show, thinned.
-//! - [`history`]: what recorded runs of a project come to over its revisions. [`farm`]: what a version came to on many machines.
-//! - [`mutation`]: which share of the changes of a project's source its tests notice. [`coupling`]: whether that is because they are well tested, or
-//!   because everything hangs on everything.
-//! - [`planning`]: how many runs a question needs. [`bisect`]: which of many commits brought a change.
-//! - [`analysis`]: all of it, from [`assay_data::Samples`].
+//! - [`noise`]: sources of variance, and runs that were disturbed.
+//! - [`coverage`]: simulated coverage of the intervals.
+//! - [`calibration`]: how often samples of one program would be called different.
+//! - [`spread`]: whether a setting reduces the spread between runs.
+//! - [`mock`]: synthetic data to learn with. [`replication`]: whether another run confirmed a
+//!   result.
+//! - [`battery`]: the classical tests, shown next to the verdict on request.
+//! - [`figures`]: the data behind a report's plots, thinned.
+//! - [`history`]: recorded runs of a project across its revisions. [`farm`]: one version across
+//!   many machines.
+//! - [`mutation`]: the share of source mutations that a project's tests detect. [`coupling`]:
+//!   whether that is because of thorough tests or because everything depends on everything.
+//! - [`planning`]: the number of runs a question needs. [`bisect`]: which of many commits
+//!   introduced a change.
+//! - [`analysis`]: all of the above, from [`assay_data::Samples`].
 
 pub mod analysis;
 pub mod battery;

@@ -1,19 +1,19 @@
-//! What the environment says about measuring here: which facts disturb, and the command that mends each.
+//! Findings about measuring on this machine: facts that disturb, and a command to fix each.
 //!
-//! Pure functions of recorded facts, so that a file gives the same findings wherever it is read. Facts that are absent give no
-//! finding: not knowing is not a fault of the machine.
+//! These are pure functions of recorded facts, so a file gives the same findings wherever it is
+//! read. Missing facts give no finding: unknown is not a fault of the machine.
 
 use crate::policy;
 use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
 
-/// Findings about the machine, from the facts recorded when the run began.
+/// Findings about the machine, from the facts recorded at the start of the run.
 pub fn findings(environment: &Environment) -> Vec<Finding> {
     let checks =
         [load, cpu_share, governor, turbo, clock_source, quota, steal, battery, layout, runner];
     checks.iter().filter_map(|check| check(environment)).collect()
 }
 
-/// What a run by the portable runner does not have; nothing by any other.
+/// What a run by the portable runner lacks; `None` for any other runner.
 pub fn runner(e: &Environment) -> Option<Finding> {
     (e.text("runner")? == "portable").then(|| {
         Finding::new(
@@ -144,9 +144,10 @@ fn layout(e: &Environment) -> Option<Finding> {
     })
 }
 
-/// A threshold below what this machine, when it was last calibrated, could see in a minute: of wall or CPU time, where the
-/// facts `calibrated_wall_60s`, `calibrated_cpu_60s` (fractions) say so. Absolute thresholds are not judged: the calibration
-/// was of another program.
+/// The finding about a threshold below what this machine, at its last calibration, could detect in
+/// a minute, for wall or CPU time if the facts `calibrated_wall_60s`, `calibrated_cpu_60s`
+/// (fractions) are present. Absolute thresholds are not judged, since the calibration used another
+/// program.
 pub fn detectable(
     metric: &Metric,
     threshold: &Threshold,
@@ -189,7 +190,7 @@ pub fn detectable(
     )
 }
 
-/// Per cent with two digits: `0.8 %`.
+/// Formats per cent with two digits: `0.8 %`.
 fn percent(fraction: f64) -> String {
     let number = fraction * 100.0;
     let decimals = if number > 0.0 { (1.0 - number.log10().floor()).clamp(0.0, 9.0) } else { 0.0 };

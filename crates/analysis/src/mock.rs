@@ -1,17 +1,16 @@
-//! Mock data to learn with: numbers whose truth is known, because somebody chose it.
+//! Synthetic data to learn with, whose truth is known by construction.
 //!
-//! Whoever wants to know what a test or an interval does tries it on data made for that. A
-//! [`Recipe`] says which [`Distribution`] each subject follows and what goes wrong on the way:
-//! outliers, memory, drift, a periodic tick, a coarse clock. [`Simulation`] hands out the numbers
-//! one by one. Everything random comes from the recipe's seed; the same recipe gives the same
-//! numbers. Nothing here judges or describes samples.
+//! To see how a test or an interval behaves, try it on data made for that. A [`Recipe`] says which
+//! [`Distribution`] each subject follows and which effects to add: outliers, memory, drift, a
+//! periodic tick, a coarse clock. [`Simulation`] generates the numbers one by one. All randomness
+//! comes from the recipe's seed, so the same recipe gives the same numbers. Samples are not judged
+//! or described here.
 //!
-//! Memory (`memory`, φ) makes every random choice behind a value remember the one before it: the
-//! uniform numbers that a distribution is made of are Φ(z), where z follows z' = φ z + √(1 − φ²) ε
-//! with standard normal ε. So each value still has the distribution to the letter, whatever the
-//! distribution is, and a mixture stays in a mode for a while, as a machine does that changes its
-//! clock. For a normal distribution this is the AR(1) process of the textbooks; for others the rank
-//! correlation of neighbours is near φ.
+//! Memory (`memory`, φ) correlates every random draw with the previous one: the uniform numbers
+//! from which a distribution is made are Φ(z), where z follows z' = φ z + √(1 − φ²) ε with standard
+//! normal ε. So each value keeps its exact distribution, whatever that is, and a mixture stays in a
+//! mode for a while, like a machine that changes its clock. For a normal distribution this is the
+//! usual AR(1) process; for others the rank correlation of neighbours is near φ.
 //!
 //! ```
 //! use assay_analysis::mock::{Distribution, Recipe, Simulation};
@@ -31,50 +30,50 @@ pub use distribution::{Distribution, DistributionError, MOST_PARTS, written};
 pub use draw::{Drawn, Simulation};
 pub use effects::{Change, EffectError, Numbers, Outliers, Tick};
 
-/// What is to be made up.
+/// Description of synthetic data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recipe {
     /// The subjects by name, each with its distribution; at least one.
     pub subjects: Vec<(String, Distribution)>,
-    /// Values of every subject; with `blocks`, the number of blocks.
+    /// Number of values per subject; with `blocks`, the number of blocks.
     pub count: u32,
-    /// Seed of every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// One value of every subject per block, in a new random order, instead of one subject after
-    /// the other.
+    /// Whether to draw one value of every subject per block, in a new random order, instead of one
+    /// subject after the other.
     pub blocks: bool,
-    /// φ of the memory, above −1 and below 1; 0: every value for itself.
+    /// φ of the memory, between −1 and 1 exclusive; 0 for independent values.
     pub memory: f64,
     /// Some values that are much larger.
     pub outliers: Option<Outliers>,
-    /// What the last value has more than the first; in between it grows evenly.
+    /// Increase of the last value over the first; it grows linearly in between.
     pub drift: Option<Change>,
-    /// What every so manieth value has more than the others.
+    /// Increase of every n-th value.
     pub tick: Option<Tick>,
-    /// Resolution of the clock: values are rounded to multiples of it. Positive.
+    /// Resolution of the clock: values are rounded to multiples of it. Must be positive.
     pub step: Option<f64>,
 }
 
-/// Why numbers can't be made up.
+/// Why data can't be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MockError {
-    /// There is no subject, or no value of it.
+    /// There are no subjects or no values.
     #[error("there is nothing to simulate: at least one value of one distribution is needed")]
     Nothing,
     /// With φ = 1 nothing would ever change.
     #[error("the memory must lie between -1 and 1, both excluded; it is {0}")]
     Memory(f64),
-    /// A step has to be a size.
+    /// A step must be positive.
     #[error("the clock's step must be a positive number; it is {0}")]
     Step(f64),
-    /// A value became too large for a number.
+    /// A value exceeded the range of a double.
     #[error(
         "value {number} of '{subject}' is too large to be a number: the distribution `{distribution}` reaches beyond what a double can hold"
     )]
     NotFinite {
         /// Name of the subject.
         subject: String,
-        /// Which of its values, from 1.
+        /// Number of the value, counted from 1.
         number: u64,
         /// Its distribution.
         distribution: String,

@@ -1,8 +1,11 @@
-//! Which share of the changes of a project's source its tests notice: the score, of all, of each file and of each unit.
+//! Mutation scores: the share of source mutations that a project's tests detect, for everything,
+//! each file, and each unit.
 //!
-//! Those that no test uses, and those that are the same program as one that survived, count as missed. What could not be built, and what a
-//! comment accepts, does not count. Where only some were tried, the extreme ones of each function (whose fate is known) are counted, and the
-//! share among the others is that of a random sample of them, with the exact interval of Clopper and Pearson: it holds what the whole would have given.
+//! Mutants that no test uses count as missed, as do those that are the same program as a survivor.
+//! Those that could not be built, and those accepted by a comment, do not count. If only some were
+//! tried, the extreme mutants of each function (whose fate is known) are counted, and the share
+//! among the others is estimated from a random sample of them, with the exact interval of Clopper
+//! and Pearson for the result of trying all.
 
 use crate::coupling::{Couplings, couplings};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
@@ -10,40 +13,41 @@ use assay_stats::Interval;
 use assay_stats::proportion::exact_interval;
 use std::collections::HashSet;
 
-/// The level of the intervals.
+/// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;
 
-/// What the tests noticed of some mutants.
+/// Detection statistics of some mutants.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Mutants that count, tried or not.
+    /// Number of mutants that count, tried or not.
     pub counted: usize,
-    /// Those whose fate is known.
+    /// Number with a known fate.
     pub known: usize,
-    /// Those that the tests noticed,
+    /// Number detected by the tests.
     pub detected: usize,
-    /// and those that they did not.
+    /// Number not detected by the tests.
     pub missed: usize,
-    /// The share that is noticed, 0 to 1: estimated where not all are known; `None`: nothing counts.
+    /// The share detected, 0 to 1, estimated unless all fates are known; `None` if nothing counts.
     pub share: Option<f64>,
-    /// Where the share of all lies, with 95 % confidence; both ends are the share where all are known.
+    /// 95 % interval for the share among all mutants; both ends equal the share if all fates are
+    /// known.
     pub interval: Option<Interval>,
 }
 
 /// The scores of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// Of everything,
+    /// The whole project.
     pub whole: Score,
-    /// of each file,
+    /// One per file.
     pub files: Vec<Score>,
-    /// and of each unit.
+    /// One per unit.
     pub units: Vec<Score>,
-    /// How code and tests are coupled, where that was asked.
+    /// The coupling of code and tests, if requested.
     pub couplings: Option<Couplings>,
 }
 
-/// Counts. O(mutants).
+/// Computes the scores. O(mutants).
 pub fn scores(mutation: &Mutation) -> Scores {
     let file_of =
         |own: &MutantResult| mutation.units.get(own.unit).map_or(usize::MAX, |unit| unit.file);
@@ -65,15 +69,15 @@ pub fn scores(mutation: &Mutation) -> Scores {
     }
 }
 
-/// `is_sample`: those that were tried were drawn by lot.
+/// `is_sample` means that the mutants tried were drawn at random.
 pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
     let mutants: Vec<&MutantResult> = mutants.collect();
     let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;
-    // Where an extreme one is left, all were drawn from one lot.
+    // If an extreme mutant is pending, all were drawn from one sample.
     let is_one_lot = is_sample && mutants.iter().any(is_waiting);
     let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
     let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
-    // What was tried whatever the sample, and the sample.
+    // Mutants tried regardless of the sample, and the sample.
     let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
     let mut has_pending_extreme = false;
     for own in mutants {
@@ -84,8 +88,10 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
                 has_pending_extreme |= is_extreme && !is_one_lot;
             }
             fate if fate.is_detected() || fate.is_missed() => {
-                // What is missed with its function is so without a draw, and so is what is known to have no tests before any of it is tried. Of a function
-                // whose body can't be taken away it is known by those that were drawn alone that no test reaches it.
+                // Mutants missed along with their function were not drawn, and neither were those
+                // known to have no tests before any of the function's mutants is tried. If a
+                // function's body can't be removed, only the drawn mutants show that no test
+                // reaches it.
                 let is_drawn = (!is_extreme || is_one_lot)
                     && match fate {
                         Fate::Implied => false,
@@ -108,7 +114,7 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
             let share = detected as f64 / all;
             (Some(share), Some(Interval { lower: share, upper: share }))
         }
-        // Extreme ones come first and are no sample: of what is left nobody knows.
+        // Extreme mutants come first and are not a sample: nothing is known about the rest.
         _ if has_pending_extreme || sampled.1 == 0 => {
             let (lower, upper) = (detected as f64 / all, (detected + pending) as f64 / all);
             let share = (known > 0).then(|| detected as f64 / known as f64);
@@ -117,7 +123,7 @@ pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_samp
         _ => {
             let rest = (sampled.1 + pending) as f64;
             let of = |share: f64| (certain.0 as f64 + share * rest) / all;
-            // What is known can't be otherwise.
+            // Known fates bound the result.
             let (least, most) = (detected as f64 / all, (detected + pending) as f64 / all);
             let found = exact_interval(sampled.0 as u64, sampled.1 as u64, CONFIDENCE);
             let interval = found.map(|own| Interval {
@@ -186,7 +192,7 @@ mod tests {
         assert_eq!(own.share, Some((10.0 + 0.8 * 90.0) / 100.0));
         let interval = own.interval.unwrap();
         assert!(interval.lower > 0.4 && interval.upper < 0.99, "{interval:?}");
-        // What is missed with the body of its function was drawn by nobody.
+        // Mutants missed along with the body of their function were not drawn.
         let dead = of(&[
             ("body", Fate::Survived, 1),
             ("number", Fate::Implied, 100),
@@ -195,7 +201,8 @@ mod tests {
             ("number", Fate::Pending, 89),
         ]);
         assert_eq!(dead.share, Some(0.9 * 99.0 / 200.0));
-        // Where the body can't be taken away, those that no test reaches were drawn, as the others.
+        // If the body can't be removed, the mutants that no test reaches were drawn like the
+        // others.
         let unreached = of(&[
             ("body", Fate::Unviable, 1),
             ("number", Fate::Uncovered, 2),

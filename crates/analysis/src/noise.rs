@@ -1,17 +1,22 @@
-//! Where the spread of a time comes from: what of it goes with what the system did to the runs, and which runs it disturbed.
+//! Sources of the variance of times: how much of it correlates with what the system did to the
+//! runs, and which runs were disturbed.
 //!
-//! The kernel counts, for every run, how often it was put aside for others (involuntary switches), how often it touched memory
-//! that was not there yet (minor faults) or had to be read in (major faults), and a hypervisor's theft of time is recorded where
-//! a run is long enough. Three things are said of them:
+//! The kernel counts for every run how often it was preempted (involuntary switches), and how often
+//! it touched memory that was not mapped yet (minor faults) or had to be read in (major faults);
+//! time stolen by a hypervisor is recorded if a run is long enough. Three results are derived:
 //!
-//! - *the share of the spread that goes with them*, run by run within one subject ([`Cause::share`], [`NoiseOf::together`]);
-//! - *disturbed runs*: those that were put aside, or waited for the disk, more than this subject's runs usually do;
-//! - *the difference with such blocks weighed down*, to be held beside the one that decides.
+//! - *the share of the variance that goes with them*, run by run within one subject
+//!   ([`Cause::share`], [`NoiseOf::together`]);
+//! - *disturbed runs*: those that were preempted, or waited for the disk, more than usual for this
+//!   subject;
+//! - *the difference with disturbed blocks down-weighted*, for comparison with the one that
+//!   decides.
 //!
-//! It is a correlation within the runs of one subject, not a proof of a cause: a run that takes longer for another reason meets
-//! more ticks of the scheduler, and is switched out more often for it. It says where to look first. What no count shows, it
-//! can't know either: a run that waits for its first turn on a busy CPU is not put aside, only late. Nothing here removes a run,
-//! and nothing here decides: a count that the program itself influences must not choose which of its runs are believed.
+//! These are correlations within the runs of one subject, not proofs of a cause: a run that takes
+//! longer for another reason meets more scheduler ticks and is preempted more often for it. They
+//! show where to look first. What no count shows stays unknown: a run that waits for its first turn
+//! on a busy CPU is not preempted, only late. No run is removed here, and nothing is decided: a
+//! count that the program itself influences must not select which of its runs count.
 
 mod share;
 mod weighing;
@@ -24,54 +29,58 @@ use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
 use assay_stats::descriptive;
 use std::collections::{BTreeMap, HashMap};
 
-/// The metrics that the spread may go with, in the order in which they are reported.
+/// Metrics that may explain variance, in the order in which they are reported.
 const CAUSES: [&str; 4] = ["involuntary_switches", "minor_faults", "major_faults", STEAL];
-/// The counts of which more than usual means a disturbed run. Minor faults belong to the program.
+/// Counts that mark a run as disturbed if unusually high. Minor faults belong to the program.
 const DISTURBING: [&str; 2] = ["involuntary_switches", "major_faults"];
 
-/// What is known of the noise in one subject's runs of the primary metric.
+/// Noise in one subject's runs of the primary metric.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NoiseOf {
     /// Index of the subject.
     pub subject: usize,
-    /// Runs that have a value of the primary metric.
+    /// Number of runs with a value of the primary metric.
     pub runs: usize,
-    /// What was recorded beside every one of these runs, in a fixed order. Empty when the primary metric is not a time.
+    /// The metrics recorded for every one of these runs, in a fixed order. Empty if the primary
+    /// metric is not a time.
     pub causes: Vec<Cause>,
-    /// The share of the spread that goes with all of them together, in 0..=1; `None` when it is not more than chance gives.
+    /// The share of the variance that goes with all of them together, in 0..=1; `None` if it is not
+    /// beyond chance.
     pub together: Option<f64>,
-    /// The disturbed runs: indices of their observations, ascending. Marked, never removed.
+    /// The disturbed runs: ascending indices of their observations. They are marked, never removed.
     pub disturbed: Vec<usize>,
-    /// The difference against this subject's reference with the blocks of disturbed runs weighed down; `None` when there are
-    /// none, for a reference, and for what was not taken in blocks.
+    /// The difference from this subject's reference with disturbed blocks down-weighted; `None` if
+    /// there are none, for a reference, and for samples without blocks.
     pub weighed: Option<Weighed>,
 }
 
-/// One thing that the spread may go with.
+/// A possible source of variance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     /// Name of its metric.
     pub metric: &'static str,
-    /// Spearman's correlation with the primary metric, slow drift of both taken out; `None` when it never changed or there are
-    /// too few runs.
+    /// Spearman's correlation with the primary metric after removing slow drift from both; `None`
+    /// if it never changed or there are too few runs.
     pub correlation: Option<f64>,
-    /// The share of the spread, in ranks, that goes with it alone, in 0..=1; `None` when it is not more than chance gives.
+    /// The share of the variance, in ranks, that goes with it alone, in 0..=1; `None` if it is not
+    /// beyond chance.
     pub share: Option<f64>,
 }
 
 /// A difference in which disturbed blocks count less.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weighed {
-    /// Whether the estimate is a ratio (second / first) or a shift (second − first, base units): that of the decision.
+    /// Whether the estimate is a ratio (second / first) or a shift (second − first, base units):
+    /// the scale of the decision.
     pub scale: Scale,
     /// The estimate, comparable with that of the comparison.
     pub estimate: f64,
-    /// How many blocks count less.
+    /// Number of down-weighted blocks.
     pub blocks: usize,
 }
 
 impl NoiseOf {
-    /// True when more runs are disturbed than should be: at least three, and more than one in twenty.
+    /// Whether too many runs are disturbed: at least three, and more than one in twenty.
     pub fn is_disturbed(&self) -> bool {
         let disturbed = self.disturbed.len();
         disturbed >= policy::DISTURBED_FROM
@@ -79,7 +88,8 @@ impl NoiseOf {
     }
 }
 
-/// The noise of every subject, in their order. O(subjects · n log n), and 100 · n more for a comparison with disturbed blocks.
+/// The noise of every subject, in order. O(subjects · n log n), plus 100 · n for a comparison with
+/// disturbed blocks.
 pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<NoiseOf> {
     let index = samples.by_subject();
     let of_subject: HashMap<usize, &Comparison> =
@@ -111,7 +121,7 @@ pub fn of(samples: &Samples, primary: usize, comparisons: &[Comparison]) -> Vec<
         .collect()
 }
 
-/// The note about subjects of which many runs were disturbed.
+/// The finding about subjects with many disturbed runs.
 pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
     let many = noise.iter().filter(|of| of.is_disturbed());
     many.filter_map(|of| Some((of, names.get(of.subject)?)))
@@ -134,7 +144,8 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
         .collect()
 }
 
-/// How far each disturbed run of a subject lies above what is usual for it: see [`weighing`] for the unit.
+/// Excess of each disturbed run of a subject over what is usual for it; see [`weighing`] for the
+/// unit.
 fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMap<usize, f64> {
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
     let mut mark = |observation: usize, excess: f64| {
@@ -150,7 +161,7 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
         let at = |p| descriptive::quantile_sorted(&sorted, p);
         let (upper, range) = (at(0.75), at(0.75) - at(0.25));
         for (&count, &observation) in counts.values.iter().zip(&counts.observations) {
-            // Where nearly all runs count alike, one more is already out of the usual.
+            // If nearly all runs have equal counts, one more is already unusual.
             if count > upper + policy::DISTURBED_FENCE * range && count >= upper + 1.0 {
                 mark(observation, (count - upper) / range.max(1.0));
             }
@@ -169,7 +180,8 @@ fn excesses(samples: &Samples, index: &BySubject<'_>, subject: usize) -> BTreeMa
     found
 }
 
-/// Places in `first` (with their observations) that `second` has a value for, and that value. Both ascend by observation.
+/// Indices into `first` (with their observations) for which `second` has a value, and that value.
+/// Both ascend by observation.
 fn joined<'a>(
     first: &'a assay_data::Series,
     second: &'a assay_data::Series,
@@ -187,7 +199,7 @@ fn explained(
     primary: usize,
 ) -> (Vec<Cause>, Option<f64>) {
     let runs = index.whole_series(subject, primary);
-    // What lacks a value for some runs can't be held against all of them.
+    // A metric that lacks values for some runs can't be correlated with all of them.
     let recorded: Vec<(&'static str, Vec<f64>)> = CAUSES
         .into_iter()
         .filter_map(|name| {

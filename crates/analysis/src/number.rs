@@ -1,8 +1,8 @@
-//! Numbers as people read them: values in one scale per column, percents, multiples, durations.
+//! Formatting of numbers: values in one scale per column, percents, multiples, durations.
 //!
-//! A printed number has as many digits as it deserves: those that its interval supports, never a `0.0 %` for something that is
-//! not zero. Base units come in, scaled ones go out, through the table in [`assay_data::unit`]. Nothing is computed from
-//! samples here.
+//! A printed number has as many digits as its interval supports, and never `0.0 %` for something
+//! that is not zero. Input is in base units; output is scaled by the table in [`assay_data::unit`].
+//! Nothing is computed from samples here.
 
 use assay_data::Unit;
 
@@ -10,32 +10,32 @@ mod column;
 
 pub use column::{Column, ends};
 
-/// Most digits after the point.
+/// Maximum number of decimals.
 const MOST_DECIMALS: usize = 9;
-/// Most digits after the point of a small number in a column of large ones.
+/// Maximum number of decimals of a small number in a column of large ones.
 const LONGEST_SMALL: usize = 6;
-/// Values whose sizes are further apart are not shown in one scale.
+/// Values whose sizes differ by a larger factor are not shown in one scale.
 pub const DECADES: f64 = 1e4;
-/// Smaller ratios are written with an exponent.
+/// Smaller ratios have an exponent.
 const SMALLEST_RATIO: f64 = 1e-4;
-/// A p-value below this is shown by its logarithm.
+/// A p-value below this is shown as a logarithm.
 const SMALLEST_LOG10: f64 = -300.0;
-/// From here on numbers are written with an exponent.
+/// From here on numbers have an exponent.
 const HUGE: f64 = 1e10;
-/// What is smaller, and would be all zeros, is printed with an exponent.
+/// Smaller numbers that would be all zeros have an exponent.
 const TINY: f64 = 1e-12;
 
-/// One value by itself, with its unit.
+/// A single value with its unit.
 pub fn value(value: f64, unit: &Unit) -> String {
     Column::new(unit, &[value], &[]).with_unit(value)
 }
 
-/// One value of which only the size matters, with two digits.
+/// A single value rounded to two digits, if only its size matters.
 pub fn rough(value: f64, unit: &Unit) -> String {
     Column::significant(unit, &[value], 2).with_unit(value)
 }
 
-/// A count with its thousands apart: `9`, `35,000`.
+/// A count with thousands separators: `9`, `35,000`.
 pub fn count(n: f64) -> String {
     let digits = fixed(n.round(), 0);
     let (sign, size) = digits.strip_prefix('-').map_or(("", digits.as_str()), |size| ("-", size));
@@ -51,18 +51,18 @@ pub fn count(n: f64) -> String {
     format!("{sign}{}", grouped.join(","))
 }
 
-/// A count in groups of three digits: `35,000`.
+/// An integer with thousands separators: `35,000`.
 pub fn grouped(whole: u64) -> String {
     count(whole as f64)
 }
 
-/// A share of a whole: `97 %`; what is not all is never `100 %`.
+/// A share of a whole: `97 %`; never `100 %` unless it is all.
 pub fn share(part: f64, whole: f64) -> String {
     let text = percent(part / whole);
     if part < whole && text == "100 %" { "more than 99 %".to_owned() } else { text }
 }
 
-/// A p-value from its logarithm, as it stands in a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?` where it is not defined.
+/// A p-value from its logarithm, for a table: `0.0312`, `2.1e-16`, `< 1e-300`; `?` if undefined.
 pub fn p_alone(log10_p: f64) -> String {
     let p = 10f64.powf(log10_p);
     match log10_p {
@@ -72,7 +72,7 @@ pub fn p_alone(log10_p: f64) -> String {
     }
 }
 
-/// A p-value from its logarithm, as it stands in a sentence: `p = 0.0312`, `p = 2.1e-16`,
+/// A p-value from its logarithm, for a sentence: `p = 0.0312`, `p = 2.1e-16`,
 /// `p < 1e-300 (log10 p = -11110.2)`, `p not defined`.
 pub fn p_value(log10_p: f64) -> String {
     let alone = p_alone(log10_p);
@@ -86,33 +86,34 @@ pub fn p_value(log10_p: f64) -> String {
     }
 }
 
-/// An amount that somebody chose, without trailing zeros: `6.667 µs`, `5 ms`.
+/// A user-chosen amount, without trailing zeros: `6.667 µs`, `5 ms`.
 pub fn chosen(amount: f64, unit: &Unit) -> String {
     let column = Column::new(unit, &[amount], &[]).with_decimals(6);
     trimmed(&column.number(amount)) + &column.suffix()
 }
 
-/// A fraction that somebody chose, in per cent without trailing zeros: `1 %`, `99.9 %`.
+/// A user-chosen fraction in per cent, without trailing zeros: `1 %`, `99.9 %`.
 pub fn chosen_percent(fraction: f64) -> String {
     format!("{} %", trimmed(&fixed(fraction * 100.0, 6)))
 }
 
-/// The size of a fraction in per cent, two significant digits, one where it is tiny: `2.6 %`, `0.004 %`. Never `0 %` for what
-/// is not zero.
+/// The size of a fraction in per cent with two significant digits, one if it is tiny: `2.6 %`,
+/// `0.004 %`. Never `0 %` unless it is zero.
 pub fn percent(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     let digits = if number < 0.01 { 1 } else { 2 };
     format!("{} %", visible(number, decimals_for(number, digits)))
 }
 
-/// The size of a fraction in per cent, three significant digits without trailing zeros: `12.5 %`, `25 %`.
+/// The size of a fraction in per cent with three significant digits, without trailing zeros:
+/// `12.5 %`, `25 %`.
 pub fn percent_fine(fraction: f64) -> String {
     let number = fraction.abs() * 100.0;
     format!("{} %", trimmed(&visible(number, decimals_for(number, 3))))
 }
 
-/// Numbers of one kind side by side: the decimals are those of two significant digits of the largest, more where numbers that
-/// differ would print alike or one would print as zero.
+/// Related numbers in a common format: two significant digits of the largest, and more decimals if
+/// different numbers would otherwise look equal or one would look like zero.
 pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     let sizes = || numbers.iter().copied().filter(|n| n.is_finite());
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
@@ -124,7 +125,8 @@ pub fn side_by_side(numbers: &[f64]) -> Vec<String> {
     numbers.iter().map(|&n| visible(n, decimals)).collect()
 }
 
-/// A number that stands before the ends of its interval: two significant digits, or as many decimals as the ends have.
+/// A number to be followed by the ends of its interval: two significant digits, or as many decimals
+/// as the ends have.
 pub fn before_ends(estimate: f64, lower: f64, upper: f64) -> String {
     let decimals = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
     let own = side_by_side(&[estimate]).remove(0);
@@ -135,13 +137,13 @@ pub fn before_ends(estimate: f64, lower: f64, upper: f64) -> String {
     }
 }
 
-/// A multiple, two significant digits: `4.0 ×`.
+/// A multiple with two significant digits: `4.0 ×`.
 pub fn multiple(ratio: f64) -> String {
     format!("{} ×", visible(ratio, decimals_for(ratio, 2)))
 }
 
-/// A ratio with its interval: `0.974 [0.969 … 0.980]`, three digits, more where the interval is narrow; by its power of ten where it is
-/// too small for that.
+/// A ratio with its interval: `0.974 [0.969 … 0.980]`, with three digits, more if the interval is
+/// narrow; in exponent notation if it is too small for that.
 pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     if estimate > 0.0 && estimate < SMALLEST_RATIO {
         return match ends {
@@ -156,8 +158,8 @@ pub fn ratio(estimate: f64, ends: Option<(f64, f64)>) -> String {
     format!("{estimate} [{lower} … {upper}]")
 }
 
-/// A ratio as the change that it is, with its interval: `+12.3 % [+11.0 … +13.6]`; as a multiple, `2.04 × [1.98 … 2.10]`, from twice or half on,
-/// where per cents are no longer understood.
+/// A ratio as a change, with its interval: `+12.3 % [+11.0 … +13.6]`; as a multiple,
+/// `2.04 × [1.98 … 2.10]`, from a factor of two on, where per cents are hard to read.
 pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
     if !(ratio > 0.5 && ratio < 2.0) {
         let text = self::ratio(ratio, ends);
@@ -188,7 +190,7 @@ pub fn change(ratio: f64, ends: Option<(f64, f64)>) -> String {
     }
 }
 
-/// A duration for people, rounded: `0.4 s`, `38 s`, `4 min`, `1 h 20 min`, `3 days`.
+/// A rounded duration: `0.4 s`, `38 s`, `4 min`, `1 h 20 min`, `3 days`.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "forever".to_owned();
@@ -206,7 +208,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// A running time as clocks show it: `0:38`, `12:05`, `1:20:00`.
+/// A running time in clock format: `0:38`, `12:05`, `1:20:00`.
 pub fn clock(seconds: f64) -> String {
     let whole = if seconds.is_finite() { seconds.max(0.0) as u64 } else { 0 };
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60);
@@ -217,7 +219,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// Digits after the point that show this many significant digits.
+/// Number of decimals that show this many significant digits.
 pub fn decimals_for(value: f64, digits: i32) -> usize {
     decimals_within(value, digits, MOST_DECIMALS)
 }
@@ -229,13 +231,14 @@ fn decimals_within(value: f64, digits: i32, most: usize) -> usize {
     }
     let exponent = size.log10().floor() as i32;
     let decimals = (digits - 1 - exponent).clamp(0, most as i32);
-    // 9.96 in two digits is 10, not 10.0.
+    // With two digits, 9.96 is 10, not 10.0.
     let step = 10f64.powi(decimals);
     let carried = (size * step).round() / step >= 10f64.powi(exponent + 1);
     (decimals - i32::from(carried && decimals > 0)) as usize
 }
 
-/// A number with so many decimals; with an exponent where it would be too long, without a sign when it rounds to zero.
+/// A number with this many decimals; with an exponent if it would be too long, and without a sign
+/// if it rounds to zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     if value.is_nan() {
         return "?".to_owned();
@@ -247,7 +250,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
         return format!("{value:.2e}");
     }
     let text = format!("{value:.decimals$}");
-    // So many zeros are no number any more.
+    // So many zeros are unreadable.
     let is_tiny = value != 0.0 && value.abs() < TINY;
     if is_tiny && decimals + 1 >= MOST_DECIMALS && is_zero(text.trim_start_matches('-')) {
         return format!("{value:.1e}");
@@ -258,7 +261,8 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Like [`fixed`], but what is not zero does not look like it: it gets the decimals that it needs, or is called tiny.
+/// Like [`fixed`], but a nonzero number never looks like zero: it gets the decimals it needs, or is
+/// called tiny.
 fn visible(number: f64, decimals: usize) -> String {
     let text = fixed(number, decimals);
     if number == 0.0 {
@@ -271,7 +275,7 @@ fn visible(number: f64, decimals: usize) -> String {
     if is_zero(&finer) { format!("{number:.0e}") } else { finer }
 }
 
-/// A number with two significant digits, however small.
+/// A number with two significant digits, of any size.
 fn two_digits(number: f64) -> String {
     let decimals = decimals_for(number, 2);
     if decimals > LONGEST_SMALL { format!("{number:.1e}") } else { fixed(number, decimals) }

@@ -1,33 +1,37 @@
-//! How many more blocks it would likely take, and what this experiment could see.
+//! Forecasts: how many more blocks a verdict would likely take, and which difference this
+//! experiment could detect.
 //!
-//! The half width of the interval shrinks with the square root of the number of blocks; the factors (from the normal
-//! approximation and checked by simulation) are in `docs/concepts/deciding.md`, section 8. Forecasts answer two questions and
-//! are never merged into one number, since which one matters depends on what is true.
+//! The half width of the interval shrinks with the square root of the number of blocks; the factors
+//! (from the normal approximation and checked by simulation) are in `docs/concepts/deciding.md`,
+//! section 8. There are two forecasts, which are never merged into one number, since it depends on
+//! the truth which one matters.
 
 use crate::verdict::Decision;
 use assay_data::{Plan, plan};
 use assay_stats::{normal, power};
 
-/// Forecast for a comparison that is not settled.
+/// Forecast for an unsettled comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
-    /// Blocks more to show that any difference is below the threshold, if there is none.
+    /// Further blocks to show that any difference is below the threshold, if there is none.
     pub to_rule_out: Option<u64>,
-    /// Blocks more to confirm the difference seen now, if that is the truth, in 80 % of runs.
+    /// Further blocks to confirm the current difference, if it is the truth, in 80 % of runs.
     pub to_confirm: Option<u64>,
-    /// The threshold that the blocks of a whole run could rule out; on the decision's scale, set when `to_rule_out` is out
-    /// of reach.
+    /// The threshold that the blocks of a whole run could rule out, on the decision's scale; set if
+    /// `to_rule_out` is out of reach.
     pub reachable_threshold: Option<f64>,
 }
 
-/// The smallest true difference that these blocks would have found in 80 % of experiments; on the decision's scale.
+/// The smallest true difference that these blocks would find in 80 % of experiments, on the
+/// decision's scale.
 pub fn detectable(decision: &Decision, level: f64) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     Some(power::minimum_detectable_effect(half_width, z(level)))
 }
 
-/// How many more blocks would settle it; `None` without an interval, or when it is settled. Levels: that of its interval, and that of an interval
-/// that holds at any moment, as a run has when it is resumed.
+/// Estimates how many more blocks would settle it; `None` without an interval, or if it is settled.
+/// The levels are that of its interval, and that of an interval that holds at any moment, as used
+/// by a resumed run.
 pub fn outlook(
     decision: &Decision,
     blocks: usize,
@@ -62,12 +66,13 @@ pub fn outlook(
     Some(Outlook { to_rule_out, to_confirm, reachable_threshold })
 }
 
-/// Blocks in all after which a comparison would be settled if the difference stays as it is seen and its interval goes on to shrink with
-/// their square root; `None` without an interval.
+/// Total number of blocks after which a comparison would be settled if the difference stays as it
+/// is and its interval keeps shrinking with the square root of the blocks; `None` without an
+/// interval.
 pub fn blocks_until_clear(decision: &Decision, blocks: usize) -> Option<f64> {
     let half_width = decision.interval?.half_width();
     let (size, threshold) = (decision.estimate.abs(), decision.threshold);
-    // Beyond the threshold, within it, or a direction whose size is known to half of it.
+    // Beyond the threshold, within it, or a direction whose size is known to half a threshold.
     let reach = if threshold.is_nan() {
         size
     } else {
@@ -99,7 +104,7 @@ mod tests {
         // No difference is within the threshold once nothing reaches beyond it.
         assert!(until(0.0, 0.02).is_some_and(|n| (n - 160.0).abs() < 1e-9));
         assert!(until(0.04, 0.02).is_some_and(|n| (n - 40.0).abs() < 1e-9));
-        // A difference as large as the threshold: its direction, to half the threshold.
+        // A difference equal to the threshold: its direction, to half the threshold.
         assert!(until(0.01, 0.01).is_some_and(|n| (n - 160.0).abs() < 1e-9));
     }
 

@@ -1,8 +1,8 @@
-//! Many series at a glance: how large, how sure, how spread, from how many processes, what speaks against them.
+//! Many series at a glance: location, precision, spread, number of processes, and doubts.
 //!
-//! For files of more benchmarks than anybody reads page by page; [`crate::series_summary`] tells
-//! all there is of one. Also what is known of series of which only a summary survives. Nothing is
-//! compared. Linear in the number of observations.
+//! This is for files with more benchmarks than can be read page by page; [`crate::series_summary`]
+//! has the details of one. It includes series with only a summary. Nothing is compared. Linear in
+//! the number of observations.
 
 use crate::analysis::AnalysisError;
 use crate::dependence::is_beyond_chance;
@@ -10,14 +10,14 @@ use crate::describe::Description;
 use crate::levels;
 use assay_data::{Environment, Finding, Metric, Samples, Summary};
 
-/// What is known of one series.
+/// The data of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Known {
     /// Its values.
     Values {
-        /// What they come to.
+        /// Their description.
         description: Box<Description>,
-        /// The outermost units they come from and what such a unit is called, where there are several.
+        /// Number and name of the outermost units they come from, if there are several.
         units: Option<(usize, String)>,
         /// Whether successive values are correlated beyond chance.
         dependent: bool,
@@ -31,7 +31,7 @@ pub enum Known {
 pub struct Line {
     /// Name of the subject.
     pub name: String,
-    /// What is known.
+    /// Its data.
     pub known: Known,
 }
 
@@ -42,18 +42,18 @@ pub struct Overview {
     pub metric: Metric,
     /// Confidence of the medians' intervals.
     pub confidence: f64,
-    /// The series that have values or a summary, in their order.
+    /// The series that have values or a summary, in order.
     pub lines: Vec<Line>,
-    /// What reading found.
+    /// Findings from reading the file.
     pub findings: Vec<Finding>,
-    /// The machine, as recorded.
+    /// The recorded machine.
     pub environment: Environment,
 }
 
-/// Looks at one metric of every subject: that of this name, the plan's, or the first. O(n log n).
+/// Summarizes one metric of every subject: the named one, the plan's, or the first. O(n log n).
 ///
 /// # Errors
-/// When there is neither a value nor a summary, or no metric of this name.
+/// If there are neither values nor summaries, or no metric of this name.
 pub fn of_samples(
     samples: &Samples,
     primary: Option<&str>,

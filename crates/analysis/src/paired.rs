@@ -1,15 +1,15 @@
 //! The interval for blocks: signed ranks of the per-block differences.
 //!
-//! Method: Wilcoxon's signed-rank distribution inverted through Walsh averages (Hollander, Wolfe &
-//! Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's `wilcox.test(conf.int=TRUE,
-//! paired=TRUE)` on logarithms). It holds whatever the noise does over time, because the order
-//! within each block was drawn at random. Where the difference itself drifts during the run, the t
-//! interval over eight consecutive groups must agree. It must not choose levels: they are handed
-//! in.
+//! The method inverts Wilcoxon's signed-rank distribution through Walsh averages (Hollander, Wolfe
+//! & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3.3; R's
+//! `wilcox.test(conf.int=TRUE, paired=TRUE)` on logarithms). It is valid for noise of any kind over
+//! time, because the order within each block was drawn at random. If the difference itself drifts
+//! during the run, the t interval over eight consecutive groups must agree. Levels are not chosen
+//! here but passed in.
 //!
-//! Ratio and shift are each tested for dependence by themselves. Where the machine changes its speed
-//! during the run, ratios stay and shifts follow it, so that the scale that decides may have an
-//! interval where the other has none; a verdict without an interval on its own scale there is not.
+//! Ratios and shifts are tested for dependence separately. If the machine changes its speed during
+//! the run, ratios stay constant and shifts follow it, so the deciding scale may have an interval
+//! while the other has none; there is never a verdict without an interval on its own scale.
 
 mod builds;
 
@@ -24,10 +24,10 @@ use assay_stats::{
     signed_rank::{self, SignedRankDistribution},
 };
 
-/// Groups whose medians are asked when the difference drifts.
+/// Number of groups whose medians are used if the difference drifts.
 const GROUPS: usize = 8;
 
-/// The values of two subjects, block by block, kept ready for a look after every block.
+/// The values of two subjects, block by block, prepared for a look after every block.
 #[derive(Clone, Debug, Default)]
 pub struct Paired {
     reference: Vec<f64>,
@@ -36,51 +36,57 @@ pub struct Paired {
     sorted_log_ratios: Vec<f64>,
     not_positive: usize,
     counts: bool,
-    /// Whether the values are whole, so that their steps hide nothing.
+    /// Whether the values are whole, so that their steps are not rounding.
     is_whole: bool,
     one_is_enough: bool,
-    /// For every block the builds that met, of the reference and of the other; empty where there is one of each.
+    /// For every block, the builds of the reference and of the other; empty if there is one of
+    /// each.
     builds: Vec<(u32, u32)>,
 }
 
-/// How sure an interval must be.
+/// The levels of the intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// Two-sided level of the interval: 0.05 for 95 %, less when one looks often or at several comparisons.
+    /// Two-sided level of the interval: 0.05 for 95 %, less with repeated looks or several
+    /// comparisons.
     pub interval: f64,
-    /// Level of what is looked at once, at the end: the interval of groups, and that over builds.
+    /// Level of intervals that are evaluated only once, at the end: those of groups and over
+    /// builds.
     pub groups: f64,
 }
 
-/// A decision about blocks, and whether the difference drifted.
+/// A decision about blocks, with the dependence of the differences.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedDecision {
     /// The verdict and its numbers.
     pub decision: Decision,
-    /// What the order of the differences shows; nothing of exact counts. Where dependence is noticed the interval covers the group interval as
-    /// well, and a run must not stop early; where it is too strong there is none.
+    /// Serial dependence of the differences; `None` for exact counts. If dependence is noticed, the
+    /// interval also covers the group interval, and a run must not stop early; if it is too strong,
+    /// there is no interval.
     pub order: Option<Order>,
-    /// What the builds of either side show, where there are several; the interval is then over them.
+    /// The effects of builds, if there are several per side; the interval is then over them.
     pub builds: Option<Crossed>,
 }
 
 impl PairedDecision {
-    /// What is known of the dependence of the differences.
+    /// The dependence of the differences.
     pub fn dependence(&self) -> Dependence {
         self.order.map_or(Dependence::Unseen, Order::dependence)
     }
 }
 
 impl Paired {
-    /// For the values of a metric: of one that is [exact](Metric::exact), two equal values on either side are certain, or one where that is assumed.
+    /// Creates an empty set of blocks for the values of a metric. For an [exact](Metric::exact)
+    /// one, two equal values on either side are certain, or one if exactness is assumed.
     pub fn of_metric(metric: &Metric) -> Self {
         let one_is_enough = metric.assumed_exact;
         let is_whole = !metric.may_be_rounded();
         Self { counts: metric.exact, is_whole, one_is_enough, ..Self::default() }
     }
 
-    /// Whether the values are exact counts of which every run of a side gave the same, but for a thousandth (a program prints its
-    /// own times, and long numbers take more instructions than short ones): then the difference is known. O(blocks).
+    /// Whether the values are exact counts that are equal in every run of a side, to within a
+    /// thousandth (a program prints its own times, and long numbers take more instructions than
+    /// short ones), so that the difference is certain. O(blocks).
     pub fn is_certain(&self) -> bool {
         self.counts
             && self.len() >= if self.one_is_enough { 1 } else { 2 }
@@ -88,7 +94,8 @@ impl Paired {
             && is_nearly_constant(&self.other)
     }
 
-    /// The differences that such counts leave possible: of the smallest against the largest, and the other way round.
+    /// The range of differences possible for such counts, from the smallest against the largest to
+    /// the reverse.
     fn known(&self, scale: Scale) -> Interval {
         let range = |side: &[f64]| {
             let least = side.iter().copied().fold(f64::INFINITY, f64::min);
@@ -115,7 +122,8 @@ impl Paired {
         }
     }
 
-    /// The difference of such counts on a scale, as a ratio or an amount, with what it may be at least and at most.
+    /// The difference of such counts on a scale, as a ratio or an amount, with its minimum and
+    /// maximum.
     pub fn certain_effect(&self, scale: Scale) -> (f64, Interval) {
         let differences = match scale {
             Scale::Ratio => self.sorted_log_ratios.clone(),
@@ -144,7 +152,7 @@ impl Paired {
         &self.other
     }
 
-    /// How many blocks hold a value that is zero or negative.
+    /// Number of blocks with a value that is zero or negative.
     pub fn not_positive(&self) -> usize {
         self.not_positive
     }
@@ -154,12 +162,12 @@ impl Paired {
         self.reference.iter().zip(&self.other).map(|(a, b)| b - a).collect()
     }
 
-    /// Natural logarithms of second / first in block order; `None` when a value is not positive.
+    /// Natural logarithms of second / first in block order; `None` if a value is not positive.
     pub fn log_ratios(&self) -> Option<&[f64]> {
         (self.not_positive == 0).then_some(&self.log_ratios)
     }
 
-    /// The scale on which these blocks are decided.
+    /// The scale on which these blocks are judged.
     pub fn scale(&self, threshold: &Threshold) -> Scale {
         match threshold {
             Threshold::Relative(_) if self.not_positive == 0 => Scale::Ratio,
@@ -167,7 +175,8 @@ impl Paired {
         }
     }
 
-    /// A first, cheap answer to "could a run stop here?": true unless the interval alone already says no. O(blocks · log).
+    /// A cheap first check whether a run could stop here: false only if the interval alone rules it
+    /// out. O(blocks · log).
     pub fn may_be_settled(
         &self,
         threshold: &Threshold,
@@ -183,7 +192,7 @@ impl Paired {
         let threshold = self.threshold_on(Scale::Ratio, threshold);
         let sorted = &self.sorted_log_ratios;
         let interval = interval_of(sorted, level, distribution);
-        // Without what the clock hides the interval is narrower, so this can only say "perhaps" too often.
+        // Without the clock's rounding the interval is narrower, so this errs only towards true.
         Decision::read(Scale::Ratio, 0.0, interval, threshold, 0.0, Better::Lower).is_settled()
     }
 
@@ -234,7 +243,7 @@ impl Paired {
         Ticks::of_sorted(&descriptive::sorted(&self.reference), &descriptive::sorted(&self.other))
     }
 
-    /// The differences on a scale in block order, ties of a coarse clock resolved.
+    /// The differences on a scale in block order, with ties of a coarse clock resolved.
     pub fn differences(&self, scale: Scale, ticks: Ticks) -> Vec<f64> {
         let spread = ticks.spread_pairs(&self.reference, &self.other);
         match (scale, spread) {
@@ -245,7 +254,7 @@ impl Paired {
         }
     }
 
-    /// An interval on a scale with what steps hide.
+    /// Widens an interval on a scale by the rounding of the clock.
     pub fn widened(&self, scale: Scale, interval: Interval, ticks: Ticks) -> Interval {
         let centres = (descriptive::median(&self.reference), descriptive::median(&self.other));
         ticks.widen(scale, interval, centres)
@@ -256,37 +265,38 @@ impl Paired {
     }
 }
 
-/// How far exact counts may be from each other and still be the same, as a share of themselves.
+/// Maximum relative difference of exact counts that count as equal.
 const NEARLY: f64 = 1e-3;
 
-/// Whether all values are the same but for a thousandth.
+/// Whether all values are equal to within a thousandth.
 pub(crate) fn is_nearly_constant(values: &[f64]) -> bool {
     let first = values.first().copied().unwrap_or(0.0);
     values.iter().all(|value| (value - first).abs() <= NEARLY / 2.0 * first.abs())
 }
 
-/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times the reference's median (NaN for an empty
-/// reference).
+/// The threshold on a scale: the logarithm of 1 + t for ratios; for shifts the amount, or t times
+/// the reference's median (NaN for an empty reference).
 pub fn threshold_on(scale: Scale, threshold: &Threshold, median: f64) -> f64 {
     match (scale, threshold) {
         (Scale::Ratio, Threshold::Relative(t)) => t.ln_1p(),
         (_, Threshold::Absolute { value, .. }) => *value,
         (Scale::Shift, Threshold::Relative(t)) => {
-            // A fraction of nothing is no threshold.
+            // A fraction of zero is not a threshold.
             if median == 0.0 { f64::NAN } else { t * median.abs() }
         }
     }
 }
 
-/// The step of the clock (or counter) behind these values: the smallest gap between distinct ones, relative to the median for
-/// ratios. When all values are equal there is no gap; then the last decimal digit of the value is taken for the step, as in
-/// `0.03`, unless it is a whole number, which may well be an exact count: 0. Where all values of either side are equal, the gap between the
-/// two constants is what was looked for, and the step is one unit of their last digits. O(n log n).
+/// The step of the clock (or counter) behind these values: the smallest gap between distinct ones,
+/// relative to the median for ratios. If all values are equal there is no gap, and the step is one
+/// unit in the last decimal place of the value, as in `0.03`, or 0 for a whole number, which may
+/// well be an exact count. If each side is constant, the gap between the two constants is the
+/// difference sought, so the step is one unit of their last decimal places. O(n log n).
 pub fn clock_step(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     clock_step_of_sorted(&descriptive::sorted(first), &descriptive::sorted(second), scale)
 }
 
-/// [`clock_step`] of values in ascending order.
+/// Like [`clock_step`], for ascending values.
 pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) -> f64 {
     let Some(value) = merged::merge(first, second).next() else { return 0.0 };
     let gap = Ticks::between_constants(first, second)
@@ -298,7 +308,8 @@ pub(crate) fn clock_step_of_sorted(first: &[f64], second: &[f64], scale: Scale) 
     }
 }
 
-/// Interval of the pseudo-median of sorted differences at this level; `None` when there are too few.
+/// The interval of the pseudo-median of sorted differences at this level; `None` if there are too
+/// few.
 pub fn interval_of(
     sorted: &[f64],
     level: f64,
@@ -308,9 +319,11 @@ pub fn interval_of(
     Some(signed_rank::walsh_interval(sorted, critical))
 }
 
-/// The interval of the pseudo-median of differences and what their order shows. The interval is that of [`interval_of`]; where dependence is
-/// noticed it covers also the t interval over the medians of eight consecutive groups; `None` where there are too few differences, dependence is
-/// too strong, or the groups allow none. `sorted`: the same differences, ascending. O(n log n).
+/// The interval of the pseudo-median of differences, and their serial dependence. The interval is
+/// that of [`interval_of`]; if dependence is noticed, it also covers the t interval over the
+/// medians of eight consecutive groups. It is `None` if there are too few differences, the
+/// dependence is too strong, or the groups allow none. `sorted` has the same differences,
+/// ascending. O(n log n).
 pub fn interval_in_order(
     in_order: &[f64],
     sorted: &[f64],
@@ -331,7 +344,8 @@ pub fn interval_in_order(
     (order, interval)
 }
 
-/// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤ level.
+/// The fewest blocks at which any verdict is possible at this level: the smallest n with 2^(1-n) ≤
+/// level.
 pub fn fewest_blocks(level: f64) -> u32 {
     (1.0 - level.log2() - 1e-9).ceil().max(1.0) as u32
 }
@@ -379,20 +393,20 @@ mod tests {
                 .decide(&Threshold::default(), level(0.05), Better::Lower, &mut distribution)
                 .decision
         };
-        // Three hundredths of a second may hide a third; seven allocations are seven.
+        // Three hundredths of a second may hide a third; seven allocations are exact.
         assert_eq!(decide(0.03).verdict, crate::Verdict::Inconclusive);
         assert_eq!(decide(7.0).verdict, crate::Verdict::Equivalent);
-        // Nothing at all, twice, is no difference, although 1 % of nothing is no threshold.
+        // Zero on both sides is no difference, although 1 % of zero is not a threshold.
         assert_eq!(decide(0.0).verdict, crate::Verdict::Equivalent);
     }
 
     #[test]
     fn the_gap_between_two_constants_is_not_a_step_of_the_clock() {
-        // Whole numbers are known to one of them at most.
+        // Whole numbers are known to within one.
         assert_eq!(clock_step(&[5.0; 9], &[7.0; 9], Scale::Shift), 1.0);
         assert_eq!(clock_step(&[5.0; 9], &[5.0; 9], Scale::Shift), 0.0);
         assert_eq!(clock_step(&[0.03; 9], &[0.5; 9], Scale::Shift), 0.01);
-        // Where one side varies, its own gaps decide.
+        // If one side varies, its own gaps decide.
         assert_eq!(clock_step(&[5.0; 3], &[7.0, 7.5, 9.0], Scale::Shift), 0.5);
     }
 
@@ -454,7 +468,7 @@ mod tests {
         for i in 0..200 {
             let at = |i: i32| 1.003 + 0.02 * (f64::from(i) * 0.6).sin();
             paired.push(1.0, at(i));
-            // The same differences, in an order without waves.
+            // The same differences, shuffled.
             calm.push(1.0, at((i * 37) % 200));
             wave.push(1.0, 1.003 + 0.02 * (f64::from(i) / 30.0).sin());
         }
@@ -467,7 +481,7 @@ mod tests {
         assert_eq!(rests.dependence(), Dependence::Unseen);
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
         assert!(width(&drifts) > width(&rests));
-        // A single slow wave says nothing at all.
+        // With a single slow wave there is no verdict.
         let slow = decide(&wave);
         assert_eq!((slow.dependence(), width(&slow)), (Dependence::TooStrong, None));
     }

@@ -1,13 +1,13 @@
-//! How many runs a question needs, and which difference a number of runs can show.
+//! The number of runs a question needs, and the difference that a number of runs can show.
 //!
-//! One of five quantities is unknown: runs of each, difference, standard deviation, significance,
-//! power. Student's t test gives it ([`assay_stats::power_t`]); rank tests are given 15 % more, the
-//! rule that says how many to take (Lehmann, *Nonparametrics*, 1975). For a shift of any
-//! distribution they are at least 0.864 times as efficient (Hodges and Lehmann, 1956), so that 15.7
-//! % more is the worst; the rule rounds that. A pilot replaces assumptions by its own values: the
-//! standard deviation by the upper end of its bootstrap intervals ([`pilot`]), the distribution by
-//! the pilot's ([`rank`]), and runs apart by blocks, where it has any ([`blocks`]). Plans are no
-//! evidence about a difference.
+//! One of five quantities is unknown: runs per side, difference, standard deviation, significance,
+//! or power. Student's t test determines it ([`assay_stats::power_t`]); rank tests get 15 % more
+//! runs, a common rule (Lehmann, *Nonparametrics*, 1975). For a shift of any distribution they are
+//! at least 0.864 times as efficient (Hodges and Lehmann, 1956), so they need at most 15.7 % more,
+//! which the rule rounds. A pilot replaces assumptions with its own values: the standard deviation
+//! with the upper end of its bootstrap intervals ([`pilot`]), the distribution with the pilot's
+//! ([`rank`]), and independent runs with blocks, if it has any ([`blocks`]). Plans are no evidence
+//! about a difference.
 
 pub mod blocks;
 pub mod pilot;
@@ -23,35 +23,36 @@ use pilot::Pilot;
 use rank::RankPlan;
 pub use remedy::Remedy;
 
-/// What rank tests are given beyond the t test: the 15 % rule. At worst they need 15.7 % more, for a shift.
+/// Overhead of rank tests over the t test: the 15 % rule. At worst they need 15.7 % more, for a
+/// shift.
 pub const RANK_OVERHEAD: f64 = 1.15;
-/// Larger plans are rounded up to thousands, smaller ones to two digits.
+/// Largest rounding step: larger plans are rounded up to thousands, smaller ones to two digits.
 const LARGEST_ROUNDING: f64 = 1000.0;
-/// The curve is drawn at these shares of the planned number.
+/// Shares of the planned number at which the curve is drawn.
 const CURVE: [f64; 7] = [0.125, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0];
 
-/// Which differences count.
+/// The direction of differences that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Alternative {
-    /// Those to either side.
+    /// Both directions.
     #[default]
     TwoSided,
-    /// Only that the values are larger.
+    /// Only larger values.
     Greater,
-    /// Only that the values are smaller.
+    /// Only smaller values.
     Less,
 }
 
-/// What is asked. Differences are sizes: the alternative says which way.
+/// The question. Differences are sizes; the alternative gives the direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// What is compared.
+    /// The kind of comparison.
     pub kind: Kind,
-    /// Which differences count.
+    /// The direction of differences that count.
     pub alternative: Alternative,
-    /// Whether a difference found on the wrong side counts as found.
+    /// Whether a difference found in the wrong direction counts as found.
     pub strict: bool,
-    /// Runs of each.
+    /// Runs per side.
     pub n: Option<f64>,
     /// The difference; relative to the reference's median with a pilot.
     pub delta: Option<Threshold>,
@@ -61,15 +62,15 @@ pub struct Asked {
     pub sig_level: Option<f64>,
     /// The power.
     pub power: Option<f64>,
-    /// What to round the number of runs up to; by its size where nothing is given.
+    /// Multiple to round the number of runs up to; by default depends on the number.
     pub round: Option<u64>,
-    /// Whether the blocks come first.
+    /// Whether blocks are shown first.
     pub in_blocks: bool,
-    /// Where all random numbers come from.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// What the amounts are in.
+/// What amounts are measured in.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// A unit.
@@ -81,15 +82,15 @@ pub enum Measure {
 /// Why there is no plan.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanningError {
-    /// Too much or too little is given.
+    /// Too many or too few quantities are given.
     #[error(
         "{problem}; give four of --n, --delta, --sd, --alpha and --power; the fifth is calculated (--alpha is 0.05 and --power 0.8 where they are not given)"
     )]
     Given {
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// It is not known how much runs spread.
+    /// The spread of runs is unknown.
     #[error(
         "how much do the runs spread? Give --pilot FILE, some runs measured before (`assay run --save pilot.assay ...`), or --sd, the standard deviation"
     )]
@@ -97,95 +98,98 @@ pub enum PlanningError {
     /// No value of the unknown gives the power.
     #[error("there is no {what} that gives this power: {hint}")]
     NoAnswer {
-        /// What was looked for.
+        /// The unknown quantity.
         what: &'static str,
-        /// What to change.
+        /// Suggested change.
         hint: &'static str,
     },
-    /// More runs would be needed than anybody takes.
+    /// More runs would be needed than are feasible.
     #[error(
         "about {} runs of each would be needed, which is out of reach; look for a larger difference, or make the runs spread less (--n 1000000 in place of the difference tells which one a million runs can see)",
         spelled(*needed)
     )]
     OutOfReach {
-        /// How many, about.
+        /// Approximate number of runs.
         needed: f64,
     },
-    /// An amount in a unit that the pilot does not have.
+    /// The difference has a unit that the pilot does not have.
     #[error("{}", units_differ("the difference", asked, metric, unit))]
     OtherUnit {
         /// Unit of the difference.
         asked: Unit,
         /// Name of the pilot's metric.
         metric: String,
-        /// Its unit.
+        /// The unit of the pilot's metric.
         unit: Unit,
     },
-    /// The pilot doesn't show what is asked of it.
+    /// The pilot doesn't contain what the question needs.
     #[error("{0}")]
     Pilot(String),
 }
 
-/// Chances at a number of runs.
+/// Power at a number of runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// Runs of each.
+    /// Runs per side.
     pub n: u64,
     /// The power of the t test.
     pub t: f64,
-    /// The power of the rank test: by the pilot's distribution, else by the 15 % rule.
+    /// The power of the rank test: by the pilot's distribution, or the 15 % rule without one.
     pub rank: f64,
-    /// The difference that the t test finds with the power asked for.
+    /// The difference that the t test finds with the requested power.
     pub delta: Option<f64>,
-    /// The difference that the rank test finds with it: by the pilot's distribution, else by the 15
-    /// % rule; `None` where so few find none.
+    /// The difference that the rank test finds with the requested power: by the pilot's
+    /// distribution, or the 15 % rule without one; `None` if this many runs find none.
     pub delta_rank: Option<f64>,
 }
 
 /// A plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
-    /// What was asked.
+    /// The question.
     pub asked: Asked,
-    /// What the amounts are in.
+    /// What amounts are measured in.
     pub measure: Measure,
-    /// What was looked for.
+    /// The quantity solved for.
     pub unknown: Unknown,
     /// The answer of the t test.
     pub t: Quantities,
     /// The answer of the rank test.
     pub rank: RankPlan,
-    /// Power against the number of runs, at the difference, spread and significance of the rank test's answer.
+    /// Power by number of runs, at the difference, spread and significance of the rank test's
+    /// answer.
     pub curve: Vec<CurvePoint>,
-    /// What the pilot said.
+    /// Results of the pilot.
     pub pilot: Option<Pilot>,
     /// The same question in blocks; `None` without a pilot in blocks.
     pub blocks: Option<BlocksPlan>,
-    /// What this machine makes of it.
+    /// The plan in terms of this machine's calibration.
     pub here: Here,
 }
 
-/// What is known of this machine, where no pilot shows how long a run takes.
+/// What is known about this machine if no pilot shows how long a run takes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
-    /// Nothing was asked: a pilot knows better, or the difference is no fraction, as a calibration's are.
+    /// Not applicable: there is a pilot, or the difference is not a fraction, as a calibration's
+    /// are.
     NotAsked,
-    /// It was never calibrated.
+    /// The machine was never calibrated.
     NotCalibrated,
-    /// It was.
+    /// The machine was calibrated.
     Calibrated {
-        /// The day.
+        /// Date of the calibration.
         at: String,
-        /// The smallest difference of wall times that it can detect in a minute, a fraction.
+        /// The smallest difference of wall times detectable in a minute, as a fraction.
         in_a_minute: f64,
-        /// Seconds that the difference of the plan takes, roughly.
+        /// Approximate seconds needed for the planned difference.
         seconds: f64,
     },
 }
 
 impl Planning {
-    /// The same plan with what the last calibration of a machine (`calibrated_at` and `calibrated_wall_60s` among its facts) makes
-    /// of it: a difference half as large takes four times as long. O(1).
+    /// Adds what the last calibration of a machine implies for the plan (`calibrated_at` and
+    /// `calibrated_wall_60s` among its facts): a difference half as large takes four times as long.
+    /// O(1).
     #[must_use]
     pub fn on(mut self, machine: &Environment) -> Self {
         if self.measure != Measure::Fraction || self.pilot.is_some() {
@@ -208,7 +212,7 @@ impl Planning {
 }
 
 impl Asked {
-    /// The test that is planned.
+    /// The planned test.
     pub fn test(&self) -> Test {
         let sides = match self.alternative {
             Alternative::TwoSided if self.strict => Sides::TwoStrict,
@@ -218,7 +222,8 @@ impl Asked {
         Test { kind: self.kind, sides }
     }
 
-    /// Which quantity is looked for: the one that is not given, when significance and power have defaults.
+    /// Returns the quantity to solve for: the one that is not given, after defaults for
+    /// significance and power.
     fn unknown(&self, has_spread: bool) -> Result<Unknown, PlanningError> {
         let lacking = [
             (self.n.is_none(), Unknown::N),
@@ -241,7 +246,7 @@ impl Asked {
 /// Plans from numbers alone.
 ///
 /// # Errors
-/// When too little or too much is given, or nothing gives the power asked for.
+/// If too few or too many quantities are given, or no value gives the requested power.
 pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, PlanningError> {
     let unknown = asked.unknown(asked.sd.is_some())?;
     let delta = match &asked.delta {
@@ -257,10 +262,11 @@ pub fn from_numbers(asked: Asked, measure: Measure) -> Result<Planning, Planning
     Ok(Planning { asked, measure, unknown, t, rank, curve, pilot: None, blocks: None, here })
 }
 
-/// Plans from a pilot: samples taken before. `metric` names the one that is planned for; the pilot's primary one otherwise.
+/// Plans from a pilot, that is, samples measured before. `metric` names the metric to plan for
+/// (default: the pilot's primary one).
 ///
 /// # Errors
-/// As [`from_numbers`], and when the pilot lacks what is asked of it.
+/// As [`from_numbers`], and if the pilot lacks data that the question needs.
 pub fn from_pilot(
     asked: Asked,
     samples: &Samples,
@@ -269,10 +275,10 @@ pub fn from_pilot(
     from_pilot_telling(asked, samples, metric, &mut |_| ())
 }
 
-/// How many phases [`from_pilot_telling`] tells of.
+/// Number of phases reported by [`from_pilot_telling`].
 pub const PHASES: usize = 2;
 
-/// The same; `tell` is told the name of every phase as it begins.
+/// Like [`from_pilot`]; calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
 /// As [`from_pilot`].
@@ -368,8 +374,9 @@ fn solved(
     })
 }
 
-/// About how many runs of each the rank test needs, by the normal distribution and the 15 % rule;
-/// for numbers beyond all that it is solved for. NaN where the power is not above the significance.
+/// Approximate runs per side for the rank test, by the normal distribution and the 15 % rule, for
+/// numbers beyond what the exact solution handles. NaN if the power does not exceed the
+/// significance.
 fn about(asked: &Asked, given: Quantities) -> f64 {
     let Quantities { delta, sd, sig_level, power, .. } = given;
     let tail = if asked.test().sides == Sides::One { sig_level } else { sig_level / 2.0 };
@@ -378,7 +385,7 @@ fn about(asked: &Asked, given: Quantities) -> f64 {
     if power > sig_level { RANK_OVERHEAD * samples * (z * sd / delta).powi(2) } else { f64::NAN }
 }
 
-/// Nobody takes more runs than this.
+/// Maximum feasible number of runs.
 const MOST_RUNS: f64 = 1e12;
 
 fn within_reach(rank: &RankPlan) -> Result<(), PlanningError> {
@@ -386,12 +393,13 @@ fn within_reach(rank: &RankPlan) -> Result<(), PlanningError> {
     if needed > MOST_RUNS { Err(PlanningError::OutOfReach { needed }) } else { Ok(()) }
 }
 
-/// A number far too large, to two digits: `1.8e19`.
+/// Formats an excessive number with two digits: `1.8e19`.
 fn spelled(needed: f64) -> String {
     if needed.is_finite() { format!("{needed:.1e}") } else { "more than 1e300".to_owned() }
 }
 
-/// The number of runs to take: rounded up to what is asked, or to two digits, but to no more than thousands; and what it was rounded up to.
+/// Returns the number of runs to take, and the multiple it was rounded up to: the requested one, or
+/// two digits with steps of at most a thousand.
 pub fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
     let n = n.clamp(2.0, 1e15).ceil();
     let step = to.map_or_else(
@@ -408,7 +416,8 @@ fn curve(
     series: Option<&pilot::Series>,
 ) -> Vec<CurvePoint> {
     let test = asked.test();
-    // What the rank test was planned for; the t test's where so few runs can show nothing by ranks.
+    // What the rank test was planned for, or the t test if ranks can't show anything with so few
+    // runs.
     let rule = rank.rule;
     let finite = |of_rank: f64, of_t: f64| if of_rank.is_finite() { of_rank } else { of_t };
     let planned = Quantities {

@@ -1,261 +1,299 @@
-//! The thresholds of judgement: from when on something is called coarse, drifting, dependent, disturbed, skewed or too little.
+//! Thresholds of judgement: when data are called coarse, drifting, dependent, disturbed, skewed or
+//! too few.
 //!
-//! They decide what is *said*, and which widening or refusal applies; the confidence and the threshold of a verdict are the user's
-//! ([`Plan`](assay_data::Plan)). Every check, screen and page takes them from here, so that nobody calls a value coarse that another
-//! calls fine. Each has its reason: a simulation (`analysis/tests`, `coverage`), a source, or the convention that it follows.
-//! Constants of an algorithm (how many resamples, how many bins) and the layout of screens stay where they are used.
+//! They decide what is reported, and which widening or refusal applies; the confidence and the
+//! threshold of a verdict come from the user's [`Plan`](assay_data::Plan). All checks, screens and
+//! pages use these constants, so that none calls a value coarse that another accepts. Each is
+//! justified by a simulation (`analysis/tests`, `coverage`), a source, or the convention it
+//! follows. Constants of an algorithm (number of resamples, of bins) and of screen layout are kept
+//! where they are used.
 
 // Steps of the clock
 
-/// Values of which at most this share is distinct come in steps: the smallest gap is then the clock's, and no accident. Of continuous
-/// values practically all are distinct; a fifth of ties is far from chance.
+/// Values come in steps if at most this share of them is distinct; the smallest gap is then the
+/// clock's step and not an accident. Practically all continuous values are distinct, so a fifth of
+/// ties is far from chance.
 pub const STEPPED_BELOW: f64 = 0.8;
-/// A step beyond this share of the threshold makes a comparison coarse: what it hides, up to a step on either side, is then a
-/// quarter of the threshold or more.
+/// A comparison is coarse if the clock's step exceeds this share of the threshold: the rounding, up
+/// to a step on either side, is then a quarter of the threshold or more.
 pub const COARSE_OF_THRESHOLD: f64 = 0.25;
-/// Where nothing is compared, and so no threshold is given, a clock's step beyond this share of the median is coarse: a quarter of the
-/// default threshold of 1 %.
+/// Without a comparison, and so without a threshold, a clock's step beyond this share of the median
+/// is coarse: a quarter of the default threshold of 1 %.
 pub const COARSE_OF_MEDIAN: f64 = 0.0025;
-/// Any step beyond this share of the spread is most of what is seen of it.
+/// A step beyond this share of the spread dominates the observed spread.
 pub const COARSE_OF_SPREAD: f64 = 0.5;
-/// A step is described from this share of the median on: finer ones are the rounding of whoever wrote the file.
+/// A step is reported from this share of the median on; finer ones are rounding by the program that
+/// wrote the file.
 pub const SMALLEST_STEP: f64 = 1e-6;
-/// Less than any processor needs for one instruction, s: work that takes no longer was optimised away.
+/// Less time, in seconds, than any processor needs for one instruction: work that takes no longer
+/// was optimized away.
 pub const NO_TIME: f64 = 5e-11;
 
-/// If two neighbouring steps have a larger share of the readings, these do not spread enough for rounding errors to cancel. For normal readings the
-/// share is 85 % at a standard deviation of 0.7 steps, where the mean is off by 0.00002 of a step at most, and 95 % at 0.5 (0.002 of a step).
+/// If two neighbouring steps have a larger share of the readings, the readings do not spread enough
+/// for rounding errors to cancel. For normal readings the share is 85 % at a standard deviation of
+/// 0.7 steps, where the mean is off by 0.00002 of a step at most, and 95 % at 0.5 (0.002 of a
+/// step).
 pub const WITHIN_TWO_STEPS: f64 = 0.85;
 
 // Dependence of successive values
 
-/// Below this share of effective values dependence is said, and widens what rests on it.
+/// Below this share of effective values, dependence is reported and widens the intervals.
 pub const DEPENDENT_BELOW: f64 = 0.9;
-/// Below this share it is said whatever the neighbours say.
+/// Below this share, dependence is reported regardless of the correlation of neighbours.
 pub const SURELY_DEPENDENT_BELOW: f64 = 0.5;
-/// Independent neighbours correlate by more than this over √n in 5 of 100 series (normal approximation, one-sided).
+/// Independent neighbours correlate by more than this over √n in 5 of 100 series (normal
+/// approximation, one-sided).
 pub const DEPENDENCE_Z: f64 = 1.645;
-/// Where a series is described by itself, its values are called autocorrelated where chance alone would make it seem so once in so many
-/// series.
+/// Significance level at which a series described by itself is called autocorrelated.
 pub const DEPENDENCE_LEVEL: f64 = 0.05;
-/// Of fewer values the autocorrelation time is all chance, and widens nothing.
+/// With fewer values, the estimated autocorrelation time is all chance and widens nothing.
 pub const DEPENDENCE_FROM: usize = 10;
-/// Of fewer values (or differences of blocks) dependence can't be tested, and that is said: at 20 a test at 1 % still misses one series in
-/// eight whose neighbours correlate by 0.9; at 24 one in seventeen, at 50 none in thousands.
+/// With fewer values (or differences of blocks), dependence can't be tested, and the report says
+/// so. At 20, a test at 1 % misses one in eight series whose neighbours correlate by 0.9; at 24 one
+/// in seventeen, at 50 none in thousands.
 pub const TESTED_FROM: usize = 24;
-/// Where the correlation of neighbours lies so many standard errors above what chance gives on average, it is noticed: an interval in blocks
-/// is widened, a run does not stop, and it is said. 4 in 100 by chance. Of differences that wander by 0.9, 3 in 100 are then both false
-/// and not noticed at 24 blocks, none at 50 (`tests/it/simulation/dependence.rs`).
+/// Dependence is noticed if the correlation of neighbours is this many standard errors above its
+/// average under independence. The interval in blocks is then widened, the run does not stop, and
+/// the dependence is reported. Chance alone gives 4 in 100. Of differences that wander by 0.9, 3 in
+/// 100 are both false and unnoticed at 24 blocks, none at 50 (`tests/it/simulation/dependence.rs`).
 pub const NOTICED_Z: f64 = 1.7;
-/// From here on it is certain (by chance in 3 of 1,000), and with fewer than [`FEWEST_EFFECTIVE`] effective values there is no verdict.
+/// From here on dependence is certain (3 in 1,000 by chance), and with fewer than
+/// [`FEWEST_EFFECTIVE`] effective values there is no verdict.
 pub const REFUSED_Z: f64 = 2.6;
-/// Fewer effective values than this, certainly dependent ([`REFUSED_Z`]), and there is no verdict.
+/// With fewer effective values than this and certain dependence ([`REFUSED_Z`]), there is no
+/// verdict.
 pub const FEWEST_EFFECTIVE: f64 = 10.0;
-/// Of two sides with fewer than [`TESTED_FROM`] values, interquartile ranges that differ by more than this factor make ranks too sure: 15
-/// values against 5 that spread five times as wide were called different in 7 to 8 % of simulated pairs, with Welch's interval covered in 5.
+/// If two sides have fewer than [`TESTED_FROM`] values, rank tests are too sure when the
+/// interquartile ranges differ by more than this factor. 15 values against 5 that spread five times
+/// as wide were called different in 7 to 8 % of simulated pairs, and in 5 % once Welch's interval
+/// was included.
 pub const UNLIKE_SPREADS: f64 = 1.25;
-/// With fewer values on a side nothing can be said of its spread.
+/// With fewer values on a side, its spread is unknown.
 pub const SPREAD_FROM: usize = 6;
 
-// When a run may stop by itself, beside the answer: after `TESTED_FROM` blocks and so many seconds
+// When a run may stop by itself, apart from the answer: after `TESTED_FROM` blocks and these
+// seconds.
 
-/// A run of fast commands that stops sooner has seen no drift and no neighbour come or go, s.
+/// Minimum duration of a run in seconds. A run of fast commands that stops sooner has seen no drift
+/// and no other process come or go.
 pub const SOONEST_SECONDS: f64 = 2.0;
-/// Where a block lasts longer, s, [`FEWEST_SLOW_BLOCKS`] are enough to have seen time pass.
+/// If a block lasts longer than this many seconds, [`FEWEST_SLOW_BLOCKS`] are enough.
 pub const SLOW_BLOCK_SECONDS: f64 = 0.5;
 /// The fewest slow blocks after which a run may stop by itself.
 pub const FEWEST_SLOW_BLOCKS: u32 = 10;
 
-/// The looks of a run that stops by itself share so much of the error that is allowed. With the rest one may look after every block at the
-/// level of the plan, and both together stay below the error that is allowed: 3.8 % of runs of up to 126 blocks (`tests/it/simulation/main.rs`).
+/// Share of the allowed error that the looks of a run that stops by itself may spend. The rest
+/// allows looking after every block at the plan's look level; the total stays below the allowed
+/// error: 3.8 % of runs of up to 126 blocks (`tests/it/simulation/main.rs`).
 pub const LOOKED_SHARE: f64 = 0.8;
 
-/// One command alone is measured no longer once twice as many runs made the interval of its median no narrower than this share of what it
-/// was: of independent values it would be 0.71.
+/// Measuring a single command stops if doubling the runs left the interval of its median wider than
+/// this share of what it was; for independent values it would be 0.71.
 pub const DIMINISHED: f64 = 0.85;
-/// With fewer blocks at the earlier look the widths themselves waver too much to be compared.
+/// With fewer blocks at the earlier look, the widths themselves vary too much to be compared.
 pub const DIMINISHING_FROM: u32 = 50;
-/// Nor is a look held against that came sooner, s: on a busy machine a disturbance lasts for seconds, and in 6 of the 13
-/// recorded stretches that would have been given up after 4 to 9 s the interval was at least twice as wide as after 10 s.
+/// Minimum time in seconds of the earlier look. On a busy machine a disturbance lasts for seconds:
+/// in 6 of the 13 recorded stretches that would have been given up after 4 to 9 s, the interval was
+/// at least twice as wide as after 10 s.
 pub const DIMINISHING_SECONDS: f64 = 10.0;
-/// A direction's size is reported as a number where the half width of its interval is at most this share of the estimate. Runs that stop on a
-/// direction exaggerate it: over true differences of 1 to 50 % and five kinds of noise the median of what is reported is then 0.91 to 1.12 times
-/// the truth (`docs/concepts/deciding.md`, section 4; `tests/it/simulation/size.rs`).
+/// The size of a difference is reported as a number if the half width of its interval is at most
+/// this share of the estimate. Runs that stop on a direction exaggerate it; with this limit the
+/// median reported size is 0.91 to 1.12 times the truth, over true differences of 1 to 50 % and
+/// five kinds of noise (`docs/concepts/deciding.md`, section 4; `tests/it/simulation/size.rs`).
 pub const SIZE_KNOWN: f64 = 0.5;
 
-/// Fewer builds than this on a side say nothing certain about how builds differ, and there is no verdict.
+/// With fewer builds on a side, the variation between builds is unknown, and there is no verdict.
 pub const FEWEST_BUILDS: usize = 3;
-/// A comparison over builds goes on until the noise of its blocks makes no more than this share of its squared error: without it the
-/// interval would be 13 % narrower.
+/// A comparison over builds continues until the noise of its blocks contributes at most this share
+/// of the squared error: without that noise the interval would be 13 % narrower.
 pub const NOISE_SHARE: f64 = 0.25;
-/// Or until the error that this noise makes is no more than this share of the threshold.
+/// A comparison over builds also ends once the error due to block noise is at most this share of
+/// the threshold.
 pub const NOISE_OF_THRESHOLD: f64 = 0.125;
 
 // Drift, changes, rhythms
 
-/// Fewest values for which a drift is looked for.
+/// Minimum number of values to test for drift.
 pub const DRIFT_FROM: usize = 20;
-/// How far a drift's z must be from 0 to be said: 1 in 2,000 by chance.
+/// Minimum |z| of a reported drift: 1 in 2,000 by chance.
 pub const DRIFT_Z: f64 = 3.5;
-/// A drift is worth a warning from this share of the standard deviation on, *and* from [`DRIFT_OF_MEDIAN`] on: of many values every
-/// trifle is more than chance.
+/// A drift is worth a warning from this share of the standard deviation on, if it also exceeds
+/// [`DRIFT_OF_MEDIAN`]: with many values, every trifle is significant.
 pub const DRIFT_OF_SPREAD: f64 = 0.1;
-/// A drift is worth a warning from this share of the median on, and from [`DRIFT_OF_SPREAD`] on.
+/// A drift is worth a warning from this share of the median on, if it also exceeds
+/// [`DRIFT_OF_SPREAD`].
 pub const DRIFT_OF_MEDIAN: f64 = 0.001;
-/// The chance of seeing a change of level where there is none, in a series described by itself.
+/// False-positive rate of detecting a change of level, in a series described by itself.
 pub const CHANGE_LEVEL: f64 = 0.01;
-/// Parts of a series whose medians differ by a smaller share are one part.
+/// Adjacent parts of a series whose medians differ by a smaller share are merged.
 pub const CHANGE_TOLERANCE: f64 = 0.01;
-/// The same chance in the four-step check, which refuses nothing for it and asks it of every series.
+/// False-positive rate of detecting a change of level in the four-step check, which tests every
+/// series but never refuses one for it.
 pub const UNSTEADY_LEVEL: f64 = 0.001;
-/// The chance of seeing a rhythm in values that have none.
+/// False-positive rate of detecting a rhythm.
 pub const PERIODIC_LEVEL: f64 = 0.001;
-/// A rhythm matters where its ticks are off by this share of the spread of the values, or by [`TICK_OF_MEDIAN`].
+/// A rhythm matters if its ticks are off by this share of the spread of the values, or by
+/// [`TICK_OF_MEDIAN`].
 pub const TICK_OF_SPREAD: f64 = 0.25;
-/// A rhythm matters where its ticks are off by this share of the median of the values, or by [`TICK_OF_SPREAD`].
+/// A rhythm matters if its ticks are off by this share of the median of the values, or by
+/// [`TICK_OF_SPREAD`].
 pub const TICK_OF_MEDIAN: f64 = 0.01;
-/// Level at which an effect of the place within a block is said: one run in a thousand by chance.
+/// Level at which an effect of the position within a block is reported: one run in a thousand by
+/// chance.
 pub const POSITION_LEVEL: f64 = 0.001;
 
 // Shape
 
-/// Fewer values have no shape: neither modes nor tails, skewness or kurtosis can be told from chance.
+/// Minimum number of values to describe the shape; with fewer, modes, tails, skewness and kurtosis
+/// can't be distinguished from chance.
 pub const SHAPE_FROM: usize = 20;
-/// The dip test's p-value below which one mode is not believed (Hartigan & Hartigan, 1985).
+/// The dip test's p-value below which unimodality is rejected (Hartigan & Hartigan, 1985).
 pub const DIP_LEVEL: f64 = 0.02;
-/// A valley between two modes is one where the density falls to this share of the lower hill.
+/// Two modes are separated by a valley where the density falls to this share of the lower hill.
 pub const VALLEY: f64 = 0.8;
-/// A mode holds at least this share of the values.
+/// Minimum share of the values in a mode.
 pub const MODE_SHARE: f64 = 0.02;
-/// Values in fewer steps than these from end to end are single values, which smoothing would only hide: they have no density.
+/// Values with fewer steps from end to end get no density: smoothing would only hide the individual
+/// values.
 pub const DENSITY_STEPS: f64 = 8.0;
-/// A distribution whose skewness is smaller looks the same from both sides.
+/// A distribution with smaller skewness looks symmetric.
 pub const EVEN_SKEWNESS: f64 = 0.25;
-/// An excess kurtosis this near that of a known distribution is called the same.
+/// Excess kurtoses that differ by no more than this are called the same as that of a known
+/// distribution.
 pub const SAME_KURTOSIS: f64 = 0.5;
-/// A normal distribution is called wrong where it puts more than this share of the values on the wrong side …
+/// Share of the values on the wrong side above which a normal distribution is called wrong.
 pub const NORMAL_DISTANCE: f64 = 0.05;
-/// … or where the skewness is larger …
+/// Skewness above which a normal distribution is called wrong.
 pub const NORMAL_SKEWNESS: f64 = 1.0;
-/// … or the excess kurtosis, …
+/// Excess kurtosis above which a normal distribution is called wrong.
 pub const NORMAL_KURTOSIS: f64 = 3.0;
-/// … and where besides chance alone would give such a fit once in so many samples; also the level at which the four-step check calls a
-/// distribution rejected.
+/// Significance level required in addition before a normal distribution is called wrong; also the
+/// level at which the four-step check calls a distribution rejected.
 pub const NORMAL_LEVEL: f64 = 0.01;
-/// Fewer values follow any distribution.
+/// With fewer values, any distribution fits.
 pub const DISTRIBUTIONS_FROM: usize = 8;
-/// Fewest values for an interval of the median at 95 %: with five the extremes hold it in 93.75 % of samples.
+/// Minimum number of values for an interval of the median at 95 %: with five, the extremes cover it
+/// in 93.75 % of samples.
 pub const MEDIAN_FROM: usize = 6;
-/// Fewest values on each side for differences of quantiles.
+/// Minimum number of values on each side for differences of quantiles.
 pub const QUANTILES_FROM: usize = 20;
-/// Fewer values have no outliers.
+/// With fewer values, no outliers are reported.
 pub const OUTLIERS_FROM: usize = 10;
-/// Fewer values have no correlogram: every autocorrelation would be within its bounds.
+/// With fewer values there is no correlogram: every autocorrelation would be within its bounds.
 pub const CORRELOGRAM_FROM: usize = 10;
-/// An interval of the mean that ignores levels is called too narrow from this factor on.
+/// An interval of the mean that ignores levels is called too narrow if it should be wider by this
+/// factor.
 pub const LEVELS_TOO_NARROW: f64 = 1.5;
-/// An interval at 95 % that held the truth in a smaller share of simulated experiments is called optimistic: more than Monte-Carlo
-/// error can make of it (2,000 experiments: ± 0.5 points).
+/// An interval at 95 % is called optimistic if its simulated coverage is lower than this, which is
+/// more than the Monte Carlo error explains (2,000 experiments: ± 0.5 points).
 pub const COVERAGE_LEAST: f64 = 0.94;
 
 // Growth along a parameter
 
-/// Fewest values of a parameter for a curve: two points make a line whatever is true.
+/// Minimum number of parameter values for a curve: two points always make a line.
 pub const CURVE_POINTS: usize = 3;
-/// Fewest blocks for an exponent.
+/// Minimum number of blocks for an exponent.
 pub const CURVE_BLOCKS: usize = 5;
-/// Local exponents that differ by no more are called one power, even where the bend is real.
+/// Local exponents that differ by no more than this are called one power, even if the bend is
+/// significant.
 pub const CURVE_BEND: f64 = 0.1;
-/// An exponent whose interval stays within this of 0 is hardly any dependence.
+/// An exponent whose interval is within this of 0 means hardly any dependence.
 pub const CURVE_FLAT: f64 = 0.05;
 
 // The machine, and what disturbs runs
 
-/// Load per CPU above which other work is said to disturb.
+/// Load per CPU above which other work is reported as a disturbance.
 pub const BUSY_PER_CPU: f64 = 0.5;
-/// Load on the whole machine from which on other work is named as a possible cause of dependence.
+/// Load of the whole machine from which other work is named as a possible cause of dependence.
 pub const BUSY_AS_CAUSE: f64 = 1.0;
-/// A process that takes less of a CPU disturbs nobody: it is about what a desktop's clock and panel take.
+/// A process that uses a smaller share of a CPU is ignored: a desktop's clock and panel use about
+/// this much.
 pub const BUSY_PROCESS: f64 = 0.02;
-/// A process that takes more of a CPU is warned of, not only noted.
+/// A process that uses a larger share of a CPU gets a warning instead of a note.
 pub const VERY_BUSY_PROCESS: f64 = 0.2;
-/// Share of a CPU below which a spinning program was not alone.
+/// A spinning program that got a smaller share of a CPU was not alone.
 pub const FULL_SHARE: f64 = 0.95;
-/// Share of all CPU time given to others by the hypervisor that is worth a warning about the machine.
+/// Share of all CPU time stolen by the hypervisor from which the machine gets a warning.
 pub const STOLEN_OF_MACHINE: f64 = 0.005;
-/// Stolen share of one run's wall time from which on that run is disturbed. Larger than [`STOLEN_OF_MACHINE`]: steal time comes in ticks.
+/// Stolen share of one run's wall time from which that run counts as disturbed. Larger than
+/// [`STOLEN_OF_MACHINE`] because steal time comes in ticks.
 pub const STOLEN_OF_RUN: f64 = 0.01;
-/// Interquartile ranges above the third quartile up to which a count of disturbances is usual (Tukey's far out).
+/// A count of disturbances is usual up to this many interquartile ranges above the third quartile
+/// (Tukey's far out).
 pub const DISTURBED_FENCE: f64 = 3.0;
-/// Fewest runs that say what is usual.
+/// Minimum number of runs to determine what is usual.
 pub const USUAL_FROM: usize = 10;
-/// Share of disturbed runs beyond which it is a finding.
+/// Share of disturbed runs above which a finding is reported.
 pub const DISTURBED_SHARE: f64 = 0.05;
-/// Fewer disturbed runs than this are no news, whatever their share.
+/// Minimum number of disturbed runs for a finding, regardless of their share.
 pub const DISTURBED_FROM: usize = 3;
-/// Chance of naming a cause of the spread where there is none, for all causes of a subject.
+/// False-positive rate of naming a source of variance, over all sources of a subject.
 pub const CAUSE_LEVEL: f64 = 0.01;
-/// Fewest runs of which a cause of the spread is said.
+/// Minimum number of runs to name a source of variance.
 pub const CAUSE_FROM: usize = 20;
-/// A smaller share of the spread is not worth a line.
+/// Minimum share of the variance for a source to be listed.
 pub const CAUSE_SHARE: f64 = 0.1;
 
-/// Quantiles from here on (for what is better when higher, from 1 minus this down) are the tail that hurts.
+/// Quantiles from here on belong to the tail (from 1 minus this down if higher is better).
 pub const TAIL_FROM: f64 = 0.9;
 
 // Too few
 
-/// The fewest values in all for which bootstrap, power and dependence mean anything.
+/// Minimum number of values for bootstrap, power and dependence to be meaningful.
 pub const FEWEST_VALUES: usize = 4;
-/// Too few values even for so many times the threshold end the four-step check.
+/// Multiple of the threshold for which the values must suffice; otherwise the four-step check ends.
 pub const TENFOLD: f64 = 10.0;
-/// Fewest blocks whose spread a plan can rest on.
+/// Minimum number of pilot blocks to estimate the spread.
 pub const FEWEST_PILOT_BLOCKS: usize = 5;
-/// Fewer values of a pilot say nothing about their spread.
+/// Minimum number of pilot values to estimate the spread.
 pub const FEWEST_PILOT_VALUES: usize = 3;
-/// A pilot of fewer values hardly knows its own spread.
+/// A pilot with fewer values estimates its own spread poorly.
 pub const SMALL_PILOT: usize = 30;
-/// Fewest blocks to compare spreads: a quartile needs some runs beyond it.
+/// Minimum number of blocks to compare spreads: a quartile needs some runs beyond it.
 pub const FEWEST_SPREAD_BLOCKS: usize = 20;
-/// How often the machine's counters are read at least: enough for a verdict on what repeats nearly.
+/// Minimum number of readings of the machine's counters: enough for a verdict on nearly
+/// reproducible counts.
 pub const FEWEST_READINGS: u32 = 12;
 
-/// With fewer values there is nothing to draw resamples from.
+/// Minimum number of values to resample from.
 pub const RESAMPLED_FROM: usize = 5;
 
 // Plans
 
-/// The significance that one usually asks for.
+/// The usual significance level.
 pub const USUAL_LEVEL: f64 = 0.05;
-/// The power that one usually asks for (Cohen, "Statistical power analysis for the behavioral sciences", 1988).
+/// The usual power (Cohen, "Statistical power analysis for the behavioral sciences", 1988).
 pub const USUAL_POWER: f64 = 0.8;
-/// A test that rejects in every second experiment without any difference is worth nothing.
+/// A test that rejects in every second experiment without any difference is worthless.
 pub const WORTHLESS_LEVEL: f64 = 0.5;
 
 // Calibration
 
-/// Fewest runs of a series that a machine is calibrated with: ten comparisons of 50 + 50 that share no run.
+/// Minimum number of runs to calibrate a machine with: ten comparisons of 50 + 50 that share no
+/// run.
 pub const CALIBRATED_FROM: usize = 1000;
-/// How often a difference must be found to be called detectable on a machine: more often than a plan asks for, since a machine is
-/// calibrated once for many runs.
+/// Power at which a difference is called detectable on a machine. Higher than a plan's default
+/// because a machine is calibrated once for many runs.
 pub const CALIBRATED_POWER: f64 = 0.9;
-/// Confidence of the intervals of rates of false positives, and of the runs whose detectable difference is reported.
+/// Confidence of the intervals of false-positive rates, and of the runs whose detectable difference
+/// is reported.
 pub const CALIBRATED_CONFIDENCE: f64 = 0.95;
 
-/// Rates of false positives beyond this are called bad: twice what is fair at 5 %.
+/// False-positive rates beyond this are called bad: twice the fair rate at 5 %.
 pub const UNFAIR_RATE: f64 = 0.1;
 
 // Load tests
 
-/// A generator that is later than this, s, is late: less is what a busy kernel takes to wake anybody.
+/// A load generator that lags by more seconds than this is late; a busy kernel takes about as long
+/// to wake a thread.
 pub const LATE_SECONDS: f64 = 1e-3;
-/// Lateness beyond this share of a latency is too much of it for the latency to be the server's.
+/// Share of a latency above which lateness makes the latency unreliable as a measure of the server.
 pub const LATE_SHARE: f64 = 0.2;
-/// A generator that has this share of a processor has no more to give: the rest goes to the kernel's bookkeeping.
+/// CPU share at which a generator is saturated; the rest goes to the kernel's bookkeeping.
 pub const GENERATOR_BUSY: f64 = 0.97;
-/// Chance below which it is ruled out that requests made one at a time missed a goal by accident.
+/// Probability below which sequential requests that missed a goal by chance are ruled out.
 pub const OUT_OF_REACH: f64 = 1e-4;
-/// Failed requests of a single slice without answers from which on its server has stopped.
+/// Number of failed requests in a slice without answers from which its server counts as stopped.
 pub const FEWEST_FAILED: u64 = 10;
 /// Share of all requests from which on those count as an absence that the server refused, broke off or answered wrongly, while the other
 /// server did so at most one [`SPARED`]th as often. At random, servers that fail alike do not differ as much
@@ -269,101 +307,124 @@ pub const ABSENT_SECONDS: f64 = 1.0;
 pub const ON_TIME_SECONDS: f64 = 0.1;
 /// Difference of the shares of failed requests that matters where the threshold is not a share.
 pub const FAILING_SHARE: f64 = 0.01;
-/// A rate is held where at least this share of it is delivered; less means that a queue grows for as long as the slice lasts.
+/// A rate is sustained if at least this share of it is delivered; with less, a queue grows for the
+/// whole slice.
 pub const DELIVERED: f64 = 0.95;
 
 // What is normal over many runs
 
-/// Fewest runs between two changes of a history, and fewest that show what is normal: of five the spread is known to within a factor of two.
+/// Minimum number of runs between two changes of a history, and to determine what is normal: with
+/// five, the spread is known to within a factor of two.
 pub const FEWEST_RUNS: usize = 5;
-/// The chance of seeing a change of level in a history where there is none. A series has one look at it, however many runs it has; of many
-/// series at once [`EVENTS_ERROR`] holds, too.
+/// False-positive rate of detecting a change of level in a history. A series is tested once,
+/// however many runs it has; across many series, [`EVENTS_ERROR`] applies as well.
 pub const LEVEL_CHANGED: f64 = 0.02;
-/// The chance of saying that a series begins or ends on another level, for fewer runs than [`FEWEST_RUNS`], where it doesn't: a note that asks for
-/// runs, no change. So four runs are apart from seven others at the earliest.
+/// False-positive rate of reporting that a series begins or ends on another level with fewer runs
+/// than [`FEWEST_RUNS`]. This is a note that asks for runs, not a change; it takes at least four
+/// runs that differ from seven others.
 pub const SHORT_LEVEL: f64 = 0.05;
-/// Of the events that a project is said to have, at most this share is false on average.
+/// Maximum expected share of false events among those reported for a project.
 pub const EVENTS_ERROR: f64 = 0.05;
-/// The chance of seeing a series creep that doesn't.
+/// False-positive rate of detecting creep in a series.
 pub const CREEP_LEVEL: f64 = 0.01;
-/// From the first third to the last it creeps by at least this share: twice what makes a change, since it takes many of them.
+/// Minimum relative change from the first third to the last for a series to creep: twice what makes
+/// a change, since many of them add up.
 pub const CREEP_TOLERANCE: f64 = 2.0 * CHANGE_TOLERANCE;
-/// Fewer runs do not creep: a third of them would hardly have a median.
+/// Minimum number of runs to test for creep: a third of fewer would hardly have a median.
 pub const CREEP_FROM: usize = 30;
-/// Tests that got slower longer ago are no news, days;
+/// Tests that got slower more than this many days ago are not reported.
 pub const SLOWER_DAYS: f64 = 30.0;
-/// nor is what is smaller than this ratio: nobody would look into it.
+/// Minimum ratio for a slower test to be reported; smaller ones are not worth looking into.
 pub const SLOWER_FROM: f64 = 1.1;
-/// Confidence of the intervals that are told of them.
+/// Confidence of the intervals reported for slower tests.
 pub const SLOWER_CONFIDENCE: f64 = 0.95;
-/// The chance of seeing a change of level among the runs that a gate takes for normal: smaller than [`LEVEL_CHANGED`], because a gate looks at all
-/// benchmarks after every run, and knows little of a level that is none: at 2 %, 5.2 % of runs with heavy tails were alarms, at 1 % as without any such look 4.8 %.
+/// False-positive rate of detecting a change of level among the runs that a gate takes for normal.
+/// Smaller than [`LEVEL_CHANGED`] because a gate tests all benchmarks after every run, and knows
+/// little about a spurious level: at 2 %, 5.2 % of runs with heavy tails raised alarms; at 1 %, 4.8
+/// %, as without any such test.
 pub const GATE_CHANGED: f64 = 0.01;
-/// Of a level that has only begun so many runs are asked for: then they are enough for a change, too.
+/// Minimum number of runs of a level that has only just begun: enough for a change as well.
 pub const GATE_RUNS: usize = 10;
-/// The share of the error for a run that stands out alone; also for a better run, where the rest of the error belongs to the last three runs
-/// together.
+/// Share of the error for a run that stands out alone; also for a better run, where the rest of the
+/// error belongs to the last three runs together.
 pub const GATE_ALONE: f64 = 0.3;
-/// The level of the look at the last three runs together, as a multiple of the error that is allowed: with what [`GATE_CONFIRMED`] asks for in
-/// addition, 0.5 to 2.5 % of good runs are alarms, and lasting steps as large as three of the deviations between runs are found within three
-/// runs in more than 95 % (`history/gate/tests.rs`).
+/// Level of the look at the last three runs together, as a multiple of the allowed error. With the
+/// additional condition [`GATE_CONFIRMED`], 0.5 to 2.5 % of good runs raise alarms, and lasting
+/// steps of three standard deviations between runs are found within three runs in more than 95 %
+/// (`history/gate/tests.rs`).
 pub const GATE_TOGETHER: f64 = 1.4;
-/// An alarm requires the mean of the last runs without the worst of them to exceed normal by this many deviations between runs, and the new run
-/// by half of it: after a bad run 4 in 100 good ones are then alarms, without it 26.
+/// An alarm requires the mean of the last runs without the worst of them to exceed normal by this
+/// many standard deviations between runs, and the new run by half of it. After a bad run, 4 in 100
+/// good ones then raise alarms; without this condition, 26.
 pub const GATE_CONFIRMED: f64 = 1.35;
-/// The step, in deviations, that passes this condition in 80 % of cases: the mean of the lower two of three is 0.42 below the mean of all, and wavers by 0.75.
+/// The step, in standard deviations, that passes this condition in 80 % of cases: the mean of the
+/// lower two of three is 0.42 below the mean of all, with a standard deviation of 0.75.
 pub const GATE_CONFIRMED_POWER: f64 = GATE_CONFIRMED + 0.42 + 0.84 * 0.75;
-/// Runs farther from the median than so many robust standard deviations are brought in to there: of normal ones practically none is.
+/// Runs farther from the median than this many robust standard deviations are clipped; practically
+/// no normal run is.
 pub const GATE_REACH: f64 = 4.0;
-/// The same of the last runs, which are looked at together: one run that stands out does not make an alarm of them.
+/// As [`GATE_REACH`], for the last runs that are evaluated together: a single outlier does not turn
+/// them into an alarm.
 pub const GATE_REACH_OF_LAST: f64 = 2.5;
-/// Degrees of freedom of the distribution that a single run is held against at most. With five, runs of which every twentieth has three times
-/// the deviation of the others are rarely called worse (`bench/normal.py`).
+/// Maximum degrees of freedom of the distribution that a single run is compared with. With five,
+/// runs of which every twentieth has three times the standard deviation of the others are rarely
+/// called worse (`bench/normal.py`).
 pub const GATE_DF_ALONE: f64 = 5.0;
-/// A worsening is called detectable where it is found with this power, as everywhere.
+/// Power at which a worsening is called detectable, as everywhere.
 pub const GATE_POWER: f64 = 0.8;
 
 // Over the targets of a farm
 
-/// Confidence of all that is said of a version's speed on its targets: in 5 of 100 versions anything of it is wrong.
+/// Confidence of all statements about a version's speed on its targets together: for 5 of 100
+/// versions, at least one is wrong.
 pub const FARM_CONFIDENCE: f64 = 0.95;
-/// The smallest share by which a difference on a target matters: that of all comparisons, where nobody says otherwise.
+/// Smallest relative difference that matters on a target: the default of all comparisons.
 pub const FARM_THRESHOLD: f64 = 0.01;
-/// The chance of saying that targets differ in what a version did to them, where they don't.
+/// False-positive rate of reporting that targets differ in how a version affected them.
 pub const FARM_DIFFER: f64 = 0.01;
-/// So many other facts that tell the same targets apart are named.
+/// Maximum number of other facts named that separate the same targets.
 pub const FARM_ALIKE: usize = 3;
 
 // Searching commits
 
-/// Blocks that compare the ends of a search at most: where runs differ by ten times the change, so many find it.
+/// Maximum number of blocks that compare the ends of a search: enough if runs differ by ten times
+/// the change.
 pub const BISECT_ENDS: u32 = 8_192;
-/// Up to here the ends are looked at after every block, then at the planned looks alone: a look at thousands of blocks takes as long as a
-/// short run.
+/// Number of blocks up to which the ends are evaluated after every block; after that only at the
+/// planned looks, since evaluating thousands of blocks takes as long as a short run.
 pub const BISECT_LOOKED: u32 = 1_024;
-/// Blocks in which a commit and its predecessor were both measured, before the change is called that commit's: fewer have no verdict anywhere.
+/// Blocks in which a commit and its predecessor must both be measured before the change is
+/// attributed to that commit: no verdict is possible with fewer.
 pub const BISECT_PAIRS: usize = 10;
-/// A commit that is built is measured again where it divides what is not known at least so well as the best one, which would be built: a build
-/// takes longer than many runs.
+/// A commit that is already built is measured again if it splits the remaining candidates at least
+/// this well relative to the best one, which would have to be built: a build takes longer than many
+/// runs.
 pub const BISECT_BUILT: f64 = 0.6;
-/// A commit with fewer runs is not called well known, however much builds differ.
+/// A commit with fewer runs is not called well known, regardless of how much builds differ.
 pub const BISECT_WELL_KNOWN: usize = 5;
-/// Commits on either side of those in question that are measured to learn what builds differ by.
+/// Number of commits on either side of the candidates that are measured to estimate the variation
+/// between builds.
 pub const BISECT_NEIGHBOURS: usize = 8;
-/// Where builds differ by themselves by so large a part of the change (standard deviation), an inconclusive search says that this is why.
+/// If builds alone vary by this share of the change (standard deviation), an inconclusive search
+/// names this as the reason.
 pub const BISECT_LUCK: f64 = 0.25;
 
 // Test suites
 
-/// What the first test of a run takes longer than later ones is shown from here on, s: less matters to nobody who waits for a suite.
+/// Extra time of the first test of a run over later ones, in seconds, from which it is shown; less
+/// is not noticeable.
 pub const FIRST_TEST_SECONDS: f64 = 0.001;
 
 // Well tested, or tangled
 
-/// Code of which the tests notice a smaller share of changes is untested: with fewer than that, every third mistake in it would stay unseen.
+/// Code is untested if its tests detect a smaller share of changes: below this, every third mistake
+/// in it would go undetected.
 pub const TESTED: f64 = 0.66;
-/// Where failures of a change are less local than this, code is tangled. How local they are is the share of the failing tests that are the code's own, over the number of
-/// test files that fail, all of its own counted as one: 1 where one's own file fails alone; with one test of the whole program beside two of one's own it is 1/3; in an example made to be tangled 0.2.
+/// Code is tangled if failures of a change are less local than this. Locality is the code's own
+/// share of the failing tests, divided by the number of failing test files, with all its own files
+/// counted as one. It is 1 if only the code's own file fails, 1/3 for one test of the whole program
+/// and two of the code's own, and 0.2 in an example made to be tangled.
 pub const LOCAL: f64 = 0.3;
-/// Where this share of rewrites, which mean the same, fail a test, the tests hold on to how the code is written.
+/// If at least this share of equivalent rewrites fail a test, the tests depend on how the code is
+/// written.
 pub const BRITTLE: f64 = 0.05;

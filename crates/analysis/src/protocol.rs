@@ -1,12 +1,15 @@
-//! The chain of a careful engineer as one verdict: are the samples valid, are there enough of them, is there a difference, and
-//! is it large enough to matter.
+//! The four-step check of a careful engineer: are the samples valid, are there enough of them, is
+//! there a difference, and is it large enough to matter.
 //!
-//! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity, power, test, effect. A step that fails
-//! ends the chain; one that warns does not. Each step keeps the numbers it rests on, and its reasons as findings. What is judged is how much something changes the answer, never its p-value: with 35,000 samples every trifle is
-//! significant. `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
+//! The order is that of the series of articles "On Benchmarking" (C. O'Ryan, 2017): validity,
+//! power, test, effect. A step that fails ends the chain; one that warns does not. Each step keeps
+//! the numbers it is based on, and its reasons as findings. What counts is how much something
+//! changes the answer, never its p-value: with 35,000 samples every trifle is significant.
+//! `docs/concepts/four-step-check.md` describes each step with its thresholds and sources.
 //!
-//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold given in per cent is that share of the
-//! reference's median. Nothing here decides about [`Verdict`](crate::Verdict)s; those stand beside the protocol unchanged.
+//! All sizes are shifts, subject − reference, in the metric's base unit: a threshold in per cent is
+//! that share of the reference's median. [`Verdict`](crate::Verdict)s are not decided here and are
+//! shown unchanged along with the protocol.
 
 mod causes;
 mod effect;
@@ -37,21 +40,21 @@ use crate::verdict::Scale;
 use assay_data::plan::look_level;
 use assay_data::{Better, Finding, Samples, Severity, Threshold, Unit};
 
-/// How a step of the protocol ended, from good to bad.
+/// The outcome of a step of the protocol, from good to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// In order.
     Passed,
-    /// The chain goes on, but its answer is to be read with the reasons.
+    /// The chain continues, but its answer must be read with the reasons.
     Warning,
     /// The chain ends here.
     Failed,
-    /// A step before failed, or there is nothing to take the step with.
+    /// An earlier step failed, or there are no data for this step.
     NotReached,
 }
 
 impl Status {
-    /// What a finding of this severity makes of its step.
+    /// The status that a finding of this severity gives its step.
     pub fn of(severity: Severity) -> Self {
         match severity {
             Severity::Note => Self::Passed,
@@ -60,7 +63,7 @@ impl Status {
         }
     }
 
-    /// The word that JSON uses.
+    /// The word used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -71,14 +74,15 @@ impl Status {
     }
 }
 
-/// What the protocol asks beyond the analysis, whose threshold and confidence it takes.
+/// Options of the protocol beyond those of the analysis, whose threshold and confidence it uses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProtocolOptions {
-    /// Significance of the test, two-sided: in 0..1.
+    /// Significance of the two-sided test, in 0..1.
     pub alpha: f64,
-    /// Chance with which a difference as large as the threshold should be found: in 0..1.
+    /// Power to find a difference as large as the threshold, in 0..1.
     pub power: f64,
-    /// Resamples for the intervals of the standard deviations; fewer are taken of very long series.
+    /// Number of resamples for the intervals of the standard deviations; fewer are used for very
+    /// long series.
     pub resamples: usize,
     /// Seed of the resampling.
     pub seed: u64,
@@ -90,14 +94,14 @@ impl Default for ProtocolOptions {
     }
 }
 
-/// A step: how it ended, why, and what it found.
+/// The status, reasons and results of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step<T> {
-    /// How it ended: as the worst of the reasons says.
+    /// The outcome: the worst of the reasons.
     pub status: Status,
-    /// What speaks against it, and what is to be known about it, the worst first; empty when all is in order.
+    /// Doubts and remarks, worst first; empty if everything is in order.
     pub findings: Vec<Finding>,
-    /// The numbers; `None` for a step that was not reached.
+    /// The results; `None` for a step that was not reached.
     pub found: Option<T>,
 }
 
@@ -115,59 +119,60 @@ impl<T> Step<T> {
     }
 }
 
-/// A name that holds spaces in quotation marks.
+/// A name, in quotation marks if it contains spaces.
 fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }
 
-/// The worst that these findings make of a step.
+/// The worst status that these findings give a step.
 fn status_of(findings: &[Finding]) -> Status {
     findings.iter().map(|f| Status::of(f.severity)).max().unwrap_or(Status::Passed)
 }
 
-/// The chain for one subject against its reference, or for the only subject there is.
+/// The chain for one subject against its reference, or for a single subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Protocol {
     /// Index of the subject.
     pub of: usize,
-    /// Index of its reference; `None` when there is only one subject, and nothing to test.
+    /// Index of its reference; `None` if there is only one subject, and nothing to test.
     pub against: Option<usize>,
     /// Index of the metric.
     pub metric: usize,
-    /// Which direction of it is better.
+    /// Which direction is better.
     pub better: Better,
-    /// True for blocks: the per-block differences are what is looked at.
+    /// True for blocks, whose differences are analyzed.
     pub paired: bool,
-    /// Significance as asked for, over all comparisons together.
+    /// Requested significance, over all comparisons together.
     pub alpha: f64,
-    /// True for a run that looked after every block: significance and interval are then those of one look, which hold whenever
-    /// it stopped.
+    /// True for a run that looked after every block: significance and interval are then those of
+    /// one look, which hold whenever it stopped.
     pub looked_often: bool,
-    /// What this comparison was tested at: its share of the significance (Holm), of one look.
+    /// The level of this comparison's test: its share of the significance (Holm), of one look.
     pub level: f64,
-    /// How many comparisons share the significance and the confidence.
+    /// Number of comparisons that share the significance and the confidence.
     pub shared_by: usize,
-    /// Power as asked for.
+    /// Requested power.
     pub power_wanted: f64,
-    /// Confidence of the effect's interval, as asked for, over all comparisons together.
+    /// Requested confidence of the effect's interval, over all comparisons together.
     pub confidence: f64,
-    /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the number of comparisons.
+    /// Two-sided level of the effect's interval: 1 − confidence (of one look), divided by the
+    /// number of comparisons.
     pub interval_level: f64,
     /// Unit of the metric.
     pub unit: Unit,
-    /// The smallest difference that matters, in the base unit; NaN when a share of zero was asked for.
+    /// The smallest difference that matters, in the base unit; NaN if it is a share of zero.
     pub threshold: f64,
-    /// The same as it was given, where that was a share of the reference's median.
+    /// The threshold as a share of the reference's median, if it was given as such.
     pub threshold_share: Option<f64>,
-    /// Resamples asked for, and their seed.
+    /// Requested number of resamples, and their seed.
     pub resampling: (usize, u64),
-    /// Are the samples what the test takes them for?
+    /// First step: are the samples valid for the test?
     pub validity: Step<Validity>,
-    /// Are there enough of them?
+    /// Second step: are there enough of them?
     pub power: Step<PowerFound>,
-    /// Is there a difference?
+    /// Third step: is there a difference?
     pub test: Step<TestFound>,
-    /// Is it large enough to matter?
+    /// Fourth step: is it large enough to matter?
     pub effect: Step<EffectFound>,
 }
 
@@ -175,7 +180,7 @@ pub struct Protocol {
 pub const STEPS: [&str; 4] = ["validity", "power", "test", "effect"];
 
 impl Protocol {
-    /// What all steps found.
+    /// The findings of all steps.
     pub fn findings_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
         let Self { validity, power, test, effect, .. } = self;
         let steps = [&mut validity.findings, &mut power.findings, &mut test.findings];
@@ -192,32 +197,32 @@ impl Protocol {
         ]
     }
 
-    /// The level that was planned with: the smallest share of the significance that the test may get.
+    /// The level used for planning: the smallest share of the significance that the test may get.
     pub fn level_planned(&self) -> f64 {
         alpha_of_a_look(self.alpha, self.looked_often) / self.shared_by as f64
     }
 
-    /// How the whole chain ended: as the worst of the steps that were reached. One subject alone is never more than a warning
-    /// better than its steps: there is no answer yet.
+    /// The outcome of the whole chain: the worst of the steps that were reached. For a single
+    /// subject at least a warning, since there is no answer yet.
     pub fn outcome(&self) -> Status {
         let reached = self.steps().into_iter().map(|(_, status, _)| status);
         let worst = reached.filter(|&s| s != Status::NotReached).max().unwrap_or(Status::Failed);
         if self.against.is_none() { worst.max(Status::Warning) } else { worst }
     }
 
-    /// Index in [`STEPS`] of the step at which the chain ended; `None` when it went through.
+    /// Index in [`STEPS`] of the step that ended the chain; `None` if it was completed.
     pub fn stopped_at(&self) -> Option<usize> {
         self.steps().iter().position(|(_, status, _)| *status == Status::Failed)
     }
 }
 
-/// The values that a chain is about, each series sorted and ranked once for all steps.
+/// The values of a chain, each series sorted and ranked once for all steps.
 pub(crate) struct Values {
-    /// The reference's; empty for one subject alone.
+    /// The reference's values; empty for a single subject.
     against: Recording<'static>,
-    /// The subject's.
+    /// The subject's values.
     of: Recording<'static>,
-    /// Differences subject − reference, block by block; `None` when not taken in blocks.
+    /// Differences subject − reference by block; `None` without blocks.
     differences: Option<Recording<'static>>,
 }
 
@@ -240,13 +245,14 @@ impl Values {
     }
 }
 
-/// Runs the protocol for every subject of an analysis against its reference, in their order; of one subject alone, the two steps
-/// that it allows. O(n log n + n · resamples) per subject.
+/// Runs the protocol for every subject of an analysis against its reference, in order, or the two
+/// steps that are possible for a single subject. O(n log n + n · resamples) per subject.
 pub fn run(samples: &Samples, analysis: &Analysis, options: &ProtocolOptions) -> Vec<Protocol> {
     run_telling(samples, analysis, options, &mut |_| ())
 }
 
-/// The same; `tell` is told the name of every step as it begins: at most all [`STEPS`] for each subject.
+/// Like [`run`]; calls `tell` with the name of each step as it starts: at most all [`STEPS`] per
+/// subject.
 pub fn run_telling(
     samples: &Samples,
     analysis: &Analysis,
@@ -268,11 +274,11 @@ pub fn run_telling(
     chains
 }
 
-/// What all chains of one analysis rest on.
+/// The context shared by all chains of one analysis.
 struct Place<'a> {
     evidence: &'a Evidence<'a>,
     analysis: &'a Analysis,
-    /// What the subjects are called in sentences.
+    /// The subjects' names in sentences.
     names: &'a [String],
     options: &'a ProtocolOptions,
 }
@@ -346,7 +352,7 @@ fn chain(
     protocol
 }
 
-/// The significance of one look where the run looked after every block.
+/// The significance of one look, if the run looked after every block.
 fn alpha_of_a_look(alpha: f64, looked_often: bool) -> f64 {
     if looked_often { look_level(1.0 - alpha) } else { alpha }
 }

@@ -1,8 +1,9 @@
-//! Where in the distribution the difference lies: quantile by quantile, and whether the tail tells another story than the
-//! centre.
+//! The part of the distribution that differs, quantile by quantile, and whether the tail differs
+//! from the centre.
 //!
-//! The numbers are those of [`assay_stats::quantile_difference`]; blocks are not used, so that what slows down a whole block
-//! only widens the intervals. Decides nothing: the verdict stays that of the centre.
+//! The numbers are those of [`assay_stats::quantile_difference`]. Blocks are not used, so a
+//! slowdown of a whole block only widens the intervals. Nothing is decided here: the verdict
+//! remains that of the centre.
 
 use crate::comparison::Comparison;
 use crate::policy;
@@ -11,7 +12,8 @@ use crate::verdict::{Scale, Verdict};
 use assay_data::Better;
 use assay_stats::quantile_difference::{self, QuantileDifference, SHARES, Side};
 
-/// The quantiles of two series, in the order in which they were taken; empty below [`policy::QUANTILES_FROM`] values on a side. O(log n).
+/// Differences of quantiles of two series in their order of measurement; empty below
+/// [`policy::QUANTILES_FROM`] values per side. O(log n).
 pub fn of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
@@ -24,8 +26,9 @@ pub fn of(
     quantile_difference::quantile_differences_of(&x, &y, &SHARES, confidence)
 }
 
-/// The outermost quantile of the tail that hurts, where it differs by more than the threshold although the centre does not, or
-/// differs the other way; adjusted for all quantiles. `None` where the centre has no interval, or says the same.
+/// The outermost quantile of the relevant tail, if it differs by more than the threshold although
+/// the centre does not, or differs in the opposite direction; adjusted for all quantiles. `None` if
+/// the centre has no interval, or agrees.
 pub fn tail(c: &Comparison, better: Better, confidence: f64) -> Option<QuantileDifference> {
     c.decision.interval?;
     let centre = match c.decision.verdict {
@@ -69,7 +72,7 @@ mod tests {
         c
     }
 
-    /// Around 100 with 1 %, and this share of values lower or higher by `by`.
+    /// Values around 100 with 1 %, a share of which is shifted by `by`.
     fn drawn(seed: u64, share: f64, by: f64) -> Vec<f64> {
         let mut stream = Stream::new(seed, 0);
         (0..1500)

@@ -1,32 +1,35 @@
-//! One series as it is compared with others that were recorded apart: in its order, sorted, and with what its order shows.
+//! One series prepared for comparison with others that were recorded separately: in order, sorted,
+//! and with its serial dependence.
 //!
-//! Sorting and ranking a million values take longer than all that is then read off them. So they are done once, here, and what
-//! describes, compares and pictures a series takes them from here. Decides nothing.
+//! Sorting and ranking a million values takes longer than everything derived from them. So it is
+//! done once, here, and descriptions, comparisons and plots of a series use the result. Nothing is
+//! decided here.
 
 use assay_stats::{autocorrelation, descriptive, signs, trend};
 use std::borrow::Cow;
 
-/// A series with what is known of it.
+/// A series with derived data.
 #[derive(Clone, Debug)]
 pub struct Recording<'a> {
-    /// The values, finite, in the order in which they were taken.
+    /// The values, finite, in order of measurement.
     pub in_order: Cow<'a, [f64]>,
     /// The values, ascending.
     pub sorted: Vec<f64>,
     /// Autocorrelation time of the ranks, at least 1.
     pub autocorrelation_time: f64,
-    /// Autocorrelation time of the signs about the median, at least 1: what the interval of the median rests on.
+    /// Autocorrelation time of the signs about the median, at least 1; used for the interval of the
+    /// median.
     pub time_of_signs: f64,
     /// Rank autocorrelation at lag 1; 0 for fewer than two values.
     pub lag1: f64,
-    /// Rank correlation of the values with their place.
+    /// Rank correlation of the values with time.
     pub with_time: f64,
-    /// True for counts and sizes: steps between them hide nothing.
+    /// True for counts and sizes, whose steps are not rounding.
     pub is_exact: bool,
 }
 
 impl<'a> Recording<'a> {
-    /// Looks at values, finite and in their order. O(n log n).
+    /// Prepares finite values in their order. O(n log n).
     pub fn of(values: impl Into<Cow<'a, [f64]>>) -> Self {
         let in_order = values.into();
         let sorted = descriptive::sorted(&in_order);
@@ -47,12 +50,12 @@ impl<'a> Recording<'a> {
         }
     }
 
-    /// The same, of a metric whose values are whole or may be rounded.
+    /// Sets whether the metric's values are exact rather than rounded.
     pub fn of_exact(self, is_exact: bool) -> Self {
         Self { is_exact, ..self }
     }
 
-    /// True when no value is zero or negative.
+    /// Whether all values are positive.
     pub fn is_positive(&self) -> bool {
         self.sorted.first().is_none_or(|&least| least > 0.0)
     }

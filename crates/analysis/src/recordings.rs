@@ -1,8 +1,11 @@
-//! Sides of several recordings: each recording is one value, its mean, since whatever was particular to it is in all of its values.
+//! Sides with several recordings: the mean of each recording is one value, since the peculiarities
+//! of a recording are in all of its values.
 //!
-//! The smallest two-sided p of ranks is .10 with three recordings a side and .029 with four. So from [`RANKED_FROM`] on the rank test decides,
-//! as everywhere; with three it is Welch's t interval, which assumes that recordings are distributed normally, and says so (Kalibera and Jones
-//! 2013); with fewer there is none. Several builds a side have the same fewest ([`policy::FEWEST_BUILDS`]).
+//! The smallest two-sided p-value of a rank test is .10 with three recordings per side and .029
+//! with four. So from [`RANKED_FROM`] on the rank test decides, as everywhere; with three it is
+//! Welch's t interval, which assumes normally distributed recordings, as a finding states (Kalibera
+//! and Jones 2013); with fewer there is none. Several builds per side have the same minimum
+//! ([`policy::FEWEST_BUILDS`]).
 
 use crate::checks;
 use crate::comparison::summaries::Side;
@@ -14,10 +17,10 @@ use crate::recording::Recording;
 use assay_data::{Action, Finding, Severity};
 use std::rc::Rc;
 
-/// From so many recordings on each side on, ranks can show a difference at the usual level.
+/// Number of recordings per side from which on ranks can show a difference at the usual level.
 pub(crate) const RANKED_FROM: usize = 4;
 
-/// The means of the recordings of two sides, made ready to be compared.
+/// The means of the recordings of two sides, prepared for comparison.
 pub(crate) fn pair(x: Vec<f64>, y: Vec<f64>) -> Pair {
     let fewest = x.len().min(y.len());
     if fewest >= RANKED_FROM {
@@ -38,7 +41,7 @@ pub(crate) fn pair(x: Vec<f64>, y: Vec<f64>) -> Pair {
     }
 }
 
-/// What to know of a comparison of so few recordings.
+/// The finding about a comparison of few recordings.
 pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {
     let (n, m) = c.counts;
     let fewest = policy::FEWEST_BUILDS;

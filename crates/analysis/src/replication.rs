@@ -1,12 +1,14 @@
-//! Whether a result was confirmed when the same experiment was run again.
+//! Whether repeating an experiment confirmed its result.
 //!
-//! A second run never gives the same numbers. What it must give, if the first was right, is the same verdict, and a difference that lies
-//! where the first one predicts it: the uncertainty of both runs together. So the change from then to now gets an interval of its own, by
-//! the method of variance estimates recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and half widths
-//! toward the other run, e₂ − e₁ ± √(h₁² + h₂²), each side by its own half widths. That is the prediction interval of Patil, Peng &
-//! Leek (2016) for intervals that need not be symmetric. Sizes agree where it holds 0, or lies wholly within the threshold.
+//! A second run never gives the same numbers. If the first was right, the second must give the same
+//! verdict, and a difference where the first one predicts it, given the uncertainty of both runs.
+//! So the change from then to now has an interval of its own, by the method of variance estimates
+//! recovery (Zou & Donner 2008, Statistics in Medicine 27, 1693): with estimates e and half widths
+//! toward the other run, e₂ − e₁ ± √(h₁² + h₂²), each side by its own half widths. That is the
+//! prediction interval of Patil, Peng & Leek (2016) for intervals that need not be symmetric. Sizes
+//! agree if it contains 0, or is within the threshold.
 //!
-//! What the verdicts and the agreement come to is the table of [`judge`]. Nothing is measured or shown here.
+//! The table of [`judge`] combines verdicts and agreement. Nothing is measured or shown here.
 
 use crate::analysis::Analysis;
 use crate::comparison::Comparison;
@@ -14,31 +16,31 @@ use crate::describe::Description;
 use crate::verdict::{Scale, Verdict};
 use assay_stats::Interval;
 
-/// What became of a result.
+/// The outcome of replicating a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// The same again.
+    /// The result is the same.
     Confirmed,
-    /// One of the runs does not know enough.
+    /// One of the runs is inconclusive.
     Unknown,
-    /// Not the same, though the two do not exclude each other.
+    /// The result is not the same, but the two do not exclude each other.
     NotConfirmed,
-    /// Both can't be true of the same thing.
+    /// The two results can't both be true.
     Contradicted,
 }
 
-/// Why a result has its status.
+/// The reason for a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The same verdict, and the sizes agree.
     Same,
-    /// The size is not the one that the first run predicts.
+    /// The size differs from what the first run predicts.
     OtherSize,
-    /// Faster then, slower now, or the other way round.
+    /// Opposite directions.
     OtherDirection,
-    /// A difference that matters then, none now.
+    /// A difference that matters then, but not now.
     Gone,
-    /// No difference that matters then, one now.
+    /// A difference that matters now, but not then.
     New,
     /// A difference that may be too small to matter, and none that matters: both can be true.
     BothSmall,
@@ -52,16 +54,17 @@ pub enum Reason {
     OtherScale,
 }
 
-/// What one run said. Numbers are on the scale of the replication: natural logarithms, or base units.
+/// The result of one run. Numbers are on the scale of the replication: natural logarithms, or base
+/// units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunResult {
-    /// Its estimate: of the difference, or of the median where nobody was compared.
+    /// The estimate of the difference, or of the median without a comparison.
     pub estimate: f64,
-    /// Its interval, at its own level; `None` where it has none.
+    /// Its interval, at its own level, if any.
     pub interval: Option<Interval>,
-    /// Its verdict; `None` where nobody was compared.
+    /// Its verdict; `None` without a comparison.
     pub verdict: Option<Verdict>,
-    /// Whether the direction was known, but not that the difference matters.
+    /// Whether the direction was known, but not whether the difference matters.
     pub possibly_below_threshold: bool,
 }
 
@@ -70,7 +73,7 @@ pub struct RunResult {
 pub struct Replicated {
     /// Index of the subject, in both runs.
     pub of: usize,
-    /// Index of the subject that it was compared with; `None` where its median is the result.
+    /// Index of the reference; `None` if the result is a median.
     pub against: Option<usize>,
     /// Scale of all numbers here.
     pub scale: Scale,
@@ -80,25 +83,27 @@ pub struct Replicated {
     pub now: RunResult,
     /// Now − then.
     pub change: f64,
-    /// Interval of the change; `None` where one of the runs has no interval.
+    /// Interval of the change; `None` if one of the runs has no interval.
     pub change_interval: Option<Interval>,
-    /// The second effect as a multiple of the first; `None` where the first run had no direction.
+    /// The second effect as a multiple of the first; `None` if the first run had no direction.
     pub effect_ratio: Option<f64>,
-    /// What became of the result.
+    /// The outcome.
     pub status: Status,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
 /// All results of a run, then and now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replication {
-    /// In the order of the subjects: every comparison of the primary metric, or where nobody was compared, every median.
+    /// In the order of the subjects: every comparison of the primary metric, or every median if
+    /// there are no comparisons.
     pub results: Vec<Replicated>,
 }
 
 impl Replication {
-    /// Holds two analyses of the same plan side by side. Subjects are matched by their order, which repeating a run keeps.
+    /// Compares two analyses of the same plan. Subjects are matched by their order, which repeating
+    /// a run preserves.
     pub fn of(then: &Analysis, now: &Analysis) -> Self {
         let mut results = Vec::new();
         for old in &then.comparisons {
@@ -119,7 +124,8 @@ impl Replication {
         Self { results }
     }
 
-    /// The worst of all: contradicted before not confirmed before unknown. `Unknown` when there is no result.
+    /// The worst outcome: contradicted, then not confirmed, then unknown. `Unknown` if there are no
+    /// results.
     pub fn status(&self) -> Status {
         self.results.iter().map(|result| result.status).max().unwrap_or(Status::Unknown)
     }
@@ -202,7 +208,7 @@ fn agrees(change: Interval, threshold: f64) -> bool {
     change.contains(0.0) || (change.lower > -threshold && change.upper < threshold)
 }
 
-/// What two verdicts come to; `agree` says whether the sizes do, and is `None` where that can't be known.
+/// Combines two verdicts. `agree` says whether the sizes agree, and is `None` if that is unknown.
 ///
 /// | then | now | sizes agree | they do not |
 /// |---|---|---|---|
@@ -290,7 +296,7 @@ mod tests {
         assert_eq!(super::change(then, open).1, None);
     }
 
-    /// An experiment of so many blocks on two normal programs.
+    /// An experiment of `blocks` blocks on two normal programs.
     fn experiment(seed: u64, blocks: u32, distributions: &[&str]) -> Analysis {
         let subjects = distributions.iter().enumerate().map(|(i, distribution)| {
             (i.to_string(), distribution.parse().expect("a distribution"))
@@ -324,7 +330,7 @@ mod tests {
         analyse(&samples, &Options::default()).expect("samples")
     }
 
-    /// How often a result of 60 blocks has each status when it is repeated with 60 blocks.
+    /// Counts of each status when a result of 60 blocks is repeated with 60 blocks.
     fn repeated(distributions: &[&str], again: &[&str]) -> [usize; 4] {
         let mut counts = [0; 4];
         for seed in 0..300 {
@@ -337,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_true_result_is_confirmed_and_a_false_one_is_not() {
-        // A difference of 5 % with a spread of 3 %: seen clearly in every run of 60 blocks.
+        // A difference of 5 % with a spread of 3 % is clear in every run of 60 blocks.
         let [confirmed, _, not, contradicted] =
             repeated(&["normal(100, 3)", "normal(95, 3)"], &["normal(100, 3)", "normal(95, 3)"]);
         // The prediction holds in 95 of 100 cases.

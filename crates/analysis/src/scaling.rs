@@ -1,12 +1,14 @@
-//! How a scan's values grow with its parameter: the exponent of a power law, and whether
-//! one power does for all of it.
+//! How a scan's values grow with its parameter: the exponent of a power law, and whether one power
+//! fits the whole range.
 //!
-//! Method: in every block the least-squares slope of log(value) on log(parameter), then over the blocks the signed-rank
-//! pseudo-median of these slopes with its Walsh interval (Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed.,
-//! ch. 3), as [`crate::paired`] does for differences. A slope per block rather than one fit through all values: what slows a whole
-//! block down cancels in its slope, and the interval rests on the random order within blocks, not on a model of the noise. The
-//! quadratic coefficient is treated likewise, and says where a single power does not do. Empirical curves of this kind: McGeoch,
-//! *A Guide to Experimental Algorithmics*, ch. 7. It must not extrapolate: nothing is said beyond the values that were measured.
+//! The method is the least-squares slope of log(value) on log(parameter) in every block, then the
+//! signed-rank pseudo-median of these slopes over the blocks with its Walsh interval (Hollander,
+//! Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., ch. 3), as [`crate::paired`] does
+//! for differences. With a slope per block rather than one fit through all values, a slowdown of a
+//! whole block cancels in its slope, and the interval relies on the random order within blocks, not
+//! on a model of the noise. The quadratic coefficient is treated likewise, and shows where a single
+//! power does not fit. For empirical curves of this kind see McGeoch, *A Guide to Experimental
+//! Algorithmics*, ch. 7. There is no extrapolation beyond the measured values.
 
 use crate::comparison::{Effect, effect_of_blocks};
 use crate::design::looks::{self, End};
@@ -15,20 +17,20 @@ use assay_data::samples::BlockRow;
 use assay_data::{ParameterValue, Plan, Samples, Subject};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
-/// One command's values over one numeric parameter of a scan, all else held equal.
+/// One command's values over one numeric parameter of a scan, all others being fixed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What the command is called without its values, as in `sort {n}`.
+    /// Name of the command without its values, as in `sort {n}`.
     pub command: String,
-    /// Which of the scan's commands it is, counted from 0.
+    /// Index of the command in the scan.
     pub command_index: usize,
     /// Name of the parameter.
     pub parameter: String,
-    /// The other parameters, with the values at which they are held.
+    /// The other parameters, with their fixed values.
     pub fixed: Vec<(String, ParameterValue)>,
     /// The points, by ascending value of the parameter.
     pub points: Vec<Point>,
-    /// The power with which the values grow, or why none is given.
+    /// The power with which the values grow, or why there is none.
     pub exponent: Result<Exponent, NoExponent>,
 }
 
@@ -48,23 +50,23 @@ pub struct Point {
 pub struct Exponent {
     /// Best estimate: 1 where twice the parameter means twice the value.
     pub estimate: f64,
-    /// Its interval at the level of the plan; `None` when there are too few blocks for one.
+    /// Its interval at the plan's level; `None` if there are too few blocks.
     pub interval: Option<Interval>,
     /// Exponents between neighbouring points, from the smallest parameter on.
     pub steps: Vec<f64>,
-    /// True when a single power does not do: the quadratic coefficient's interval excludes 0, and the exponents between neighbours
-    /// differ by more than a tenth.
+    /// True if a single power does not fit: the quadratic coefficient's interval excludes 0, and
+    /// the exponents between neighbours differ by more than a tenth.
     pub curved: bool,
-    /// Complete blocks that it rests on.
+    /// Number of complete blocks used.
     pub blocks: usize,
 }
 
-/// Why no exponent is given.
+/// Why there is no exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoExponent {
     /// The samples were not taken in blocks.
     NotInBlocks,
-    /// There are fewer than five complete blocks: so many.
+    /// There are fewer than five complete blocks; holds their number.
     TooFewBlocks(usize),
     /// A value is zero or negative, and has no logarithm.
     NotPositive,
@@ -72,21 +74,23 @@ pub enum NoExponent {
 
 /// The commands of a scan.
 ///
-/// A scan's subjects are laid out value by value: for each combination of parameter values every command, in their order. A command is a
-/// side; of several commands on one side, as in a file of another tool, it is what they are called without their values. Where
-/// commands have values of their own, those of one combination belong together by their place alone.
+/// A scan's subjects are laid out value by value: every command, in order, for each combination of
+/// parameter values. A command is a side; if there are several commands on one side, as in another
+/// tool's file, it is identified by its name without values. If commands have values of their own,
+/// those of one combination belong together only by position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Number of commands: of each combination's subjects.
+    /// Number of commands, which is the number of subjects per combination.
     pub commands: usize,
-    /// What the commands are called without their values.
+    /// Names of the commands without their values.
     pub labels: Vec<String>,
-    /// True when the commands of a combination do not have the same parameters with the same values.
+    /// True if the commands of a combination differ in their parameters or values.
     pub own_values: bool,
 }
 
 impl Layout {
-    /// The layout of these subjects by their keys; `None` where they are no scan. O(subjects).
+    /// Determines the layout of these subjects from their keys; `None` if they are not a scan.
+    /// O(subjects).
     pub fn of(samples: &Samples) -> Option<Self> {
         let subjects = &samples.subjects;
         let first = command(samples, subjects.first()?);
@@ -105,7 +109,7 @@ impl Layout {
         }
         let own = |c: &[Subject]| c.iter().any(|s| s.parameters != c[0].parameters);
         let own_values = combinations().any(own);
-        // One combination is a scan only where several commands share it.
+        // A single combination is a scan only if several commands share it.
         if subjects.len() == commands && (commands == 1 || own_values) {
             return None;
         }
@@ -127,19 +131,20 @@ impl Layout {
     }
 }
 
-/// Which command a subject is of: its side, and what it is called there without its values.
+/// The command of a subject: its side, and its name there without values.
 fn command<'a>(samples: &'a Samples, subject: &'a Subject) -> (usize, &'a str) {
     (subject.side, samples.label_of(subject).unwrap_or(samples.full_name(subject)))
 }
 
-/// Whether two subjects have the same parameters, whatever their values.
+/// Whether two subjects have the same parameters, regardless of values.
 fn same_names(a: &Subject, b: &Subject) -> bool {
     a.parameters.iter().map(|(name, _)| name).eq(b.parameters.iter().map(|(name, _)| name))
 }
 
-/// The curves of a scan: for every command, every numeric parameter with at least three distinct positive values, and every
-/// combination of the others; its own values, where commands have some of their own. `end`: how measuring ended; `rows`: the complete blocks of the metric, `None` for samples that were not taken in blocks.
-/// O(subjects · blocks · log blocks).
+/// The curves of a scan: one for every command, every numeric parameter with at least three
+/// distinct positive values, and every combination of the others; over the command's own values if
+/// commands have their own. `end` is why measuring ended; `rows` are the complete blocks of the
+/// metric, `None` for samples without blocks. O(subjects · blocks · log blocks).
 pub fn curves(
     samples: &Samples,
     layout: &Layout,
@@ -178,7 +183,8 @@ pub fn curves(
 
 type Fixed = Vec<(String, ParameterValue)>;
 
-/// The values of one parameter with their subjects, ascending, for each combination of the others in the order of the scan.
+/// The values of one parameter with their subjects, ascending, for each combination of the others
+/// in the order of the scan.
 fn groups(
     subjects: &[Subject],
     layout: &Layout,
@@ -189,7 +195,7 @@ fn groups(
     for subject in (command..subjects.len()).step_by(layout.commands) {
         let mut others = subjects[subject].parameters.clone();
         let (_, value) = others.remove(parameter);
-        // A parameter that is not a number anywhere is none.
+        // A parameter with a value that is not a number is not numeric.
         let Some(value) = value.number() else { return Vec::new() };
         let at = groups.iter().position(|(fixed, _)| *fixed == others).unwrap_or_else(|| {
             groups.push((others, Vec::new()));
@@ -253,14 +259,14 @@ fn exponent(
     })
 }
 
-/// The weights with which values over `x` (three or more, distinct, ascending) add up to their least-squares slope, and to the
-/// quadratic coefficient of the parabola through them.
+/// Weights for combining values over `x` (three or more, distinct, ascending) into their
+/// least-squares slope, and into the quadratic coefficient of the parabola through them.
 fn contrasts(x: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let n = x.len() as f64;
     let mean = x.iter().sum::<f64>() / n;
     let linear: Vec<f64> = x.iter().map(|x| x - mean).collect();
     let squares: f64 = linear.iter().map(|l| l * l).sum();
-    // What of the square is neither constant nor linear.
+    // The part of the square that is neither constant nor linear.
     let along = linear.iter().map(|l| l * l * l).sum::<f64>() / squares;
     let quadratic: Vec<f64> = linear.iter().map(|l| l * l - squares / n - along * l).collect();
     let size: f64 = quadratic.iter().map(|q| q * q).sum();

@@ -1,36 +1,36 @@
-//! What a search for the highest rate tried, read back from the histograms and counts that it left behind. What it found is an observation
-//! like any other and is decided elsewhere.
+//! The rates tried by a search for the highest one, reconstructed from its histograms and counts.
+//! The rate found is an observation like any other and is judged elsewhere.
 
 use assay_data::samples::Buckets;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Histogram, Samples, Unit};
 
-/// What a search for the highest rate tried.
+/// The rates tried by a search for the highest one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Search {
-    /// The share of the requests of which the latency is shown: that of the first goal.
+    /// The quantile of the latency shown: that of the first goal.
     pub share: f64,
-    /// What the goal allows at most, s.
+    /// The goal's limit in seconds.
     pub limit: Option<f64>,
-    /// What was tried, all blocks together.
+    /// All tries, over all blocks.
     pub tries: Vec<Try>,
 }
 
-/// A rate that a search tried.
+/// A rate that was tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Try {
     /// Index of the subject.
     pub subject: usize,
-    /// The rate, 1/s.
+    /// The rate in requests per second.
     pub rate: f64,
-    /// The latency within which the share was answered, s; infinite where so many failed.
+    /// The latency in seconds within which that share was answered; infinite if too many failed.
     pub latency: f64,
     /// Whether the goals were met.
     pub is_held: bool,
 }
 
 impl Search {
-    /// That of these samples; `None` where nothing was searched for.
+    /// Reads the search from samples; `None` if there was none.
     pub(crate) fn of(samples: &Samples) -> Option<Self> {
         let goals = samples.environment.text("load_goals").unwrap_or_default();
         let goal = goals.split(',').find_map(|goal| {

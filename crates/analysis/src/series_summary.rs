@@ -1,9 +1,10 @@
-//! One series drawn from every side: how large and wide it is, which shape it has, how it went over time, how far its values
-//! depend on each other, and which distributions it could follow.
+//! A detailed summary of one series: location, spread, shape, course over time, dependence, and
+//! candidate distributions.
 //!
-//! Where [`crate::describe`] says what a comparison needs to know of a series, this says all there is to know of it by itself.
-//! The numbers are those of R (`docs/reference/json.md` names the call for each); what people should make of them is said by
-//! findings and by the report. Nothing is compared here, nothing is removed.
+//! [`crate::describe`] covers what a comparison needs to know about a series; this module covers
+//! everything else about a series by itself. The numbers are those of R (`docs/reference/json.md`
+//! names the call for each); findings and the report interpret them. Nothing is compared here, and
+//! nothing is removed.
 
 mod distributions;
 mod findings;
@@ -44,19 +45,20 @@ use assay_data::{Better, Environment, Finding, Metric, Samples, Summary};
 use assay_stats::periodic;
 use assay_stats::t_test::{self, TTest};
 
-/// The levels at which intervals are always given.
+/// Levels at which intervals are always given.
 const LEVELS: [f64; 3] = [0.90, 0.95, 0.99];
 
-/// What is asked for.
+/// The options of a summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Confidence of the median's interval, and one more level for all others.
+    /// Confidence of the median's interval, and an additional level for all others.
     pub confidence: f64,
     /// The metric to describe; `None` for the plan's primary one, or the first.
     pub primary: Option<String>,
-    /// Describe every metric, and add what costs more: the signed-rank test and the bootstrap.
+    /// Whether to describe every metric and include the costlier parts: the signed-rank test and
+    /// the bootstrap.
     pub all: bool,
-    /// The seed of every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
@@ -66,22 +68,22 @@ impl Default for Options {
     }
 }
 
-/// All summaries of one file or several.
+/// The summaries of one or several files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesSummaries {
-    /// Confidence that was asked for.
+    /// Requested confidence.
     pub confidence: f64,
-    /// The seed of every random choice.
+    /// Seed of all random choices.
     pub seed: u64,
     /// One per series that has values: subject by subject, metric by metric.
     pub series: Vec<SeriesSummary>,
-    /// What is left of series without values.
+    /// Recorded summaries of series without values.
     pub left: Vec<Left>,
-    /// What reading found on the way; the findings about series are with them.
+    /// Findings from reading the files; those about single series are in the series.
     pub findings: Vec<Finding>,
-    /// The machine, as recorded.
+    /// The recorded machine.
     pub environment: Environment,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: Option<String>,
 }
 
@@ -92,7 +94,7 @@ pub struct Left {
     pub name: String,
     /// What was measured.
     pub metric: Metric,
-    /// What was recorded, in the metric's base unit.
+    /// The recorded summary, in the metric's base unit.
     pub summary: Summary,
 }
 
@@ -103,58 +105,60 @@ pub struct SeriesSummary {
     pub name: String,
     /// What was measured.
     pub metric: Metric,
-    /// What a comparison would say of it: the median's interval, widened for dependence, drift, autocorrelation time.
+    /// The description used by comparisons: the median's interval widened for dependence, drift,
+    /// autocorrelation time.
     pub description: Description,
-    /// Plain numbers.
+    /// Descriptive statistics.
     pub descriptives: Descriptives,
-    /// Intervals of the median by order statistics, as if the values were independent, one per level.
+    /// Intervals of the median by order statistics, assuming independence, one per level.
     pub median_intervals: Vec<MedianInterval>,
-    /// Student's mean; `None` for fewer than two values, or all equal.
+    /// Student's t for the mean; `None` for fewer than two values, or if all are equal.
     pub student: Option<TTest>,
-    /// Dependence of values on those before.
+    /// Serial correlation.
     pub correlation: SerialCorrelation,
     /// Tests of the shape.
     pub tests: Tests,
-    /// Distributions fitted, in the order normal, lognormal, exponential; those that do not apply
-    /// are left out.
+    /// Fitted distributions, in the order normal, lognormal, exponential; those that do not apply
+    /// are omitted.
     pub distributions: Vec<Distribution>,
-    /// Skewness and kurtosis beside those of known distributions; `None` where there are none.
+    /// Skewness and kurtosis compared with those of known distributions; `None` if undefined.
     pub tails: Option<Tails>,
     /// Bandwidths for a kernel density.
     pub bandwidths: Bandwidths,
-    /// The distribution for pictures.
+    /// The distribution, for plots.
     pub shape: Shape,
-    /// Where the values cluster: one mode unless there is good evidence for more.
+    /// Modes: one unless there is good evidence for more.
     pub modes: Vec<Mode>,
-    /// The series in time, for pictures.
+    /// The series over time, for plots.
     pub over_time: Vec<Slice>,
-    /// Where the series changed, and whether it came to rest.
+    /// Changes of level, and whether the series settled.
     pub stability: Stability,
-    /// Whether every so many values one differs.
+    /// Periodicity: whether every n-th value differs.
     pub periodic: Option<Periodic>,
-    /// The signed-rank test about zero, where all was asked for.
+    /// The signed-rank test about zero, if everything was requested.
     pub signed_rank: Option<SignedRanks>,
-    /// The bootstrap of mean, standard deviation and median, where all was asked for.
+    /// The bootstrap of mean, standard deviation and median, if everything was requested.
     pub resampled: Option<Resampled>,
-    /// Where the values come from several levels of repetition, which level their spread comes from.
+    /// Variance components, if the values come from several levels of repetition.
     pub levels: Option<Nested>,
-    /// What kind of data it is: it decides which of the intervals hold what they say.
+    /// The kind of data; it determines which intervals have their nominal coverage.
     pub situation: Situation,
-    /// Values far outside, counted and named.
+    /// Outliers, counted and named.
     pub outliers: Outliers,
-    /// How many different values there are.
+    /// Number of distinct values.
     pub distinct: usize,
-    /// The different values with their counts, where they are up to twelve, of at least 20 values.
+    /// The distinct values with their counts, if there are at most twelve of them among at least 20
+    /// values.
     pub repeated: Vec<RepeatedValue>,
     /// Whether all values are multiples of the smallest step between them.
     pub multiples: bool,
-    /// Share of the values that are equal to the commonest.
+    /// Share of the values that equal the most common one.
     pub commonest_share: f64,
-    /// What the checks found, most serious first.
+    /// Findings of the checks, most serious first.
     pub findings: Vec<Finding>,
 }
 
-/// Levels of all intervals: 90, 95 and 99 %, and the one that was asked for.
+/// Levels of all intervals: 90, 95 and 99 %, and the requested one.
 pub fn levels(asked: f64) -> Vec<f64> {
     let mut levels = LEVELS.to_vec();
     if LEVELS.iter().all(|level| (level - asked).abs() > 1e-9) {
@@ -163,15 +167,16 @@ pub fn levels(asked: f64) -> Vec<f64> {
     levels
 }
 
-/// Draws the series of samples: of every subject the metric that is asked for, or all. O(n log n) a series.
+/// Summarizes the series of samples: the requested metric of every subject, or all metrics. O(n log
+/// n) per series.
 ///
 /// # Errors
-/// When there is nothing to describe, or the metric asked for is not there.
+/// If there is nothing to describe, or the requested metric does not exist.
 pub fn of_samples(samples: &Samples, options: &Options) -> Result<SeriesSummaries, AnalysisError> {
     of_samples_telling(samples, options, &mut |_| ())
 }
 
-/// How many phases [`of_samples_telling`] tells of.
+/// Number of phases reported by [`of_samples_telling`].
 ///
 /// # Errors
 /// As [`of_samples`].
@@ -180,10 +185,10 @@ pub fn phases(samples: &Samples, options: &Options) -> Result<usize, AnalysisErr
     Ok(series * (PHASES + usize::from(options.all)))
 }
 
-/// Phases of one series, without what costs more.
+/// Number of phases of one series, without the costlier parts.
 const PHASES: usize = 5;
 
-/// The same; `tell` is told the name of every phase as it begins.
+/// Like [`of_samples`]; calls `tell` with the name of each phase as it starts.
 ///
 /// # Errors
 /// As [`of_samples`].
@@ -225,8 +230,8 @@ pub fn of_samples_telling(
     })
 }
 
-/// Draws one metric of some subjects, as a page about their comparison shows them; those without values are left out. O(n log n) a
-/// series.
+/// Summarizes one metric of some subjects, as shown on a comparison's page; subjects without values
+/// are omitted. O(n log n) per series.
 pub fn of_subjects(
     samples: &Samples,
     subjects: impl IntoIterator<Item = usize>,
@@ -254,7 +259,7 @@ fn chosen(samples: &Samples, options: &Options) -> Result<Vec<usize>, AnalysisEr
     if !options.all {
         return Ok(vec![primary]);
     }
-    // Stolen time says something of the machine, not of a subject.
+    // Stolen time describes the machine, not a subject.
     let others = (0..samples.metrics.len()).filter(|&m| m != primary);
     let others = others.filter(|&m| !NOT_COMPARED.contains(&samples.metrics[m].name.as_str()));
     Ok(std::iter::once(primary).chain(others).collect())
@@ -270,12 +275,13 @@ impl Left {
 }
 
 impl SeriesSummary {
-    /// Draws one series in its order of measurement; `None` for an empty one. `values`: finite. O(n log n).
+    /// Summarizes one series in its order of measurement; `None` if it is empty. `values` must be
+    /// finite. O(n log n).
     pub fn of(name: &str, metric: &Metric, values: &[f64], options: &Options) -> Option<Self> {
         Self::of_telling(name, metric, values, (options, 1), &mut |_| ())
     }
 
-    /// The same; `tell` is told the name of every phase as it begins.
+    /// Like [`Self::of`]; calls `tell` with the name of each phase as it starts.
     fn of_telling(
         name: &str,
         metric: &Metric,
@@ -348,7 +354,7 @@ impl SeriesSummary {
         self
     }
 
-    /// Share of the values that are worth something by themselves: effective / n, in 0..=1.
+    /// Effective number of values divided by n, in 0..=1.
     pub fn effective_share(&self) -> f64 {
         self.description.effective() / self.description.n as f64
     }

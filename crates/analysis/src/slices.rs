@@ -1,26 +1,28 @@
-//! What the slices of a load test come to together: counts added up, histograms merged exactly, second by second and whole. It describes;
-//! intervals and verdicts come from the values of the slices, which are what is independent of each other.
+//! Aggregates the slices of a load test: counts are added up and histograms merged exactly, by
+//! second and in total. This is descriptive; intervals and verdicts use the values of the slices,
+//! which are independent of each other.
 
 use assay_data::samples::Buckets;
 use assay_data::{Histogram, Samples};
 use std::collections::BTreeMap;
 
-/// What came of all requests of one subject.
+/// Outcome of all requests of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answers {
     /// Index of the subject.
     pub subject: usize,
-    /// Slices.
+    /// Number of slices.
     pub slices: usize,
-    /// Counts of the parts that count, by name: `due`, `answered`, `failed`, `failed.timeout`, `status.200`, …
+    /// Counts of the measured parts by name: `due`, `answered`, `failed`, `failed.timeout`,
+    /// `status.200`, …
     pub counts: BTreeMap<String, u64>,
-    /// Latencies of what was answered.
+    /// Latencies of answered requests.
     pub latency: Histogram,
-    /// Service times of it: from the sending, not from the due moment.
+    /// Service times of answered requests, from sending rather than from the due time.
     pub service: Histogram,
-    /// Slice by slice, in their order.
+    /// Outcomes by slice, in order.
     pub by_slice: Vec<SliceOf>,
-    /// Second by second from the start of a slice, its settling part included.
+    /// Outcomes by second from the start of a slice, including its settling part.
     pub seconds: Vec<SecondOf>,
 }
 
@@ -29,9 +31,9 @@ pub struct Answers {
 pub struct SliceOf {
     /// Its block.
     pub block: u32,
-    /// Answered.
+    /// Number of answered requests.
     pub answered: u64,
-    /// Failed.
+    /// Number of failed requests.
     pub failed: u64,
     /// Those of them that the server failed by what it did: it refused, broke off, or answered wrongly. The others were waited for in vain.
     pub broken: u64,
@@ -41,14 +43,15 @@ pub struct SliceOf {
     pub late_seconds: Option<f64>,
 }
 
-/// The same second of all slices together.
+/// Aggregate of the same second of all slices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SecondOf {
-    /// Answered.
+    /// Number of answered requests.
     pub answered: u64,
-    /// Failed.
+    /// Number of failed requests.
     pub failed: u64,
-    /// Latencies within which the shares [`SHARES`] of the answered were, s; NaN where nothing was.
+    /// Latencies in seconds within which the shares [`SHARES`] of the answered requests are; NaN if
+    /// there were none.
     pub latency: [f64; 3],
 }
 
@@ -59,7 +62,7 @@ const WAITED: [&str; 5] = ["timeout", "connect_timeout", "tls_timeout", "no_port
 pub const SHARES: [f64; 3] = [0.5, 0.9, 0.99];
 
 impl Answers {
-    /// No answers of a subject.
+    /// An empty outcome for a subject.
     pub(crate) fn empty(subject: usize) -> Self {
         Self {
             subject,
@@ -72,12 +75,12 @@ impl Answers {
         }
     }
 
-    /// A count; 0 where nothing of that name was counted.
+    /// A count; 0 if there is none of that name.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }
 
-    /// Why requests failed, by name, with how many, the most first.
+    /// The kinds of failures with their counts, most frequent first.
     pub fn failures(&self) -> Vec<(&str, u64)> {
         let mut found: Vec<(&str, u64)> = self
             .counts
@@ -88,16 +91,17 @@ impl Answers {
         found
     }
 
-    /// The time within which a share of all requests was answered, s; `None`: that share never was.
+    /// The time in seconds within which a share of all requests was answered; `None` if it never
+    /// was.
     pub fn within(&self, share: f64) -> Option<f64> {
         self.latency.quantile_seconds(share, self.count("failed"))
     }
 }
 
-/// What came of the requests of every subject that has any; nothing for what is no load test. O(histograms).
+/// The outcomes of every subject with requests; empty if this is not a load test. O(histograms).
 pub fn of(samples: &Samples) -> Vec<Answers> {
     let mut found: BTreeMap<usize, Answers> = BTreeMap::new();
-    // What a search only tried is not what was found.
+    // Rates that a search only tried do not count.
     for own in samples.counts.iter().filter(|own| own.rate.is_none()) {
         let answers = found.entry(own.subject).or_insert_with(|| Answers::empty(own.subject));
         let Some(second) = own.second else {
@@ -127,7 +131,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
     let mut seconds: Vec<&Buckets> = Vec::new();
     let mut late: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for own in samples.histograms.iter().filter(|own| own.rate.is_none()) {
-        // What can't be read was refused when the file was.
+        // Unreadable histograms are rejected when a file is read.
         let Ok(histogram) = Histogram::decoded(&own.v2) else { continue };
         let answers = found.entry(own.subject).or_insert_with(|| Answers::empty(own.subject));
         match (own.of.as_str(), own.second) {
@@ -161,7 +165,7 @@ pub fn of(samples: &Samples) -> Vec<Answers> {
     found.into_values().collect()
 }
 
-/// More seconds of a slice than a day has are not drawn.
+/// Maximum number of seconds of a slice that are drawn: one day.
 const MOST_SECONDS: u32 = 86_400;
 
 impl Answers {

@@ -1,64 +1,65 @@
-//! How widely runs spread, and whether a setting makes them spread less.
+//! The spread of runs, and whether a setting reduces it.
 //!
-//! The spread is the interquartile range over the median: one stall in a hundred does not move it,
-//! and a program twice as long with noise twice as large spreads alike. Two settings measured in
-//! turns are compared by the ratio of their spreads. Its interval is a percentile bootstrap (Efron
-//! & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws whole blocks, so that what
-//! both met together stays together, and stretches of neighbouring blocks from the run closed to a
-//! ring, so that runs that are correlated stay so too (the circular block bootstrap of Politis &
-//! Romano, 1992). Every random choice comes from the seed.
+//! The spread is the interquartile range divided by the median: one stall in a hundred does not
+//! affect it, and a program that takes twice as long with twice the noise has the same spread. Two
+//! settings measured alternately are compared by the ratio of their spreads. Its interval is a
+//! percentile bootstrap (Efron & Tibshirani, *An Introduction to the Bootstrap*, ch. 13) that draws
+//! whole blocks, so that common effects stay together, and stretches of adjacent blocks from the
+//! run closed to a ring, so that the correlation of runs is preserved (the circular block bootstrap
+//! of Politis & Romano, 1992). All randomness comes from the seed.
 //!
-//! It says nothing about which setting is *faster*: for that there are comparisons.
+//! This does not tell which setting is *faster*; comparisons do.
 
 use crate::policy::FEWEST_SPREAD_BLOCKS;
 use assay_stats::{Interval, descriptive};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Resamples behind an interval.
+/// Number of resamples for an interval.
 const RESAMPLES: usize = 2000;
 
-/// How widely one series spreads.
+/// The spread of one series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The median, in the unit of the values.
     pub median: f64,
-    /// Interquartile range over the median.
+    /// Interquartile range divided by the median.
     pub iqr_over_median: f64,
-    /// The 99 % quantile over the median: the rare slow runs.
+    /// The 99 % quantile divided by the median: the rare slow runs.
     pub p99_over_median: f64,
 }
 
-/// What is known of a setting's spread.
+/// The verdict on a setting's spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpreadVerdict {
-    /// The setting makes runs spread less.
+    /// The setting reduces the spread.
     Narrower,
-    /// It makes them spread more.
+    /// The setting increases the spread.
     Wider,
     /// No difference is known.
     Unknown,
 }
 
-/// Runs under a setting against runs without it.
+/// Comparison of runs with a setting and runs without it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpreadComparison {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: usize,
-    /// Without the setting.
+    /// The spread without the setting.
     pub before: Spread,
-    /// Under it.
+    /// The spread with the setting.
     pub after: Spread,
-    /// Spread after / before: 0.2 is five times as narrow; infinite where nothing spread before.
+    /// Spread after / before: 0.2 means five times as narrow; infinite if the spread was zero
+    /// before.
     pub ratio: f64,
-    /// Its interval; an end may be 0 or infinite where values come in few steps.
+    /// Its interval; an end may be 0 or infinite if values come in few steps.
     pub interval: Interval,
-    /// What follows from the interval.
+    /// The verdict derived from the interval.
     pub verdict: SpreadVerdict,
 }
 
 impl SpreadComparison {
-    /// Relative change of the median: −0.02 is 2 % less.
+    /// Relative change of the median: −0.02 means 2 % less.
     pub fn median_change(&self) -> f64 {
         self.after.median / self.before.median - 1.0
     }
@@ -67,42 +68,45 @@ impl SpreadComparison {
 /// Why spreads can't be compared.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpreadError {
-    /// Not one value of each in every block.
+    /// Not exactly one value of each in every block.
     #[error(
         "the settings were measured {before} and {after} times; each belongs once in every block"
     )]
     DifferentLengths {
-        /// Values without the setting.
+        /// Number of values without the setting.
         before: usize,
-        /// Values under it.
+        /// Number of values with the setting.
         after: usize,
     },
-    /// Too few.
+    /// There are too few blocks.
     #[error(
         "spreads need at least {FEWEST_SPREAD_BLOCKS} blocks, but there are {0}; measure longer"
     )]
     TooFewBlocks(usize),
-    /// A share of a median that is not positive means nothing.
+    /// A value is not positive, so spreads relative to the median are undefined.
     #[error("block {block} holds {value}, but spreads are compared for positive values only")]
     NotPositive {
-        /// The block, counted from 1.
+        /// Number of the block, counted from 1.
         block: usize,
         /// The value.
         value: f64,
     },
 }
 
-/// The spread of a series; `None` for an empty one or a median that is not positive. O(n log n).
+/// The spread of a series; `None` if it is empty or its median is not positive. O(n log n).
 pub fn of(values: &[f64]) -> Option<Spread> {
     let spread = measured(&mut values.to_vec());
     (spread.median > 0.0).then_some(spread)
 }
 
-/// Compares the spread of runs under a setting with that of runs without it, block by block in the order taken. Of several
-/// settings each should get its share of the error: `confidence` 1 − 0.05/k for k of them. O(2000 · n log n).
+/// Compares the spread of runs with a setting with that of runs without it, by block in order of
+/// measurement. With several settings each should get its share of the error: `confidence` 1 −
+/// 0.05/k for k of them. O(2000 · n log n).
 ///
 /// # Errors
-/// For too few blocks, different numbers of values, or values that are not positive and finite.
+///
+/// If there are too few blocks, the numbers of values differ, or values are not positive and
+/// finite.
 pub fn compare(
     before: &[f64],
     after: &[f64],
@@ -130,7 +134,8 @@ pub fn compare(
         .collect();
     let sorted = descriptive::sorted(&ratios);
     let tail = (1.0 - confidence) / 2.0;
-    // Order statistics themselves: between an end at infinity and a finite one there is no middle.
+    // Uses order statistics themselves, since there is no midpoint between a finite and an infinite
+    // one.
     let at = |p: f64| sorted[((RESAMPLES - 1) as f64 * p.clamp(0.0, 1.0)).round() as usize];
     let interval = Interval { lower: at(tail), upper: at(1.0 - tail) };
     let verdict = if interval.upper < 1.0 {
@@ -166,7 +171,7 @@ fn check(before: &[f64], after: &[f64]) -> Result<(), SpreadError> {
     Ok(())
 }
 
-/// Nothing that becomes nothing has not changed.
+/// Two spreads of zero have ratio 1.
 fn ratio(before: &Spread, after: &Spread) -> f64 {
     if before.iqr_over_median == after.iqr_over_median {
         1.0
@@ -175,7 +180,7 @@ fn ratio(before: &Spread, after: &Spread) -> f64 {
     }
 }
 
-/// Sorts the values. NaN for none.
+/// Computes the spread, sorting the values; NaN if there are none.
 fn measured(values: &mut [f64]) -> Spread {
     values.sort_unstable_by(f64::total_cmp);
     let at = |p| descriptive::quantile_sorted(values, p);
@@ -197,7 +202,7 @@ mod tests {
         move || random.normal()
     }
 
-    /// Two settings, the second `factor` times as wide and 2 % faster; runs are correlated by
+    /// Two settings, the second `factor` times as wide and 2 % faster; runs have autocorrelation
     /// `lag1`.
     fn measured_in_turns(seed: u64, blocks: usize, factor: f64, lag1: f64) -> (Vec<f64>, Vec<f64>) {
         let mut normal = normals(seed);

@@ -1,7 +1,8 @@
-//! The runs of a test suite by themselves: where its time goes, which tests it goes to, what the first test of a run pays for all, and which tests
-//! fail, always or at times. Nothing is compared.
+//! Analysis of a test suite's runs by themselves: where the time goes, the slowest tests, the extra
+//! cost of the first test of a run, and tests that fail always or sometimes. Nothing is compared.
 //!
-//! Parts are means, for only means of parts sum to the mean of the whole; of tests, medians are shown, as of everything else.
+//! Parts are means, since only means of parts sum to the mean of the whole; tests have medians, as
+//! everywhere else.
 
 mod timeline;
 
@@ -15,7 +16,7 @@ use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, descriptive};
 use std::collections::BTreeMap;
 
-/// Names of the parts of a suite's time, in the order of their kind; they sum to the whole.
+/// Names of the parts of a suite's time, in order of their kind; they sum to the whole.
 pub const PARTS: [&str; 10] = [
     "boot",
     "loading",
@@ -29,37 +30,38 @@ pub const PARTS: [&str; 10] = [
     "unaccounted",
 ];
 
-/// Those of them that tests have, too.
+/// The parts that tests have, too.
 pub const PHASES: [&str; 4] = ["setup", "body", "teardown", "gc"];
 
-/// What one side's suite is.
+/// Analysis of one side's suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Testing {
     /// Name of the side.
     pub side: String,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: usize,
-    /// The time of the whole.
+    /// Duration of the whole suite.
     pub whole: Description,
-    /// The tests that have times, the slowest first.
+    /// Tests with times, slowest first.
     pub tests: Vec<TestTime>,
-    /// Names of the tests that ran and whose time no report says, sorted.
+    /// Sorted names of the tests that ran without a reported time.
     pub untimed: Vec<String>,
-    /// The parts of the time of the whole that are known.
+    /// The known parts of the suite's time.
     pub parts: Vec<PartTime>,
-    /// What all tests took together, over all processes, in the mean, s.
+    /// Mean total time of all tests over all processes, in seconds.
     pub together: f64,
-    /// Processor time of the whole, in the mean, s.
+    /// Mean CPU time of the suite, in seconds.
     pub cpu: Option<f64>,
-    /// How many processes ran tests, in the mean.
+    /// Mean number of processes that ran tests.
     pub workers: Option<f64>,
-    /// What the first test of a run takes longer, whichever it is; `None` where no runs in different orders show it.
+    /// Extra time of the first test of a run, whichever it is; `None` if no runs in different
+    /// orders show it.
     pub first: Option<First>,
-    /// The tests that failed, the most frequent first.
+    /// Tests that failed, most frequent first.
     pub failing: Vec<Failing>,
-    /// Names of the metrics of causes that are known.
+    /// Names of the metrics of known causes.
     pub causes: Vec<String>,
-    /// The run nearest to the median time, by process and moment; `None` where no moments were told.
+    /// Timeline of the run nearest to the median time; `None` if no times of day were reported.
     pub timeline: Option<Timeline>,
 }
 
@@ -75,41 +77,41 @@ impl Testing {
 pub struct TestTime {
     /// Its name.
     pub name: String,
-    /// What it stands in, the outermost first: its file, its class.
+    /// Its enclosing groups, outermost first: its file, its class.
     pub group: Vec<String>,
-    /// Seconds.
+    /// Its duration in seconds.
     pub time: Description,
-    /// The medians of its setup, body, teardown and of the garbage collector within them, as far as they are known.
+    /// Medians of its setup, body, teardown, and of garbage collection within them, if known.
     pub phases: BTreeMap<&'static str, f64>,
-    /// Its share of the whole, in the median over runs.
+    /// Median of its share of the whole over runs.
     pub share: f64,
-    /// The interval of that.
+    /// The interval of that median.
     pub share_interval: Option<Interval>,
-    /// The medians of its causes by their names.
+    /// Medians of its causes by name.
     pub causes: BTreeMap<String, f64>,
 }
 
-/// A part of the time of the whole.
+/// A part of the suite's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartTime {
     /// Its name, one of [`PARTS`].
     pub name: &'static str,
-    /// Seconds, in the mean over runs.
+    /// Mean over runs, in seconds.
     pub seconds: f64,
     /// Its share of the whole.
     pub share: f64,
-    /// The same over runs. Its median does not sum to that of the whole.
+    /// Description over runs. Its median does not sum to that of the whole.
     pub described: Description,
 }
 
-/// What the first test of a run takes longer than when it comes later.
+/// Extra time of the first test of a run compared with when it runs later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct First {
-    /// Seconds: the median over runs.
+    /// Median over runs, in seconds.
     pub seconds: f64,
-    /// The interval of that.
+    /// The interval of that median.
     pub interval: Interval,
-    /// In how many runs that is known.
+    /// Number of runs with such data.
     pub runs: usize,
 }
 
@@ -120,13 +122,15 @@ pub struct Failing {
     pub name: String,
     /// Number of runs in which it failed.
     pub failed: u64,
-    /// Number of runs in which it failed at first, and passed when the framework tried it again; they are not among `failed`.
+    /// Number of runs in which it failed at first and passed when the framework retried it; not
+    /// included in `failed`.
     pub retried: u64,
     /// Number of runs.
     pub runs: u64,
-    /// The interval of the share of failures (Wilson).
+    /// Interval of the failure rate (Wilson).
     pub interval: Option<Interval>,
-    /// So many green runs in a row would show that it is fixed, where it fails only at times.
+    /// Number of successful runs in a row that would show that it is fixed, if it fails only
+    /// sometimes.
     pub green_runs: Option<u64>,
     /// Blocks in which it failed.
     pub failed_in: Vec<u32>,
@@ -140,20 +144,20 @@ impl Failing {
         self.failed == self.runs
     }
 
-    /// Share of the runs in which it failed, at first or for good.
+    /// Share of the runs in which it failed, including failures that passed on retry.
     pub fn share(&self) -> f64 {
         (self.failed + self.retried) as f64 / self.runs as f64
     }
 }
 
-/// Looks at the runs of all sides; empty where they are of no suite of tests. O(n log n).
+/// Analyzes the runs of all sides; empty if the samples are not of a test suite. O(n log n).
 pub fn of(samples: &Samples, confidence: f64) -> Vec<Testing> {
     let is_suite = samples.rows.iter().any(|row| row.name == WHOLE_SUITE);
     let sides = if is_suite { samples.sides.len() } else { 0 };
     (0..sides).filter_map(|side| of_side(samples, side, confidence)).collect()
 }
 
-/// Looks at the runs of a side; `None` where it has none. O(n log n).
+/// Analyzes the runs of a side; `None` if it has none. O(n log n).
 pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testing> {
     let metric = |name: &str| samples.metric_index(name);
     let wall = metric("wall")?;
@@ -169,7 +173,7 @@ pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testin
     let described = Description::of(&times, confidence)?;
     let mean_of = |name: &str| -> Option<f64> {
         let values: Vec<f64> = by_subject.series(whole, metric(name)?).map(|(_, v)| v).collect();
-        // A part that some runs don't have took no time in them.
+        // A part that is missing from a run took no time in it.
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / times.len() as f64)
     };
     let mean = descriptive::mean(&times);
@@ -262,7 +266,8 @@ fn outcome(samples: &Samples, observation: u32) -> Outcome {
     samples.observation(observation as usize).map_or(Outcome::Ok, |own| own.outcome)
 }
 
-/// What a test that came first in some of its runs took longer in them than in the others, by block, with how many others there were.
+/// For a test that came first in some of its runs, the extra time in them over the other runs, by
+/// block, with the number of those others.
 fn first_costs(
     series: &[(u32, f64)],
     places: &BTreeMap<u32, f64>,
@@ -281,7 +286,7 @@ fn first_costs(
     }
 }
 
-/// The first test's cost, where it is beyond chance and matters.
+/// The first test's cost, if it is beyond chance and large enough.
 fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First> {
     let excess: Vec<f64> = first.values().map(|&(_, excess)| excess).collect();
     let found = Description::of(&excess, confidence)?;
@@ -293,7 +298,8 @@ fn first_of(first: &BTreeMap<u32, (u64, f64)>, confidence: f64) -> Option<First>
     })
 }
 
-/// A test's failures; `None` if it never failed. `again`: the blocks in which its framework retried it.
+/// A test's failures; `None` if it never failed. `again` lists the blocks in which its framework
+/// retried it.
 fn of_outcomes(
     name: String,
     outcomes: &[(u32, Outcome)],
@@ -312,7 +318,7 @@ fn of_outcomes(
         return None;
     }
     let share = wrong as f64 / runs as f64;
-    // Fewer green runs than these are no sign: they would come by chance as well.
+    // Fewer successful runs could be chance.
     let green_runs = (wrong < runs).then(|| ((1.0 - confidence).ln() / (1.0 - share).ln()).ceil());
     Some(Failing {
         name,
@@ -331,7 +337,8 @@ mod tests {
     use super::*;
     use assay_data::{Metric, Observation, Row, Subject, Unit};
 
-    /// Runs of a suite of two tests, in turn first; the first takes a second longer.
+    /// Runs of a suite of two tests that alternate in coming first; the first takes a second
+    /// longer.
     fn runs() -> Samples {
         let names = ["wall", "boot", "body", "unaccounted", PLACE];
         let metric = |name: &&str| {

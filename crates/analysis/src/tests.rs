@@ -1,9 +1,9 @@
-//! What the tests of this crate make their samples of. Random numbers come from [`Stream`] here as everywhere.
+//! Samples for the tests of this crate. Random numbers come from [`Stream`], as everywhere.
 
 use assay_data::{Metric, Samples};
 use assay_stats::resampling::Stream;
 
-/// These times, of the subjects s0, s1, …, each recorded for itself.
+/// Samples of these times for the subjects s0, s1, …, recorded separately.
 pub(crate) fn recorded(series: &[&[f64]]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     for (index, values) in series.iter().enumerate() {
@@ -13,7 +13,7 @@ pub(crate) fn recorded(series: &[&[f64]]) -> Samples {
     samples
 }
 
-/// Successive standard normal values, each of which correlates with the one before it by `phi`.
+/// Successive standard normal values with autocorrelation `phi`.
 pub(crate) fn autoregressive(stream: &mut Stream, n: usize, phi: f64) -> Vec<f64> {
     let mut last = stream.normal();
     let mut next = || {

@@ -1,49 +1,56 @@
-//! The error of readings that come in steps: readings of a coarse clock, or numbers with too few digits.
+//! The error of readings that come in steps: readings of a coarse clock, or numbers with too few
+//! digits.
 //!
-//! A reading that is rounded to a step is off by up to half of it, and so is the median of readings that all fall on one step or two; two such
-//! medians differ from the truth by up to a whole step, however many readings there are. Where readings spread over several steps, their
-//! rounding errors are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a standard deviation of about
-//! half a step on); ranks then only need the ties resolved. A clock that is read at the start and at the end is off by less than a step in
-//! each reading, in a way that cancels in the mean but not in the median; a whole step covers that, too. Exact counts hide nothing.
+//! A reading rounded to a step is off by up to half of it, and so is the median of readings that
+//! all fall on one or two steps; two such medians differ from the truth by up to a whole step,
+//! however many readings there are. If readings spread over several steps, their rounding errors
+//! are like independent noise and cancel (Widrow and Kollár, "Quantization Noise", 2008: from a
+//! standard deviation of about half a step on); ranks then only need the ties resolved. A clock
+//! read at the start and at the end is off by less than a step in each reading, in a way that
+//! cancels in the mean but not in the median; a whole step covers that, too. Exact counts have no
+//! rounding.
 
 use crate::policy;
 use crate::verdict::Scale;
 use assay_stats::{Interval, descriptive, merged};
 use std::borrow::Cow;
 
-/// Distances that differ from whole steps by a smaller share of the step do so by the rounding of decimal fractions.
+/// Distances that differ from whole steps by a smaller share of the step do so because of decimal
+/// rounding.
 const ROUNDING: f64 = 1e-3;
 
-/// A common divisor of all distances that is a smaller share of the smallest of them is an accident: such readings have no step.
+/// A common divisor of all distances that is a smaller share of the smallest of them is accidental:
+/// such readings have no step.
 const FINEST: f64 = 0.01;
 
-/// Steps between two sides' readings.
+/// Steps in the readings of two sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ticks {
-    /// The step, in the unit of the readings; 0 if no step matters.
+    /// The step, in the unit of the readings; 0 if it does not matter.
     step: f64,
     /// True if nearly all readings of a side are on two neighbouring steps.
     hides: bool,
 }
 
 impl Ticks {
-    /// The steps in the readings of two sides, each ascending. O(n log n).
+    /// Determines the steps in the readings of two sides, each ascending. O(n log n).
     pub fn of_sorted(first: &[f64], second: &[f64]) -> Self {
         let n = first.len() + second.len();
         let Some(step) = common_step(first, second, n) else { return Self::default() };
         let hides = hardly_leaves(first, step) || hardly_leaves(second, step);
         let spread =
             descriptive::interquartile_range(first).max(descriptive::interquartile_range(second));
-        // A step that is much finer than the error of the centre changes nothing.
+        // A step that is much finer than the error of the centre has no effect.
         let is_large = step * (n as f64 / 2.0).sqrt() >= spread;
-        // Readings of less than half a step have no logarithm any more once they are spread over it.
+        // Readings below half a step would no longer have a logarithm when spread over it.
         let least = first.iter().chain(second).copied().fold(f64::INFINITY, f64::min);
         let may_spread = least <= 0.0 || least > step / 2.0;
         if hides || is_large && may_spread { Self { step, hides } } else { Self::default() }
     }
 
-    /// The step of two constant sides: one unit of their last digits, at most the gap between them; 0 for equal whole numbers, which may well be
-    /// counts. `None` if the readings of a side differ.
+    /// The step of two constant sides: one unit of their last decimal place, at most the gap
+    /// between them; 0 for equal whole numbers, which may well be counts. `None` if the readings of
+    /// a side differ.
     pub fn between_constants(first: &[f64], second: &[f64]) -> Option<f64> {
         let constant = |side: &[f64]| {
             side.first().copied().filter(|value| side.len() > 1 && side.last() == Some(value))
@@ -57,12 +64,14 @@ impl Ticks {
         })
     }
 
-    /// True if ties must be resolved: the readings spread over several steps, which are large compared with the error of the centre.
+    /// True if ties must be resolved: the readings spread over several steps, which are large
+    /// compared with the error of the centre.
     fn is_dithered(self) -> bool {
         self.step > 0.0 && !self.hides
     }
 
-    /// The readings of a side (ascending) with those on one step spread evenly over it, where that is called for. Stays ascending. O(n).
+    /// The readings of a side (ascending), with ties spread evenly over their step if necessary.
+    /// The result is ascending. O(n).
     pub fn spread_sorted(self, sorted: &[f64]) -> Cow<'_, [f64]> {
         if !self.is_dithered() {
             return Cow::Borrowed(sorted);
@@ -76,10 +85,10 @@ impl Ticks {
         Cow::Owned(spread.collect())
     }
 
-    /// The readings of two sides that belong together one by one, with those on one step spread over it in an order that has nothing to do
-    /// with theirs (two additive recurrences), where that is called for. O(n).
+    /// The readings of two sides that are paired one by one, with ties spread over their step in an
+    /// unrelated order (two additive recurrences) if necessary. O(n).
     pub fn spread_pairs(self, first: &[f64], second: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
-        // The golden ratio, and that of Pell's numbers.
+        // The golden ratio, and the silver ratio of Pell's numbers.
         const RATIOS: [f64; 2] = [0.618_033_988_749_894_9, 0.414_213_562_373_095_1];
         self.is_dithered().then(|| {
             let spread = |values: &[f64], ratio: f64| {
@@ -92,12 +101,14 @@ impl Ticks {
         })
     }
 
-    /// The interval of a difference, second against first, with what the steps hide: half a step of either side. `centres`: of both sides.
+    /// Widens the interval of a difference, second against first, by the rounding: half a step per
+    /// side. `centres` are those of both sides.
     pub fn widen(self, scale: Scale, interval: Interval, centres: (f64, f64)) -> Interval {
         if !self.hides {
             return interval;
         }
-        // Two sides that are exactly a step apart may be the same: no rounding here must say otherwise.
+        // Two sides exactly a step apart may be the same; floating-point rounding must not say
+        // otherwise.
         let half = self.step / 2.0 * (1.0 + 1e-9);
         match scale {
             Scale::Shift => {
@@ -105,7 +116,7 @@ impl Ticks {
             }
             Scale::Ratio => {
                 let (first, second) = (half / centres.0.abs(), half / centres.1.abs());
-                // A centre of less than half a step may be 0.
+                // A centre below half a step may be 0.
                 let less =
                     |share: f64| if share < 1.0 { (-share).ln_1p() } else { f64::NEG_INFINITY };
                 Interval {
@@ -116,13 +127,14 @@ impl Ticks {
         }
     }
 
-    /// The part of a difference that steps can hide, in the unit: a whole step, or 0.
+    /// The part of a difference that may be due to rounding, in the unit: a whole step, or 0.
     pub fn hidden(self) -> f64 {
         if self.hides { self.step } else { 0.0 }
     }
 }
 
-/// The step of which all distances between readings are multiples; `None` unless enough of them are tied, or all of a side are the same.
+/// The step of which all distances between readings are multiples; `None` unless enough readings
+/// are tied, or all of a side are equal.
 fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
     if let Some(step) = Ticks::between_constants(first, second) {
         return Some(step).filter(|step| *step > 0.0);
@@ -146,11 +158,11 @@ fn common_step(first: &[f64], second: &[f64], n: usize) -> Option<f64> {
     Some(step)
 }
 
-/// The largest length of which both are multiples, but for `tolerance`.
+/// The largest length of which both are multiples, within `tolerance`.
 fn divisor(mut a: f64, mut b: f64, tolerance: f64) -> f64 {
     while b > tolerance {
         let rest = a % b;
-        // A little less than a multiple is one, too.
+        // Slightly less than a multiple counts as well.
         (a, b) = (b, rest.min(b - rest));
     }
     a
@@ -166,7 +178,7 @@ fn hardly_leaves(sorted: &[f64], step: f64) -> bool {
     most as f64 > policy::WITHIN_TWO_STEPS * sorted.len() as f64
 }
 
-/// One unit of the last decimal digit of a fraction; 0 for whole numbers.
+/// One unit in the last decimal place of a fraction; 0 for whole numbers.
 pub(crate) fn last_digit(value: f64) -> f64 {
     let digits = format!("{value}");
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len());

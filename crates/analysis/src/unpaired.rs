@@ -1,10 +1,12 @@
-//! The interval for samples that were recorded apart.
+//! The interval for samples that were recorded separately.
 //!
-//! Method: Hodges–Lehmann shift (of logarithms where possible) with the interval of all shifts that Brunner and Munzel's test accepts,
-//! widened by each side's autocorrelation time (Brunner & Munzel 2000; Geyer 1992 for the time). Below 24 values on a side that test is a
-//! little too sure: the interval then covers that of the exact Mann–Whitney distribution as well, and where one side spreads much wider, that
-//! of Welch's t (simulated: `docs/concepts/deciding.md`, section 6). Of long series the placements are taken once, at the estimate. Nothing
-//! computed from two files repairs drift *between* the recordings: the reports say so with every such verdict.
+//! The method is the Hodges–Lehmann shift (of logarithms if possible) with the interval of all
+//! shifts that Brunner and Munzel's test accepts, widened by each side's autocorrelation time
+//! (Brunner & Munzel 2000; Geyer 1992 for the time). With fewer than 24 values on a side that test
+//! is slightly liberal: the interval then also covers that of the exact Mann–Whitney distribution
+//! and, if one side spreads much wider, that of Welch's t (simulated: `docs/concepts/deciding.md`,
+//! section 6). For long series the placements are computed once, at the estimate. Nothing computed
+//! from two files corrects drift *between* the recordings; reports say so with every such verdict.
 
 use crate::dependence::{Dependence, Order};
 use crate::paired::{clock_step_of_sorted, threshold_on};
@@ -16,19 +18,19 @@ use assay_data::{Better, Threshold};
 use assay_stats::{Interval, descriptive, sorting, t_test, two_sample};
 use std::borrow::Cow;
 
-/// From so many values on a side on the placements are taken once, at the estimate, and not anew at every shift: it makes no difference any
-/// more, but for the time that it takes.
+/// Number of values on a side from which on the placements are computed once, at the estimate,
+/// instead of at every shift: the result is practically the same, and it is faster.
 const ONCE_FROM: usize = 1000;
 
-/// True when samples of these sizes are compared by the exact distribution of the rank test, too.
+/// Whether samples of these sizes are also compared by the exact distribution of the rank test.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < policy::TESTED_FROM
 }
 
-/// The fewest values on each side at which the rank test can detect anything at a two-sided level: as many as make the most
-/// extreme of all orders rarer than that. O(result).
+/// The fewest values per side at which the rank test can detect anything at a two-sided level:
+/// enough for the most extreme of all orders to be rarer than that. O(result).
 pub fn fewest(level: f64) -> usize {
-    // One of the C(2n, n) ways to share 2n ranks, and its mirror image.
+    // One of the C(2n, n) ways to divide 2n ranks, and its mirror image.
     let mut chance = 2.0;
     let mut n = 0;
     while chance > level && n < 1000 {
@@ -38,14 +40,14 @@ pub fn fewest(level: f64) -> usize {
     n
 }
 
-/// A decision about two recordings, and how many independent observations each was worth.
+/// A decision about two recordings, with their effective sample sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnpairedDecision {
     /// The verdict and its numbers.
     pub decision: Decision,
     /// Effective sample sizes of reference and other.
     pub effective: (f64, f64),
-    /// What is known of the dependence of successive values, of the side that is worse off.
+    /// Dependence of successive values, of the more dependent side.
     pub dependence: Dependence,
     /// Whether a side has too few values for its dependence to be tested.
     pub untested: bool,
@@ -80,12 +82,12 @@ pub fn decide(
     UnpairedDecision { decision, effective, dependence, untested }
 }
 
-/// The same interval for the plain shift, other − reference, whatever the scale of the decision.
+/// The interval for the plain shift, other − reference, on any decision's scale.
 pub fn shift_interval(reference: &[f64], other: &[f64], level: f64) -> (Option<Interval>, f64) {
     shift_of(&Recording::of(reference), &Recording::of(other), level)
 }
 
-/// [`shift_interval`] of recordings that were sorted before.
+/// Like [`shift_interval`], for recordings that are already sorted.
 pub(crate) fn shift_of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
@@ -95,7 +97,7 @@ pub(crate) fn shift_of(
     (found.interval, estimate)
 }
 
-/// The same of the logarithms; every value must be positive.
+/// The interval for the ratio; every value must be positive.
 pub(crate) fn ratio_of(
     reference: &Recording<'_>,
     other: &Recording<'_>,
@@ -115,7 +117,8 @@ fn interval_of(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64)
     between_readings(Scale::Shift, x, y, level, |sorted| sorted)
 }
 
-/// The interval on a scale, with what a coarse clock hides; `on_scale` puts readings, ascending, on it.
+/// The interval on a scale, widened by the rounding of a coarse clock; `on_scale` transforms
+/// ascending readings to the scale.
 fn between_readings<'a>(
     scale: Scale,
     x: &'a Recording<'_>,
@@ -136,8 +139,8 @@ fn between_readings<'a>(
 }
 
 fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found, f64) {
-    // Logarithms keep the order, and so the ranks and how they are correlated; should one be
-    // rounded out of place, sorting them again finds it at a glance.
+    // Logarithms preserve the order, and so the ranks and their correlation; if rounding swaps any,
+    // sorting again is cheap.
     between_readings(Scale::Ratio, x, y, level, |sorted| {
         let mut logs: Vec<f64> = sorted.iter().map(|v| v.ln()).collect();
         sorting::sort(&mut logs);
@@ -145,7 +148,7 @@ fn interval_of_ratio(x: &Recording<'_>, y: &Recording<'_>, level: f64) -> (Found
     })
 }
 
-/// The interval for the shift between two samples, each ascending, with what its order shows.
+/// The interval for the shift between two ascending samples, given their serial dependence.
 fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -> (Found, f64) {
     let effective = (of_x.effective(), of_y.effective());
     let dependence = of_x.dependence().max(of_y.dependence());
@@ -166,7 +169,8 @@ fn between((x, of_x): (&[f64], Order), (y, of_y): (&[f64], Order), level: f64) -
     (Found { interval, effective, dependence }, estimate)
 }
 
-/// Each side ascending, with its autocorrelation time.
+/// The interval for samples that are large enough. Each side is ascending, with its autocorrelation
+/// time.
 fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     if x.0.len().max(y.0.len()) < ONCE_FROM {
         return two_sample::studentized_interval(x, y, 1.0 - level);
@@ -174,10 +178,10 @@ fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     two_sample::placement_interval_of(x, y, 1.0 - level).map(|placed| placed.interval)
 }
 
-/// What few values allow: whatever one of the methods holds for possible.
+/// The interval for few values: whatever one of the methods allows.
 fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     let mut interval = two_sample::mann_whitney_interval(x.0, y.0, 1.0 - level)?;
-    // Without two values a side has no spread that could differ.
+    // With fewer than two values a side has no spread that could differ.
     if x.0.len().min(y.0.len()) > 1 {
         interval = interval.covering(of_many(x, y, level)?);
     }
@@ -189,8 +193,8 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Whether one side spreads wider than the other, by the interquartile range, which a single stall does not move; of a handful of values
-/// nobody knows, so that it has to be feared.
+/// Whether one side spreads wider than the other, by the interquartile range, which a single stall
+/// does not affect. With a handful of values this is unknown, so it is assumed.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

@@ -1,8 +1,9 @@
-//! The condition at which a run stops, as users write it: `width < 0.5% and blocks >= 30`, `clear or seconds > 120`.
+//! The user's stopping condition: `width < 0.5% and blocks >= 30`, `clear or seconds > 120`.
 //!
-//! Comparisons of a quantity with a number, joined by `and` (which binds more closely) and `or`, with parentheses; the bare word
-//! `clear` stands for "every comparison has its answer". The text is read once, before anything is measured; what is wrong with it
-//! is reported with its place. Nothing is measured or computed from samples here: the experiment says how things stand.
+//! A condition consists of comparisons of a quantity with a number, joined by `and` (which has
+//! higher precedence) and `or`, with parentheses; the bare word `clear` means that every comparison
+//! has its answer. It is parsed before anything is measured; errors are reported with their
+//! position. Nothing is measured or computed from samples here: the experiment supplies the state.
 //!
 //! ```
 //! use assay_analysis::until::{Condition, State};
@@ -18,35 +19,36 @@
 
 use std::fmt;
 
-/// Parentheses within parentheses beyond this are refused: no condition that anybody means has them.
+/// Maximum nesting depth of parentheses; no meaningful condition reaches it.
 const DEEPEST: usize = 32;
 
-/// How an experiment stands after a block, as far as a condition may ask.
+/// The state of an experiment after a block, as far as conditions can refer to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// Blocks taken.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Seconds since measuring began.
+    /// Seconds since the start of the measurement.
     pub seconds: f64,
-    /// Half width of the widest interval that decides, as a fraction; infinite while there is none.
+    /// Half width of the widest deciding interval, as a fraction; infinite if there is none.
     pub width: f64,
     /// Whether every comparison has its answer.
     pub clear: bool,
 }
 
-/// A condition that was read.
+/// A parsed condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition(Node);
 
-/// Why a condition could not be read, and where.
+/// Why a condition could not be parsed, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
 pub struct UntilError {
     /// The whole text.
     pub text: String,
-    /// Where the problem begins, in characters counted from 1; one past the end where something is lacking.
+    /// Start of the problem, in characters counted from 1; one past the end if something is
+    /// missing.
     pub position: usize,
-    /// What is wrong, and what would be right.
+    /// The problem and its correction.
     pub problem: String,
 }
 
@@ -73,22 +75,22 @@ enum Op {
     AtLeast,
 }
 
-/// A unit as it is typed, and how many base units one of it is.
+/// The symbol of a unit, and its size in base units.
 type MeasureUnit = (&'static str, f64);
 
 const PERCENT: MeasureUnit = ("%", 0.01);
 const TIMES: [MeasureUnit; 4] = [("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0)];
 const QUANTITIES: [(&str, Quantity); 3] =
     [("blocks", Quantity::Blocks), ("seconds", Quantity::Seconds), ("width", Quantity::Width)];
-/// Those of two characters first, so that `<=` is not read as `<`.
+/// Operators of two characters come first, so that `<=` is not read as `<`.
 const OPS: [(&str, Op); 4] =
     [("<=", Op::AtMost), (">=", Op::AtLeast), ("<", Op::Less), (">", Op::More)];
 
 impl Condition {
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// # Errors
-    /// When the text is none: with the place, and what would be right there.
+    /// If the text is not a condition, with the position and a correction.
     pub fn parse(text: &str) -> Result<Self, UntilError> {
         let mut reader = Reader { text, at: 0 };
         let node = reader.any(0)?;
@@ -99,7 +101,7 @@ impl Condition {
         Ok(Self(node))
     }
 
-    /// The condition that never comes true.
+    /// A condition that is never true.
     pub(crate) fn never() -> Self {
         Self(Node::Any(Vec::new()))
     }
@@ -109,7 +111,7 @@ impl Condition {
         self.0.holds(state)
     }
 
-    /// Whether it asks what the samples say; otherwise it is about blocks and seconds alone.
+    /// Whether it depends on the samples, rather than on blocks and seconds alone.
     pub fn asks_samples(&self) -> bool {
         self.0.asks_samples()
     }
@@ -167,7 +169,7 @@ impl Node {
             if index > 0 {
                 f.write_str(word)?;
             }
-            // `and` binds more closely, so only an `or` within it needs its parentheses.
+            // `and` has higher precedence, so only an `or` within it needs parentheses.
             if matches!((self, part), (Self::All(_), Self::Any(_))) {
                 f.write_str("(")?;
                 part.write(f)?;
@@ -279,7 +281,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The unit that follows a number, with or without a space; empty where a keyword or nothing follows.
+    /// The unit after a number, with or without a space; empty if a keyword or nothing follows.
     fn unit(&mut self) -> &str {
         let begin = self.at;
         self.skip_spaces();
@@ -289,7 +291,7 @@ impl Reader<'_> {
         let from = self.at;
         let word = self.word();
         let (length, keyword) = (word.len(), matches!(word, "and" | "or"));
-        // A word that touches the number belongs to it, whatever it says.
+        // A word that touches the number belongs to it in any case.
         if length == 0 || (keyword && from > begin) {
             self.at = begin;
             return "";
@@ -334,7 +336,8 @@ impl Reader<'_> {
     }
 }
 
-/// One part stays itself; several are joined, and those of the same kind opened, so that equal conditions are equal trees.
+/// Joins parts. A single part stays itself, and nested parts of the same kind are flattened, so
+/// that equal conditions have equal trees.
 fn joined(
     mut parts: Vec<Node>,
     join: impl Fn(Vec<Node>) -> Node,

@@ -1,13 +1,14 @@
 //! One interval, one verdict.
 //!
-//! The interval of the difference is held against "no effect" and against the threshold on both sides; whatever is printed
-//! beside the verdict is this same interval, so the two cannot disagree. Nothing is computed from samples here.
+//! The interval of the difference is compared with zero and with the threshold on both sides. The
+//! interval printed next to the verdict is the same one, so the two cannot disagree. Nothing is
+//! computed from samples here.
 
 use crate::policy;
 use assay_data::Better;
 use assay_stats::Interval;
 
-/// What the samples say of a subject against the reference.
+/// The verdict on a subject compared with the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The metric is better than the reference's (for times: less).
@@ -16,20 +17,20 @@ pub enum Verdict {
     Slower,
     /// Any difference is smaller than the threshold.
     Equivalent,
-    /// Not known yet.
+    /// Not yet known.
     Inconclusive,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Equivalent, Self::Inconclusive];
 
-    /// The verdict of a word that [`Verdict::word`] gives.
+    /// Parses a word returned by [`Verdict::word`].
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.word() == word)
     }
 
-    /// The word that JSON and `--fail-if` use.
+    /// The word used in JSON and by `--fail-if`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -39,43 +40,46 @@ impl Verdict {
         }
     }
 
-    /// True for `faster` and `slower`.
+    /// Whether the verdict is `faster` or `slower`.
     pub fn is_directional(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
 }
 
-/// The scale on which the difference is decided.
+/// The scale on which differences are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Logarithms of ratios: the default, for positive values and a relative threshold.
     Ratio,
-    /// Differences in the metric's unit: for values that are zero or negative, and for absolute thresholds.
+    /// Differences in the metric's unit: for values that are zero or negative, and for absolute
+    /// thresholds.
     Shift,
 }
 
-/// A verdict with what it was read from. All numbers are on `scale`: natural logarithms for ratios, base units for shifts.
+/// A verdict and the numbers behind it. All numbers are on `scale`: natural logarithms for ratios,
+/// base units for shifts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The scale of the numbers below.
     pub scale: Scale,
     /// Best estimate of the difference, second against first.
     pub estimate: f64,
-    /// Its interval; `None` when there are too few observations for one at this level.
+    /// Its interval; `None` if there are too few observations for one at this level.
     pub interval: Option<Interval>,
-    /// The threshold; NaN when it can't be put on this scale (a fraction of a reference of zero).
+    /// The threshold; NaN if it can't be expressed on this scale (a fraction of a reference of
+    /// zero).
     pub threshold: f64,
-    /// The clock's step; what it hides is part of the interval.
+    /// The clock's step; the rounding it causes is included in the interval.
     pub clock_step: f64,
     /// The verdict.
     pub verdict: Verdict,
-    /// True when the direction is known, but not that the difference exceeds the threshold.
+    /// True if the direction is known, but not whether the difference exceeds the threshold.
     pub possibly_below_threshold: bool,
 }
 
 impl Decision {
-    /// Reads the verdict from an interval. `lower` and `upper` ends equal to zero or to the threshold do not exclude it, so
-    /// that ties only ever err towards not knowing.
+    /// Derives the verdict from an interval. An end equal to zero or to the threshold does not
+    /// exclude it, so ties can only err towards inconclusive.
     pub fn read(
         scale: Scale,
         estimate: f64,
@@ -91,26 +95,28 @@ impl Decision {
         Self { scale, estimate, interval, threshold, clock_step, verdict, possibly_below_threshold }
     }
 
-    /// Whether a direction's size is known, too: its interval reaches no farther from the estimate than half of it
-    /// ([`policy::SIZE_KNOWN`]). Else only what it is at least can be said.
+    /// Whether the size of the difference is known as well, not just its direction: the half width
+    /// of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]). Otherwise only a
+    /// lower bound can be stated.
     pub fn size_is_known(&self) -> bool {
         let size = self.estimate.abs();
         self.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
     }
 
-    /// True if the direction is known but the difference may be below the threshold; false without a threshold.
+    /// True if the direction is known but the difference may be below the threshold; false without
+    /// a threshold.
     pub fn may_not_matter(&self) -> bool {
         self.possibly_below_threshold && self.threshold.is_finite()
     }
 
-    /// The end of the interval that lies nearer to no difference; `None` without an interval.
+    /// The end of the interval nearer to no difference; `None` without an interval.
     pub fn least(&self) -> Option<f64> {
         let Interval { lower, upper } = self.interval?;
         Some(if lower.abs() < upper.abs() { lower } else { upper })
     }
 
-    /// True when measuring on would not change what is said: beyond the threshold, within it, or a direction whose size is
-    /// known to half a threshold.
+    /// Whether further measuring would not change the verdict: the difference is beyond the
+    /// threshold, within it, or its direction is known and its size known to half a threshold.
     pub fn is_settled(&self) -> bool {
         match self.verdict {
             Verdict::Inconclusive => false,
@@ -129,10 +135,10 @@ fn read(interval: Interval, threshold: f64, better: Better) -> (Verdict, bool) {
         Better::Higher => (Verdict::Slower, Verdict::Faster),
     };
     if interval.lower == 0.0 && interval.upper == 0.0 {
-        // Exactly no difference, whatever the threshold is, or if there is none.
+        // No difference at all, with or without a threshold.
         return (Verdict::Equivalent, false);
     }
-    // A threshold of NaN makes every comparison with it false: only "no effect" can then be excluded.
+    // A NaN threshold makes every comparison with it false, so only "no effect" can be excluded.
     if interval.lower > threshold {
         (more, false)
     } else if interval.upper < -threshold {

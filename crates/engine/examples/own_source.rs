@@ -1,4 +1,5 @@
-//! Compares two closures with the library: `cargo run --release -p assay-experiment --example own_source`.
+//! Compares two closures with the library: `cargo run --release -p assay-experiment --example
+//! own_source`.
 #![allow(clippy::print_stdout)]
 
 use assay_analysis::{Options, analyse};
@@ -9,7 +10,7 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// What is compared, and the one metric that it is compared by.
+/// The closures to compare, and the metric.
 struct Closures<'a> {
     names: [&'a str; 2],
     closures: [Box<dyn Fn() + 'a>; 2],

@@ -1,18 +1,19 @@
-//! Rows that runs discover: a run of a whole test suite shows which tests there are. Here they become rows and subjects of the samples,
-//! recorded before their first values, and are found again, also in a recording that is taken up. Nothing decides by them.
+//! Rows discovered by runs: a run of a whole test suite shows which tests exist. They become rows
+//! and subjects of the samples, are recorded before their first values, and are looked up by name,
+//! also in a resumed recording. They do not affect decisions.
 
 use crate::recorder::Recorder;
 use assay_data::source::Unit;
 use assay_data::{Row, Samples, Subject};
 use std::collections::HashMap;
 
-/// By unit and name of a row its subjects, one for each place.
+/// For each unit and row name, the row's subjects, one per place.
 #[derive(Debug, Default)]
 pub(crate) struct Discovered(HashMap<usize, HashMap<String, Vec<usize>>>);
 
 impl Discovered {
-    /// The subject of a row at a place of a unit that discovers rows; the row is added to the samples, and recorded, if it is new. `None`
-    /// of another unit. O(1) for a row that came before.
+    /// Returns the subject of a row at a place of a unit that discovers rows; a new row is added to
+    /// the samples and recorded. `None` for other units. O(1) for a known row.
     pub fn subject(
         &mut self,
         (index, unit): (usize, &Unit),
@@ -29,8 +30,8 @@ impl Discovered {
     }
 }
 
-/// The subjects of a row, one for each place. What a recording that is taken up has of them is kept, and what it lacks is added: it may have
-/// broken off between two of them.
+/// Returns the subjects of a row, one per place. Those in a resumed recording are kept and missing
+/// ones added, since it may have ended between two of them.
 fn subjects(
     unit: &Unit,
     row: &Row,

@@ -1,11 +1,14 @@
-//! The engine: it has whatever can be measured run by turns, until what was asked is answered.
+//! The measurement engine: runs a source's turns in random order until the question is answered.
 //!
-//! A [`Source`] knows how to run one turn and what it gave. A [`Session`] asks the experiment ([`assay_analysis::design`]) whose turn
-//! it is, has the source run it, takes lost runs again, records what came, feeds it back, and stops: when every row has its answer,
-//! when the budget is spent, or when the user says so. It can take up a recording where it stopped.
+//! A [`Source`] knows how to run one turn and reports its values. A [`Session`] asks the experiment
+//! ([`assay_analysis::design`]) for the next turn, has the source run it, repeats lost runs,
+//! records the values and feeds them back. It stops when every row has its answer, the budget is
+//! spent, or the user interrupts it, and it can resume a recording.
 //!
-//! Clock, recorder, observer and interruption are handed in; the crate starts no process, reads no clock and prints nothing. So a
-//! whole session runs in a test within microseconds, as this one does:
+//! Clock, recorder, observer and interruption are passed in; the crate starts no processes, reads
+//! no clock and prints nothing. So a whole session runs in a test within microseconds, like this
+//! one:
+//! does:
 //!
 //! ```
 //! use assay_analysis::{Options, Verdict, analyse};

@@ -1,40 +1,41 @@
-//! Where a session records, as it measures.
+//! The recorder interface of a session.
 
 use assay_data::samples::{Buckets, Counts};
 use assay_data::{Environment, Finding, Inner, Metric, Observation, Row, StopReason, Subject};
 
-/// Keeps what is measured, the moment it is measured. Nothing that goes wrong in keeping it ends a session: a recorder remembers its
-/// failure, and its owner reports it in the end.
+/// Stores measurements as they are made. A failure to store does not end a session: a recorder
+/// remembers it, and its owner reports it at the end.
 pub trait Recorder {
-    /// A metric that is new.
+    /// Records a new metric.
     fn metric(&mut self, metric: &Metric);
 
-    /// A row that a run discovered.
+    /// Records a row discovered by a run.
     fn row(&mut self, row: &Row);
 
-    /// A row that was discovered, on one of the sides: of every such row each place of its unit, before any run of it.
+    /// Records a discovered row on one of the sides: one subject for each place of its unit, before
+    /// any run of it.
     fn subject(&mut self, subject: &Subject);
 
-    /// A run.
+    /// Records a run.
     fn observation(&mut self, observation: &Observation);
 
-    /// Several values of one metric within the run that was recorded last.
+    /// Records several values of one metric within the last recorded run.
     fn inner(&mut self, inner: &Inner);
 
-    /// A histogram within the run that was recorded last.
+    /// Records a histogram within the last recorded run.
     fn histogram(&mut self, buckets: &Buckets);
 
-    /// What was counted within the run that was recorded last.
+    /// Records counts within the last recorded run.
     fn counts(&mut self, counts: &Counts);
 
-    /// Something that was found.
+    /// Records a finding.
     fn finding(&mut self, finding: &Finding);
 
-    /// The end: facts that were known only now, why measuring stopped, and how many blocks there are.
+    /// Records the end: facts known only now, why measuring stopped, and the number of blocks.
     fn end(&mut self, late_facts: &Environment, reason: StopReason, blocks: u32);
 }
 
-/// Records nothing.
+/// A recorder that stores nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unrecorded;
 

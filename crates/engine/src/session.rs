@@ -13,72 +13,76 @@ use assay_data::{
 };
 use std::collections::HashSet;
 
-/// What a plan does not say.
+/// Limits that are not part of a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Seconds to which the plan's budget stretches while there are too few blocks for any verdict; 0: it does not stretch.
+    /// Seconds to which the plan's budget is extended while there are too few blocks for any
+    /// verdict; 0 for no extension.
     pub ceiling_seconds: f64,
-    /// How many rows of the layout share the error among them, and with those that are discovered; 0: each has an error of its own.
+    /// Number of rows of the layout that share the error rate, together with discovered rows; 0 if
+    /// each has its own.
     pub sharing: usize,
 }
 
-/// How a phase of a session ended.
+/// The outcome of a phase of a session.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Phase {
-    /// Why.
+    /// Why it ended.
     pub reason: StopReason,
-    /// Seconds that its quickest block took; `None` where no block is whole.
+    /// Duration of its quickest block in seconds; `None` without a complete block.
     pub block_seconds: Option<f64>,
 }
 
-/// How a session stands before a turn.
+/// The state of a session before a turn.
 #[derive(Debug)]
 pub struct Standing<'a> {
-    /// The experiment, with what it knows so far.
+    /// The experiment with its current state.
     pub experiment: &'a mut Experiment,
-    /// Seconds since the phase began.
+    /// Seconds since the start of the phase.
     pub seconds: f64,
 }
 
-/// What shows people how a session stands. It is called between turns, never during one.
+/// Callback that displays the state of a session. It is called between turns, never during one.
 pub type Observer<'a> = &'a mut dyn FnMut(Standing<'_>);
 
-/// A source that is measured: warmed up, measured, counted, closed, each of which but the last may be left out.
+/// A measurement of a source: warm-up, measuring, counting, closing, of which all but the last are
+/// optional.
 pub struct Session<'a, S: Source, R: Recorder = Unrecorded> {
-    /// What is measured.
+    /// The measured source.
     pub source: S,
-    /// What was measured so far.
+    /// The values measured so far.
     pub samples: Samples,
-    /// Where it is recorded, once it is.
+    /// The recorder, once there is one.
     pub recorder: Option<R>,
-    /// What failed while it was measured.
+    /// Failures during the measurement.
     pub failures: Vec<Failure>,
     clock: Box<dyn Fn() -> f64 + 'a>,
     interrupted: Box<dyn Fn() -> bool + 'a>,
     units: Vec<Unit>,
     discovered: Discovered,
     experiment: Option<Experiment>,
-    /// Index of the metric that decides.
+    /// Index of the deciding metric.
     primary: usize,
-    /// For every metric of the source its index in the samples.
+    /// For every metric of the source, its index in the samples.
     columns: Vec<usize>,
-    /// Seconds between the start of the run and the first observation of this session: not 0 for one that is resumed.
+    /// Seconds between the start of the run and the first observation of this session; nonzero for
+    /// a resumed run.
     since_start: f64,
-    /// Runs that were lost and taken again.
+    /// Number of lost runs that were repeated.
     lost: u32,
-    /// How many of the findings are recorded.
+    /// Number of findings already recorded.
     findings_recorded: usize,
 }
 
 impl<'a, S: Source> Session<'a, S> {
-    /// A session that is not recorded; otherwise as [`Session::new`].
+    /// Creates a session without a recorder; otherwise like [`Session::new`].
     pub fn unrecorded(source: S, clock: impl Fn() -> f64 + 'a) -> Self {
         Self::new(source, clock)
     }
 }
 
 impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
-    /// A session with a clock, in seconds of which only the differences matter.
+    /// Creates a session with a clock in seconds, of which only differences are used.
     pub fn new(source: S, clock: impl Fn() -> f64 + 'a) -> Self {
         let layout = source.layout();
         let mut samples = Samples::default();
@@ -106,35 +110,36 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         session
     }
 
-    /// Lets the user stop it: it asks after every turn.
+    /// Sets a callback that is polled after every turn and stops the session if it returns true.
     #[must_use]
     pub fn interrupted_by(mut self, interrupted: impl Fn() -> bool + 'a) -> Self {
         self.interrupted = Box::new(interrupted);
         self
     }
 
-    /// What is measured at once, and what is compared within it.
+    /// The units, each measured as a whole with comparisons inside it.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    /// Takes blocks that are not recorded; the clock of the experiment does not run. Metrics that they bring are in the samples afterwards.
+    /// Runs unrecorded blocks; the experiment's clock does not run. New metrics are added to the
+    /// samples.
     ///
     /// # Errors
-    /// What the source can't go on from.
+    /// If the source reports an unrecoverable error.
     pub fn warm_up(
         &mut self,
         blocks: u32,
         seed: u64,
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
-        // Another stream than the experiment's own, so that warming up does not shift its order.
+        // A stream other than the experiment's own, so that warming up does not change its order.
         let phase = self.fixed(blocks, seed ^ 1, Purpose::WarmUp, observer);
         self.learn_metrics();
         phase
     }
 
-    /// Takes over the metrics that the source knows by now; more may come while it is measured.
+    /// Adds the metrics that the source knows so far; more may appear while it is measured.
     fn learn_metrics(&mut self) {
         for index in self.columns.len()..self.source.metrics().len() {
             let metric = &self.source.metrics()[index];
@@ -149,7 +154,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
     }
 
-    /// Begins the experiment by this plan, on the metric of this index in the samples.
+    /// Starts the experiment by this plan, with the deciding metric at this index in the samples.
     pub fn begin(&mut self, plan: &Plan, primary: usize, limits: Limits) {
         self.samples.plan = Some(plan.clone());
         self.primary = primary;
@@ -162,11 +167,11 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self.experiment = Some(experiment);
     }
 
-    /// Takes up what was recorded before, in an experiment that was just begun, so many seconds after the start of the
-    /// recording. Gives back why there is nothing to resume, if so.
+    /// Replays a recording into an experiment that was just started; `since_start_seconds` is the
+    /// time since the start of the recording. Returns the reason if there is nothing to resume.
     ///
     /// # Errors
-    /// When the recording is not one of this experiment.
+    /// If the recording does not belong to this experiment.
     pub fn resume(
         &mut self,
         recorded: Samples,
@@ -194,10 +199,10 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         Ok(done)
     }
 
-    /// Measures until there is a reason to stop. What was measured is in `samples`, whatever comes back.
+    /// Measures until there is a reason to stop. The values are in `samples`, even after an error.
     ///
     /// # Errors
-    /// What the source can't go on from.
+    /// If the source reports an unrecoverable error.
     pub fn measure(&mut self, observer: Observer<'_>) -> Result<Phase, S::Error> {
         let Some(mut experiment) = self.experiment.take() else {
             return Ok(Phase { reason: StopReason::Blocks, block_seconds: None });
@@ -207,10 +212,11 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         phase
     }
 
-    /// Takes blocks of one of the source's counting passes, which are recorded apart from what is measured.
+    /// Runs blocks of one of the source's counting passes, which are recorded separately from
+    /// measurements.
     ///
     /// # Errors
-    /// What the source can't go on from.
+    /// If the source reports an unrecoverable error.
     pub fn count(
         &mut self,
         pass: Pass,
@@ -218,7 +224,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         observer: Observer<'_>,
     ) -> Result<Phase, S::Error> {
         let seed = self.samples.plan.as_ref().map_or(0, |plan| plan.seed);
-        // Another stream than those of warming up and measuring.
+        // A stream other than those of warming up and measuring.
         self.fixed(blocks, seed ^ (pass as u64 + 2), Purpose::Count(pass), observer)
     }
 
@@ -241,7 +247,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         self.take_turns(&mut experiment, observer)
     }
 
-    /// The loop.
+    /// The measurement loop.
     fn take_turns(
         &mut self,
         experiment: &mut Experiment,
@@ -249,14 +255,14 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     ) -> Result<Phase, S::Error> {
         let began = (self.clock)();
         let (mut seconds, mut block_began) = (0.0, 0.0);
-        // Seconds in which the source made something ready.
+        // Seconds the source spent on preparations.
         let mut preparing = 0.0;
         let mut first_started = None;
         let pass = match experiment.purpose() {
             Purpose::Count(pass) => Some(pass),
             Purpose::WarmUp | Purpose::Measure => None,
         };
-        // A pass that was interrupted goes on behind its last block.
+        // An interrupted pass continues after its last block.
         let first_block = pass.map_or(0, |_| self.samples.next_block(pass));
         let mut phase = Phase { reason: StopReason::Clear, block_seconds: None };
         loop {
@@ -313,7 +319,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
     }
 
-    /// Runs a turn, again if it is lost.
+    /// Runs a turn, repeating it if it is lost.
     fn take_turn(&mut self, turn: &Turn) -> Result<Measured, Obstacle<S::Error>> {
         loop {
             match self.source.measure(turn) {
@@ -323,7 +329,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
     }
 
-    /// Records what a turn gave and keeps it; returns the values of the metric that decides, by row.
+    /// Stores and records the result of a turn; returns the values of the deciding metric by row.
     fn keep(
         &mut self,
         turn: &Turn,
@@ -369,7 +375,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
             };
             if let Some(recorder) = &mut self.recorder {
                 recorder.observation(&observation);
-                // They stand in the record alone: there may be millions.
+                // These are only in the recording, since there may be millions.
                 for (metric, mut values) in result.inner {
                     values.retain(|value| value.is_finite());
                     recorder.inner(&Inner { subject, block, metric, values });
@@ -394,7 +400,8 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         deciding
     }
 
-    /// Ends the session: what was found, facts that were known only at the end, and why it stopped are kept and recorded.
+    /// Ends the session: stores and records findings, facts known only at the end, and the reason
+    /// for stopping.
     pub fn close(&mut self, reason: StopReason, late_facts: Environment) {
         self.samples.stop = Some(reason);
         let mut found = self.source.findings(&self.samples, &self.failures);
@@ -406,7 +413,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
         }
         self.samples.environment.facts.extend(late_facts.facts.clone());
         let blocks = match self.units.as_slice() {
-            // Rows that were discovered may be lacking in any block, and so are places of a search.
+            // Discovered rows may be missing in any block, and so may places of a search.
             [unit] if !unit.discovers && !unit.search => {
                 self.samples.complete_blocks(self.primary).len() as u32
             }
@@ -432,7 +439,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
     }
 }
 
-/// Times in files carry nanoseconds, not the noise of a subtraction.
+/// Times in files have nanosecond precision, without the rounding errors of a subtraction.
 fn nanoseconds(seconds: f64) -> f64 {
     (seconds * 1e9).round() / 1e9
 }

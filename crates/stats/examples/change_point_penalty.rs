@@ -1,9 +1,10 @@
-//! Prints what PELT's penalty is fitted to: how much one false change gains in series without a change.
+//! Prints what PELT's penalty is fitted to: how much one false change gains in series without a
+//! change.
 //!
 //!     cargo run --release -p assay-stats --example change_point_penalty
 //!
-//! A row for each number of values: the gains that a share of 0.2, 0.1, 0.05, 0.02 and 0.01 of the series exceeds, each beside
-//! the fitted formula's. Takes some minutes.
+//! A row for each number of values: the gains that a share of 0.2, 0.1, 0.05, 0.02 and 0.01 of the
+//! series exceeds, each beside the fitted formula's. Takes some minutes.
 
 #![allow(clippy::print_stdout, reason = "what it prints is what it is for")]
 

@@ -58,7 +58,8 @@ fn main() {
         let mut xs = vec![0.0; n];
         let mut dips: Vec<f64> = (0..samples(n))
             .map(|_| {
-                // Sums of exponentials are uniform order statistics, up to a scale that is of no matter.
+                // Sums of exponentials are uniform order statistics, up to a scale that is of no
+                // matter.
                 let mut sum = 0.0;
                 for x in &mut xs {
                     sum -= (1.0 - random.uniform()).ln();

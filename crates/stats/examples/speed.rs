@@ -3,11 +3,10 @@
 //!     cargo run --release -p assay-stats --example speed -- TASK VALUES [REPEATS]
 //!     cargo run --release -p assay-stats --example speed -- bootstrap VALUES RESAMPLES THREADS
 //!
-//! TASK is one of `shift` (Hodges-Lehmann with its 95 % interval, and the Mann-Whitney test), `test`
-//! (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time), `levels`
-//! (changes of level), `sort`,
-//! `data` (nothing: what the data alone cost in memory). Sorting belongs to the task. One task a
-//! process, so that its peak memory can be told.
+//! TASK is one of `shift` (Hodges-Lehmann with its 95 % interval, and the Mann-Whitney test),
+//! `test` (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time),
+//! `levels` (changes of level), `sort`, `data` (nothing: what the data alone cost in memory).
+//! Sorting belongs to the task. One task a process, so that its peak memory can be told.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example prints, and may stop")]
 
 use assay_stats::bootstrap::{Statistic, bootstrap};

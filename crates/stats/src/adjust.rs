@@ -1,11 +1,10 @@
-//! p-values of several questions asked at once, adjusted so that each can be read against the level
-//! for all.
+//! Adjustment of p-values for multiple testing, so that each can be compared with the overall
+//! level.
 //!
-//! Holm (1979) bounds the chance of any false answer, as Bonferroni does with less power and Hochberg
-//! (1988) with more, if the questions are not too contrary; Benjamini and Hochberg (1995) bound the
-//! expected share of false ones among those found, Benjamini and Yekutieli (2001) the same whatever
-//! the dependence. All return p-values in the order given, as R's
-//! `p.adjust`.
+//! Holm (1979) bounds the probability of any false rejection, as Bonferroni does with less power
+//! and Hochberg (1988) with more if the tests are not too unusual; Benjamini and Hochberg (1995)
+//! bound the expected share of false ones among the rejections, Benjamini and Yekutieli (2001) the
+//! same under any dependence. All functions return p-values in the given order, as R's `p.adjust`.
 
 /// Holm's step-down adjustment. `p`: in 0..=1, any order; results in 0..=1; O(k log k).
 #[must_use]
@@ -19,7 +18,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     adjusted
 }
 
-/// Bonferroni's: every p times their number, at most 1. `p`: in 0..=1; O(k).
+/// Bonferroni's adjustment: every p times their number, at most 1. `p`: in 0..=1; O(k).
 #[must_use]
 pub fn bonferroni(p: &[f64]) -> Vec<f64> {
     let number = p.len() as f64;
@@ -39,16 +38,16 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     step_up(p, |place| p.len() as f64 / (place + 1) as f64)
 }
 
-/// Benjamini and Yekutieli's step-up adjustment, for questions that depend on each other in any way.
-/// `p`: in 0..=1, any order; results in 0..=1; O(k log k).
+/// Benjamini and Yekutieli's step-up adjustment, for tests with any dependence. `p`: in 0..=1, any
+/// order; results in 0..=1; O(k log k).
 #[must_use]
 pub fn benjamini_yekutieli(p: &[f64]) -> Vec<f64> {
     let harmonic: f64 = (1..=p.len()).map(|i| 1.0 / i as f64).sum();
     step_up(p, |place| harmonic * p.len() as f64 / (place + 1) as f64)
 }
 
-/// From the largest p down: each times the factor of its place in ascending order (from 0), never
-/// more than those above it.
+/// Adjusts from the largest p down: each is multiplied by the factor of its place in ascending
+/// order (from 0), and never exceeds those above it.
 fn step_up(p: &[f64], factor: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut adjusted = vec![0.0; p.len()];
     let mut smallest: f64 = 1.0;

@@ -1,24 +1,26 @@
-//! Statements that stay true however often one looks: one may stop when one likes the answer.
+//! Anytime-valid inference: statements that hold however often one looks, so that one may stop at
+//! any time.
 //!
-//! Two of them. The asymptotic confidence sequence for a mean (Waudby-Smith, Arbour, Sinha, Kennedy
-//! and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences", 2024): the
-//! normal mixture of Robbins, which holds the mean at all times at once once there are enough values
-//! for the central limit theorem. And the sign e-process: the bet of a uniform prior on the
-//! probability of heads against a fair coin, exact for any number of values and any distribution
-//! (Ville, 1939; Howard and Ramdas, "Sequential estimation of quantiles", 2022, for its use on
-//! medians). Values must be independent: neither knows of dependence.
+//! There are two. The asymptotic confidence sequence for a mean (Waudby-Smith, Arbour, Sinha,
+//! Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence
+//! sequences", 2024) is the normal mixture of Robbins, which contains the mean at all times
+//! simultaneously once there are enough values for the central limit theorem. The sign
+//! e-process is the bet of a uniform prior on the probability of heads against a fair coin,
+//! exact for any number of values and any distribution (Ville, 1939; Howard and Ramdas,
+//! "Sequential estimation of quantiles", 2022, for its use on medians). Values must be
+//! independent: neither accounts for dependence.
 
 use crate::{Interval, descriptive, special};
 
-/// The confidence sequence for a mean is not read before this many values.
+/// Minimum number of values for the confidence sequence for a mean.
 pub const FEWEST: usize = 20;
 
-/// The interval for the mean after `n` values, one of a sequence that holds the mean at all n at
-/// once with probability 1 − `level`.
+/// The interval for the mean after `n` values, from a sequence that contains the mean at all n
+/// simultaneously with probability 1 − `level`.
 ///
-/// x̄ ± s √(2 (nr + 1)/(n² r) · ln(√(nr + 1)/level)), where r makes it tightest at `tuned_for` values
-/// (at 1 or more; fixed before looking). `xs`: finite, n ≥ [`FEWEST`]; `level` in 0..1; else None.
-/// O(n).
+/// x̄ ± s √(2 (nr + 1)/(n² r) · ln(√(nr + 1)/level)), where r makes it tightest at `tuned_for`
+/// values (at least 1; fixed before looking). `xs`: finite, n ≥ [`FEWEST`]; `level` in 0..1;
+/// otherwise `None`. O(n).
 #[must_use]
 pub fn mean_sequence(xs: &[f64], level: f64, tuned_for: f64) -> Option<Interval> {
     if xs.len() < FEWEST {
@@ -29,7 +31,7 @@ pub fn mean_sequence(xs: &[f64], level: f64, tuned_for: f64) -> Option<Interval>
     Some(Interval { lower: centre - reach * spread, upper: centre + reach * spread })
 }
 
-/// Half the width of [`mean_sequence`] after `n` values in standard deviations; None for a level
+/// Half width of [`mean_sequence`] after `n` values, in standard deviations; `None` for a level
 /// outside of 0..1 or no values. O(1).
 #[must_use]
 pub fn sequence_reach(n: usize, level: f64, tuned_for: f64) -> Option<f64> {
@@ -46,8 +48,8 @@ pub fn sequence_reach(n: usize, level: f64, tuned_for: f64) -> Option<f64> {
 /// The evidence against a fair coin after `heads` of `tosses`, as the natural logarithm of an
 /// e-value: 2ⁿ B(1 + k, 1 + n − k).
 ///
-/// When the coin is fair, the e-value reaches 1/`level` at any time at all with probability at most
-/// `level`, whenever one stops. NaN for more heads than tosses; O(1).
+/// If the coin is fair, the e-value ever reaches 1/`level` with probability at most `level`, under
+/// any stopping rule. NaN for more heads than tosses; O(1).
 #[must_use]
 pub fn sign_log_e(heads: u64, tosses: u64) -> f64 {
     if heads > tosses {
@@ -57,12 +59,12 @@ pub fn sign_log_e(heads: u64, tosses: u64) -> f64 {
     n * std::f64::consts::LN_2 + special::ln_beta(1.0 + k, 1.0 + n - k)
 }
 
-/// The interval for the median after n values, one of a sequence that holds the median at all n at
-/// once with probability at least 1 − `level`: those values that the sign e-process does not
-/// exclude.
+/// The interval for the median after n values, from a sequence that contains the median at all n
+/// simultaneously with probability at least 1 − `level`: the values that the sign e-process does
+/// not exclude.
 ///
-/// `sorted`: ascending; `level` in 0..1. None while no value can be excluded yet (below 8 values at
-/// 0.05). O(log n).
+/// `sorted`: ascending; `level` in 0..1. `None` while no value can be excluded yet (below 8 values
+/// at 0.05). O(log n).
 #[must_use]
 pub fn median_sequence(sorted: &[f64], level: f64) -> Option<Interval> {
     let n = sorted.len() as u64;
@@ -95,12 +97,12 @@ mod tests {
     const SERIES: u64 = 400;
     const LONGEST: usize = 1000;
 
-    /// The share of series in which `excludes` is true at some look.
+    /// The share of series for which `excludes` is true at some look.
     fn ever(draw: impl Fn(&mut Stream) -> f64, mut excludes: impl FnMut(&[f64]) -> bool) -> f64 {
         let lied = (0..SERIES).filter(|&number| {
             let mut stream = Stream::new(53, number);
             let xs: Vec<f64> = (0..LONGEST).map(|_| draw(&mut stream)).collect();
-            // Every look at first, then at every tenth value.
+            // Every look at first, then every tenth value.
             let looks = (1..100).chain((100..=LONGEST).step_by(10));
             looks.into_iter().any(|n| excludes(&xs[..n]))
         });
@@ -122,11 +124,11 @@ mod tests {
 
     #[test]
     fn the_sequence_is_the_mean_with_the_published_reach() {
-        // At this level −2 ln α is 1, and r is 1 where the time it is tuned for is 1 + ln 2.
+        // At this level −2 ln α is 1, and r is 1 if it is tuned for 1 + ln 2 values.
         let (level, tuned_for) = ((-0.5_f64).exp(), 1.0 + std::f64::consts::LN_2);
         let by_hand = (8.0 / 9.0 * (std::f64::consts::LN_2 + 0.5)).sqrt();
         assert!((sequence_reach(3, level, tuned_for).unwrap() - by_hand).abs() < 1e-14);
-        // Before 1 there is no time to be tuned for.
+        // Tuning for less than one value is the same as for one.
         assert_eq!(sequence_reach(3, level, 0.0), sequence_reach(3, level, 1.0));
         for level in [0.0, 1.0, f64::NAN] {
             assert_eq!(sequence_reach(30, level, 50.0), None);
@@ -171,7 +173,7 @@ mod tests {
         assert!((sign_log_e(0, 3) - 2_f64.ln()).abs() < 1e-14);
         assert!((sign_log_e(1, 2) - (2.0_f64 / 3.0).ln()).abs() < 1e-14);
         assert!(sign_log_e(0, 0).abs() < 1e-14 && sign_log_e(3, 2).is_nan());
-        // It is a fair bet: before each toss, its mean is what it was.
+        // It is a fair bet: before each toss, its expectation is its current value.
         for (k, n) in [(0, 4), (3, 9), (50, 99)] {
             let after = (sign_log_e(k, n + 1).exp() + sign_log_e(k + 1, n + 1).exp()) / 2.0;
             assert!((after / sign_log_e(k, n).exp() - 1.0).abs() < 1e-12);

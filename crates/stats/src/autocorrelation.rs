@@ -1,25 +1,25 @@
-//! How much successive values of a series depend on each other, and how many independent ones they
-//! are worth.
+//! Autocorrelation of successive values, and their effective number.
 //!
 //! The autocorrelation is the biased one of R's `acf` (sums divided by the sum at lag 0).
-//! Dependence is judged by ranks, so that a single stall does not hide it. The autocorrelation time
-//! sums it by Geyer's initial positive sequence ("Practical Markov chain Monte Carlo", 1992): pairs
-//! of lags are added while they are positive. A constant series has no autocorrelation, and time 1.
+//! Dependence is measured by ranks, so that a single stall does not hide it. The autocorrelation
+//! time sums it by Geyer's initial positive sequence ("Practical Markov chain Monte Carlo", 1992):
+//! pairs of lags are added while they are positive. A constant series has no autocorrelation, and
+//! time 1.
 
 use crate::descriptive;
 pub use crate::ranks::{ranks, ranks_within};
 use std::ops::Range;
 
-/// The lags that the autocorrelation time looks at first; most series need no more.
+/// Number of lags first used for the autocorrelation time; most series need no more.
 const FIRST_LAGS: usize = 40;
 
 /// Products that the autocorrelation time may cost: about half a second, and only where the
 /// dependence reaches far. Ten million values get no more than a hundred lags.
 const MOST_PRODUCTS: usize = 1_000_000_000;
 
-/// The autocorrelation at lags 1..=min(`max_lag`, n − 1): the element 0 is lag 1. O(n · lags).
+/// The autocorrelation at lags 1..=min(`max_lag`, n − 1); element 0 is lag 1. O(n · lags).
 ///
-/// `xs`: finite, in the order in which they were taken. In −1..=1; all 0 for a constant series.
+/// `xs`: finite, in order of measurement. Results in −1..=1; all 0 for a constant series.
 #[must_use]
 pub fn autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
     let lags = max_lag.min(xs.len().saturating_sub(1));
@@ -30,17 +30,17 @@ pub fn autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
     sums[1..].iter().map(|sum| sum / sums[0]).collect()
 }
 
-/// The deviations from the mean, which is exact to the last bit of them.
+/// The deviations from the mean, which is accurate to the last bit of them.
 fn deviations(xs: &[f64]) -> Vec<f64> {
     let centre = descriptive::mean(xs);
     let rest = xs.iter().map(|x| x - centre).sum::<f64>() / xs.len() as f64;
     xs.iter().map(|x| (x - centre) - rest).collect()
 }
 
-/// Σ d[i] d[i + lag] for these lags: block by block, so that a block is read from memory once for
-/// all lags.
+/// Σ d[i] d[i + lag] for these lags, computed block by block, so that a block is read from memory
+/// once for all lags.
 fn lagged_products(deviations: &[f64], lags: Range<usize>) -> Vec<f64> {
-    /// Values that stay in the processor's first cache while all lags pass over them.
+    /// Number of values that stay in the first-level cache while all lags pass over them.
     const BLOCK: usize = 1024;
     let mut sums = vec![0.0; lags.len()];
     for begin in (0..deviations.len()).step_by(BLOCK) {
@@ -53,7 +53,8 @@ fn lagged_products(deviations: &[f64], lags: Range<usize>) -> Vec<f64> {
     sums
 }
 
-/// Σ a b over the shorter of the two, in eight sums side by side that the processor adds at once.
+/// Σ a b over the shorter of the two, in eight parallel sums that the processor adds
+/// simultaneously.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 8;
     let length = a.len().min(b.len());
@@ -74,34 +75,35 @@ pub fn rank_autocorrelation(xs: &[f64], max_lag: usize) -> Vec<f64> {
     autocorrelation(&ranks(xs), max_lag)
 }
 
-/// The autocorrelation time τ ≥ 1: the mean of n values wavers as that of n/τ independent ones. O(n
-/// log n + 40 n), more where the dependence reaches farther, at most 10⁹ products.
+/// The autocorrelation time τ ≥ 1: the mean of n values has the variance of the mean of n/τ
+/// independent ones. O(n log n + 40 n), more for long-range dependence, at most 10⁹ products.
 ///
-/// `xs`: finite, in the order in which they were taken. From the rank autocorrelation r: 2 Σ pairs
-/// − 1 over the pairs r₀ + r₁, r₂ + r₃, ... before the first that is not positive. It looks 40 lags
-/// far, and on as long as no pair has ended the sum, up to lag n/3: a machine whose frequency
-/// drifts for minutes is not done after 40 runs.
+/// `xs`: finite, in order of measurement. From the rank autocorrelation r: 2 Σ pairs − 1 over the
+/// pairs r₀ + r₁, r₂ + r₃, ... before the first that is not positive. Uses 40 lags, and more, up to
+/// lag n/3, while no pair has ended the sum: a machine whose frequency drifts for minutes needs
+/// more than 40 runs.
 #[must_use]
 pub fn autocorrelation_time(xs: &[f64]) -> f64 {
     time_of_ranks(&ranks(xs))
 }
 
-/// [`autocorrelation_time`] of values whose [`ranks`] these are.
+/// Like [`autocorrelation_time`], from the values' [`ranks`].
 #[must_use]
 pub fn time_of_ranks(ranks: &[f64]) -> f64 {
     dependence_of_ranks(ranks).time
 }
 
-/// What the ranks of a series tell of how far its values depend on each other.
+/// Dependence measures from the ranks of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dependence {
     /// The [`autocorrelation_time`], at least 1.
     pub time: f64,
-    /// The [`rank_autocorrelation`] at lag 1; 0 for a constant series and for fewer than two values.
+    /// The [`rank_autocorrelation`] at lag 1; 0 for a constant series and for fewer than two
+    /// values.
     pub lag1: f64,
 }
 
-/// Both numbers from the same deviations. `ranks`: the [`ranks`] of the values; cost as of
+/// Computes both numbers from the same deviations. `ranks`: the [`ranks`] of the values; cost as of
 /// [`autocorrelation_time`].
 #[must_use]
 pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
@@ -120,7 +122,7 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
         let ended = positive.len() < sums.len() / 2;
         if ended || lags == farthest {
             let time = (2.0 * positive.iter().sum::<f64>() - 1.0).max(1.0);
-            // Two values are too few for a sum, but not for a neighbour.
+            // Two values are too few for a sum, but not for a lag-1 correlation.
             let of_neighbours = |sums: &[f64]| lagged_products(&deviations, 1..2)[0] / sums[0];
             let lag1 = sums.get(1).map_or_else(|| of_neighbours(&sums), |sum| sum / sums[0]);
             return Dependence { time, lag1 };
@@ -129,27 +131,28 @@ pub fn dependence_of_ranks(ranks: &[f64]) -> Dependence {
     }
 }
 
-/// The autocorrelation time of a first-order autoregression, (1 + φ)/(1 − φ), whose correlation of neighbours was found to be `lag1` in `n` > 4
-/// values; at least 1, at most 99.
+/// The autocorrelation time of a first-order autoregression, (1 + φ)/(1 − φ), whose lag-1
+/// correlation was estimated as `lag1` from `n` > 4 values; at least 1, at most 99.
 ///
-/// What is found of few values is too little by (1 + 4 φ)/n on average, since the mean is taken from the same values (Kendall, "Note on bias
-/// in the estimation of autocorrelation", 1954; Marriott and Pope, 1954), which is put right here. Beside
-/// [`autocorrelation_time`], which sums whatever it sees, this looks beyond the lags that few values have.
+/// The estimate from few values is too low by (1 + 4 φ)/n on average, since the mean is taken from
+/// the same values (Kendall, "Note on bias in the estimation of autocorrelation", 1954; Marriott
+/// and Pope, 1954), which is corrected here. Unlike [`autocorrelation_time`], which sums what is
+/// observed, this extrapolates beyond the lags that few values have.
 #[must_use]
 pub fn time_of_lag1(n: usize, lag1: f64) -> f64 {
     let phi = coefficient_of_lag1(n, lag1);
     (1.0 + phi) / (1.0 - phi)
 }
 
-/// The coefficient of a first-order autoregression, in 0..=0.98, whose correlation of neighbours was
-/// found to be `lag1` in `n` > 4 values; put right as in [`time_of_lag1`].
+/// The coefficient of a first-order autoregression, in 0..=0.98, whose lag-1 correlation was
+/// estimated as `lag1` from `n` > 4 values; corrected as in [`time_of_lag1`].
 #[must_use]
 pub fn coefficient_of_lag1(n: usize, lag1: f64) -> f64 {
     let n = n as f64;
     ((n * lag1 + 1.0) / (n - 4.0)).clamp(0.0, 0.98)
 }
 
-/// How many independent values the series is worth: n/τ, with [`autocorrelation_time`] τ. In 0..=n.
+/// Effective number of values: n/τ, with [`autocorrelation_time`] τ. In 0..=n.
 #[must_use]
 pub fn effective_sample_size(xs: &[f64]) -> f64 {
     xs.len() as f64 / autocorrelation_time(xs)
@@ -175,7 +178,8 @@ mod tests {
         let found = rank_autocorrelation(&xs, 3);
         assert_eq!(found, rank_autocorrelation(&stretched, 3));
         assert_eq!(found, autocorrelation(&ranks(&xs), 3));
-        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbours sum to 15.25, the squares to 42.
+        // The ranks 1, 3, 2, 5, 4, 7, 6, 8: the products of neighbours sum to 15.25, the squares to
+        // 42.
         assert!(found.len() == 3 && (found[0] - 15.25 / 42.0).abs() < 1e-15, "{found:?}");
     }
 
@@ -198,7 +202,7 @@ mod tests {
 
     #[test]
     fn dependence_that_reaches_far_is_followed_to_its_end() {
-        // Waves of 2,000 values: the sum over 40 lags would say 80, whatever their length.
+        // Waves of 2,000 values: the sum over 40 lags would give 80 for any length.
         let slow: Vec<f64> = (0..20_000).map(|i| (f64::from(i) / 318.0).sin()).collect();
         let tau = autocorrelation_time(&slow);
         assert!((500.0..800.0).contains(&tau), "{tau}");
@@ -218,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_long_series_is_worth_what_its_dependence_leaves_of_it() {
-        // Each value keeps 99 % of the one before: τ = 1.99 / 0.01, of ranks a little less.
+        // Autoregressive with coefficient 0.99: τ = 1.99 / 0.01, slightly less for ranks.
         let mut stream = Stream::new(5, 0);
         let mut last = 0.0;
         let mut next = || {
@@ -250,7 +254,8 @@ mod tests {
 
     #[test]
     fn six_rising_ranks_are_worth_three() {
-        // Their correlation at lag 1 is 8.75/17.5, and pairs of lags are looked at up to there: 2 (1 + 1/2) − 1.
+        // Their correlation at lag 1 is 8.75/17.5, and pairs of lags are used up to there: 2 (1 +
+        // 1/2) − 1.
         let found = dependence_of_ranks(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert!((found.time - 2.0).abs() < 1e-12 && (found.lag1 - 0.5).abs() < 1e-12, "{found:?}");
     }

@@ -1,5 +1,5 @@
-//! The binomial distribution of fair coins: the distribution of signs, and of how many observations
-//! fall below their median.
+//! The binomial distribution of fair coins: the distribution of signs, and of the number of
+//! observations below their median.
 //!
 //! Probabilities follow Loader ("Fast and accurate computation of binomial probabilities", 2000):
 //! the error of Stirling's formula plus a deviance, so that they keep full accuracy for a million
@@ -22,9 +22,8 @@ pub fn probability(k: u64, n: u64) -> f64 {
     let stirling = special::stirling_error(all)
         - special::stirling_error(heads)
         - special::stirling_error(tails);
-    // Deviance of the two counts from n/2: sum of c ln(c/(n/2)), the linear parts of which cancel.
-    // With e = (2k − n)/n it is n/2 ((1+e) ln(1+e) + (1−e) ln(1−e)), small where k is near the
-    // middle.
+    // Deviance of the two counts from n/2: the sum of c ln(c/(n/2)), whose linear parts cancel.
+    // With e = (2k − n)/n it is n/2 ((1+e) ln(1+e) + (1−e) ln(1−e)), small if k is near the middle.
     let e = (heads - tails) / all;
     let deviance = heads * e.ln_1p() + tails * (-e).ln_1p();
     // Stirling's √(x) factors for Γ(x+1) rather than Γ(x): n/(k(n−k)) under the root.
@@ -53,10 +52,10 @@ pub fn at_most(k: u64, n: u64) -> f64 {
 
 /// The smallest k with P(B ≤ k) ≥ `p` for `n` fair coins: R's `qbinom(p, n, 1/2)`; `p` in 0..=1.
 ///
-/// O(√n): from the normal guess it walks the few steps to the exact answer.
+/// O(√n): starts at the normal approximation and steps to the exact answer.
 #[must_use]
 pub fn quantile(p: f64, n: u64) -> u64 {
-    // As R does, a probability that differs from p by rounding only counts as reached.
+    // As in R, a probability that differs from p only by rounding counts as reached.
     let p = p * (1.0 - 64.0 * f64::EPSILON);
     if p.is_nan() || p <= 0.0 {
         return 0;
@@ -76,8 +75,8 @@ pub fn quantile(p: f64, n: u64) -> u64 {
     k
 }
 
-/// P(B ≤ k) for `n` coins that fall on heads with probability `p` in 0..1: R's `pbinom(k, n, p)`, to
-/// about 1e-13 relative in the lower tail.
+/// P(B ≤ k) for `n` coins with probability of heads `p` in 0..1: R's `pbinom(k, n, p)`, to about
+/// 1e-13 relative in the lower tail.
 #[must_use]
 pub fn at_most_of(k: u64, n: u64, p: f64) -> f64 {
     if k >= n {
@@ -97,8 +96,8 @@ pub fn quantile_of(q: f64, n: u64, p: f64) -> u64 {
     if q >= 1.0 {
         return n;
     }
-    // Between `below`, which does not reach q, and `reaches`, which does: first a few standard
-    // deviations about the mean, so that large n cost no more than small ones.
+    // Between `below`, which does not reach q, and `reaches`, which does: starts a few standard
+    // deviations around the mean, so that large n cost no more than small ones.
     let mean = n as f64 * p;
     let reach = 1.0 + 9.0 * (mean * (1.0 - p)).sqrt().max(1.0);
     let low = (mean - reach).max(0.0) as u64;
@@ -121,13 +120,12 @@ pub fn quantile_of(q: f64, n: u64, p: f64) -> u64 {
     reaches
 }
 
-/// The order statistic `k` (1-based) whose partner is n + 1 − k, such that together they hold the
-/// median of the population with at least `confidence`, whatever its distribution; None when no
-/// pair does.
+/// The order statistic `k` (1-based) that, with its partner n + 1 − k, covers the median of the
+/// population with at least `confidence`, for any distribution; `None` if no pair does.
 ///
-/// k = `qbinom((1 − confidence)/2, n, 1/2)`: fewer than k of n observations lie below the median
-/// with probability at most (1 − confidence)/2. The second number is the confidence really
-/// achieved, 1 − 2 P(B < k).
+/// k = `qbinom((1 − confidence)/2, n, 1/2)`: fewer than k of n observations are below the median
+/// with probability at most (1 − confidence)/2. The second number is the actual confidence, 1 − 2
+/// P(B < k).
 #[must_use]
 pub fn median_interval(n: u64, confidence: f64) -> Option<(u64, f64)> {
     if !(0.0..1.0).contains(&confidence) {

@@ -1,51 +1,52 @@
-//! The bootstrap: how a statistic varies from sample to sample, learnt from resamples of the one at
-//! hand, and four intervals from that.
+//! The bootstrap: the sampling variation of a statistic, estimated by resampling, and four
+//! intervals based on it.
 //!
-//! Davison and Hinkley, *Bootstrap Methods and their Application* (1997), chapter 5, as R's package
-//! `boot` does it: normal, basic and percentile intervals, and BCa (Efron, "Better bootstrap
+//! Follows Davison and Hinkley, *Bootstrap Methods and their Application* (1997), chapter 5, and
+//! R's package `boot`: normal, basic and percentile intervals, and BCa (Efron, "Better bootstrap
 //! confidence intervals", 1987) with the acceleration from the jackknife; ends between two
-//! replicates are interpolated on the scale of normal quantiles. Two deviations: the median of a
-//! resample is drawn as what it is, an order statistic of uniform ranks, which has the same
-//! distribution and costs nothing; and a replicate that equals the estimate but for rounding does
-//! not count as below it.
+//! replicates are interpolated on the scale of normal quantiles. There are two deviations: the
+//! median of a resample is drawn directly as an order statistic of uniform ranks, which has the
+//! same distribution and costs next to nothing; and a replicate that equals the estimate up to
+//! rounding does not count as below it.
 //!
-//! The resamples are cut into chunks of fixed size with a stream of random numbers each, so that
-//! any number of threads gives the same digits. Everything here takes the values as independent:
-//! for series that are correlated it promises too much.
+//! The resamples are divided into chunks of fixed size with a stream of random numbers each, so
+//! that any number of threads gives the same digits. Values are assumed independent: for correlated
+//! series the intervals are too narrow.
 
 use crate::resampling::Stream;
 use crate::threads::with_threads;
 use crate::{Interval, descriptive, normal};
 use rayon::prelude::*;
 
-/// Resamples of a sample of some thousand values.
+/// Default number of resamples, for samples of some thousand values.
 pub const RESAMPLES: usize = 10_000;
 
-/// Resamples that share a stream.
+/// Number of resamples that share a stream.
 const CHUNK: usize = 50;
-/// Draws that a small sample may have beyond 10,000 resamples: some ten milliseconds, for all samples of one question together.
+/// Number of draws that a small sample may use beyond 10,000 resamples: some ten milliseconds, for
+/// all samples of one question together.
 const CHEAP_DRAWS: usize = 20_000_000;
 const MOST_RESAMPLES: usize = 200_000;
-/// Draws that [`resamples_for`] allows in all: about a second of one core.
+/// Maximum number of draws allowed by [`resamples_for`]: about a second on one core.
 const MOST_DRAWS: usize = 400_000_000;
 const FEWEST_RESAMPLES: usize = 100;
-/// Below this many draws, starting threads costs more than they save.
+/// With fewer draws, starting threads costs more than it saves.
 const THREADS_FROM: usize = 1 << 20;
-/// A replicate nearer than this share of the standard error is equal to the estimate.
+/// A replicate within this share of the standard error counts as equal to the estimate.
 const EQUAL: f64 = 1e-9;
 
-/// The statistics that are resampled without forming the resample.
+/// The statistics that can be resampled without building the resample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// The arithmetic mean.
     Mean,
     /// The standard deviation with divisor n − 1.
     StandardDeviation,
-    /// The median, half way between the middle two for an even number.
+    /// The median, the mean of the two middle values for an even number.
     Median,
 }
 
-/// What resampling found about a statistic.
+/// Results of resampling a statistic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bootstrap {
     /// The statistic of the sample itself.
@@ -58,13 +59,13 @@ pub struct Bootstrap {
     acceleration: Option<f64>,
 }
 
-/// How many resamples a sample of `n` values should get, one of `samples` that are resampled
-/// together: 10,000, as is usual, where these cost little to nothing.
+/// Number of resamples for a sample of `n` values, one of `samples` that are resampled together:
+/// the usual 10,000 if these are cheap.
 ///
-/// Below 2,000 values in all more, up to 200,000, at about the same cost: statistics of few values
-/// take few values themselves, and the ends of an interval then jump with the seed. Above 40,000
-/// fewer, since no more than 4·10⁸ values are drawn of a sample: 400 resamples of a million values,
-/// and never fewer than 100.
+/// Below 2,000 values in total it is more, up to 200,000, at about the same cost: statistics of few
+/// values take few distinct values, and the ends of an interval then depend noticeably on the seed.
+/// Above 40,000 it is fewer, since at most 4·10⁸ values are drawn per sample: 400 resamples of a
+/// million values, and never fewer than 100.
 #[must_use]
 pub fn resamples_for(n: usize, samples: usize) -> usize {
     let cheap = CHEAP_DRAWS / n.saturating_mul(samples).max(1);
@@ -74,9 +75,10 @@ pub fn resamples_for(n: usize, samples: usize) -> usize {
 
 /// Resamples one of the usual statistics.
 ///
-/// `xs`: n ≥ 1, finite, any order; at least 2 resamples are taken. None for no values. The standard
-/// deviation of one value is NaN, and so is everything about it. O(n · resamples), for the median
-/// O(n log n + resamples); on several threads, with the same digits for any number of them.
+/// `xs`: n ≥ 1, finite, any order; at least 2 resamples are taken. `None` for no values. The
+/// standard deviation of one value is NaN, and so are all results for it. O(n · resamples), for the
+/// median O(n log n + resamples); uses several threads, with the same digits for any number of
+/// them.
 #[must_use]
 pub fn bootstrap(
     xs: &[f64],
@@ -129,7 +131,7 @@ pub fn bootstrap(
     })
 }
 
-/// The replicates, chunk by chunk, each with its own stream and its own scratch.
+/// The replicates, chunk by chunk, each with its own stream and scratch memory.
 fn in_chunks<Scratch>(
     resamples: usize,
     draws_each: usize,
@@ -150,8 +152,8 @@ fn in_chunks<Scratch>(
     replicates
 }
 
-/// The values about their mean and in units of the largest deviation, so that neither an offset nor
-/// an extreme scale costs digits.
+/// The values relative to their mean in units of the largest deviation, so that neither an offset
+/// nor an extreme scale costs digits.
 struct Centred {
     values: Vec<f64>,
     mean: f64,
@@ -170,7 +172,7 @@ impl Centred {
     fn replicate(&self, stream: &mut Stream) -> (f64, f64) {
         let values = &self.values[..];
         let n = values.len();
-        // Four sums side by side: one alone would wait for every addition.
+        // Four parallel sums: a single one would wait for every addition.
         let (mut sums, mut squares) = ([0.0; 4], [0.0; 4]);
         let mut take = |place: usize, x: f64| {
             sums[place] += x;
@@ -190,12 +192,12 @@ impl Centred {
         let (sum, squares) = (sums.iter().sum::<f64>(), squares.iter().sum::<f64>());
         let n = n as f64;
         let variance = ((squares - sum * sum / n) / (n - 1.0)).max(0.0);
-        // One value has no variance; `max` would make a number of it.
+        // One value has no variance; `max` would turn the NaN into a number.
         let sd = if n > 1.0 { variance.sqrt() * self.scale } else { f64::NAN };
         (self.mean + sum / n * self.scale, sd)
     }
 
-    /// How the standard deviation changes when a value is left out, per value.
+    /// Change of the standard deviation when each value is left out.
     fn influence_on_sd(&self) -> Vec<f64> {
         let n = self.values.len() as f64;
         let squares: f64 = self.values.iter().map(|x| x * x).sum();
@@ -205,8 +207,8 @@ impl Centred {
     }
 }
 
-/// The median of a resample: its middle ranks are order statistics of n uniform numbers, and these
-/// are to each other as sums of exponential ones.
+/// The median of a resample: its middle ranks are order statistics of n uniform numbers, which can
+/// be generated from sums of exponential ones.
 fn median_replicate(sorted: &[f64], stream: &mut Stream) -> f64 {
     let n = sorted.len();
     let at = |share: f64| sorted[((share * n as f64) as usize).min(n - 1)];
@@ -221,11 +223,11 @@ fn median_replicate(sorted: &[f64], stream: &mut Stream) -> f64 {
     descriptive::midpoint(at(below / whole), at((below + between) / whole))
 }
 
-/// How the median changes when a value is left out, for each value in ascending order.
+/// Change of the median when each value is left out, in ascending order.
 fn influence_on_median(sorted: &[f64], t0: f64) -> Vec<f64> {
     let n = sorted.len();
     let without = |left_out: usize| {
-        // The value at this place of the rest.
+        // The value at this place among the remaining ones.
         let at = |place: usize| sorted[if place < left_out { place } else { place + 1 }];
         match n - 1 {
             0 => f64::NAN,
@@ -236,7 +238,7 @@ fn influence_on_median(sorted: &[f64], t0: f64) -> Vec<f64> {
     (0..n).map(|left_out| t0 - without(left_out)).collect()
 }
 
-/// Σ L³ / (6 (Σ L²)^(3/2)); None where the statistic does not depend on any one value.
+/// Σ L³ / (6 (Σ L²)^(3/2)); `None` if the statistic does not depend on any single value.
 fn acceleration(influence: &[f64]) -> Option<f64> {
     let largest = influence.iter().fold(0.0, |most: f64, l| most.max(l.abs()));
     if !(largest > 0.0 && largest.is_finite()) {
@@ -262,13 +264,13 @@ impl Bootstrap {
         &self.sorted
     }
 
-    /// Where the statistic does not vary there is nothing to make an interval of.
+    /// Whether the statistic varies; there is no interval otherwise.
     fn varies(&self) -> bool {
         self.sorted.first() < self.sorted.last() && self.se.is_finite() && self.se > 0.0
     }
 
-    /// `t0` less the bias, ± the normal quantile times the standard error. None where all replicates
-    /// are equal or not finite; so for the other intervals. `confidence` in 0..1.
+    /// `t0` minus the bias, ± the normal quantile times the standard error. `None` if all
+    /// replicates are equal or not finite, as for the other intervals. `confidence` in 0..1.
     #[must_use]
     pub fn normal(&self, confidence: f64) -> Option<Interval> {
         let reach = normal::two_sided(confidence) * self.se;
@@ -291,9 +293,9 @@ impl Bootstrap {
         self.varies().then_some(interval)
     }
 
-    /// The percentile interval corrected for bias (how many replicates lie below `t0`) and for a
-    /// standard error that changes with the value. None also where no replicate, or every one, lies
-    /// below `t0`, and where leaving out any one value changes nothing.
+    /// The percentile interval corrected for bias (the share of replicates below `t0`) and for a
+    /// standard error that changes with the value. `None` also if no replicate or every one is
+    /// below `t0`, and if leaving out any one value changes nothing.
     #[must_use]
     pub fn bca(&self, confidence: f64) -> Option<Interval> {
         let a = self.acceleration.filter(|_| self.varies())?;
@@ -310,8 +312,8 @@ impl Bootstrap {
             .then_some(interval)
     }
 
-    /// The quantile at place (R + 1) p of the replicates; between two of them interpolated on the
-    /// scale of normal quantiles, beyond the first and last these.
+    /// The quantile at position (R + 1) p of the replicates, interpolated between two of them on
+    /// the scale of normal quantiles, and constant beyond the first and last.
     fn quantile(&self, p: f64) -> f64 {
         let count = self.sorted.len();
         if p.is_nan() || count == 0 {

@@ -1,26 +1,26 @@
-//! Where a series changes for good: the places at which what is measured became something else.
+//! Change points: places where a series changes permanently.
 //!
-//! Three detectors share this room. PELT (Killick, Fearnhead and Eckley, "Optimal detection of
-//! changepoints with a linear computational cost", 2012) finds the best division of the whole
-//! series at once and sees changes of the mean and of the spread. E-divisive (Matteson and James,
-//! "A nonparametric approach for multiple change point analysis of multivariate data", 2014) splits
+//! There are three detectors. PELT (Killick, Fearnhead and Eckley, "Optimal detection of
+//! changepoints with a linear computational cost", 2012) finds the optimal division of the whole
+//! series and detects changes of the mean and of the spread. E-divisive (Matteson and James, "A
+//! nonparametric approach for multiple change point analysis of multivariate data", 2014) splits
 //! where the energy distance between the two sides is largest, tests the split by permutation, and
-//! goes on in the parts; it sees any change of the distribution. [`levels`] sees nothing but levels, in series whose values may depend on
-//! each other, and says how sure each change is; it is the one for a history of runs, where everything counts that a run costs. Deviations of the
-//! first two from their sources:
+//! continues in the parts; it detects any change of the distribution. [`levels`] detects only
+//! changes of level, in series whose values may be dependent, and gives a p-value for each; it is
+//! meant for a history of runs, where every run is expensive. Deviations of the first two from
+//! their sources:
 //!
-//! - Both work on ranks (PELT on their normal scores), so that a stall is no change and the chance
-//!   of a false alarm is the same for every distribution. Equal values are ranked in a random order
-//!   that the seed fixes, so that values in steps behave like all others.
-//! - A series longer than [`MOST_POINTS`] is first made into medians of groups of consecutive
+//! - Both work on ranks (PELT on their normal scores), so that a stall is not a change and the
+//!   false-positive rate is the same for every distribution. Ties are ranked in a random order
+//!   fixed by the seed, so that values in steps behave like all others.
+//! - A series longer than [`MOST_POINTS`] is first reduced to medians of groups of consecutive
 //!   values; places are then known to within such a group.
-//! - Both statistics are divided by the autocorrelation time: what is common to neighbours counts
-//!   once. The time is taken from differences between neighbours, which a step does not disturb,
-//!   and again from what is left once the steps are taken out.
+//! - Both statistics are divided by the autocorrelation time, so that correlated neighbours do not
+//!   count fully. The time is estimated from differences between neighbours, which a step does not
+//!   disturb, and again from the residuals after removing the steps.
 //!
-//! `level` is the chance that a series without a change is said to have one (at most that where
-//! values are correlated: then both err on the careful side). What a change means is not decided
-//! here.
+//! `level` is the false-positive rate for a series without a change (at most that if values are
+//! correlated: both are then conservative). Nothing is decided about the meaning of a change.
 
 mod energy;
 mod level;
@@ -31,36 +31,35 @@ pub use level::{Creep, LevelChange, Levels, creep, levels, places};
 use crate::resampling::Stream;
 use crate::{autocorrelation, descriptive, groups, normal};
 
-/// The most points that a detector looks at; longer series are made into medians of groups.
+/// Maximum number of points that a detector uses; longer series are reduced to medians of groups.
 pub const MOST_POINTS: usize = 2000;
 
-/// Fewest values between two changes, as the default: fewer make a burst, not a new state.
+/// Default minimum number of values between two changes: fewer are a burst, not a new state.
 pub const SHORTEST: usize = 10;
 
-/// How much larger than assumed the autocorrelation time of what is left may be before all is done
-/// again.
+/// If the autocorrelation time of the residuals exceeds the assumed one by more than this factor,
+/// detection is repeated.
 const UNDERRATED: f64 = 1.5;
 
-/// How changes are looked for.
+/// The detection method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The best division of the whole series, by mean and spread of normal scores.
     Pelt,
-    /// Split by split, by the energy distance of ranks, each tested by permutation.
+    /// Recursive splits by the energy distance of ranks, each tested by permutation.
     EDivisive,
 }
 
-/// What is asked of a detector.
+/// Settings of a detector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How changes are looked for.
+    /// The detection method.
     pub method: Method,
-    /// The chance of a change being found where there is none: 0.001..=0.2, else taken to the nearer
-    /// end.
+    /// False-positive rate: 0.001..=0.2, clamped to that range.
     pub level: f64,
-    /// Fewest values between two changes, at least 5.
+    /// Minimum number of values between two changes, at least 5.
     pub shortest: usize,
-    /// Seed of the order of equal values and of the permutations.
+    /// Seed for ordering ties and for the permutations.
     pub seed: u64,
 }
 
@@ -89,24 +88,24 @@ pub struct ChangePoint {
     pub after: f64,
 }
 
-/// What was found in a series.
+/// The changes in a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangePoints {
     /// The changes, in the order of the series.
     pub points: Vec<ChangePoint>,
-    /// How many consecutive values were made into one point: 1 unless the series is longer than
-    /// [`MOST_POINTS`]. Places are known to within so many values.
+    /// Number of consecutive values per point: 1 unless the series is longer than [`MOST_POINTS`].
+    /// Places are known to within this many values.
     pub group: usize,
-    /// The autocorrelation time of the points that the statistics were divided by, at least 1.
+    /// The autocorrelation time of the points by which the statistics were divided, at least 1.
     pub autocorrelation_time: f64,
 }
 
-/// The changes in a series.
+/// Detects the changes in a series.
 ///
-/// `xs`: finite, in the order in which they were taken. None are found in a constant series or one
-/// that is shorter than two parts. After grouping to at most [`MOST_POINTS`] points p: O(p²) at
-/// worst, O(p) typically where there are many changes (PELT); per split of a part of q points 1,000
-/// permutations of O(q log q), or 10 p / (q level) where those are more (E-divisive).
+/// `xs`: finite, in order of measurement. None are found in a constant series or one that is
+/// shorter than two parts. After grouping to at most [`MOST_POINTS`] points p: O(p²) at worst, O(p)
+/// typically with many changes (PELT); per split of a part of q points 1,000 permutations of O(q
+/// log q), or 10 p / (q level) if that is more (E-divisive).
 #[must_use]
 pub fn change_points(xs: &[f64], settings: &Settings) -> ChangePoints {
     let group = xs.len().div_ceil(MOST_POINTS).max(1);
@@ -141,14 +140,14 @@ pub fn change_points(xs: &[f64], settings: &Settings) -> ChangePoints {
         }
         tau = left;
     }
-    // Groups differ in size by one value: the place of a group is that of its first value.
+    // Group sizes differ by one value: the place of a group is that of its first value.
     let place_of = |point: usize| first_of_group(xs.len(), points.len(), point);
     let indices: Vec<usize> = places.into_iter().map(place_of).collect();
     ChangePoints { points: with_medians(xs, &indices), group, autocorrelation_time: tau }
 }
 
-/// Where group number `group` of `groups` begins among `n` values, as
-/// [`groups::group_medians`] divides them.
+/// Start of group number `group` of `groups` among `n` values, as divided by
+/// [`groups::group_medians`].
 fn first_of_group(n: usize, groups: usize, group: usize) -> usize {
     let (size, larger) = (n / groups, n % groups);
     group * size + group.min(larger)
@@ -167,7 +166,7 @@ fn with_medians(xs: &[f64], indices: &[usize]) -> Vec<ChangePoint> {
         .collect()
 }
 
-/// Ranks 0..n, every one once: equal values in an order drawn from the stream.
+/// Distinct ranks 0..n, with ties in an order drawn from the stream.
 fn distinct_ranks(xs: &[f64], stream: &mut Stream) -> Vec<usize> {
     let mut order: Vec<usize> = (0..xs.len()).collect();
     stream.shuffle(&mut order);
@@ -184,14 +183,13 @@ fn normal_scores(ranks: &[usize]) -> Vec<f64> {
     ranks.iter().map(|&rank| normal::quantile((rank as f64 + 0.5) / n)).collect()
 }
 
-/// The autocorrelation time (1 + φ)/(1 − φ) with φ from neighbours: differences at distance 2 have
-/// 1 + φ times the variance of those at distance 1, when each value keeps φ of the one before
-/// (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017, who take robust scales). A step is in few of
-/// them.
+/// The autocorrelation time (1 + φ)/(1 − φ) with φ from neighbours: for autoregressive values,
+/// differences at distance 2 have 1 + φ times the variance of those at distance 1 (Chakar,
+/// Lebarbier, Lévy-Leduc and Robin, 2017, who use robust scales). A step affects only few of them.
 fn neighbours_time(scores: &[f64]) -> f64 {
     let phi = lag1_of_differences(scores).min(0.98);
     if phi < 1.0 / (scores.len() as f64).sqrt() {
-        // No more than chance makes of independent values.
+        // Within chance for independent values.
         return 1.0;
     }
     (1.0 + phi) / (1.0 - phi)

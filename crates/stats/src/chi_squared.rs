@@ -1,8 +1,8 @@
 //! The chi-squared distribution: the distribution of sums of squares, of Kruskal and Wallis' H, of
 //! Ljung and Box' Q.
 //!
-//! A gamma distribution of shape df/2 (Abramowitz and Stegun 26.4.19); both tails keep their
-//! digits. R's `pchisq` answers the same. No quantiles: nothing here asks for them.
+//! A gamma distribution of shape df/2 (Abramowitz and Stegun 26.4.19), accurate in both tails.
+//! Equal to R's `pchisq`. There are no quantiles, since nothing needs them.
 
 use crate::special;
 

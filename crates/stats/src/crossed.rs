@@ -1,41 +1,45 @@
-//! The difference of two sides of each of which several builds (or other units) were drawn, from differences of blocks in which one
-//! unit of either side met one of the other.
+//! The difference of two sides with several builds (or other units) each, from block differences in
+//! which one unit of either side met one of the other.
 //!
-//! Model: the difference of a block is the effect of its unit of the second side less that of its unit of the first, and noise. The
-//! effects are fitted by turns, each as the pseudo-median (Hodges and Lehmann, 1963) of what the units that it met leave over, as in
-//! Tukey's median polish (*Exploratory Data Analysis*, 1977, ch. 11): one disturbed block moves none of them. The interval is
-//! Welch's (1947) over the fitted effects, so that the spread between units counts, not the number of blocks: with more blocks it
-//! narrows to what so few units allow. The noise of the blocks is in the effects of both sides; that errs on the safe side.
+//! In the model the difference of a block is the effect of its unit of the second side minus that
+//! of its unit of the first, plus noise. The effects are fitted alternately, each as the
+//! pseudo-median (Hodges and Lehmann, 1963) of the residuals of the units that it met, as in
+//! Tukey's median polish (*Exploratory Data Analysis*, 1977, ch. 11), so a single disturbed block
+//! affects none of them. The interval is Welch's (1947) over the fitted effects, so that it
+//! reflects the spread between units, not the number of blocks: with more blocks it narrows to what
+//! the number of units allows. The noise of the blocks is included in the effects of both sides,
+//! which is conservative.
 //!
-//! It must not be asked of one unit a side: nothing is known then of how units differ.
+//! There must be more than one unit per side: the variation between units is unknown otherwise.
 
 use crate::interval::Interval;
 use crate::{signed_rank, sorting, student_t};
 use std::collections::BTreeMap;
 
-/// Rounds of fitting, at most: units that met at random are fitted to a thousandth of the noise after five.
+/// Maximum number of fitting rounds: units that met at random are fitted to a thousandth of the
+/// noise after five.
 const ROUNDS: usize = 20;
 
-/// What the differences tell.
+/// The estimated difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossed {
-    /// Second side less first: the mean effect of its units less that of the others.
+    /// Second side minus first: the difference of the mean effects of their units.
     pub estimate: f64,
     /// Its squared standard error.
     pub squared_error: f64,
-    /// What of it the noise of the blocks makes, counted once.
+    /// The part of it due to block noise, counted once.
     pub squared_noise: f64,
-    /// Welch's degrees of freedom of that.
+    /// Welch's degrees of freedom of the squared error.
     pub df: f64,
-    /// Units of the first side and of the second.
+    /// Number of units of the first side and of the second.
     pub units: (usize, usize),
-    /// Standard deviation between units of one side, without what the noise of the blocks adds; `None` where there are too few
-    /// blocks to tell them apart.
+    /// Standard deviation between units of one side, without the contribution of block noise;
+    /// `None` if there are too few blocks to separate the two.
     pub between: Option<f64>,
 }
 
 impl Crossed {
-    /// The interval of the difference; `None` below `fewest` units a side.
+    /// The interval of the difference; `None` below `fewest` units per side.
     pub fn interval(&self, confidence: f64, fewest: usize) -> Option<Interval> {
         if self.units.0.min(self.units.1) < fewest.max(2) {
             return None;
@@ -47,7 +51,7 @@ impl Crossed {
     }
 }
 
-/// One side's units: for every block which of them it was, and their effects.
+/// One side's units: the unit of every block, and the effects.
 struct Units {
     of_block: Vec<usize>,
     effects: Vec<f64>,
@@ -64,7 +68,7 @@ impl Units {
         self.effects[self.of_block[block]]
     }
 
-    /// Fits the effects to what is left over in every block; returns how far the farthest moved.
+    /// Fits the effects to the residuals of every block; returns the largest change.
     fn fit(&mut self, left_over: impl Fn(usize) -> f64) -> f64 {
         let mut own: Vec<Vec<f64>> = vec![Vec::new(); self.effects.len()];
         self.of_block.iter().enumerate().for_each(|(b, &unit)| own[unit].push(left_over(b)));
@@ -78,7 +82,7 @@ impl Units {
         moved
     }
 
-    /// The mean of the effects, their variance, and how many there are.
+    /// The mean of the effects, their variance, and their number.
     fn spread(&self) -> (f64, f64, f64) {
         let n = self.effects.len() as f64;
         let mean = self.effects.iter().sum::<f64>() / n;
@@ -87,8 +91,8 @@ impl Units {
     }
 }
 
-/// What differences of blocks tell, of which each names its units of the first side and of the second; `None` without blocks.
-/// O(blocks · log).
+/// Estimates the difference from block differences, each with its units of the first and of the
+/// second side; `None` without blocks. O(blocks · log).
 pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> {
     if differences.is_empty() || differences.len() != units.len() {
         return None;
@@ -109,8 +113,9 @@ pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> 
     let left = differences.iter().enumerate().map(|(b, d)| (d - fitted(b)).powi(2)).sum::<f64>();
     let free = blocks - n - m + 1.0;
     let noise = if free > 0.0 { left / free } else { 0.0 };
-    // Three units that happen to be alike must not pass for a side without spread, where the other side's ten show it: where their
-    // numbers differ, the fewer are held to vary no less than all do together.
+    // Three units that happen to be alike must not pass for a side without spread if the other
+    // side's ten show it: if their numbers differ, the smaller side's variance is at least the
+    // pooled one.
     let pooled = ((n - 1.0) * var_x + (m - 1.0) * var_y) / (n + m - 2.0).max(1.0);
     let held = |own: f64, is_fewer: bool| if is_fewer { own.max(pooled) } else { own };
     let (x, y) = (held(var_x, n < m) / n, held(var_y, m < n) / m);
@@ -127,7 +132,7 @@ pub fn difference(differences: &[f64], units: &[(u32, u32)]) -> Option<Crossed> 
     });
     Some(Crossed {
         estimate: mean_y - mean_x,
-        // Fewer blocks than that can't know it better, however alike few units look.
+        // Fewer blocks can't be more precise than this, however alike few units look.
         squared_error: all.max(noise / blocks),
         squared_noise: noise / blocks,
         df: df.max(1.0),
@@ -141,10 +146,11 @@ mod tests {
     use super::*;
     use crate::resampling::Stream;
 
-    /// A draw of how a build is placed.
+    /// A random effect of the placement of a build.
     type Placement = fn(&mut Stream) -> f64;
 
-    /// Differences, in per cent, of so many blocks of builds that meet by turns, with noise of 1 % that has outliers.
+    /// Differences in per cent of `count` blocks of builds that alternate, with noise of 1 % that
+    /// has outliers.
     fn blocks(
         stream: &mut Stream,
         (n, m): (usize, usize),
@@ -176,12 +182,13 @@ mod tests {
     }
 
     const NORMAL: Placement = |stream| stream.normal();
-    /// Aligned or not.
+    /// Two equally likely effects, as with code alignment.
     const TWO_PLACES: Placement = |stream| if stream.uniform() < 0.5 { 1.0 } else { -1.0 };
     /// One build in five is unlucky.
     const UNLUCKY: Placement = |stream| if stream.uniform() < 0.2 { 2.0 } else { 0.0 };
 
-    /// How often of `cases` the interval at this confidence lies above `beyond`, or below its negative.
+    /// Share of `cases` in which the interval at this confidence is above `beyond`, or below its
+    /// negative.
     fn called(
         sides: (usize, usize),
         count: usize,
@@ -209,7 +216,7 @@ mod tests {
                 ("unlucky", 1.5, UNLUCKY),
             ] {
                 let rate = called(sides, 40, (sd, draw), 0.0, (0.95, 0.0, 400));
-                // 5 % of 400, and 2.3 standard errors of that.
+                // 5 % of 400, plus 2.3 standard errors.
                 assert!(rate <= 0.075, "{sides:?} {name} {sd}: {rate}");
             }
         }
@@ -217,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_true_difference_is_found_with_five_builds_a_side() {
-        // At the confidence of one look of many, beyond a threshold of 1 %.
+        // At the confidence of one of many looks, beyond a threshold of 1 %.
         let strict = (0.998, 0.0, 400);
         let power = called((5, 5), 100, (0.5, NORMAL), 3.0, strict);
         assert!(power >= 0.8, "{power}");
@@ -260,7 +267,7 @@ mod tests {
         assert!((interval.lower - (5.0 - reach)).abs() < 1e-9, "{interval:?}");
         assert!((interval.upper - (5.0 + reach)).abs() < 1e-9, "{interval:?}");
         assert_eq!(found.interval(0.95, 4), None);
-        // One build has no spread, whatever is asked for.
+        // A single build has no spread, regardless of `fewest`.
         assert_eq!(Crossed { units: (1, 9), ..found }.interval(0.95, 0), None);
         assert_eq!(Crossed { units: (9, 1), ..found }.interval(0.95, 0), None);
         assert!(Crossed { units: (2, 2), ..found }.interval(0.95, 0).is_some());
@@ -293,9 +300,9 @@ mod tests {
         assert!(near(found.squared_noise, 0.08 / 5.0 / 8.0), "{found:?}");
         assert!(near(found.estimate, 5.5) && near(found.squared_error, 1.25), "{found:?}");
         assert!(near(found.df, 1.25 * 1.25 / (0.0625 + 1.0)), "{found:?}");
-        // What the noise adds to a unit of four blocks: 0.016/4.
+        // The noise in the mean of a unit with four blocks: 0.016/4.
         assert!(near(found.between.unwrap(), (1.25_f64 - 0.016 / 4.0).sqrt()), "{found:?}");
-        // As many blocks as numbers that were fitted leave no noise.
+        // With as many blocks as fitted parameters, no noise can be estimated.
         let found = difference(&[5.0, 7.0, 4.0], &[(0, 0), (0, 1), (1, 0)]).unwrap();
         assert!(found.squared_noise == 0.0 && found.between.is_none(), "{found:?}");
     }
@@ -310,7 +317,7 @@ mod tests {
         assert!((found.squared_error - (x + y)).abs() < 1e-6, "{found:?}");
         let df = (x + y) * (x + y) / (x * x + y * y / 3.0);
         assert!((found.df - df).abs() < 1e-6, "{found:?}");
-        // Where nothing differs at all, as many as there are units less the two means.
+        // Without any differences, the number of units minus the two means.
         let found = difference(&[3.0; 8], &units).unwrap();
         assert_eq!((found.squared_error, found.df, found.estimate), (0.0, 4.0, 3.0));
     }

@@ -1,19 +1,19 @@
-//! Kernel density estimates: how thickly the values lie, as a smooth curve, and how wide to smooth.
+//! Kernel density estimates and their bandwidths.
 //!
 //! The estimate is the classical one with a normal kernel (Silverman, *Density Estimation for
-//! Statistics and Data Analysis*, 1986). Values are first shared out linearly between the two
-//! nearest points of the grid (Wand & Jones, *Kernel Smoothing*, 1995, appendix D), as R's
-//! `density` does, so that ten million values cost one pass. Bandwidths are those of R's `bw.nrd0`,
-//! `bw.nrd` and `bw.SJ`. Nothing here draws, and nothing says how many modes there are.
+//! Statistics and Data Analysis*, 1986). Values are first distributed linearly between the two
+//! nearest points of the grid (Wand & Jones, *Kernel Smoothing*, 1995, appendix D), as in R's
+//! `density`, so that ten million values need one pass. Bandwidths are those of R's `bw.nrd0`,
+//! `bw.nrd` and `bw.SJ`. Nothing is drawn here, and modes are not counted.
 
 mod sheather_jones;
 
 use crate::descriptive;
 pub use sheather_jones::{sheather_jones_direct, sheather_jones_solve};
 
-/// The grid reaches so many bandwidths beyond the extremes, as R's `density` does.
+/// Number of bandwidths by which the grid extends beyond the extremes, as in R's `density`.
 const REACH: f64 = 3.0;
-/// Farther than so many bandwidths the kernel adds less than the last bit of its peak.
+/// Number of bandwidths beyond which the kernel adds less than the last bit of its peak.
 const KERNEL_ENDS: f64 = 8.5;
 
 /// A density at equally spaced points.
@@ -21,8 +21,8 @@ const KERNEL_ENDS: f64 = 8.5;
 pub struct Density {
     /// Ascending, equally spaced, in the unit of the values.
     pub x: Vec<f64>,
-    /// The density there, at least 0, in 1 / unit; its sum times the spacing is 1, but for what lies
-    /// beyond the ends (about 0.1 % of the outermost values).
+    /// The density there, at least 0, in 1 / unit; its sum times the spacing is 1, except for what
+    /// is beyond the ends (about 0.1 % of the outermost values).
     pub y: Vec<f64>,
 }
 
@@ -40,10 +40,10 @@ impl Density {
 /// The density of the values, smoothed by a normal kernel with the standard deviation `bandwidth`,
 /// at `grid_points` places from three bandwidths below the smallest to three above the largest.
 ///
-/// `xs`: finite, n ≥ 1, any order. None without values, for fewer than two points, or for a
-/// bandwidth that is not positive and finite. Where the spacing is wider than the bandwidth, the
-/// curve is as smooth as the grid allows, and its area stays 1. O(n + grid²) at worst, with grid²
-/// only for bandwidths that are a large share of the range.
+/// `xs`: finite, n ≥ 1, any order. `None` without values, for fewer than two points, or for a
+/// bandwidth that is not positive and finite. If the spacing is wider than the bandwidth, the curve
+/// is as smooth as the grid allows, and its area remains 1. O(n + grid²) at worst, with grid² only
+/// for bandwidths that are a large share of the range.
 #[must_use]
 pub fn estimate(xs: &[f64], bandwidth: f64, grid_points: usize) -> Option<Density> {
     let least = xs.iter().copied().min_by(f64::total_cmp)?;
@@ -60,13 +60,13 @@ pub fn estimate(xs: &[f64], bandwidth: f64, grid_points: usize) -> Option<Densit
     Some(Density { x, y: smoothed(&mass, bandwidth / spacing, spacing) })
 }
 
-/// The share of all values at every point of the grid; a value between two points is shared by its
-/// distance to them.
+/// The share of all values at every point of the grid; a value between two points is divided
+/// according to its distance to them.
 fn shared_out(xs: &[f64], least: f64, margin: f64, spacing: f64, points: usize) -> Vec<f64> {
     let mut mass = vec![0.0; points];
     let per_step = 1.0 / spacing;
     for x in xs {
-        // The offset goes first, so that values about 1e12 keep their digits.
+        // The offset is subtracted first, so that values around 1e12 keep their digits.
         let place = ((x - least) + margin) * per_step;
         let below = (place as usize).min(points - 2);
         let share = (place - below as f64).clamp(0.0, 1.0);
@@ -83,7 +83,7 @@ fn smoothed(mass: &[f64], width: f64, spacing: f64) -> Vec<f64> {
     let reach = ((KERNEL_ENDS * width).ceil() as usize).min(mass.len() - 1);
     let mut kernel: Vec<f64> =
         (0..=reach).map(|k| (-0.5 * (k as f64 / width).powi(2)).exp()).collect();
-    // The discrete kernel is given the area 1, which matters where it is narrower than a step.
+    // The discrete kernel is normalized, which matters if it is narrower than a step.
     let whole = kernel[0] + 2.0 * kernel[1..].iter().sum::<f64>();
     let cut = reach < (KERNEL_ENDS * width).ceil() as usize;
     let area = if cut { width * std::f64::consts::TAU.sqrt() } else { whole };
@@ -104,8 +104,8 @@ fn smoothed(mass: &[f64], width: f64, spacing: f64) -> Vec<f64> {
 
 /// Silverman's bandwidth, 0.9 min(sd, IQR / 1.34) n^(−1/5): R's `bw.nrd0`.
 ///
-/// `sorted`: ascending, finite. None for fewer than two values; where the spread is 0, the absolute
-/// value (or 1) stands in its place, as in R. O(n).
+/// `sorted`: ascending, finite. `None` for fewer than two values; if the spread is 0, the absolute
+/// value (or 1) is used instead, as in R. O(n).
 #[must_use]
 pub fn nrd0(sorted: &[f64]) -> Option<f64> {
     let (sd, robust) = spreads(sorted, 1.34)?;
@@ -116,7 +116,7 @@ pub fn nrd0(sorted: &[f64]) -> Option<f64> {
 
 /// Scott's variation of it, 1.06 min(sd, IQR / 1.34) n^(−1/5): R's `bw.nrd`.
 ///
-/// `sorted`: ascending, finite. None for fewer than two values; 0 where more than half are equal.
+/// `sorted`: ascending, finite. `None` for fewer than two values; 0 if more than half are equal.
 /// O(n).
 #[must_use]
 pub fn nrd(sorted: &[f64]) -> Option<f64> {

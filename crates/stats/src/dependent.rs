@@ -1,22 +1,23 @@
-//! Intervals that stay true when successive values are correlated: widened by the autocorrelation
-//! time, or by the stationary bootstrap.
+//! Intervals that remain valid for correlated values: widened by the autocorrelation time, or by
+//! the stationary bootstrap.
 //!
-//! Widening takes n values as n/τ independent ones, with the autocorrelation time τ of the ranks
+//! Widening treats n values as n/τ independent ones, with the autocorrelation time τ of the ranks
 //! (Geyer, 1992). The stationary bootstrap (Politis and Romano, "The stationary bootstrap", 1994)
-//! resamples runs of consecutive values whose lengths are geometric, with the mean length of Politis
-//! and White ("Automatic block-length selection for the dependent bootstrap", 2004, with the
-//! correction of Patton, Politis and White, 2009), and reads the percentile interval. Both lean on
-//! an estimate of dependence that few values can't give: see `docs/concepts/interval-coverage.md`.
+//! resamples runs of consecutive values whose lengths are geometric, with the mean length of
+//! Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with
+//! the correction of Patton, Politis and White, 2009), and uses the percentile interval. Both
+//! depend on an estimate of dependence that few values can't provide: see
+//! `docs/concepts/interval-coverage.md`.
 
 use crate::resampling::Stream;
 use crate::{Interval, autocorrelation, descriptive, signed_rank, student_t};
 
-/// Student's interval for the mean, of as many values as the series is worth: x̄ ± t s √(τ/n) with
-/// n/τ − 1 degrees of freedom.
+/// Student's interval for the mean, with the effective number of values: x̄ ± t s √(τ/n) with n/τ −
+/// 1 degrees of freedom.
 ///
-/// `xs`: finite, in the order in which they were taken; `confidence` in 0..1. The variance is that
-/// of n/τ values too: s² n⁻¹(n − 1)/(1 − τ/n), since a series that is correlated shows less of its
-/// spread. None for fewer than two effective values. O(n log n).
+/// `xs`: finite, in order of measurement; `confidence` in 0..1. The variance is corrected as well:
+/// s² n⁻¹(n − 1)/(1 − τ/n), since a correlated series shows less of its spread. `None` for fewer
+/// than two effective values. O(n log n).
 #[must_use]
 pub fn mean_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     let n = xs.len() as f64;
@@ -33,9 +34,8 @@ pub fn mean_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
 
 /// The signed-rank interval for the pseudo-median with its distance from the middle widened by √τ.
 ///
-/// `xs`: finite, in the order in which they were taken; `confidence` in 0..1. None when there are
-/// too few values, or they are correlated too much, for an end within the data. O(n log n)
-/// typically.
+/// `xs`: finite, in order of measurement; `confidence` in 0..1. `None` if there are too few values,
+/// or they are too strongly correlated, for an end within the data. O(n log n) typically.
 #[must_use]
 pub fn pseudo_median_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
@@ -48,11 +48,9 @@ pub fn pseudo_median_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     (k >= 0.0).then(|| signed_rank::walsh_interval(&descriptive::sorted(xs), k as u64))
 }
 
-/// The mean length of blocks that suits the stationary bootstrap of a mean, from 1 to
-/// min(3 √n, n/3).
+/// The mean block length suitable for the stationary bootstrap of a mean, from 1 to min(3 √n, n/3).
 ///
-/// `xs`: finite, in the order in which they were taken; 1 for fewer than 9 or constant values. O(n
-/// log n).
+/// `xs`: finite, in order of measurement; 1 for fewer than 9 or constant values. O(n log n).
 #[must_use]
 pub fn block_length(xs: &[f64]) -> f64 {
     let n = xs.len() as f64;
@@ -60,8 +58,8 @@ pub fn block_length(xs: &[f64]) -> f64 {
     if most < 3.0 || xs.iter().all(|x| *x == xs[0]) {
         return 1.0;
     }
-    // The flat-top window is twice as long as the lags that stand out against chance: the first lag
-    // after which several in a row don't.
+    // The flat-top window is twice as long as the lags with significant autocorrelation, which end
+    // before several insignificant ones in a row.
     let in_a_row = n.log10().sqrt().ceil().max(5.0) as usize;
     let longest = n.sqrt().ceil() as usize + in_a_row;
     let acf = autocorrelation::autocorrelation(xs, longest);
@@ -85,11 +83,11 @@ pub fn block_length(xs: &[f64]) -> f64 {
     (n * slope * slope / (spectrum * spectrum)).cbrt().clamp(1.0, most)
 }
 
-/// What a statistic comes to in `resamples` resamples of the stationary bootstrap with blocks of
+/// The values of a statistic in `resamples` resamples of the stationary bootstrap with blocks of
 /// mean length `length`, in the order drawn.
 ///
-/// `xs`: in the order in which they were taken; the statistic is given the resampled values, in an
-/// order it may change. The same seed gives the same digits. Empty for no values.
+/// `xs`: in order of measurement; the statistic gets the resampled values, which it may reorder.
+/// The same seed gives the same digits. Empty for no values.
 pub fn stationary_bootstrap(
     xs: &[f64],
     length: f64,
@@ -108,7 +106,7 @@ pub fn stationary_bootstrap(
             let mut place = stream.next_index(xs.len());
             for value in &mut drawn {
                 *value = xs[place];
-                // Blocks run on from the end to the beginning.
+                // Blocks wrap around from the end to the beginning.
                 place = if stream.uniform() < restart {
                     stream.next_index(xs.len())
                 } else if place + 1 == xs.len() {
@@ -124,7 +122,7 @@ pub fn stationary_bootstrap(
 
 /// The percentile interval of the stationary bootstrap, with [`block_length`].
 ///
-/// `xs`: finite, n ≥ 2, in the order in which they were taken, else None; `confidence` in 0..1.
+/// `xs`: finite, n ≥ 2, in order of measurement, otherwise `None`; `confidence` in 0..1.
 pub fn block_bootstrap_interval(
     xs: &[f64],
     confidence: f64,
@@ -187,7 +185,8 @@ mod tests {
         for phi in [0.0, 0.5, 0.8] {
             let of_mean = coverage(400, phi, 600, |xs| mean_interval(xs, 0.95));
             let of_pseudo = coverage(400, phi, 600, |xs| pseudo_median_interval(xs, 0.95));
-            // At 0.8, 400 values are worth 44, and the time itself is not known well.
+            // At 0.8, 400 values have an effective number of 44, and the time itself is poorly
+            // known.
             let least = if phi < 0.8 { 0.92 } else { 0.9 };
             assert!((least..=0.98).contains(&of_mean), "{phi}: {of_mean}");
             assert!((least..=0.98).contains(&of_pseudo), "{phi}: {of_pseudo}");
@@ -196,7 +195,7 @@ mod tests {
 
     #[test]
     fn without_dependence_the_intervals_are_the_plain_ones() {
-        // Neighbours are on either side of the middle: nothing is to be widened.
+        // Neighbours are on either side of the middle: nothing needs widening.
         let xs = [1.0, 5.0, 2.0, 6.0, 3.0, 7.5, 4.0];
         assert_eq!(autocorrelation::autocorrelation_time(&xs), 1.0);
         let (found, plain) =
@@ -211,7 +210,7 @@ mod tests {
             assert_eq!(mean_interval(&xs, confidence), None);
             assert_eq!(pseudo_median_interval(&xs, confidence), None);
         }
-        // One value has no spread, and of three no interval holds the middle with 99 %.
+        // One value has no spread, and three have no interval for the middle at 99 %.
         assert_eq!(mean_interval(&xs[..1], 0.95), None);
         assert_eq!(pseudo_median_interval(&xs[..3], 0.99), None);
     }
@@ -227,7 +226,7 @@ mod tests {
         assert!(wide(&bound) > 2.0 * wide(&free), "{} {}", wide(&bound), wide(&free));
         let (short, long) = (block_length(&free), block_length(&bound));
         assert!(short >= 1.0 && long > 2.0 * short, "{short} {long}");
-        // It knows neither unit nor origin.
+        // It is invariant under unit and origin.
         let other: Vec<f64> = bound.iter().map(|x| 8.0 * x).collect();
         assert!((block_length(&other) - long).abs() < 1e-9);
         // Never more than 3 √n, nor a third of them.
@@ -269,7 +268,7 @@ mod tests {
                 .collect();
             descriptive::mean(&lengths)
         };
-        // With G/g = 2φ/(1 − φ²), 1000 values ask for 12 at φ = 0.5 and for 45 at 0.9.
+        // With G/g = 2φ/(1 − φ²), 1000 values need 12 at φ = 0.5 and 45 at 0.9.
         let (none, half, most) = (mean_length(0.0), mean_length(0.5), mean_length(0.9));
         assert!(none < 5.0 && (8.0..18.0).contains(&half), "{none} {half}");
         assert!((25.0..60.0).contains(&most), "{most}");

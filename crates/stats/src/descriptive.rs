@@ -1,12 +1,12 @@
-//! Descriptions of one sample: where it lies, how wide it is, what shape it has.
+//! Descriptive statistics of one sample: location, spread, shape.
 //!
-//! Moments are taken about the mean after it has been refined once, and corrected for what rounding
-//! left of it, so that a common offset (timestamps of 1e12) costs no digits. Quantiles are type 7
-//! of Hyndman and Fan (1996), the default of R and NumPy. Nothing here decides anything.
+//! Moments are taken about the mean after one refinement, and corrected for its remaining rounding
+//! error, so that a common offset (timestamps of 1e12) costs no digits. Quantiles are type 7 of
+//! Hyndman and Fan (1996), the default of R and NumPy. Nothing is decided here.
 
 use crate::sorting;
 
-/// The median absolute deviation times this estimates the standard deviation of normal data.
+/// Factor by which the median absolute deviation estimates the standard deviation of normal data.
 pub const ROBUST_SD: f64 = 1.4826;
 
 /// The arithmetic mean; NaN for no values. `xs`: finite, any order; O(n).
@@ -18,8 +18,8 @@ pub fn mean(xs: &[f64]) -> f64 {
     rough + xs.iter().map(|x| x - rough).sum::<f64>() / n
 }
 
-/// The sum of the given power of the deviations from the mean, the mean being exact to the last bit
-/// of the deviations.
+/// The sum of the given power of the deviations from the mean, which is accurate to the last bit of
+/// the deviations.
 fn central_sum(xs: &[f64], power: i32) -> f64 {
     let centre = mean(xs);
     let rest = xs.iter().map(|x| x - centre).sum::<f64>() / xs.len() as f64;
@@ -35,8 +35,8 @@ pub fn variance(xs: &[f64]) -> f64 {
     central_sum(xs, 2) / (xs.len() - 1) as f64
 }
 
-/// The sum, as if added exactly and rounded at the end (Neumaier's compensated sum). `xs`: finite,
-/// any order; O(n).
+/// The sum, as if computed exactly and rounded once (Neumaier's compensated sum). `xs`: finite, any
+/// order; O(n).
 #[must_use]
 pub fn sum(xs: &[f64]) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
@@ -48,8 +48,8 @@ pub fn sum(xs: &[f64]) -> f64 {
     sum + lost
 }
 
-/// The geometric mean; NaN where a value is not positive, and for no values. `xs`: finite, any
-/// order; O(n).
+/// The geometric mean; NaN if a value is not positive, and for no values. `xs`: finite, any order;
+/// O(n).
 #[must_use]
 pub fn geometric_mean(xs: &[f64]) -> f64 {
     if xs.iter().any(|x| *x <= 0.0) {
@@ -58,10 +58,10 @@ pub fn geometric_mean(xs: &[f64]) -> f64 {
     mean(&xs.iter().map(|x| x.ln()).collect::<Vec<_>>()).exp()
 }
 
-/// The mean of what is left when this share of the values is taken away at either end: R's
-/// `mean(trim = share)`.
+/// The mean after removing this share of the values at either end: R's `mean(trim = share)`.
 ///
-/// `sorted`: ascending, finite; `share` in 0..0.5 (the median from 0.5 on). NaN for no values. O(n).
+/// `sorted`: ascending, finite; `share` in 0..0.5 (the median from 0.5 on). NaN for no values.
+/// O(n).
 #[must_use]
 pub fn trimmed_mean(sorted: &[f64], share: f64) -> f64 {
     let cut = (sorted.len() as f64 * share.max(0.0)).floor() as usize;
@@ -106,8 +106,8 @@ pub struct Moments {
     pub excess_kurtosis: ByDefinition,
 }
 
-/// All four at once, each equal to the digit to what its own function gives, at a quarter of the cost.
-/// `xs`: finite, any order; O(n).
+/// Computes all four together, each with exactly the result of its own function, at a quarter of
+/// the cost. `xs`: finite, any order; O(n).
 #[must_use]
 pub fn moments(xs: &[f64]) -> Moments {
     let (centre, n) = (mean(xs), xs.len() as f64);
@@ -129,14 +129,15 @@ pub fn moments(xs: &[f64]) -> Moments {
     }
 }
 
-/// A skewness or an excess kurtosis by each of the three definitions that statistics packages print.
+/// A skewness or an excess kurtosis by each of the three definitions used by statistics packages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByDefinition {
     /// With plain moments: g₁, g₂.
     pub plain: f64,
-    /// Adjusted for bias, as SAS and Excel have it: G₁ (from 3 values on), G₂ (from 4); otherwise NaN.
+    /// Adjusted for bias, as in SAS and Excel: G₁ (at least 3 values), G₂ (at least 4); otherwise
+    /// NaN.
     pub adjusted: f64,
-    /// With the variance of divisor n − 1 below: b₁, b₂; the default of R's `e1071`.
+    /// With the variance of divisor n − 1 in the denominator: b₁, b₂; the default of R's `e1071`.
     pub by_sd: f64,
 }
 
@@ -186,7 +187,7 @@ pub fn sorted(xs: &[f64]) -> Vec<f64> {
 
 /// The quantile of type 7: linear between the order statistics around position (n − 1) p. O(1).
 ///
-/// `sorted`: ascending, n ≥ 1; `p` is taken into 0..=1. NaN for no values or a `p` that is NaN.
+/// `sorted`: ascending, n ≥ 1; `p` is clamped to 0..=1. NaN for no values or if `p` is NaN.
 #[must_use]
 pub fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
     if sorted.is_empty() || p.is_nan() {
@@ -203,8 +204,9 @@ pub fn quantile_sorted(sorted: &[f64], p: f64) -> f64 {
     low + fraction * (sorted[(below + 1).min(last)] - low)
 }
 
-/// The distance between the quartiles of type 7, taken from offsets to the smallest value so that
-/// values about 1e12 keep their digits: R's `IQR`. `sorted`: ascending; NaN for no values. O(1).
+/// The distance between the quartiles of type 7, computed from offsets to the smallest value so
+/// that values around 1e12 keep their digits: R's `IQR`. `sorted`: ascending; NaN for no values.
+/// O(1).
 #[must_use]
 pub fn interquartile_range(sorted: &[f64]) -> f64 {
     let Some(&first) = sorted.first() else { return f64::NAN };
@@ -218,7 +220,7 @@ pub fn interquartile_range(sorted: &[f64]) -> f64 {
     offset(0.75) - offset(0.25)
 }
 
-/// The median; NaN for no values. `xs`: any order, left as it is; O(n) and a copy.
+/// The median; NaN for no values. `xs`: any order, unchanged; O(n) plus a copy.
 #[must_use]
 pub fn median(xs: &[f64]) -> f64 {
     median_of(&mut xs.to_vec())
@@ -250,7 +252,7 @@ fn median_of(values: &mut [f64]) -> f64 {
     midpoint(lower, upper)
 }
 
-/// Half way between two values, equal to the value when both are.
+/// The midpoint of two values; exact if both are equal.
 pub(crate) fn midpoint(a: f64, b: f64) -> f64 {
     (a + b) / 2.0
 }
@@ -266,7 +268,7 @@ pub fn median_absolute_deviation(xs: &[f64]) -> f64 {
     median_of(&mut deviations)
 }
 
-/// [`median_absolute_deviation`] of values in ascending order, without a copy of them: from the median
+/// Like [`median_absolute_deviation`], for ascending values and without a copy: from the median
 /// outwards the deviations ascend on either side. NaN for no values; O(n).
 #[must_use]
 pub fn median_absolute_deviation_sorted(sorted: &[f64]) -> f64 {
@@ -288,7 +290,7 @@ pub fn median_absolute_deviation_sorted(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { last } else { midpoint(before, last) }
 }
 
-/// The smallest distance between two distinct values: an estimate of the clock's step. None when
+/// The smallest distance between two distinct values: an estimate of the clock's step. `None` if
 /// all are equal.
 ///
 /// `sorted`: ascending; O(n).
@@ -412,7 +414,7 @@ mod tests {
 
     #[test]
     fn skewness_and_kurtosis_by_each_definition_are_those_of_the_textbook() {
-        // R: moments by hand, as `e1071` has its three types.
+        // R: moments by hand, with the three types of `e1071`.
         let xs = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0];
         let near = |found: ByDefinition, expected: [f64; 3]| {
             let all = [found.plain, found.adjusted, found.by_sd];

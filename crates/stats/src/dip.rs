@@ -1,12 +1,13 @@
-//! Hartigan's dip: how far a sample is from having a single mode.
+//! Hartigan's dip test of unimodality.
 //!
-//! The dip is the largest distance between the sample's distribution function and the nearest one
-//! with one mode (Hartigan & Hartigan, "The dip test of unimodality", Annals of Statistics 13, 1985),
-//! found by fitting the greatest convex minorant and the least concave majorant to ever smaller middle
-//! intervals (Hartigan, algorithm AS 217, with the corrections published for it later). Its smallest
-//! value is 1/(2n), as in R's package `diptest`. The p-value is interpolated in a table of quantiles
-//! from uniform samples, as there; the table is this crate's own simulation (`examples/dip_table.rs`),
-//! good to about 0.003. It says *that* there is more than one mode, not where.
+//! The dip is the largest distance between the sample's distribution function and the nearest
+//! unimodal one (Hartigan & Hartigan, "The dip test of unimodality", Annals of Statistics 13,
+//! 1985), found by fitting the greatest convex minorant and the least concave majorant to ever
+//! smaller middle intervals (Hartigan, algorithm AS 217, with the corrections published later). Its
+//! smallest value is 1/(2n), as in R's package `diptest`. The p-value is interpolated in a table of
+//! quantiles from uniform samples, as there; the table is this crate's own simulation
+//! (`examples/dip_table.rs`), accurate to about 0.003. The test shows *that* there is more than one
+//! mode, not where.
 
 mod table;
 
@@ -15,13 +16,13 @@ mod table;
 pub struct Dip {
     /// The distance, in 1/(2n)..=0.25.
     pub d: f64,
-    /// Probability of so large a dip from a uniform distribution, the hardest one with a single
-    /// mode; 1 for fewer than four values.
+    /// p-value against a uniform distribution, the hardest unimodal one; 1 for fewer than four
+    /// values.
     pub p: f64,
 }
 
-/// The dip of a sample with its p-value. `sorted`: ascending, finite. None without values. O(n) a fit,
-/// and few fits.
+/// The dip of a sample with its p-value. `sorted`: ascending, finite. `None` without values. O(n)
+/// per fit, with few fits.
 #[must_use]
 pub fn dip(sorted: &[f64]) -> Option<Dip> {
     let d = statistic(sorted)?;
@@ -33,7 +34,7 @@ pub fn dip(sorted: &[f64]) -> Option<Dip> {
 pub fn statistic(sorted: &[f64]) -> Option<f64> {
     let n = sorted.len();
     let (first, last) = (sorted.first()?, sorted.last()?);
-    // Everything is counted in steps of 1/(2n); the first fit can't be nearer than one.
+    // Everything is counted in steps of 1/(2n); the first fit can't be closer than one.
     let mut dip = 1.0;
     if n >= 2 && last > first {
         let convex = neighbours_below(sorted);
@@ -61,12 +62,12 @@ pub fn statistic(sorted: &[f64]) -> Option<f64> {
     Some(dip / (2 * n) as f64)
 }
 
-/// For every value the one to its left where the greatest convex minorant up to it bends last.
+/// For every value, the previous bend of the greatest convex minorant up to it.
 fn neighbours_below(x: &[f64]) -> Vec<usize> {
     let mut last = vec![0; x.len()];
     for j in 1..x.len() {
         let mut at = j - 1;
-        // Take out points that lie on or above the chord from their neighbour to j.
+        // Remove points on or above the chord from their neighbour to j.
         while at != 0 {
             let before = last[at];
             let (from_at, of_before) = ((x[j] - x[at]), (x[at] - x[before]));
@@ -81,7 +82,7 @@ fn neighbours_below(x: &[f64]) -> Vec<usize> {
     last
 }
 
-/// For every value the one to its right where the least concave majorant from it bends first.
+/// For every value, the next bend of the least concave majorant from it.
 fn neighbours_above(x: &[f64]) -> Vec<usize> {
     let end = x.len() - 1;
     let mut next = vec![end; x.len()];
@@ -107,22 +108,23 @@ fn chain(neighbours: &[usize], from: usize, to: usize) -> Vec<usize> {
     let mut at = from;
     while at != to {
         let next = neighbours[at];
-        // Neighbours may jump over the end of a smaller interval.
+        // Neighbours may be beyond the end of a smaller interval.
         at = if (from < to) == (next < to) { next } else { to };
         bends.push(at);
     }
     bends
 }
 
-/// Where the minorant and the majorant are farthest apart.
+/// The place where minorant and majorant are farthest apart.
 struct Gap {
     distance: f64,
-    /// Index of the bend of the minorant (which goes down) and of the majorant (which goes up) there.
+    /// Index of the bend of the minorant (in descending order) and of the majorant (in ascending
+    /// order) there.
     minorant: usize,
     majorant: usize,
 }
 
-/// The widest gap between the two over an interval, in steps; None where both are one chord.
+/// The widest gap between the two over an interval, in steps; `None` if both are one chord.
 fn widest_gap(x: &[f64], minorant: &[usize], majorant: &[usize]) -> Option<Gap> {
     if minorant.len() == 2 && majorant.len() == 2 {
         return None;
@@ -132,7 +134,7 @@ fn widest_gap(x: &[f64], minorant: &[usize], majorant: &[usize]) -> Option<Gap> 
     loop {
         let (on_minorant, on_majorant) = (minorant[below], majorant[above]);
         if on_minorant > on_majorant {
-            // The next bend is one of the majorant: its height over the minorant's chord.
+            // The next bend is in the majorant: its height over the minorant's chord.
             let left = minorant[below + 1];
             let slope = (on_minorant - left) as f64 / (x[on_minorant] - x[left]);
             let height =
@@ -142,7 +144,7 @@ fn widest_gap(x: &[f64], minorant: &[usize], majorant: &[usize]) -> Option<Gap> 
                 gap = Gap { distance: height, minorant: below + 1, majorant: above - 1 };
             }
         } else {
-            // One of the minorant: its depth under the majorant's chord.
+            // The next bend is in the minorant: its depth under the majorant's chord.
             let left = majorant[above - 1];
             let slope = (on_majorant - left) as f64 / (x[on_majorant] - x[left]);
             let depth = (x[on_minorant] - x[left]) * slope + 1.0 - (on_minorant - left) as f64;
@@ -163,14 +165,14 @@ fn farthest(bends: &[usize], distance: impl Fn(usize, usize) -> f64) -> f64 {
     bends.windows(2).map(|pair| distance(pair[0], pair[1])).fold(0.0, f64::max)
 }
 
-/// How far the sample rises over the chord from `begin` to `end`, at least one step.
+/// Maximum height of the sample over the chord from `begin` to `end`, at least one step.
 fn above_chord(x: &[f64], begin: usize, end: usize) -> f64 {
     let Some(slope) = slope(x, begin, end) else { return 1.0 };
     let heights = (begin..=end).map(|i| (i - begin + 1) as f64 - (x[i] - x[begin]) * slope);
     heights.fold(1.0, f64::max)
 }
 
-/// How far it falls below it, at least one step.
+/// Maximum depth of the sample under the chord, at least one step.
 fn below_chord(x: &[f64], begin: usize, end: usize) -> f64 {
     let Some(slope) = slope(x, begin, end) else { return 1.0 };
     let depths = (begin..=end).map(|i| (x[i] - x[begin]) * slope - ((i - begin) as f64 - 1.0));
@@ -181,9 +183,9 @@ fn slope(x: &[f64], begin: usize, end: usize) -> Option<f64> {
     (end - begin > 1 && x[end] != x[begin]).then(|| (end - begin) as f64 / (x[end] - x[begin]))
 }
 
-/// The p-value by the table: linear in the number of values, then in the scaled dip.
+/// The p-value from the table: linear in the number of values, then in the scaled dip.
 fn p_value(d: f64, n: usize) -> f64 {
-    /// The table's digits.
+    /// Resolution of the table.
     const ROUNDED: f64 = 1e-5;
     let rows = &table::QUANTILES;
     if n < rows[0].0 {
@@ -198,8 +200,8 @@ fn p_value(d: f64, n: usize) -> f64 {
         y0 + share * (y1 - y0)
     };
     let scaled = d * (n as f64).sqrt();
-    // In few values the smallest dip has a probability of its own: columns that are equal share the mean
-    // of their probabilities, as R's `approx` has it.
+    // With few values the smallest dip has positive probability: equal columns share the mean of
+    // their probabilities, as in R's `approx`.
     let mut points: Vec<(f64, f64, f64)> = Vec::new();
     for (column, p) in table::PROBABILITIES.into_iter().enumerate() {
         match points.last_mut() {
@@ -251,11 +253,13 @@ mod tests {
 
     #[test]
     fn p_values_are_read_off_the_table() {
-        // Of 4 values ten columns are equal: the mean of their probabilities is 0.218, that of the next one 0.7.
+        // For 4 values ten columns are equal: the mean of their probabilities is 0.218, that of the
+        // next one 0.7.
         let between = (0.25 + 0.265_62) / 2.0;
         assert!((p_value(between / 2.0, 4) - (1.0 - (0.218 + 0.7) / 2.0)).abs() < 1e-4);
         assert!((p_value(0.265_62 / 2.0, 4) - 0.3).abs() < 1e-4);
-        // 12 values are two fifths of the way from 10 to 15: there half of the samples have so small a dip, or three in five.
+        // 12 values are two fifths of the way from 10 to 15: there half of the samples, or three in
+        // five, have such a small dip.
         let half = 0.309_26 + 0.4 * (0.324_00 - 0.309_26);
         let more = 0.323_12 + 0.4 * (0.341_37 - 0.323_12);
         let root = 12f64.sqrt();

@@ -2,7 +2,7 @@
 //! of freedom, whole or not.
 //!
 //! Either tail is an incomplete beta function (Abramowitz and Stegun 26.6.2), with both shares
-//! formed as quotients so that neither loses digits. R's `pf` answers the same.
+//! computed as quotients so that neither loses digits. Equal to R's `pf`.
 
 use crate::chi_squared::{self, from_zero};
 use crate::special;

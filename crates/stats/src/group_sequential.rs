@@ -1,22 +1,26 @@
-//! Critical values of a test that is looked at several times, while what is measured grows.
+//! Critical values of a group-sequential test, which is evaluated several times while data
+//! accumulate.
 //!
-//! At every look a part of the error is spent that is allowed in all (Lan & DeMets, *Biometrika* 70 (1983) 659); the critical
-//! value is the one at which a path that was within all bounds so far leaves them with just that probability. The statistic
-//! after so much information is normal, and between two looks has the correlation √(before ÷ now): the density of those still
-//! within is carried from look to look by numerical integration (Armitage, McPherson & Rowe, *JRSS A* 132 (1969) 235; Jennison &
-//! Turnbull, *Group Sequential Methods*, ch. 19). R: `rpact::getDesignGroupSequential(typeOfDesign = "asUser")`. When to look and
-//! what to spend is the caller's to say.
+//! At every look a part of the total error is spent (Lan & DeMets, *Biometrika* 70 (1983) 659); the
+//! critical value is the one at which a path that was within all earlier bounds leaves them with
+//! exactly that probability. The statistic at each amount of information is normal, with the
+//! correlation √(before ÷ now) between two looks: the density of the paths still within is
+//! propagated from look to look by numerical integration (Armitage, McPherson & Rowe, *JRSS A* 132
+//! (1969) 235; Jennison & Turnbull, *Group Sequential Methods*, ch. 19). R:
+//! `rpact::getDesignGroupSequential(typeOfDesign = "asUser")`. The caller decides when to look and
+//! what to spend.
 
 use crate::normal;
 use std::f64::consts::TAU;
 
-/// Points at which the density is kept; odd, for Simpson's rule. With twice as many no critical value moves by 1e-5.
+/// Number of points of the density; odd, for Simpson's rule. With twice as many, no critical value
+/// changes by 1e-5.
 const POINTS: usize = 101;
-/// Two looks are taken to be at least so far apart in information (before ÷ now): nearer ones need a finer grid. The critical value
-/// comes out a trifle larger for it.
+/// Two looks are taken to be at least so far apart in information (before ÷ now): nearer ones need
+/// a finer grid. The critical value comes out a trifle larger for it.
 const NEAREST: f64 = 0.95;
 
-/// What is left of the paths after some looks.
+/// The paths that remain within the bounds after some looks.
 #[derive(Clone, Debug)]
 pub struct Within {
     information: f64,
@@ -24,8 +28,8 @@ pub struct Within {
     density: Vec<(f64, f64)>,
 }
 
-/// The two-sided critical value of a look at which so much error is spent, when `before` is what earlier looks left, `None` at the
-/// first one. Infinite where nothing is spent. O(points).
+/// The two-sided critical value of a look that spends `error`, given what earlier looks left in
+/// `before` (`None` for the first look). Infinite if nothing is spent. O(points).
 #[must_use]
 pub fn critical(before: Option<&Within>, information: f64, error: f64) -> f64 {
     if error.is_nan() || error <= 0.0 {
@@ -42,7 +46,8 @@ pub fn critical(before: Option<&Within>, information: f64, error: f64) -> f64 {
         };
         before.density.iter().map(beyond).sum()
     };
-    // Some that leave now had left before: so the value lies below that of a look alone.
+    // Some paths that leave now had already left before, so the value is below that of a single
+    // look.
     let (mut low, mut high) = (0.0, alone);
     while high - low > 1e-9 {
         let middle = f64::midpoint(low, high);
@@ -52,10 +57,10 @@ pub fn critical(before: Option<&Within>, information: f64, error: f64) -> f64 {
 }
 
 impl Within {
-    /// What a look with this critical value leaves within. O(points²).
+    /// The paths that remain within after a look with this critical value. O(points²).
     #[must_use]
     pub fn after(before: Option<&Self>, information: f64, critical: f64) -> Self {
-        // Beyond 9 nothing is left that a double could tell.
+        // Beyond 9 the density underflows.
         let edge = critical.min(9.0);
         let step = 2.0 * edge / (POINTS - 1) as f64;
         let weight = |index: usize| match index {
@@ -92,7 +97,8 @@ impl Within {
 mod tests {
     use super::*;
 
-    /// The critical values of looks after so much information each, at which the error is spent up to these sums.
+    /// The critical values of looks at these amounts of information, at which the error is spent up
+    /// to these sums.
     fn all(looks: &[(f64, f64)]) -> Vec<f64> {
         let (mut within, mut spent, mut found) = (None, 0.0, Vec::new());
         for &(information, sum) in looks {
@@ -110,8 +116,8 @@ mod tests {
 
     #[test]
     fn they_are_those_of_rpact() {
-        // rpact 3.3.4 on R 4.2.2: getDesignGroupSequential(sided = 2, alpha = a, informationRates = n / 1024, typeOfDesign = "asUser",
-        // userAlphaSpending = a * log(n / 5) / log(1024 / 5))
+        // rpact 3.3.4 on R 4.2.2: getDesignGroupSequential(sided = 2, alpha = a, informationRates =
+        // n / 1024, typeOfDesign = "asUser", userAlphaSpending = a * log(n / 5) / log(1024 / 5))
         let looks =
             [10.0, 14.0, 20.0, 28.0, 40.0, 57.0, 80.0, 113.0, 160.0, 226.0, 320.0, 453.0, 640.0];
         for (error, from_r) in [
@@ -167,7 +173,7 @@ mod tests {
         looks.push((277.0, 0.04 / 11.0));
         let last = all(&looks).pop().unwrap();
         assert!((last - 3.204_774_193_5).abs() < 2e-4, "{last}");
-        // Nearer than the grid can tell, the value errs to the safe side.
+        // Closer than the grid can resolve, the value is conservative.
         looks[10].0 = 226.5;
         assert!(all(&looks).pop().unwrap() > last - 0.2);
     }

@@ -1,15 +1,15 @@
-//! Groups of consecutive values, and the classical interval over what they are reduced to.
+//! Groups of consecutive values, and the classical interval over their medians.
 //!
-//! When a series drifts, medians of a few long groups are more nearly independent than single
-//! values (batch means, as in simulation practice); Student's t over them is honest where the
-//! interval over single values is not.
+//! If a series drifts, medians of a few long groups are more nearly independent than single values
+//! (batch means, as in simulation practice); Student's t over them is then valid while the interval
+//! over single values is not.
 
 use crate::{Interval, descriptive, student_t};
 
-/// The medians of `groups` runs of consecutive values, whose sizes differ by one at most; empty for
+/// The medians of `groups` runs of consecutive values, whose sizes differ by at most one; empty for
 /// no groups or fewer values than groups.
 ///
-/// `xs`: in the order in which they were taken; O(n).
+/// `xs`: in order of measurement; O(n).
 #[must_use]
 pub fn group_medians(xs: &[f64], groups: usize) -> Vec<f64> {
     if groups == 0 || xs.len() < groups {
@@ -26,10 +26,10 @@ pub fn group_medians(xs: &[f64], groups: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Student's interval for the mean: x̄ ± t s/√n with n − 1 degrees of freedom, as R's `t.test`.
+/// Student's interval for the mean: x̄ ± t s/√n with n − 1 degrees of freedom, as in R's `t.test`.
 ///
-/// `xs`: finite, n ≥ 2 (else None), any order; `confidence` in 0..1. Constant values give a point,
-/// where R gives an error.
+/// `xs`: finite, n ≥ 2 (otherwise `None`), any order; `confidence` in 0..1. Constant values give a
+/// point, for which R gives an error.
 #[must_use]
 pub fn t_interval(xs: &[f64], confidence: f64) -> Option<Interval> {
     if xs.len() < 2 || !(0.0..1.0).contains(&confidence) {

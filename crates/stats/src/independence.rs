@@ -1,20 +1,20 @@
-//! Tests of whether the values of a series depend on those before them.
+//! Tests for serial independence.
 //!
 //! The portmanteau test of Ljung and Box ("On a measure of lack of fit in time series models",
-//! Biometrika 65, 1978; R's `Box.test(type = "Ljung-Box")`), and Wald and Wolfowitz' test of the runs
-//! above and below the median. Both find every trifle in a long series: how *much* dependence matters
-//! is said by [`crate::autocorrelation::effective_sample_size`].
+//! Biometrika 65, 1978; R's `Box.test(type = "Ljung-Box")`), and Wald and Wolfowitz' test of the
+//! runs above and below the median. In a long series both detect every trifle; the *size* of the
+//! dependence is given by [`crate::autocorrelation::effective_sample_size`].
 
 use crate::{autocorrelation, chi_squared, descriptive, normal};
 
 /// Ljung and Box' statistic up to one lag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LjungBox {
-    /// The lags that were summed, which are the degrees of freedom too.
+    /// Number of lags summed, which is also the degrees of freedom.
     pub lags: usize,
     /// Q ≥ 0; NaN for a constant series.
     pub q: f64,
-    /// Probability of so large a Q from independent values; NaN for a constant series.
+    /// p-value for independent values; NaN for a constant series.
     pub p: f64,
 }
 
@@ -52,7 +52,7 @@ pub fn runs(xs: &[f64]) -> Runs {
     runs_about(xs, descriptive::median(xs))
 }
 
-/// [`runs`] of values whose median is known. O(n), without a copy of them.
+/// Like [`runs`], with a known median. O(n), without a copy.
 #[must_use]
 pub fn runs_about(xs: &[f64], median: f64) -> Runs {
     let mut sides = xs.iter().filter(|x| **x != median).map(|x| *x > median);
@@ -78,19 +78,19 @@ pub fn runs_about(xs: &[f64], median: f64) -> Runs {
     Runs { runs, above, below, expected, z, p: 2.0 * normal::cdf(-z.abs()) }
 }
 
-/// The highest lag that R's `acf` looks at by itself: 10 log₁₀ n, below n.
+/// The default maximum lag of R's `acf`: 10 log₁₀ n, below n.
 #[must_use]
 pub fn default_lags(n: usize) -> usize {
     if n < 2 { 0 } else { ((10.0 * (n as f64).log10()).floor() as usize).min(n - 1) }
 }
 
-/// The bound that 95 of 100 autocorrelations of independent values stay within: 1.96/√n.
+/// The bound for 95 % of the autocorrelations of independent values: 1.96/√n.
 #[must_use]
 pub fn acf_bound(n: usize) -> f64 {
     1.96 / (n as f64).sqrt()
 }
 
-/// [`autocorrelation::autocorrelation`], but NaN for a constant series, as R has it.
+/// Like [`autocorrelation::autocorrelation`], but NaN for a constant series, as in R.
 #[must_use]
 pub fn acf_or_nan(xs: &[f64], max_lag: usize) -> Vec<f64> {
     let mut acf = autocorrelation::autocorrelation(xs, max_lag);

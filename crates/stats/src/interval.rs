@@ -1,6 +1,6 @@
-//! An interval of real numbers, the shape in which this crate hands out uncertainty.
+//! An interval of real numbers, used by this crate for all uncertainties.
 //!
-//! It holds two ends and nothing else: which confidence it has is known to whoever asked for it.
+//! It has two ends and nothing else; the caller knows its confidence.
 
 /// A closed interval from `lower` to `upper`; an end may be infinite.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The whole line: nothing is known.
+    /// The whole line, if nothing is known.
     pub const UNBOUNDED: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
     /// Whether `value` lies between the ends, either end included.
@@ -21,13 +21,13 @@ impl Interval {
         self.lower <= value && value <= self.upper
     }
 
-    /// Half of the distance between the ends; infinite when an end is.
+    /// Half of the distance between the ends; infinite if an end is.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         (self.upper - self.lower) / 2.0
     }
 
-    /// The smallest interval that holds both.
+    /// The smallest interval that contains both.
     #[must_use]
     pub fn covering(&self, other: Interval) -> Interval {
         Interval { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }

@@ -1,10 +1,10 @@
-//! Tests of several groups at once: do they have one location, one variance?
+//! Tests for several groups: equal location, equal spread.
 //!
 //! Kruskal and Wallis (1952), the analysis of variance and Welch's (1951) without equal variances
-//! ask for the location; Levene's test about medians (Brown and Forsythe 1974) and Fligner and
-//! Killeen's (1976, as modified by Conover, Johnson and Johnson 1981) for the spread. R:
-//! `kruskal.test`, `oneway.test`, `fligner.test`. Groups are independent and their values too;
-//! which groups differ is left to pairwise tests.
+//! test the location; Levene's test about medians (Brown and Forsythe 1974) and Fligner and
+//! Killeen's (1976, as modified by Conover, Johnson and Johnson 1981) the spread. R:
+//! `kruskal.test`, `oneway.test`, `fligner.test`. Groups are independent and so are their values;
+//! pairwise tests show which groups differ.
 
 use crate::t_test::mean_above;
 use crate::{autocorrelation, chi_squared, descriptive, f_distribution, normal};
@@ -12,24 +12,24 @@ use crate::{autocorrelation, chi_squared, descriptive, f_distribution, normal};
 /// A statistic with a chi-squared distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquaredTest {
-    /// The statistic; NaN when all values are equal.
+    /// The statistic; NaN if all values are equal.
     pub statistic: f64,
     /// Degrees of freedom: groups − 1.
     pub df: f64,
-    /// Its upper tail.
+    /// p-value: the upper tail.
     pub p: f64,
 }
 
 /// A statistic with an F distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FTest {
-    /// The statistic; NaN or infinite when groups are constant.
+    /// The statistic; NaN or infinite if groups are constant.
     pub f: f64,
     /// Degrees of freedom of the numerator: groups − 1.
     pub df1: f64,
     /// Degrees of freedom of the denominator, not always whole.
     pub df2: f64,
-    /// Its upper tail.
+    /// p-value: the upper tail.
     pub p: f64,
 }
 
@@ -44,14 +44,15 @@ fn chi_squared(statistic: f64, groups: usize) -> ChiSquaredTest {
     ChiSquaredTest { statistic, df, p: chi_squared::upper(statistic, df) }
 }
 
-/// Two groups at least, none empty, and more values than groups: None otherwise.
+/// Numbers of groups and values; `None` unless there are at least two groups, none is empty, and
+/// there are more values than groups.
 fn sizes(groups: &[&[f64]]) -> Option<(f64, f64)> {
     let total: usize = groups.iter().map(|group| group.len()).sum();
     let fit = groups.len() > 1 && groups.iter().all(|g| !g.is_empty()) && total > groups.len();
     fit.then_some((groups.len() as f64, total as f64))
 }
 
-/// The values of every group, as parts of one list in the order of the groups.
+/// Splits a concatenated list into the parts of each group.
 fn split<'a>(all: &'a [f64], groups: &'a [&[f64]]) -> impl Iterator<Item = &'a [f64]> {
     let mut rest = all;
     groups.iter().map(move |group| {
@@ -236,7 +237,7 @@ mod tests {
         assert!(
             near(scores.statistic, 0.919_541_893_104_049) && near(scores.p, 0.631_428_259_764_145)
         );
-        // A group of one value has its place, and no spread.
+        // A group of one value has a location but no spread.
         assert!(anova(&[&[1.0], &[2.0, 4.0]]).is_some_and(|found| near(found.f, 4.0 / 3.0)));
     }
 }

@@ -1,15 +1,15 @@
-//! The Kolmogorov-Smirnov test of one sample against a distribution that was named, or fitted to
-//! the sample.
+//! The Kolmogorov-Smirnov test of one sample against a given distribution, or one fitted to the
+//! sample.
 //!
-//! As R's `ks.test` (4.2): the exact distribution of D below 100 values without ties (Marsaglia,
+//! As in R's `ks.test` (4.2): the exact distribution of D below 100 values without ties (Marsaglia,
 //! Tsang & Wang, "Evaluating Kolmogorov's distribution", Journal of Statistical Software 8, 2003),
-//! the limit distribution otherwise, with its error of 1e-6, so that the numbers are those that R
-//! prints. For a distribution that was *fitted* to the same sample the p-value is too large
-//! ("naive"): for the normal there is Lilliefors' correction in [`crate::normality`].
+//! and the limit distribution otherwise, with its error of 1e-6, so that the numbers equal those
+//! that R prints. For a distribution that was *fitted* to the same sample the p-value is too large
+//! ("naive"); for the normal there is Lilliefors' correction in [`crate::normality`].
 
 use crate::{descriptive, normal};
 
-/// From so many values on the limit distribution is taken.
+/// Number of values from which on the limit distribution is used.
 const EXACT_BELOW: usize = 100;
 
 /// The largest distance between the sample and the distribution, with its p-value.
@@ -17,14 +17,14 @@ const EXACT_BELOW: usize = 100;
 pub struct Distance {
     /// D in 0..=1.
     pub d: f64,
-    /// Probability of so large a distance, if the distribution had been known beforehand.
+    /// p-value, as if the distribution had been known beforehand.
     pub p_naive: f64,
 }
 
-/// Against the normal distribution with the sample's mean and standard deviation.
+/// Distance from the normal distribution with the sample's mean and standard deviation.
 ///
-/// `sorted`: ascending, finite. None for fewer than two values. All equal values are as far away as
-/// can be: D = 1. O(n), and O(n³ log n) below 100 values.
+/// `sorted`: ascending, finite. `None` for fewer than two values. If all values are equal, D is 1,
+/// the maximum. O(n), and O(n³ log n) below 100 values.
 #[must_use]
 pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
     let first = *sorted.first()?;
@@ -37,8 +37,9 @@ pub fn against_normal(sorted: &[f64]) -> Option<Distance> {
     (sorted.len() > 1).then(|| of(&offsets, distribution))
 }
 
-/// Against the lognormal distribution fitted by mean and standard deviation of the logarithms. None
-/// where a value is not positive, and for fewer than two. Otherwise as [`against_normal`].
+/// Distance from the lognormal distribution fitted by mean and standard deviation of the
+/// logarithms. `None` if a value is not positive, and for fewer than two. Otherwise as
+/// [`against_normal`].
 #[must_use]
 pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
     if !sorted.first().is_some_and(|x| *x > 0.0) {
@@ -47,8 +48,8 @@ pub fn against_lognormal(sorted: &[f64]) -> Option<Distance> {
     against_normal(&sorted.iter().map(|x| x.ln()).collect::<Vec<_>>())
 }
 
-/// Against the exponential distribution with the sample's mean. None where a value is not positive.
-/// Otherwise as [`against_normal`].
+/// Distance from the exponential distribution with the sample's mean. `None` if a value is not
+/// positive. Otherwise as [`against_normal`].
 #[must_use]
 pub fn against_exponential(sorted: &[f64]) -> Option<Distance> {
     let positive = sorted.first().is_some_and(|x| *x > 0.0);
@@ -69,15 +70,14 @@ fn of(sorted: &[f64], distribution: impl Fn(f64) -> f64) -> Distance {
 }
 
 /// The largest distance between the sample's distribution function and a distribution, on either
-/// side of every step. `sorted`: ascending; `distribution`: a distribution function, which never
-/// falls.
+/// side of every step. `sorted`: ascending; `distribution`: a nondecreasing distribution function.
 ///
-/// Of long samples whole blocks are passed over where the distribution at their two ends shows that
-/// nothing in them can be farther away: O(n), but few values of the distribution.
+/// In long samples whole blocks are skipped if the distribution at their two ends shows that
+/// nothing in them can be farther away: O(n), but few evaluations of the distribution.
 pub(crate) fn largest_distance(sorted: &[f64], distribution: impl Fn(f64) -> f64) -> f64 {
     const BLOCK: usize = 256;
     let n = sorted.len() as f64;
-    // Stands before the value i: i values lie to its left, one more with it.
+    // At the value i, i values are to its left, and i + 1 including it.
     let within = |begin: usize, end: usize, most: f64| {
         let distances = (begin..end).map(|i| {
             let at = distribution(sorted[i]);
@@ -109,12 +109,12 @@ pub(crate) fn largest_distance(sorted: &[f64], distribution: impl Fn(f64) -> f64
 /// P(√n D > x) for large n, as `ks.test` prints it: 2 Σ (−1)^(k−1) exp(−2 k² x²), or the
 /// theta-function form below 1.
 ///
-/// In 0..=1; NaN for NaN. Both series end where R ends them, at an error of about 1e-6, and the result
-/// is the complement of a sum near 1: below 1e-15 it is 0.
+/// In 0..=1; NaN for NaN. Both series end where R ends them, at an error of about 1e-6, and the
+/// result is the complement of a sum near 1, so it is 0 below 1e-15.
 #[must_use]
 pub fn limit_upper(x: f64) -> f64 {
     use std::f64::consts::{PI, TAU};
-    /// Terms smaller than this are left out.
+    /// Terms smaller than this are omitted.
     const ENOUGH: f64 = 1e-6;
     if x.is_nan() {
         return f64::NAN;
@@ -123,7 +123,7 @@ pub fn limit_upper(x: f64) -> f64 {
         return 1.0;
     }
     let within = if x < 1.0 {
-        // Of exp(−(2k − 1)² π² / (8 x²)) the first term is all that counts below 1.
+        // Below 1 only the first term of exp(−(2k − 1)² π² / (8 x²)) matters.
         TAU.sqrt() * (-PI * PI / (8.0 * x * x) - x.ln()).exp()
     } else {
         let (mut sum, mut sign, mut k) = (1.0, -2.0, 1.0);
@@ -184,7 +184,7 @@ pub fn exact_cdf(d: f64, n: usize) -> f64 {
     probability * 10f64.powi(exponent)
 }
 
-/// The matrix to the power n, with the power of ten that was taken out of it.
+/// The matrix to the power n, with its separate power of ten.
 fn raised(matrix: &[f64], size: usize, n: usize) -> (Vec<f64>, i32) {
     if n == 1 {
         return (matrix.to_vec(), 0);
@@ -252,7 +252,7 @@ mod tests {
         let logarithms: Vec<f64> = xs.iter().map(|x: &f64| x.ln()).collect();
         assert_eq!(against_lognormal(&xs), against_normal(&logarithms));
         assert!(against_lognormal(&xs).is_some());
-        // One value is its own mean, at which the exponential distribution has 1 − 1/e.
+        // A single value is its own mean, at which the exponential distribution has 1 − 1/e.
         let found = against_exponential(&[3.0]).unwrap();
         assert!((found.d - (1.0 - (-1.0_f64).exp())).abs() < 1e-15, "{found:?}");
         assert_eq!(against_exponential(&[0.0, 1.0]), None);

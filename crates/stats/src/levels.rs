@@ -1,13 +1,14 @@
-//! Nested repetitions: where the spread of a measurement comes from, and where more repetitions pay.
+//! Nested repetitions: which level contributes the variance of a measurement, and where more
+//! repetitions are worthwhile.
 //!
-//! After Kalibera and Jones ("Rigorous benchmarking in reasonable time", 2013): values are grouped
-//! in levels (build > process > iteration); the variance that each level adds is estimated without
-//! bias by subtracting what the levels below it would give alone; repetitions are best in the
-//! proportion of costs and of variances; and the interval of the mean is Student's over the
-//! outermost units, since only those were drawn independently. For levels of unequal size the mean
-//! of the reciprocal sizes is taken, which keeps the estimates unbiased for two levels and close for
-//! more (Searle, Casella and McCulloch, "Variance Components", chapter 4). The ratio of two means is
-//! Fieller's (1954), each side with its own variance.
+//! Follows Kalibera and Jones ("Rigorous benchmarking in reasonable time", 2013): values are
+//! grouped in levels (build > process > iteration); the variance that each level adds is estimated
+//! without bias by subtracting what the levels below it would give alone; the optimal repetitions
+//! follow from the ratios of costs and of variances; and the interval of the mean is Student's over
+//! the outermost units, since only those were drawn independently. For levels of unequal size the
+//! mean of the reciprocal sizes is used, which keeps the estimates unbiased for two levels and
+//! nearly so for more (Searle, Casella and McCulloch, "Variance Components", chapter 4). The ratio
+//! of two means is Fieller's (1954), each side with its own variance.
 
 use crate::{Interval, descriptive, student_t};
 
@@ -16,14 +17,15 @@ use crate::{Interval, descriptive, student_t};
 pub struct Level {
     /// How many units there are of it, in all.
     pub units: usize,
-    /// Units of this level within one of the level above, on average; all of them at the outermost.
+    /// Mean number of units of this level within one of the level above; all of them at the
+    /// outermost.
     pub repetitions: f64,
     /// Variance of the units' means within one unit of the level above (S²).
     pub variance: f64,
-    /// The variance that this level itself adds (T²), without bias: chance may make it negative.
+    /// The variance that this level itself adds (T²), unbiased and possibly negative by chance.
     pub component: f64,
-    /// Its part of the variance of the mean, in 0..=1; negative components count as 0. All 0 for
-    /// values that are all equal.
+    /// Its share of the variance of the mean, in 0..=1; negative components count as 0. All 0 if
+    /// all values are equal.
     pub share: f64,
 }
 
@@ -38,7 +40,7 @@ pub struct Levels {
     pub squared_error: f64,
 }
 
-/// A unit: its mean, and what is known of each level below it.
+/// A unit: its mean, and the sums of each level below it.
 struct Unit {
     mean: f64,
     below: Vec<Sums>,
@@ -51,21 +53,21 @@ struct Sums {
     squares: f64,
     /// Degrees of freedom of those.
     df: f64,
-    /// Units of the level.
+    /// Number of units of the level.
     units: f64,
-    /// Units of the level above.
+    /// Number of units of the level above.
     parents: f64,
     /// 1/size over the units of the level above.
     reciprocals: f64,
 }
 
 impl Levels {
-    /// Takes the values apart by their `keys`: for each value the numbers of its units, outermost
+    /// Decomposes the values by their `keys`: for each value the indices of its units, outermost
     /// first. O(n log n · levels).
     ///
-    /// Values under the same key are repetitions of a level of their own, below the last. None unless
-    /// there are as many keys as values, all of one length of at least 1, and at least two
-    /// outermost units. Values finite.
+    /// Values with the same key are repetitions of a level of their own, below the last. `None`
+    /// unless there are as many keys as values, all of one length of at least 1, and at least two
+    /// outermost units. Values must be finite.
     #[must_use]
     pub fn of(values: &[f64], keys: &[&[u32]]) -> Option<Self> {
         let depth = keys.first()?.len();
@@ -75,7 +77,7 @@ impl Levels {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&a, &b| keys[a].cmp(keys[b]));
         let sorted_keys: Vec<&[u32]> = order.iter().map(|&index| keys[index]).collect();
-        // Deviations from one value: an offset then costs no digits.
+        // Deviations from one value, so that an offset costs no digits.
         let reference = values[0];
         let sorted: Vec<f64> = order.iter().map(|&index| values[index] - reference).collect();
         let repeated = sorted_keys.windows(2).any(|pair| pair[0] == pair[1]);
@@ -101,7 +103,7 @@ impl Levels {
             });
         }
         let squared_error = described[0].variance / described[0].repetitions;
-        // Each component is divided by all the repetitions above it and its own.
+        // Each component is divided by its own repetitions and all those above it.
         let mut repetitions = 1.0;
         let parts: Vec<f64> = described
             .iter()
@@ -118,7 +120,7 @@ impl Levels {
         Some(Levels { mean: reference + whole.mean, levels: described, squared_error })
     }
 
-    /// Degrees of freedom of the mean: outermost units less one.
+    /// Degrees of freedom of the mean: number of outermost units minus one.
     #[must_use]
     pub fn df(&self) -> f64 {
         self.levels[0].units as f64 - 1.0
@@ -135,13 +137,13 @@ impl Levels {
         Some(Interval { lower: self.mean - reach, upper: self.mean + reach })
     }
 
-    /// How many repetitions of each level but the outermost, within one unit of the level above, make
-    /// the mean most precise for a given time.
+    /// How many repetitions of each level but the outermost, within one unit of the level above,
+    /// make the mean most precise for a given time.
     ///
     /// `costs`: for each level, outermost first, what one more unit of it costs beside its content
     /// (building, starting and warming up, one iteration), positive. √(c_above/c · T²/T²_above), at
-    /// least 1; `None` where the level above adds nothing, so that repetitions above gain nothing over
-    /// those here. Empty unless there is one cost per level.
+    /// least 1; `None` where the level above adds nothing, so that repetitions above gain nothing
+    /// over those here. Empty unless there is one cost per level.
     #[must_use]
     pub fn best_repetitions(&self, costs: &[f64]) -> Vec<Option<f64>> {
         if costs.len() != self.levels.len() || !costs.iter().all(|cost| *cost > 0.0) {
@@ -159,7 +161,8 @@ impl Levels {
     }
 }
 
-/// One unit of level `level` − 1 (the whole at 0), which holds these values; `levels` in all.
+/// One unit of level `level` − 1 (the whole at 0) with these values, given `levels` levels in
+/// total.
 fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     let mut below = vec![Sums::default(); levels - level];
     if level == levels {
@@ -199,17 +202,17 @@ fn unit(values: &[f64], keys: &[&[u32]], level: usize, levels: usize) -> Unit {
     Unit { mean, below }
 }
 
-/// The interval for the ratio of two means, `y` over `x`, from their outermost units: Fieller's, with
-/// Satterthwaite's degrees of freedom.
+/// The interval for the ratio of two means, `y` over `x`, from their outermost units: Fieller's,
+/// with Satterthwaite's degrees of freedom.
 ///
-/// [`Interval::UNBOUNDED`] when the mean of `x` can't be distinguished from 0; None for a confidence outside
-/// of 0..1.
+/// [`Interval::UNBOUNDED`] if the mean of `x` can't be distinguished from 0; `None` for a
+/// confidence outside of 0..1.
 #[must_use]
 pub fn ratio_interval(x: &Levels, y: &Levels, confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
         return None;
     }
-    // The variance of y − ratio · x at the ratio seen.
+    // The variance of y − ratio · x at the observed ratio.
     let (of_x, of_y) = (x.squared_error * (y.mean / x.mean).powi(2), y.squared_error);
     let all = of_x + of_y;
     if all == 0.0 {

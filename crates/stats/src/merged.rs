@@ -1,8 +1,8 @@
-//! Several ascending samples looked at as one, without putting them together: long recordings are
-//! compared in little more memory than they take themselves.
+//! Several ascending samples treated as one without merging them, so that comparing long recordings
+//! takes little more memory than the recordings.
 //!
-//! An order statistic of all is found by halving the range of doubles, which are as ordered as the
-//! whole numbers that their bits spell. Everything equals what sorting all values together gives.
+//! An order statistic of all is found by bisecting the range of doubles, which are ordered like the
+//! integers of their bits. Results equal those of sorting all values together.
 
 use crate::descriptive::midpoint;
 use crate::sorting;
@@ -19,7 +19,7 @@ pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item
             j += 1;
             Some(y)
         }
-        // A value that is no number is before nothing.
+        // A NaN comes first if nothing else is left.
         (Some(&x), None) => {
             i += 1;
             Some(x)
@@ -28,14 +28,14 @@ pub fn merge<'a>(x_sorted: &'a [f64], y_sorted: &'a [f64]) -> impl Iterator<Item
     })
 }
 
-/// How many distinct values two ascending samples have together. O(n + m).
+/// Number of distinct values in two ascending samples. O(n + m).
 #[must_use]
 pub fn distinct(x_sorted: &[f64], y_sorted: &[f64]) -> usize {
     let mut last = None;
     merge(x_sorted, y_sorted).filter(|&value| last.replace(value) != Some(value)).count()
 }
 
-/// The smallest distance between two distinct values of both; None when all are equal. Both
+/// The smallest distance between two distinct values of both; `None` if all are equal. Both
 /// ascending; O(n + m).
 #[must_use]
 pub fn smallest_gap(x_sorted: &[f64], y_sorted: &[f64]) -> Option<f64> {
@@ -44,8 +44,8 @@ pub fn smallest_gap(x_sorted: &[f64], y_sorted: &[f64]) -> Option<f64> {
     gaps.filter(|gap| *gap > 0.0).min_by(f64::total_cmp)
 }
 
-/// The value with `index` values before it among all; None when there are not so many. Each sample
-/// ascending. O(samples · log n).
+/// The value with `index` values before it among all; `None` if there are not that many. Each
+/// sample ascending. O(samples · log n).
 #[must_use]
 pub fn order_statistic(samples: &[&[f64]], index: usize) -> Option<f64> {
     let ends = samples.iter().filter_map(|s| s.first().zip(s.last()));

@@ -1,34 +1,38 @@
-//! Effects of several studies, each with its standard error, as one: the random-effects model. Here a study is a machine.
+//! The random-effects model: pools effects of several studies, each with its standard error. Here a
+//! study is a machine.
 //!
-//! The effects are taken to differ by themselves, with a variance τ², beside the error of each. τ² is Paule and Mandel's (1982; the
-//! iteration is DerSimonian and Kacker's, "Random-effects model for meta-analysis of clinical trials: an update", 2007): that at which the
-//! weighted squares have their expectation, which needs no normal distribution. The interval of the mean is Hartung and Knapp's ("A refined
-//! method for the meta-analysis of controlled clinical trials with binary outcome", 2001), with the t distribution. Where the effects agree better than
-//! their errors let one expect, that interval would be narrower than with known errors; it is then left as wide (R's `metafor` calls it
-//! `test = "adhoc"`). Heterogeneity is Cochran's Q with its p-value, and I² (Higgins and Thompson, 2002), the share of the spread of the effects that is no error,
-//! from τ² as `metafor::rma(method = "PM")` has it.
+//! The true effects are assumed to vary with a variance τ², in addition to the error of each. τ² is
+//! Paule and Mandel's (1982; the iteration is DerSimonian and Kacker's, "Random-effects model for
+//! meta-analysis of clinical trials: an update", 2007): the value at which the weighted squares
+//! equal their expectation, which does not assume a normal distribution. The interval of the mean
+//! is Hartung and Knapp's ("A refined method for the meta-analysis of controlled clinical trials
+//! with binary outcome", 2001), with the t distribution. If the effects agree better than their
+//! errors suggest, that interval would be narrower than with known errors; it is then kept at that
+//! width (R's `metafor` calls this `test = "adhoc"`). Heterogeneity is Cochran's Q with its
+//! p-value, and I² (Higgins and Thompson, 2002), the share of the variance of the effects that is
+//! not error, from τ² as in `metafor::rma(method = "PM")`.
 //!
-//! *Note:* DerSimonian and Laird's τ² needs no iteration, but is too small where heterogeneity is large and its interval with normal quantiles
-//! covers too rarely with the five or ten machines that there are.
+//! *Note:* DerSimonian and Laird's τ² needs no iteration, but is too small for large heterogeneity,
+//! and its interval with normal quantiles covers too rarely with the usual five or ten machines.
 
 use crate::{Interval, chi_squared, student_t};
 
-/// Effects as one.
+/// Pooled effects.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pooled {
     /// Number of effects, at least 2.
     pub k: usize,
     /// The mean effect.
     pub estimate: f64,
-    /// Its standard error, by Hartung and Knapp, no smaller than with known errors.
+    /// Its standard error by Hartung and Knapp, at least that with known errors.
     pub standard_error: f64,
-    /// The variance of the effects themselves.
+    /// The variance of the true effects.
     pub tau2: f64,
-    /// Cochran's Q: weighted squares about the mean of effects that don't differ.
+    /// Cochran's Q: weighted squares about the mean under homogeneity.
     pub q: f64,
-    /// The chance of a Q so large if the effects don't differ.
+    /// p-value of Q under homogeneity.
     pub q_p: f64,
-    /// The share of the spread of the effects that is not their errors', in 0..1.
+    /// The share of the variance of the effects that is not due to their errors, in 0..1.
     pub i2: f64,
 }
 
@@ -39,7 +43,8 @@ impl Pooled {
         self.around(confidence, self.standard_error)
     }
 
-    /// The interval for the effect on one machine more, at `confidence` (in 0..1): Higgins, Thompson and Spiegelhalter (2009), with k − 1 degrees of freedom.
+    /// The interval for the effect on one further machine, at `confidence` (in 0..1): Higgins,
+    /// Thompson and Spiegelhalter (2009), with k − 1 degrees of freedom.
     #[must_use]
     pub fn prediction(&self, confidence: f64) -> Interval {
         self.around(confidence, self.standard_error.hypot(self.tau2.sqrt()))
@@ -51,13 +56,13 @@ impl Pooled {
     }
 }
 
-/// Steps after which the iteration is over anyway; it converges from one side, in about ten.
+/// Maximum number of steps; the iteration converges from one side, in about ten.
 const STEPS: usize = 100;
 
 /// The mean of `effects` with these standard `errors`, in the same order.
 ///
-/// `None` for fewer than two effects, for lists of different lengths, and for an effect that is not finite or an error that is not finite and
-/// positive. O(k) a step.
+/// `None` for fewer than two effects, for lists of different lengths, and for an effect that is not
+/// finite or an error that is not finite and positive. O(k) per step.
 #[must_use]
 pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     let usable = effects.iter().all(|effect| effect.is_finite())
@@ -85,8 +90,9 @@ pub fn random_effects(effects: &[f64], errors: &[f64]) -> Option<Pooled> {
     })
 }
 
-/// The τ² at which the weighted squares are as many as their degrees of freedom; 0 where they are fewer from the start. Newton's steps from 0: the
-/// squares fall with τ², ever more slowly, so that no step goes too far.
+/// The τ² at which the weighted squares equal their degrees of freedom; 0 if they are fewer from
+/// the start. Newton's method from 0: the squares are a decreasing convex function of τ², so no
+/// step overshoots.
 fn paule_mandel(effects: &[f64], variances: &[f64], df: f64) -> f64 {
     let mut tau2 = 0.0;
     for _ in 0..STEPS {
@@ -100,15 +106,15 @@ fn paule_mandel(effects: &[f64], variances: &[f64], df: f64) -> f64 {
     tau2
 }
 
-/// What the weights 1/(v + τ²) make of the effects.
+/// Results of weighting the effects by 1/(v + τ²).
 struct Weighted {
     /// The sum of the weights.
     weights: f64,
-    /// The mean.
+    /// The weighted mean.
     mean: f64,
     /// The sum of weighted squares about it.
     squares: f64,
-    /// By how much that sum falls with τ².
+    /// The rate at which that sum decreases with τ².
     slope: f64,
 }
 
@@ -138,7 +144,8 @@ mod tests {
 
     #[test]
     fn equal_errors_make_it_the_t_interval_of_the_effects() {
-        // R: t.test(c(.1, .3, .2, .6, .4))$conf.int. With equal errors Hartung and Knapp's interval is that of the mean.
+        // R: t.test(c(.1, .3, .2, .6, .4))$conf.int. With equal errors Hartung and Knapp's interval
+        // is that of the mean.
         let effects = [0.1, 0.3, 0.2, 0.6, 0.4];
         let pooled = random_effects(&effects, &[0.01; 5]).unwrap();
         close(pooled.estimate, 0.32);
@@ -153,7 +160,7 @@ mod tests {
     fn effects_that_agree_have_no_variance_of_their_own() {
         let pooled = random_effects(&[0.10, 0.11, 0.10], &[0.05, 0.04, 0.05]).unwrap();
         assert_eq!((pooled.tau2, pooled.i2), (0.0, 0.0));
-        // As wide as with known errors: 1/√Σw.
+        // The width with known errors: 1/√Σw.
         let weights = 2.0 / 0.0025 + 1.0 / 0.0016;
         close(pooled.standard_error, 1.0 / f64::sqrt(weights));
         assert_eq!(pooled.prediction(0.9), pooled.interval(0.9));
@@ -186,7 +193,7 @@ mod tests {
             let pooled = random_effects(&effects, &errors).unwrap();
             held += u32::from(pooled.interval(0.95).contains(0.05));
         }
-        // 95 %, and three standard errors of it.
+        // 95 % with three standard errors.
         assert!((1870..=1960).contains(&held), "{held}");
     }
 

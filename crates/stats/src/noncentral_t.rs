@@ -1,16 +1,15 @@
-//! The noncentral t distribution: the distribution of (Z + δ) / √(χ²/df), from which the power of
-//! every t test comes.
+//! The noncentral t distribution: the distribution of (Z + δ) / √(χ²/df), which gives the power of
+//! every t test.
 //!
 //! Given the scale u = √(χ²/df) the distribution is normal, so P(T ≤ t) is the average of Φ(t u −
-//! δ) over u. It is computed as that: on the scale y = ln u the density of u is proportional to
-//! exp(df (y − (e^{2y} − 1)/2)), smooth and falling off on both sides, where the trapezoid rule
-//! gains digits exponentially fast. All terms are positive, so that small tails keep their digits;
-//! R's `pt` with `ncp` (Lenth's Algorithm AS 243) loses them beyond 1e-12.
+//! δ) over u, and is computed as such: with y = ln u the density of u is proportional to exp(df (y
+//! − (e^{2y} − 1)/2)), smooth and decaying on both sides, for which the trapezoid rule converges
+//! exponentially fast. All terms are positive, so that small tails keep their digits; R's `pt` with
+//! `ncp` (Lenth's Algorithm AS 243) loses them beyond 1e-12.
 
 use crate::normal;
 
-/// Logarithm of the density where the sum ends: far out, since of a small tail the digits come from
-/// there.
+/// Log density at which the sum ends: far out, since the digits of a small tail come from there.
 const NOTHING: f64 = -110.0;
 /// Largest step: the integrand's nearest singularities lie π/2 off the axis.
 const LARGEST_STEP: f64 = 0.1;
@@ -18,9 +17,9 @@ const LARGEST_STEP: f64 = 0.1;
 /// power is left between 0 and 1.
 const MOST_POINTS: f64 = 20_000.0;
 
-/// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative
-/// down to tails of 1e-25. NaN for arguments that are NaN, for df ≤ 0 and for an infinite `delta`. Microseconds to
-/// milliseconds, the more the larger `t` and `delta` are.
+/// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative down
+/// to tails of 1e-25. NaN for arguments that are NaN, for df ≤ 0 and for an infinite `delta`. Takes
+/// microseconds to milliseconds, increasing with `t` and `delta`.
 #[must_use]
 pub fn cdf(t: f64, df: f64, delta: f64) -> f64 {
     average(t, df, delta, |t, u| normal::cdf(t * u - delta))
@@ -58,7 +57,7 @@ fn average(t: f64, df: f64, delta: f64, given: impl Fn(f64, f64) -> f64) -> f64 
     sum / weights
 }
 
-/// Where the density ends on the side of `direction`.
+/// Where the density ends in this `direction`.
 fn edge(direction: f64, log_density: impl Fn(f64) -> f64) -> f64 {
     let mut inside = 0.0;
     let mut outside = direction;

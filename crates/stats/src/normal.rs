@@ -3,15 +3,15 @@
 //!
 //! Near the middle the distribution function is the power series of Abramowitz and Stegun 26.2.11,
 //! whose terms are all positive; in the tail it is Laplace's continued fraction for Mills' ratio
-//! (26.2.14). Quantiles start from the rational guess of 26.2.23 and are finished by Halley steps
-//! on the accurate function. R's `pnorm` and `qnorm` answer the same.
+//! (26.2.14). Quantiles start from the rational approximation 26.2.23 and are refined by Halley
+//! steps on the accurate function. Equal to R's `pnorm` and `qnorm`.
 
 use std::f64::consts::TAU;
 
-/// The density at `x`; 0 beyond 40, where it is smaller than any number.
+/// The density at `x`; 0 beyond 40, where it underflows.
 #[must_use]
 pub fn density(x: f64) -> f64 {
-    // x² is split into a part that is exact and a rest, or far tails would lose digits to the
+    // x² is split into an exact part and a remainder, since far tails would lose digits to the
     // rounding of the square.
     if x.abs() > 40.0 {
         return 0.0;
@@ -56,7 +56,8 @@ fn tail(x: f64) -> f64 {
 
 /// φ(x) / P(Z > x) for x ≥ 2: x + 1/(x + 2/(x + 3/(x + ...))).
 fn mills_denominator(x: f64) -> f64 {
-    /// At x = 2, the worst case, this many levels reach the last bit; farther out fewer do.
+    /// At x = 2, the worst case, this many levels are accurate to the last bit; farther out fewer
+    /// are needed.
     const LEVELS: f64 = 120.0;
     let levels = (12.0 + 640.0 / (x * x)).min(LEVELS) as u32;
     let mut fraction = x;
@@ -66,7 +67,7 @@ fn mills_denominator(x: f64) -> f64 {
     fraction
 }
 
-/// log₁₀ P(Z > z), also where the probability itself is smaller than any number.
+/// log₁₀ P(Z > z), even if the probability itself underflows.
 ///
 /// To about 1e-13 relative for z > 0; −∞ for ∞, NaN for NaN.
 #[must_use]
@@ -98,7 +99,7 @@ pub fn quantile(p: f64) -> f64 {
     let mut x = t
         - (2.515_517 + t * (0.802_853 + t * 0.010_328))
             / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)));
-    // The guess is within 5e-4; every step cubes the error.
+    // The approximation is within 5e-4; every step cubes the error.
     for _ in 0..3 {
         let error = (cdf(-x) - small) / density(x);
         x += error / (1.0 + 0.5 * x * error);

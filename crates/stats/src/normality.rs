@@ -1,11 +1,11 @@
-//! Two more tests of normality with mean and standard deviation taken from the data: by Anderson and
-//! Darling, which looks at the tails, and by Lilliefors, which looks at the largest distance.
+//! Two further tests of normality with estimated mean and standard deviation: Anderson and
+//! Darling's, which emphasizes the tails, and Lilliefors', which uses the largest distance.
 //!
 //! The p-values are Stephens' approximation for the first (D'Agostino & Stephens, *Goodness-of-Fit
 //! Techniques*, 1986, table 4.9), and for the second Dallal and Wilkinson's formula (American
-//! Statistician 40, 1986), with Stephens' modified statistic where that gives more than 0.1: the
-//! same choices as in R's package `nortest` (`ad.test`, `lillie.test`). With very many values both
-//! find every trifle.
+//! Statistician 40, 1986), with Stephens' modified statistic if that gives more than 0.1: the same
+//! choices as in R's package `nortest` (`ad.test`, `lillie.test`). With very many values both
+//! detect every trifle.
 
 use crate::{descriptive, kolmogorov, normal};
 
@@ -14,31 +14,32 @@ use crate::{descriptive, kolmogorov, normal};
 pub struct Fit {
     /// A² or D.
     pub statistic: f64,
-    /// Probability of so large a statistic from normal values.
+    /// p-value for normal values.
     pub p: f64,
 }
 
-/// The Anderson-Darling test of normality. `sorted`: ascending, finite. None for fewer than 8 values,
-/// and where all are equal. O(n).
+/// The Anderson-Darling test of normality. `sorted`: ascending, finite. `None` for fewer than 8
+/// values, and if all are equal. O(n).
 #[must_use]
 pub fn anderson_darling(sorted: &[f64]) -> Option<Fit> {
     anderson_darling_of(&standardized(sorted)?)
 }
 
-/// [`anderson_darling`] and [`lilliefors`] at once, for long samples: both begin with the same steps.
+/// Computes [`anderson_darling`] and [`lilliefors`] together, for long samples: both begin with the
+/// same steps.
 #[must_use]
 pub fn anderson_darling_and_lilliefors(sorted: &[f64]) -> (Option<Fit>, Option<Fit>) {
     standardized(sorted).map_or((None, None), |z| (anderson_darling_of(&z), lilliefors_of(&z)))
 }
 
-/// The first test of standardized values.
+/// The Anderson-Darling test of standardized values.
 fn anderson_darling_of(z: &[f64]) -> Option<Fit> {
     const FEWEST: usize = 8;
     if z.len() < FEWEST {
         return None;
     }
     let n = z.len() as f64;
-    // Every value stands in the sum twice, by either tail, so that one value of Φ serves both.
+    // Every value is in the sum twice, with either tail, so that one evaluation of Φ serves both.
     let term = |(i, z): (usize, &f64)| {
         let (below, above) = ln_tails(*z);
         (2.0 * i as f64 + 1.0) * below + (2.0 * (n - i as f64) - 1.0) * above
@@ -55,13 +56,13 @@ fn anderson_darling_of(z: &[f64]) -> Option<Fit> {
     } else if a < 10.0 {
         (1.2937 - 5.709 * a + 0.0186 * a * a).exp()
     } else {
-        // The formula has its minimum about here and would rise again.
+        // The formula has its minimum about here and would increase again.
         3.7e-24
     };
     Some(Fit { statistic, p })
 }
 
-/// ln Φ(x) and ln(1 − Φ(x)), also where one of them is smaller than any number.
+/// ln Φ(x) and ln(1 − Φ(x)), even if one of them underflows.
 fn ln_tails(x: f64) -> (f64, f64) {
     const TAIL_FROM: f64 = 30.0;
     let far = x.abs();
@@ -74,14 +75,14 @@ fn ln_tails(x: f64) -> (f64, f64) {
     if x < 0.0 { (small, large) } else { (large, small) }
 }
 
-/// The Lilliefors test of normality. `sorted`: ascending, finite. None for fewer than 5 values, and
-/// where all are equal. O(n).
+/// The Lilliefors test of normality. `sorted`: ascending, finite. `None` for fewer than 5 values,
+/// and if all are equal. O(n).
 #[must_use]
 pub fn lilliefors(sorted: &[f64]) -> Option<Fit> {
     lilliefors_of(&standardized(sorted)?)
 }
 
-/// The second test of standardized values.
+/// The Lilliefors test of standardized values.
 fn lilliefors_of(z: &[f64]) -> Option<Fit> {
     const FEWEST: usize = 5;
     if z.len() < FEWEST {
@@ -102,7 +103,7 @@ fn dallal_wilkinson(d: f64, n: f64) -> f64 {
         .exp()
 }
 
-/// The p-value from the modified statistic, by pieces of polynomials.
+/// The p-value from the modified statistic, by piecewise polynomials.
 fn modified(d: f64, n: f64) -> f64 {
     const PIECES: [(f64, [f64; 5]); 4] = [
         (0.302, [1.0, 0.0, 0.0, 0.0, 0.0]),
@@ -115,10 +116,10 @@ fn modified(d: f64, n: f64) -> f64 {
     piece.map_or(0.0, |(_, c)| c.iter().rev().fold(0.0, |sum, c| sum * k + c))
 }
 
-/// The values less their mean, over their standard deviation; None where that is 0.
+/// The values minus their mean, divided by their standard deviation; `None` if that is 0.
 fn standardized(sorted: &[f64]) -> Option<Vec<f64>> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
-    // The offset goes first: the mean itself may not be a number that doubles have.
+    // The offset is subtracted first, since the mean may overflow.
     let offsets: Vec<f64> = sorted.iter().map(|x| x - first).collect();
     let (mean, sd) = (descriptive::mean(&offsets), descriptive::standard_deviation(&offsets));
     (last > first && sd > 0.0).then(|| offsets.iter().map(|x| (x - mean) / sd).collect())
@@ -161,7 +162,8 @@ mod tests {
         assert_eq!(lilliefors(&[]), None);
     }
 
-    /// R, as `nortest` has it: statistics and p-values of i^e for i = 0, 1, …, n − 1, in every piece of both formulas.
+    /// R, as `nortest` has it: statistics and p-values of i^e for i = 0, 1, …, n − 1, in every
+    /// piece of both formulas.
     #[test]
     fn powers_have_the_p_values_of_nortest() {
         let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
@@ -220,7 +222,7 @@ mod tests {
             assert!(near(found.statistic, anderson) && near(found.p, a_p), "{n} {e} {found:?}");
             assert!(near(other.statistic, distance) && near(other.p, d_p), "{n} {e} {other:?}");
         }
-        // Five are enough for the second.
+        // Five are enough for Lilliefors' test.
         let few = lilliefors(&[1.0, 2.0, 4.0, 7.0, 15.0]).unwrap();
         assert!(
             near(few.statistic, 0.225_402_186_444_3) && near(few.p, 0.551_625_021_375),

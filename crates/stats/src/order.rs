@@ -1,18 +1,16 @@
-//! Intervals for the median from order statistics: no assumption about the distribution, but
-//! independent observations.
+//! Intervals for the median from order statistics, for any distribution of independent
+//! observations.
 //!
 //! The pair of order statistics follows R's `qbinom(alpha/2, n, 1/2)`, so that the confidence is
-//! exact and at least what was asked. Dependent observations are fewer than they look; their interval
-//! is that of the number of independent values that they are worth, which is what the signs about
-//! the median tell (Heidelberger and Lewis, "Quantile estimation in dependent sequences", 1984). It
-//! always lies within the data.
+//! exact and at least the requested one. For dependent observations the effective number is used,
+//! as determined from the signs about the median (Heidelberger and Lewis, "Quantile estimation in
+//! dependent sequences", 1984). The interval is always within the data.
 
 use crate::{Interval, binomial};
 
-/// The interval for the median with at least `confidence` (in 0..1), and the confidence that it
-/// really has.
+/// The interval for the median with at least `confidence` (in 0..1), and its actual confidence.
 ///
-/// `sorted`: ascending. None when there are too few values for any pair of order statistics: below
+/// `sorted`: ascending. `None` if there are too few values for any pair of order statistics: below
 /// 6 at 95 %. O(√n).
 #[must_use]
 pub fn median_interval(sorted: &[f64], confidence: f64) -> Option<(Interval, f64)> {
@@ -20,14 +18,14 @@ pub fn median_interval(sorted: &[f64], confidence: f64) -> Option<(Interval, f64
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// [`median_interval`] for a series that is worth only n/`time` independent values, for example by
-/// the autocorrelation time of its signs ([`crate::signs::time`]).
+/// Like [`median_interval`], for a series with only n/`time` effective values, for example by the
+/// autocorrelation time of its signs ([`crate::signs::time`]).
 ///
-/// The pair of order statistics of n/`time` independent values, at the same relative depth among
-/// all n. So the interval is made of values of the series, whatever the dependence, and `time` ≤ 1
-/// (or NaN) gives the exact one. None when n/`time` values have no interval, or, where `time`
-/// exceeds 1, are fewer than [`FEWEST_EFFECTIVE`]. The confidence returned is that of n/`time`
-/// independent values.
+/// Uses the pair of order statistics of n/`time` independent values, at the same relative depth
+/// among all n. So the ends are values of the series under any dependence, and `time` ≤ 1 (or NaN)
+/// gives the exact interval. `None` if n/`time` values have no interval, or, for `time` above 1,
+/// are fewer than [`FEWEST_EFFECTIVE`]. The returned confidence is that of n/`time` independent
+/// values.
 #[must_use]
 pub fn median_interval_of_effective(
     sorted: &[f64],
@@ -48,27 +46,28 @@ pub fn median_interval_of_effective(
     Some((symmetric(sorted, k as usize), coverage))
 }
 
-/// The fewest effective values with an interval of the median where values depend on each other: at
-/// 95 % six independent ones are the fewest.
+/// Minimum number of effective values for an interval of the median of dependent values: at 95 %,
+/// six independent ones are the minimum.
 pub const FEWEST_EFFECTIVE: u64 = 6;
 
-/// The fewest independent values with an interval for the median at this confidence: 6 at 95 %.
+/// Minimum number of independent values for an interval of the median at this confidence: 6 at 95
+/// %.
 #[must_use]
 pub fn fewest_values(confidence: f64) -> u64 {
-    // The extremes of n values hold the median with 1 − 2^(1 − n).
+    // The extremes of n values cover the median with 1 − 2^(1 − n).
     (1..=1024).find(|n| binomial::median_interval(*n, confidence).is_some()).unwrap_or(u64::MAX)
 }
 
-/// Number of whole independent values that `n` values are worth, at most `n`.
+/// Effective number of `n` values, rounded down, at most `n`.
 fn effective(n: u64, time: f64) -> u64 {
     if time.is_nan() || time <= 1.0 {
         return n;
     }
-    // A division that should come out whole may be rounded down.
+    // A quotient that should be whole may be rounded down.
     (n as f64 / time + 1e-9) as u64
 }
 
-/// From the order statistic `k` (1-based, at most half of n) to its partner from above.
+/// The interval from order statistic `k` (1-based, at most half of n) to its partner from above.
 fn symmetric(sorted: &[f64], k: usize) -> Interval {
     Interval { lower: sorted[k - 1], upper: sorted[sorted.len() - k] }
 }
@@ -107,8 +106,8 @@ mod tests {
     #[test]
     fn the_ends_lie_as_deep_as_those_of_the_values_that_count() {
         let xs: Vec<f64> = (1..=100).map(f64::from).collect();
-        // 25 values count. Of those it would be the 8th and the 18th (R: qbinom(0.025, 25, 0.5)):
-        // seven of 25 are left out at either end, and 28 of 100.
+        // 25 values count. For those it would be the 8th and the 18th (R: qbinom(0.025, 25, 0.5)):
+        // seven of 25 are excluded at either end, and 28 of 100.
         let (found, coverage) = median_interval_of_effective(&xs, 0.95, 4.0).unwrap();
         assert_eq!(found, Interval { lower: 29.0, upper: 72.0 });
         // R: 1 - 2 * pbinom(7, 25, 0.5).
@@ -117,7 +116,7 @@ mod tests {
         let few = |n: usize, time| median_interval_of_effective(&xs[..n], 0.95, time);
         assert_eq!(few(24, 4.0).unwrap().0, Interval { lower: 1.0, upper: 24.0 });
         assert_eq!(few(23, 4.0), None);
-        // A lower confidence does not make five values of a dependent series enough.
+        // Even at a lower confidence, five values of a dependent series are not enough.
         assert_eq!(median_interval_of_effective(&xs[..20], 0.5, 4.0), None);
     }
 

@@ -1,57 +1,57 @@
-//! Whether every k-th value of a series differs from the others: a timer, a garbage collection, a buffer
-//! that is flushed.
+//! Detects whether every k-th value of a series differs from the others, due to a timer, garbage
+//! collection, or a buffer flush.
 //!
-//! The series is folded at every whole period, and the place in the period whose mean rank lies
-//! farthest from the others is looked at. A rank mean is as good as normal from a dozen values on
-//! whatever their distribution, and the level is shared among all periods and places (Bonferroni),
-//! so that noise is rarely taken for a rhythm. What dependence on the value before explains is
-//! taken out first (a first-order prewhitening of the ranks), and a place must also stand out from
-//! its neighbours in both halves of the series, so that slow waves, steps and clusters of stalls
-//! are no ticks. Periods that are no whole number of values are not found: they drift through all
-//! places. It decides nothing about how much a tick matters.
+//! The series is folded at every whole period, and the phase whose mean rank is farthest from the
+//! others is tested. A mean of a dozen ranks is practically normal for any distribution, and the
+//! level is shared among all periods and phases (Bonferroni), so that noise is rarely taken for a
+//! rhythm. First-order dependence is removed before (by prewhitening the ranks), and a phase must
+//! also differ from its neighbours and in both halves of the series, so that slow waves, steps and
+//! clusters of stalls are not reported as ticks. Periods that are not a whole number of values are
+//! not found, since they drift through all phases. Whether a tick matters is not decided here.
 
 use crate::{autocorrelation, descriptive, normal};
 
-/// Of a longer series the last so many values are looked at.
+/// Maximum number of values used: the last ones of a longer series.
 const MOST_VALUES: usize = 10_000;
 /// The longest period.
 const MOST_PERIOD: usize = 500;
-/// Fewest periods that a place must be seen in.
+/// Minimum number of periods.
 const FEWEST_PERIODS: usize = 12;
-/// Fewest values: of a dozen pairs.
+/// Minimum number of values: a dozen pairs.
 const FEWEST: usize = 2 * FEWEST_PERIODS;
-/// A place stands out from its two neighbours by so many standard errors,
+/// Minimum difference of a phase from its two neighbours, in standard errors.
 const FROM_NEIGHBOURS: f64 = 3.0;
-/// in each half of the series from all others by so many,
+/// Minimum difference of a phase from all others in each half of the series, in standard errors.
 const IN_EACH_HALF: f64 = 2.0;
-/// and most of its values lie on that side of the median of the whole: two stalls in a dozen are no
+/// Minimum share of its values on that side of the overall median: two stalls in a dozen are not a
 /// rhythm.
 const MOST_OF_THEM: f64 = 0.6;
-/// A tick that stands out from those of other turns by so many standard errors comes in that turn only.
+/// If a tick differs by this many standard errors from those of the other turns, it occurs in that
+/// turn only.
 const FROM_OTHER_TURNS: f64 = 3.5;
-/// Dependence is taken out up to this autocorrelation.
+/// Maximum autocorrelation that is removed.
 const MOST_KEPT: f64 = 0.95;
 
 /// Every `period`-th value differs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Periodic {
-    /// After how many values it comes back, at least 2.
+    /// The period in values, at least 2.
     pub period: usize,
-    /// Index of the first such value of the whole series, below `period`.
+    /// Index of the first such value in the whole series, below `period`.
     pub first: usize,
-    /// The median of these values less that of the others, in the unit of the values.
+    /// The median of these values minus that of the others, in the unit of the values.
     pub excess: f64,
-    /// How many standard errors the mean rank of these values lies from the others'.
+    /// Difference of the mean rank of these values from the others', in standard errors.
     pub z: f64,
-    /// How many values were looked at, at the end of the series.
+    /// Number of values used, at the end of the series.
     pub values: usize,
 }
 
-/// Looks for the clearest tick; None where there is none, or fewer than 24 values. `level`: the chance of
-/// telling one in independent values, in 0..1.
+/// Finds the clearest tick; `None` if there is none, or for fewer than 24 values. `level` is the
+/// false-positive rate for independent values, in 0..1.
 ///
-/// `xs`: finite, in the order in which they were taken. O(n) for each of up to 500 periods, of the last
-/// 10,000 values at most.
+/// `xs`: finite, in order of measurement. O(n) for each of up to 500 periods, for at most the last
+/// 10,000 values.
 #[must_use]
 pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     let before = xs.len().saturating_sub(MOST_VALUES);
@@ -99,8 +99,8 @@ pub fn periodic(xs: &[f64], level: f64) -> Option<Periodic> {
     })
 }
 
-/// The whole period of which this one may be a part: folded at half of its period a rare tick is seen as well, as one that comes
-/// every other time.
+/// The whole period of which this one may be a fraction: folded at half of its period, a rare tick
+/// is detected as well, as one that occurs every other time.
 fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) -> (usize, usize) {
     for times in 2..=longest / period {
         let found = means(ranks, times * period);
@@ -118,11 +118,11 @@ fn whole(ranks: &[f64], period: usize, place: usize, sign: f64, longest: usize) 
     (period, place)
 }
 
-/// The ranks without what each keeps of the one before it, as ranks again; alternation, which is a
-/// tick of its own, stays.
+/// The ranks after removing first-order dependence, as ranks again; alternation, which is a tick
+/// itself, is kept.
 fn whitened(ranks: Vec<f64>) -> Vec<f64> {
     let kept = autocorrelation::autocorrelation(&ranks, 1).first().copied().unwrap_or(0.0);
-    // Chance alone makes as much of independent values.
+    // Within chance for independent values.
     if kept * (ranks.len() as f64).sqrt() < 2.0 {
         return ranks;
     }
@@ -135,7 +135,7 @@ fn whitened(ranks: Vec<f64>) -> Vec<f64> {
     autocorrelation::ranks(&(0..ranks.len()).map(rest).collect::<Vec<_>>())
 }
 
-/// The ranks around 0 with a variance of 1; None where all are equal.
+/// The ranks centred at 0 with variance 1; `None` if all are equal.
 fn centred(mut ranks: Vec<f64>) -> Option<Vec<f64>> {
     let middle = (ranks.len() as f64 + 1.0) / 2.0;
     ranks.iter_mut().for_each(|rank| *rank -= middle);
@@ -148,7 +148,7 @@ fn centred(mut ranks: Vec<f64>) -> Option<Vec<f64>> {
     Some(ranks)
 }
 
-/// The mean at every place of the period, over whole periods from the beginning.
+/// The mean at every phase, over whole periods from the beginning.
 fn means(ranks: &[f64], period: usize) -> Vec<f64> {
     let mut sums = vec![0.0; period];
     for round in ranks.chunks_exact(period) {
@@ -159,27 +159,27 @@ fn means(ranks: &[f64], period: usize) -> Vec<f64> {
     sums
 }
 
-/// How many standard errors every place lies from the mean of all.
+/// The difference of every phase from the overall mean, in standard errors.
 fn places_of(ranks: &[f64], period: usize) -> Vec<f64> {
     let mut found = means(ranks, period);
     let middle = found.iter().sum::<f64>() / period as f64;
-    // The place itself is a part of that mean.
+    // The phase itself is part of that mean.
     let error = ((1.0 - 1.0 / period as f64) / (ranks.len() / period) as f64).sqrt();
     found.iter_mut().for_each(|mean| *mean = (*mean - middle) / error);
     found
 }
 
-/// How many standard errors a place lies from the mean of its two neighbours.
+/// The difference of a phase from the mean of its two neighbours, in standard errors.
 fn from_neighbours(ranks: &[f64], period: usize, place: usize) -> f64 {
     let found = means(ranks, period);
     let (before, after) = (found[(place + period - 1) % period], found[(place + 1) % period]);
-    // Of two places both neighbours are the same one.
+    // With two phases both neighbours are the same one.
     let share = if period == 2 { 2.0 } else { 1.5 };
     let error = (share / (ranks.len() / period) as f64).sqrt();
     (found[place] - (before + after) / 2.0) / error
 }
 
-/// The two halves, each with the place where it begins.
+/// The two halves, each with its start.
 fn halves(ranks: &[f64]) -> [(&[f64], usize); 2] {
     let (first, second) = ranks.split_at(ranks.len() / 2);
     [(first, 0), (second, first.len())]

@@ -1,27 +1,28 @@
-//! How small a change an experiment in blocks can see, and how many more blocks a question needs.
+//! The smallest change an experiment in blocks can detect, and the number of blocks a question
+//! needs.
 //!
-//! Every formula scales the half width h of the interval at hand, which shrinks as 1/√n, so that it
-//! holds for any noise as far as that does; the factors are normal theory, and were checked by the
-//! simulation that set the decision procedure. They are planning aids and upper estimates: noise
-//! with several modes shrinks faster. Nothing here is evidence about a difference.
+//! Every formula scales the current half width h of the interval, which shrinks as 1/√n, so it
+//! holds for any noise for which that does; the factors are from normal theory and were checked by
+//! the simulation behind the decision procedure. They are planning aids and upper estimates: for
+//! multimodal noise the width shrinks faster. Nothing here is evidence about a difference.
 //!
 //! All widths, effects and thresholds are on one scale (log ratios, or the unit of the values), and
-//! z is the two-sided normal quantile of the level at which the interval is read: 1.96 for 95 %,
-//! 3.09 for the 99.8 % of every look of a sequential run.
+//! z is the two-sided normal quantile of the interval's level: 1.96 for 95 %, 3.09 for the 99.8 %
+//! of every look of a sequential run.
 
 /// Normal quantile of 80 %: the usual power.
 pub const Z_POWER_80: f64 = 0.841_621_233_572_914_3;
 
-/// Normal quantile of 75 %: an interval about 0 must lie inside both thresholds at once; this is
-/// what that costs at even odds.
+/// Normal quantile of 75 %: the price, at even odds, of requiring an interval around 0 to be inside
+/// both thresholds.
 const Z_BOTH_SIDES: f64 = 0.674_489_750_196_081_7;
 
 /// The half width of the signed-rank interval in units of z s/√n, for the robust spread s of normal
 /// differences.
 pub const SIGNED_RANK_WIDTH: f64 = 1.023;
 
-/// The half width that `blocks` blocks with robust spread `spread` (1.4826 times the MAD of the
-/// differences) should give.
+/// The expected half width for `blocks` blocks with robust spread `spread` (1.4826 times the MAD of
+/// the differences).
 ///
 /// Infinite for no blocks.
 #[must_use]
@@ -36,10 +37,10 @@ pub fn minimum_detectable_effect(half_width: f64, z: f64) -> f64 {
     half_width * (z + Z_POWER_80) / z
 }
 
-/// About how many blocks in all show that a difference of nothing is within ± `threshold`: n ((z +
-/// 0.67)/z · h/T)².
+/// Approximate total number of blocks to show that a zero difference is within ± `threshold`: n
+/// ((z + 0.67)/z · h/T)².
 ///
-/// From the half width `half_width` after `blocks` blocks. Three in four experiments need fewer.
+/// Uses the half width `half_width` after `blocks` blocks. Three in four experiments need fewer.
 /// Infinite for a threshold of 0.
 #[must_use]
 pub fn blocks_for_equivalence(blocks: f64, half_width: f64, threshold: f64, z: f64) -> f64 {
@@ -47,8 +48,8 @@ pub fn blocks_for_equivalence(blocks: f64, half_width: f64, threshold: f64, z: f
     blocks * needed * needed
 }
 
-/// How many blocks in all make the interval just exclude 0 if the `effect` seen now is the true
-/// one: n (h/m)²; half the experiments need fewer.
+/// Total number of blocks at which the interval just excludes 0 if the observed `effect` is the
+/// true one: n (h/m)²; half the experiments need fewer.
 ///
 /// Infinite for an effect of 0.
 #[must_use]
@@ -57,15 +58,16 @@ pub fn blocks_to_confirm(blocks: f64, half_width: f64, effect: f64) -> f64 {
     blocks * needed * needed
 }
 
-/// How many blocks in all exclude 0 in four of five experiments if the `effect` seen now is the
-/// true one: n ((z + 0.84)/z · h/m)².
+/// Total number of blocks at which four of five experiments exclude 0 if the observed `effect` is
+/// the true one: n ((z + 0.84)/z · h/m)².
 #[must_use]
 pub fn blocks_to_confirm_80(blocks: f64, half_width: f64, effect: f64, z: f64) -> f64 {
     blocks_to_confirm(blocks, minimum_detectable_effect(half_width, z), effect)
 }
 
-/// How many blocks in all exclude 0 with the chance whose normal quantile is `z_power`, if `effect`
-/// is the true one: n ((z + z_power)/z · h/m)², from the half width `half_width` after `blocks`.
+/// Total number of blocks at which experiments exclude 0 with the power whose normal quantile is
+/// `z_power`, if `effect` is the true one: n ((z + z_power)/z · h/m)², from the half width
+/// `half_width` after `blocks`.
 ///
 /// Infinite for an effect of 0.
 #[must_use]
@@ -73,8 +75,8 @@ pub fn blocks_to_find(blocks: f64, half_width: f64, effect: f64, z: f64, z_power
     blocks_to_confirm(blocks, half_width * (z + z_power) / z, effect)
 }
 
-/// The threshold within which a difference of nothing can be shown after `limit` blocks: the
-/// inverse of [`blocks_for_equivalence`].
+/// The threshold within which a zero difference can be shown after `limit` blocks: the inverse of
+/// [`blocks_for_equivalence`].
 #[must_use]
 pub fn reachable_threshold(blocks: f64, half_width: f64, limit: f64, z: f64) -> f64 {
     (z + Z_BOTH_SIDES) / z * half_width * (blocks / limit).sqrt()

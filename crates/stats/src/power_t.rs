@@ -1,16 +1,16 @@
-//! The power of Student's t tests, solved for any one of its five quantities, as R's
-//! `power.t.test` does it.
+//! The power of Student's t tests, solved for any one of its five quantities, as in R's
+//! `power.t.test`.
 //!
 //! One sample of n values (or n pairs) has df = n − 1 and noncentrality √n Δ/s; two samples of n
-//! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is that tail of the noncentral t
-//! distribution which lies beyond the critical value. As in R a two-sided test counts only the tail
-//! on the side of the effect, unless it is `strict`; n need not be whole. Deviations: every
-//! solution is found to the last digits, and a question without an answer is reported as such instead
-//! of as the end of a search.
+//! values each have df = 2 (n − 1) and √(n/2) Δ/s. The power is the tail of the noncentral t
+//! distribution beyond the critical value. As in R a two-sided test counts only the tail on the
+//! side of the effect, unless it is `strict`; n need not be whole. Deviations: every solution is
+//! accurate to the last digits, and a question without an answer is reported as such instead of as
+//! the end of a search.
 
 use crate::{noncentral_t, student_t};
 
-/// What is compared.
+/// The kind of comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Two samples of n values each, with the same standard deviation.
@@ -22,55 +22,57 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// How many samples share the noise: 2 for two, else 1.
+    /// Number of samples that contribute noise: 2 for two samples, otherwise 1.
     fn samples(self) -> f64 {
         if self == Self::TwoSample { 2.0 } else { 1.0 }
     }
 }
 
-/// Which differences count against "no difference".
+/// The directions of differences that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sides {
-    /// A difference towards the side of the effect.
+    /// A difference in the direction of the effect.
     One,
-    /// A difference to either side; the power is the chance to find it on the right one.
+    /// A difference in either direction; the power is the probability of finding it in the right
+    /// one.
     Two,
-    /// Likewise, and a difference found on the wrong side counts as found too: R's `strict`.
+    /// A difference in either direction; one found in the wrong direction counts as found too: R's
+    /// `strict`.
     TwoStrict,
 }
 
 /// The test that is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
-    /// What is compared.
+    /// The kind of comparison.
     pub kind: Kind,
-    /// Which differences count.
+    /// The directions of differences that count.
     pub sides: Sides,
 }
 
-/// The five quantities of which any four give the fifth.
+/// The five quantities, any four of which determine the fifth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantities {
-    /// Values in each sample, or pairs; at least 1.1, not always whole.
+    /// Number of values per sample, or of pairs; at least 1.1, not necessarily whole.
     pub n: f64,
-    /// The true difference; of one-sided tests a negative one lies on the wrong side.
+    /// The true difference; for one-sided tests a negative one is in the wrong direction.
     pub delta: f64,
-    /// The standard deviation of the values, of pairs that of their differences.
+    /// The standard deviation of the values, or of the differences of pairs.
     pub sd: f64,
-    /// The chance to find a difference where there is none.
+    /// The probability of a false positive.
     pub sig_level: f64,
-    /// The chance to find this difference.
+    /// The probability of finding this difference.
     pub power: f64,
 }
 
-/// Which of the five is looked for.
+/// The unknown quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// The number of values.
     N,
-    /// The difference that is found with this power.
+    /// The difference found with this power.
     Delta,
-    /// The standard deviation up to which it is found.
+    /// The largest standard deviation at which it is found.
     Sd,
     /// The level.
     SigLevel,
@@ -78,16 +80,17 @@ pub enum Unknown {
     Power,
 }
 
-/// Smallest n: below, Student's distribution has no scale left that a computer could hold.
+/// Minimum n: below it, Student's distribution exceeds the range of doubles.
 const SMALLEST_N: f64 = 1.1;
-/// Largest n and ratio of difference to standard deviation that are looked at.
+/// Maximum n and ratio of difference to standard deviation.
 const LARGEST: f64 = 1e15;
 
 impl Test {
-    /// The chance to find a difference of `delta` with `n` values (of each sample). NaN where `n` ≤
-    /// 1 or `sd` ≤ 0. Microseconds.
+    /// The probability of finding a difference of `delta` with `n` values per sample. NaN for `n` ≤
+    /// 1 or `sd` ≤ 0. Takes microseconds.
     ///
-    /// In 0..=1; for `delta` = 0 it is the level, half of it where two sides count one tail.
+    /// In 0..=1; for `delta` = 0 it is the level, or half of it for two-sided tests that count one
+    /// tail.
     #[must_use]
     pub fn power(self, n: f64, delta: f64, sd: f64, sig_level: f64) -> f64 {
         if n.is_nan() || n <= 1.0 || sd.is_nan() || sd <= 0.0 || !(0.0..=1.0).contains(&sig_level) {
@@ -106,11 +109,11 @@ impl Test {
         found + noncentral_t::cdf(-critical, df, noncentrality)
     }
 
-    /// Solves for the `unknown`; what `given` says of it is not looked at.
+    /// Solves for the `unknown`, ignoring its value in `given`.
     ///
-    /// None where there is no answer: a number that is not in its range (n ≥ 1.1, sd > 0, level and
-    /// power between 0 and 1), or a power that no value of the unknown gives (as a power below the
-    /// level, or of a difference of 0). About 1e-12 relative; 50 powers.
+    /// `None` if there is no answer: a quantity is out of range (n ≥ 1.1, sd > 0, level and power
+    /// between 0 and 1), or no value of the unknown gives the power (such as a power below the
+    /// level, or for a difference of 0). About 1e-12 relative; 50 evaluations of the power.
     #[must_use]
     pub fn solve(self, unknown: Unknown, given: Quantities) -> Option<Quantities> {
         let open = |p: f64| p > 0.0 && p < 1.0;
@@ -128,7 +131,7 @@ impl Test {
         let climbs = |from: f64, to: f64, power_of: &dyn Fn(f64) -> f64| {
             climb(from, to, |x| power_of(x) - power)
         };
-        // What must be positive is looked for by its logarithm.
+        // Positive quantities are searched on the log scale.
         Some(match unknown {
             Unknown::Power => Quantities { power: self.power(n, delta, sd, sig_level), ..given },
             Unknown::N => {
@@ -148,7 +151,7 @@ impl Test {
             }
             Unknown::Sd => return None,
             Unknown::SigLevel => {
-                // ln(p / (1 − p)) keeps apart what lies near 0 and what lies near 1.
+                // ln(p / (1 − p)) resolves values near 0 and near 1.
                 let level = |logit: f64| 1.0 / (1.0 + (-logit).exp());
                 let of = |logit: f64| self.power(n, delta, sd, level(logit));
                 Quantities { sig_level: level(climbs(-600.0, 36.0, &of)?), ..given }
@@ -157,16 +160,16 @@ impl Test {
     }
 }
 
-/// Where a rising function crosses 0 between `from` and `to`: bisection, hastened by the method of
-/// Anderson and Björck ("A new high order method of regula falsi type", 1973). None where it does
-/// not cross.
+/// Root of an increasing function between `from` and `to`, by bisection accelerated by the method
+/// of Anderson and Björck ("A new high order method of regula falsi type", 1973). `None` if there
+/// is no sign change.
 fn climb(from: f64, to: f64, excess: impl Fn(f64) -> f64) -> Option<f64> {
     let (mut low, mut high) = (from, to);
     let (mut at_low, mut at_high) = (excess(low), excess(high));
     if !(at_low <= 0.0 && at_high >= 0.0) {
         return None;
     }
-    // First to where it is no step any more, for which no straight line is of use.
+    // Bisects first, past any step for which linear interpolation is useless.
     for _ in 0..12 {
         let middle = 0.5 * (low + high);
         let value = excess(middle);
@@ -227,7 +230,7 @@ mod tests {
 
     #[test]
     fn questions_without_an_answer_have_none() {
-        // A difference of 0 is never found more often than the level says.
+        // A difference of 0 is never found more often than the level.
         assert_eq!(PLAIN.solve(Unknown::N, given(0.0, 0.0, 1.0, 0.05, 0.8)), None);
         assert_eq!(PLAIN.solve(Unknown::Sd, given(10.0, 0.0, 0.0, 0.05, 0.8)), None);
         let one_sided = Test { kind: Kind::OneSample, sides: Sides::One };
@@ -314,7 +317,8 @@ mod tests {
     #[test]
     fn each_quantity_is_that_of_r() {
         let near = |ours: f64, expected: f64| (ours / expected - 1.0).abs() < 1e-9;
-        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without it, and one-sided of one sample.
+        // R: power.t.test(n = 8, delta = 0.3, sd = 2, strict = TRUE), without it, and one-sided of
+        // one sample.
         let strict = Test { kind: Kind::TwoSample, sides: Sides::TwoStrict };
         let one = Test { kind: Kind::OneSample, sides: Sides::One };
         assert!(near(strict.power(8.0, 0.3, 2.0, 0.05), 0.059_028_692_240_934_99));

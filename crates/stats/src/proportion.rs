@@ -1,12 +1,13 @@
-//! Counts of successes: an interval for their share.
+//! Intervals for proportions.
 //!
-//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the exact one of Clopper and Pearson (1934), as in R's `binom.test`.
+//! Wilson's score interval (1927), as in R's `prop.test(correct = FALSE)`; the exact one of Clopper
+//! and Pearson (1934), as in R's `binom.test`.
 
 use crate::{Interval, binomial, normal};
 
 /// Wilson's interval for the probability of success, from `successes` of `trials`; within 0..=1.
 ///
-/// `confidence` in 0..1. None for no trials, more successes than trials, or another confidence.
+/// `confidence` in 0..1. `None` for no trials, more successes than trials, or any other confidence.
 #[must_use]
 pub fn wilson_interval(successes: u64, trials: u64, confidence: f64) -> Option<Interval> {
     if trials == 0 || successes > trials || !(0.0..1.0).contains(&confidence) {
@@ -17,23 +18,26 @@ pub fn wilson_interval(successes: u64, trials: u64, confidence: f64) -> Option<I
     let weight = z * z / n;
     let centre = share + weight / 2.0;
     let reach = (share * (1.0 - share) * weight + weight * weight / 4.0).sqrt();
-    // At none and at all the exact end is the share itself; rounding must not move it off.
+    // Without successes, or without failures, the exact end is the share itself; rounding must not
+    // move it.
     let lower = if successes == 0 { 0.0 } else { (centre - reach) / (1.0 + weight) };
     let upper = if successes == trials { 1.0 } else { (centre + reach) / (1.0 + weight) };
     Some(Interval { lower: lower.max(0.0), upper: upper.min(1.0) })
 }
 
-/// The interval of Clopper and Pearson for the probability of success, from `successes` of `trials`; within 0..=1. It covers at least as often as it
-/// says, and of a sample without replacement more often still.
+/// The interval of Clopper and Pearson for the probability of success, from `successes` of
+/// `trials`; within 0..=1. Its coverage is at least the confidence, and higher for a sample without
+/// replacement.
 ///
-/// `confidence` in 0..1. None for no trials, more successes than trials, or another confidence. Halves its ends 60 times.
+/// `confidence` in 0..1. `None` for no trials, more successes than trials, or any other confidence.
+/// Uses 60 bisection steps per end.
 #[must_use]
 pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<Interval> {
     if trials == 0 || successes > trials || !(0.0..1.0).contains(&confidence) {
         return None;
     }
     let tail = (1.0 - confidence) / 2.0;
-    // Where a function of the probability, which falls, passes through the tail.
+    // Where a decreasing function of the probability passes through the tail.
     let place = |falls: &dyn Fn(f64) -> f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {
@@ -44,7 +48,7 @@ pub fn exact_interval(successes: u64, trials: u64, confidence: f64) -> Option<In
     };
     let lower = match successes {
         0 => 0.0,
-        // Failures are as successes of the other side.
+        // Failures are the successes of the other side.
         _ => 1.0 - place(&|p| binomial::at_most_of(trials - successes, trials, p)),
     };
     let upper = match trials - successes {

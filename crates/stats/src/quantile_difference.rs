@@ -1,17 +1,16 @@
-//! How far quantiles of two samples lie apart: the median may stay where it is while the far tail
-//! moves.
+//! Differences of quantiles of two samples: the median may stay the same while the far tail moves.
 //!
 //! Each quantile gets its own interval from order statistics (binomial distribution, any
-//! distribution), and the two are joined by variance recovery (Zou and Donner, "Construction of
-//! confidence limits about effect measures", 2008): the ends of the difference lie from the
-//! estimate as far as the square root of the two squared distances. For ratios the same is done
-//! with logarithms. Quantiles are type 7. Deviations: dependence beyond chance widens each reach by
-//! √τ, with the autocorrelation time τ of the ranks; and the p-value takes the reach towards 0 as
-//! so many standard errors of a normal distribution, so that it is below the level exactly where
-//! the interval excludes 0, but no smaller than any level at which so many values have an interval.
-//! Where a sample is too small for its quantile to have an interval (below 368 values for 99 % at
-//! 95 %), none is given. Several quantiles are several questions: `adjusted` is Benjamini and
-//! Hochberg's over all of them.
+//! distribution), and the two are combined by variance recovery (Zou and Donner, "Construction of
+//! confidence limits about effect measures", 2008): the distance of the ends of the difference from
+//! the estimate is the square root of the sum of the two squared distances. For ratios the same is
+//! done with logarithms. Quantiles are type 7. Deviations: dependence beyond chance widens each
+//! distance by √τ, with the autocorrelation time τ of the ranks; and the p-value treats the
+//! distance towards 0 as a number of standard errors of a normal distribution, so that it is below
+//! the level exactly if the interval excludes 0, but is at least the smallest level at which this
+//! many values have an interval. If a sample is too small for its quantile to have an interval
+//! (below 368 values for 99 % at 95 %), there is none. Since several quantiles are several tests,
+//! `adjusted` is Benjamini and Hochberg's over all of them.
 
 use crate::{Interval, adjust, autocorrelation, binomial, descriptive, normal};
 use std::borrow::Cow;
@@ -30,7 +29,7 @@ pub struct QuantileDifference {
     pub y: f64,
     /// Second minus first.
     pub difference: f64,
-    /// Interval of the difference; None where a sample is too small for it.
+    /// Interval of the difference; `None` if a sample is too small for it.
     pub interval: Option<Interval>,
     /// Second over first; None unless all values are positive.
     pub ratio: Option<f64>,
@@ -40,14 +39,14 @@ pub struct QuantileDifference {
     pub p: Option<f64>,
     /// `p` adjusted for the number of quantiles that have one.
     pub adjusted: Option<f64>,
-    /// The fewest independent values on each side at which there is an interval.
+    /// Minimum number of independent values per side for an interval.
     pub fewest: u64,
 }
 
 /// Compares the quantiles `shares` (each in 0..1) of two samples at `confidence` (in 0..1).
 ///
-/// `x` and `y`: finite, each in the order in which it was taken. Empty for an empty sample or
-/// another confidence. O((n + m) log(n + m)).
+/// `x` and `y`: finite, each in order of measurement. Empty for an empty sample or any other
+/// confidence. O((n + m) log(n + m)).
 #[must_use]
 pub fn quantile_differences(
     x: &[f64],
@@ -58,7 +57,7 @@ pub fn quantile_differences(
     quantile_differences_of(&Side::new(x), &Side::new(y), shares, confidence)
 }
 
-/// [`quantile_differences`] of samples that were sorted before.
+/// Like [`quantile_differences`], for samples that are already sorted.
 #[must_use]
 pub fn quantile_differences_of(
     x: &Side<'_>,
@@ -77,8 +76,8 @@ pub fn quantile_differences_of(
     found
 }
 
-/// The fewest independent values with an interval from order statistics for a quantile: enough that
-/// the largest lies beyond it, and the smallest below it, with probability 1 − (1 −
+/// Minimum number of independent values for an interval of a quantile from order statistics: enough
+/// for the largest to be above it, and the smallest below it, with probability 1 − (1 −
 /// `confidence`)/2.
 #[must_use]
 pub fn fewest_values(share: f64, confidence: f64) -> u64 {
@@ -86,10 +85,10 @@ pub fn fewest_values(share: f64, confidence: f64) -> u64 {
     (tail.ln() / share.max(1.0 - share).ln()).ceil().max(1.0) as u64
 }
 
-/// The interval of a quantile from order statistics, with at least `confidence`, whatever the
-/// distribution; its reach is widened by √`tau`.
+/// The interval of a quantile from order statistics, with at least `confidence`, for any
+/// distribution; its half widths are widened by √`tau`.
 ///
-/// `sorted`: ascending; `share` and `confidence` in 0..1; `tau` is taken as at least 1. None where
+/// `sorted`: ascending; `share` and `confidence` in 0..1; `tau` is taken as at least 1. `None` if
 /// no order statistic is far enough out. O(log n) evaluations of the binomial distribution.
 #[must_use]
 pub fn quantile_interval(
@@ -103,7 +102,7 @@ pub fn quantile_interval(
     if n == 0 || !(tail > 0.0 && tail <= 0.5) || !(share > 0.0 && share < 1.0) {
         return None;
     }
-    // The value number k lies above the quantile when fewer than k values are below it.
+    // Value number k is above the quantile if fewer than k values are below it.
     let lower = binomial::quantile_of(tail, n, share);
     let upper = n - binomial::quantile_of(tail, n, 1.0 - share) + 1;
     let (lower, upper) = if tau > 1.0 {
@@ -119,18 +118,18 @@ pub fn quantile_interval(
     Some(Interval { lower: sorted[lower as usize - 1], upper: sorted[upper as usize - 1] })
 }
 
-/// A sample as it is asked for many quantiles.
+/// A sample prepared for several quantiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side<'a> {
     /// The values, ascending.
     pub sorted: Cow<'a, [f64]>,
-    /// By what the square of every reach is multiplied; 1 for independent values.
+    /// Factor for the square of every half width; 1 for independent values.
     pub tau: f64,
 }
 
 impl<'a> Side<'a> {
-    /// Sorts the values, and asks how they are correlated. `values`: finite, in the order in which
-    /// they were taken. O(n log n).
+    /// Sorts the values and determines their correlation. `values`: finite, in order of
+    /// measurement. O(n log n).
     #[must_use]
     pub fn new(values: &[f64]) -> Self {
         let sorted = descriptive::sorted(values);
@@ -140,8 +139,7 @@ impl<'a> Side<'a> {
         Side { sorted: sorted.into(), tau }
     }
 
-    /// The same of values (`sorted`: ascending) whose rank autocorrelation at lag 1 and autocorrelation
-    /// time are known.
+    /// Uses ascending values with known rank autocorrelation at lag 1 and autocorrelation time.
     #[must_use]
     pub fn known(sorted: &'a [f64], lag1: f64, autocorrelation_time: f64) -> Self {
         let tau = widening(sorted.len(), lag1, autocorrelation_time);
@@ -153,8 +151,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// By what the square of a reach is multiplied. Far tails have no value to spare: what chance alone
-/// makes of independent values must not widen them.
+/// Factor for the square of a half width. Far tails have no values to spare, so chance correlation
+/// of independent values must not widen them.
 fn widening(n: usize, lag1: f64, autocorrelation_time: f64) -> f64 {
     let chance = 1.645 / (n as f64).sqrt();
     if lag1 > chance { autocorrelation_time } else { 1.0 }
@@ -197,13 +195,13 @@ fn compare(x: &Side<'_>, y: &Side<'_>, share: f64, confidence: f64) -> QuantileD
     }
 }
 
-/// The smallest level at which so many values still have an interval: no p-value goes below it.
+/// The smallest level at which this many values have an interval: the lower bound of p-values.
 fn least_level(side: &Side<'_>, share: f64) -> f64 {
     let effective = side.sorted.len() as f64 / side.tau.max(1.0);
     2.0 * share.max(1.0 - share).powf(effective)
 }
 
-/// The interval of y − x from those of x and y, each with its estimate within it.
+/// The interval of y − x from those of x and y, each containing its estimate.
 fn recovered((x, of_x): (f64, Interval), (y, of_y): (f64, Interval)) -> Interval {
     let reach = |a: f64, b: f64| a.max(0.0).hypot(b.max(0.0));
     Interval {
@@ -238,7 +236,7 @@ mod tests {
 
     #[test]
     fn no_p_value_is_smaller_than_a_sign_test_can_give() {
-        // All of 8 values on one side of the median: 2 · 2⁻⁸.
+        // All of 8 values are on one side of the median: 2 · 2⁻⁸.
         let x: Vec<f64> = (0..8).map(f64::from).collect();
         let y: Vec<f64> = x.iter().map(|x| x + 1e6).collect();
         let p = |tau: f64| {
@@ -246,7 +244,7 @@ mod tests {
             (least_level(&x, 0.5), quantile_differences_of(&x, &y, &[0.5], 0.9)[0].p)
         };
         assert_eq!(p(1.0), (2.0 / 256.0, Some(2.0 / 256.0)));
-        // Worth half as many.
+        // Half the effective number.
         assert_eq!(p(2.0).0, 2.0 / 16.0);
         let side = Side::known(&x, 0.0, 1.0);
         assert!((least_level(&side, 0.9) - 2.0 * 0.9_f64.powi(8)).abs() < 1e-15);
@@ -294,7 +292,7 @@ mod tests {
             }
             for (index, share) in SHARES.iter().enumerate() {
                 let enough = fewest_values(*share, 0.95) <= n.min(m);
-                // Near the fewest values, chance dependence leaves some without an interval.
+                // Near the minimum, chance dependence leaves some without an interval.
                 assert_eq!(asked[index] > 300.0, enough, "{share}");
                 let coverage = held[index] / asked[index];
                 assert!(!enough || (0.93..=1.0).contains(&coverage), "{n} {share}: {coverage}");

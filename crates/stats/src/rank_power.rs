@@ -146,8 +146,8 @@ impl ShiftedPilot {
     }
 
     /// The power with `n` values of each sample (or pairs), by the normal approximation; below 50
-    /// values (whole ones are counted) beyond the critical value of the exact test. In 0..=1; NaN for
-    /// n < 1. O(1), below 50 values O(n³).
+    /// values (whole ones are counted) beyond the critical value of the exact test. In 0..=1; NaN
+    /// for n < 1. O(1), below 50 values O(n³).
     #[must_use]
     pub fn formula_power(&self, n: f64, test: RankTest) -> f64 {
         if n.is_nan() || n < 1.0 {
@@ -184,8 +184,8 @@ impl ShiftedPilot {
         (found + wrongly).min(1.0)
     }
 
-    /// The fewest values of each sample (or pairs) that give this power by the formula, from 50 on not
-    /// always whole; None where no number does.
+    /// The fewest values of each sample (or pairs) that give this power by the formula, from 50 on
+    /// not always whole; None where no number does.
     #[must_use]
     pub fn formula_n(&self, power: f64, test: RankTest) -> Option<f64> {
         // The exact test's power jumps with the number, so that every number is looked at.
@@ -219,7 +219,8 @@ impl ShiftedPilot {
     }
 
     /// The share of `experiments` in which the test finds the shift, for each of the `sizes`
-    /// (ascending). The same digits for any number of threads. O(experiments · [`cost`](Self::cost)).
+    /// (ascending). The same digits for any number of threads. O(experiments ·
+    /// [`cost`](Self::cost)).
     #[must_use]
     pub fn simulate(&self, sizes: &[u64], test: RankTest, experiments: u64, seed: u64) -> Vec<f64> {
         let critical: Vec<Option<f64>> = sizes.iter().map(|&n| self.critical(n, test)).collect();
@@ -287,8 +288,9 @@ fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let place = |(index, value): (usize, &f64)| {
         let exact = value + by;
-        // Evenly spread between the two halves of a step, neighbours far from each other; at its edge, where the first one would be, rounding would
-        // take a value that does not move to the step below.
+        // Evenly spread between the two halves of a step, neighbours far from each other; at its
+        // edge, where the first one would be, rounding would take a value that does not move to the
+        // step below.
         let within = (index as f64 * golden).fract().max(INSIDE) - 0.5;
         let steps = ((exact - origin) / step + within).round();
         if steps.is_finite() && steps.abs() < 1e15 { origin + steps * step } else { exact }

@@ -2,10 +2,10 @@
 //!
 //! Ranks are counted in the sorted values rather than found by sorting places: a table over the
 //! leading bits tells among which few a value lies. Of many values the table and the sorted values
-//! fit no cache, and every look-up would wait for the memory; so values are first dealt out to parts
-//! of the sorted ones that do fit, which is the first step of a radix sort (Knuth, "The Art of
-//! Computer Programming", volume 3, 5.2.5), and looked up part by part. The ranks are the same to the
-//! bit. Nothing here knows what ranks are for.
+//! fit no cache, and every look-up would wait for the memory; so values are first dealt out to
+//! parts of the sorted ones that do fit, which is the first step of a radix sort (Knuth, "The Art
+//! of Computer Programming", volume 3, 5.2.5), and looked up part by part. The ranks are the same
+//! to the bit. Nothing here knows what ranks are for.
 
 use crate::{descriptive, sorting};
 

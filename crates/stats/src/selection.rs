@@ -14,13 +14,13 @@
 mod staircase;
 mod together;
 
-/// Below this number of remaining elements, or a quarter of the rows and columns if that is more, they
-/// are simply gathered: that costs less than another walk.
+/// Below this number of remaining elements, or a quarter of the rows and columns if that is more,
+/// they are simply gathered: that costs less than another walk.
 const GATHER: u64 = 1024;
 
-/// How many points of a lattice a pivot is put to the side of where the element should be, in fourth
-/// roots of the number of points: the discrepancy of a lattice in the plane grows with it, much slower
-/// than that of a random sample.
+/// How many points of a lattice a pivot is put to the side of where the element should be, in
+/// fourth roots of the number of points: the discrepancy of a lattice in the plane grows with it,
+/// much slower than that of a random sample.
 const MARGIN: f64 = 1.6;
 
 /// How many elements may be gathered from so many rows and columns.
@@ -28,9 +28,9 @@ fn gather_at_most(rows: usize, columns: usize) -> u64 {
     GATHER.max((rows + columns) as u64 / 4)
 }
 
-/// Whether the values are finite and ascend, and are fewer than 2³². Only matrices made of such values may be searched:
-/// anything else has no staircase, and the search might not end. Sums and differences of finite
-/// values may overflow, but are never NaN and keep their order.
+/// Whether the values are finite and ascend, and are fewer than 2³². Only matrices made of such
+/// values may be searched: anything else has no staircase, and the search might not end. Sums and
+/// differences of finite values may overflow, but are never NaN and keep their order.
 pub(crate) fn is_ascending(xs: &[f64]) -> bool {
     let ends_are_finite = [xs.first(), xs.last()].into_iter().flatten().all(|x| x.is_finite());
     // Places in rows are kept as 32 bits, for they are most of the memory that a search takes.
@@ -158,8 +158,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         rest
     }
 
-    /// How many points a lattice of the whole matrix has: more cut deeper and cost little beside the
-    /// walks; the square root of the rows is in balance.
+    /// How many points a lattice of the whole matrix has: more cut deeper and cost little beside
+    /// the walks; the square root of the rows is in balance.
     fn lattice_points(&self) -> usize {
         (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256)
     }
@@ -221,10 +221,10 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         None
     }
 
-    /// Takes `points` of the elements of these rows, each given with its first column and the one past
-    /// its last, `count` in all: one from each of as many equal strata (counted along the rows), at a
-    /// place in the stratum that moves on by the golden ratio, so that no stride of rows and columns
-    /// can fall into step with it.
+    /// Takes `points` of the elements of these rows, each given with its first column and the one
+    /// past its last, `count` in all: one from each of as many equal strata (counted along the
+    /// rows), at a place in the stratum that moves on by the golden ratio, so that no stride of
+    /// rows and columns can fall into step with it.
     fn fill_lattice(
         &self,
         mut rows: impl Iterator<Item = (usize, usize, usize)>,

@@ -1,8 +1,10 @@
-//! The Shapiro-Wilk test of normality: how straight the line of the values over their normal scores is.
+//! The Shapiro-Wilk test of normality: how straight the line of the values over their normal scores
+//! is.
 //!
-//! Royston's approximation ("Remark AS R94: a remark on algorithm AS 181: the W-test for normality",
-//! Applied Statistics 44, 1995), for 3 to 5000 values, as R's `shapiro.test`. With thousands of
-//! values it finds every trifle: how *much* a distribution differs from the normal, others must say.
+//! Royston's approximation ("Remark AS R94: a remark on algorithm AS 181: the W-test for
+//! normality", Applied Statistics 44, 1995), for 3 to 5000 values, as R's `shapiro.test`. With
+//! thousands of values it finds every trifle: how *much* a distribution differs from the normal,
+//! others must say.
 
 use crate::{descriptive, normal};
 
@@ -18,8 +20,8 @@ pub struct ShapiroWilk {
     pub p: f64,
 }
 
-/// Tests a sample. `sorted`: ascending, finite. None where n is not in [`VALUES`], or all values are
-/// equal. O(n).
+/// Tests a sample. `sorted`: ascending, finite. None where n is not in [`VALUES`], or all values
+/// are equal. O(n).
 #[must_use]
 pub fn shapiro_wilk(sorted: &[f64]) -> Option<ShapiroWilk> {
     let n = sorted.len();

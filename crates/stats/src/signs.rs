@@ -4,8 +4,9 @@
 //! The number of values below the true median wavers as that of n/τ independent values, where τ is
 //! the autocorrelation time of the signs: Heidelberger and Lewis, "Quantile estimation in dependent
 //! sequences" (1984). It is less than the time of the values themselves: of a normal first-order
-//! autoregression with coefficient φ the signs correlate by 2/π asin(φᵏ) at lag k. Signs know neither
-//! how far a value lies from the median, nor whether one is twenty times as large as the others.
+//! autoregression with coefficient φ the signs correlate by 2/π asin(φᵏ) at lag k. Signs know
+//! neither how far a value lies from the median, nor whether one is twenty times as large as the
+//! others.
 
 use crate::{autocorrelation, descriptive};
 use std::f64::consts::FRAC_2_PI;

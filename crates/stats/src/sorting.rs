@@ -1,9 +1,11 @@
-//! Sorting numbers: by digits of their bits, from the lowest up, where that is quicker than comparing.
+//! Sorting numbers: by digits of their bits, from the lowest up, where that is quicker than
+//! comparing.
 //!
-//! That is so while all of it stays in the processor's cache: a hundred thousand doubles take half as
-//! long as with a comparison sort (a radix sort with eleven bits at a time; Knuth, "The Art of Computer
-//! Programming", volume 3, 5.2.5), but need as much room again as the values take. A million take
-//! about as long either way, and are compared, in place. The order is that of `f64::total_cmp`.
+//! That is so while all of it stays in the processor's cache: a hundred thousand doubles take half
+//! as long as with a comparison sort (a radix sort with eleven bits at a time; Knuth, "The Art of
+//! Computer Programming", volume 3, 5.2.5), but need as much room again as the values take. A
+//! million take about as long either way, and are compared, in place. The order is that of
+//! `f64::total_cmp`.
 
 /// Below this number of values a comparison sort is as quick.
 const FEW: usize = 2048;

@@ -1,12 +1,14 @@
-//! Special functions under the distributions: the error of Stirling's formula for the gamma function,
-//! the logarithm of the beta function, the regularised incomplete beta and gamma functions.
+//! Special functions under the distributions: the error of Stirling's formula for the gamma
+//! function, the logarithm of the beta function, the regularised incomplete beta and gamma
+//! functions.
 //!
 //! Everything rests on the error of Stirling's formula, because differences of large log-gammas
 //! lose digits that differences of small errors keep. This is how Loader ("Fast and accurate
 //! computation of binomial probabilities", 2000) gets full accuracy from tails of any size; the
 //! continued fraction of the incomplete beta function is number 26.5.8 of Abramowitz and Stegun,
 //! evaluated as Lentz does; the incomplete gamma function is the series 6.5.29 below its mean and
-//! the continued fraction 6.5.31 above. Only the distributions of this crate should need this module.
+//! the continued fraction 6.5.31 above. Only the distributions of this crate should need this
+//! module.
 
 const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;
 

@@ -52,7 +52,8 @@ pub struct SteadyState {
     pub label: Label,
     /// Index of the first value of the steady part; None without a steady state.
     pub begins: Option<usize>,
-    /// The parts, in the order of the series; neighbours that do not differ enough to matter are one.
+    /// The parts, in the order of the series; neighbours that do not differ enough to matter are
+    /// one.
     pub parts: Vec<Part>,
     /// How many values were set aside as outliers.
     pub outliers: usize,
@@ -151,7 +152,8 @@ fn outlying(xs: &[f64]) -> Vec<usize> {
     outliers
 }
 
-/// Takes a value out of an ascending window and puts another in; what lies between their places moves.
+/// Takes a value out of an ascending window and puts another in; what lies between their places
+/// moves.
 fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) {
     let place = |window: &[f64], x: f64| window.partition_point(|w| *w < x);
     // What is no number has no place of its own; any will do.
@@ -304,7 +306,8 @@ mod tests {
         let constant = steady_state(&[1.0; 40], 0.01, true, 0.05, 1).unwrap();
         assert_eq!((constant.label, constant.begins), (Label::Flat, Some(0)));
         assert_eq!(least_tolerance(&[1.0; 40]), 0.0);
-        // Half of 16 values are 9 and half are 11: a quarter of them is 4, and 1/(2 φ(0)) is √(2π)/2.
+        // Half of 16 values are 9 and half are 11: a quarter of them is 4, and 1/(2 φ(0)) is
+        // √(2π)/2.
         let halves = [[9.0; 8], [11.0; 8]].concat();
         let by_hand = descriptive::ROBUST_SD * std::f64::consts::TAU.sqrt() / 20.0;
         assert!((least_tolerance(&halves) - by_hand).abs() < 1e-14);

@@ -1,26 +1,32 @@
-//! Where in a row of places the level changes, from noisy comparisons in blocks: a posterior over the places.
+//! Where in a row of places the level changes, from noisy comparisons in blocks: a posterior over
+//! the places.
 //!
-//! The places stand in a known order, and there is one step: all places before it share one level, all from it on another. Each block
-//! holds values of a few places, measured close together. The model of a value is
+//! The places stand in a known order, and there is one step: all places before it share one level,
+//! all from it on another. Each block holds values of a few places, measured close together. The
+//! model of a value is
 //!
 //! ```text
 //! value = level of its block + step · [place is at or behind the step] + the place's own level + noise
 //! ```
 //!
 //! - The levels of blocks are free, so that whatever drifts from block to block cancels.
-//! - Every place has a level of its own, normal around 0 with one unknown standard deviation: two builds of programs differ by how
-//!   they happen to lie in memory, and measuring one of them again does not average that out. The deviation is integrated over a grid, by how well
-//!   each value of it fits all places that were measured.
-//! - Noise may have heavy tails: levels are Huber's M-estimates, and the linear model is then that of pseudo-values with their variance
-//!   (Huber, *Robust Statistics*, 1981, ch. 7.10; Bickel, "Another look at robustness", Scandinavian Journal of Statistics 3, 1976). With few
-//!   degrees of freedom the variance is that of Student's t.
-//! - The step has a half-normal prior twice as wide as the difference of the two ends, and is integrated out. All places are equally probable
-//!   beforehand.
+//! - Every place has a level of its own, normal around 0 with one unknown standard deviation: two
+//!   builds of programs differ by how they happen to lie in memory, and measuring one of them again
+//!   does not average that out. The deviation is integrated over a grid, by how well each value of
+//!   it fits all places that were measured.
+//! - Noise may have heavy tails: levels are Huber's M-estimates, and the linear model is then that
+//!   of pseudo-values with their variance (Huber, *Robust Statistics*, 1981, ch. 7.10; Bickel,
+//!   "Another look at robustness", Scandinavian Journal of Statistics 3, 1976). With few degrees of
+//!   freedom the variance is that of Student's t.
+//! - The step has a half-normal prior twice as wide as the difference of the two ends, and is
+//!   integrated out. All places are equally probable beforehand.
 //!
-//! That a noisy search should measure where the posterior is halved, and keep all answers with their weight instead of trusting any, is
-//! from Horstein ("Sequential transmission using noiseless feedback", IEEE Transactions on Information Theory 9, 1963) and Waeber, Frazier and
-//! Henderson ("Bisection search with noisy responses", SIAM Journal on Control and Optimization 51, 2013); Karp and Kleinberg ("Noisy binary
-//! search and its applications", SODA 2007) give bounds. They know the chance of a wrong answer; here it follows from the values.
+//! That a noisy search should measure where the posterior is halved, and keep all answers with
+//! their weight instead of trusting any, is from Horstein ("Sequential transmission using noiseless
+//! feedback", IEEE Transactions on Information Theory 9, 1963) and Waeber, Frazier and Henderson
+//! ("Bisection search with noisy responses", SIAM Journal on Control and Optimization 51, 2013);
+//! Karp and Kleinberg ("Noisy binary search and its applications", SODA 2007) give bounds. They
+//! know the chance of a wrong answer; here it follows from the values.
 //!
 //! It must not choose what is measured next.
 
@@ -30,8 +36,9 @@ use crate::{descriptive, normal};
 const REACH: f64 = 1.5;
 /// Rounds of fitting; a robust fit hardly changes after a few.
 const ROUNDS: usize = 20;
-/// Standard deviations of the places' own levels, as shares of the difference of the ends, and how probable each is beforehand. Without
-/// data of many places a search must not be sure that builds are all alike.
+/// Standard deviations of the places' own levels, as shares of the difference of the ends, and how
+/// probable each is beforehand. Without data of many places a search must not be sure that builds
+/// are all alike.
 const OWN_LEVELS: [(f64, f64); 6] =
     [(0.0, 0.30), (0.0625, 0.20), (0.125, 0.20), (0.25, 0.15), (0.5, 0.10), (1.0, 0.05)];
 /// Standard deviations of the step's prior, in differences of the ends.
@@ -49,7 +56,8 @@ pub struct StepPlace {
     pub step: f64,
     /// Standard deviation of a value's noise, as it counts for robust estimates.
     pub noise: f64,
-    /// Standard deviation of the places' own levels: the root of its mean square over everything that is not known.
+    /// Standard deviation of the places' own levels: the root of its mean square over everything
+    /// that is not known.
     pub own: f64,
 }
 
@@ -60,8 +68,9 @@ impl StepPlace {
     }
 }
 
-/// Where among `places` places the step lies. Each block holds places with their values, every place once at most; blocks with fewer
-/// than two values say nothing. `None` as long as not both ends were measured often enough, or the ends don't differ.
+/// Where among `places` places the step lies. Each block holds places with their values, every
+/// place once at most; blocks with fewer than two values say nothing. `None` as long as not both
+/// ends were measured often enough, or the ends don't differ.
 ///
 /// Cost: O(rounds · values + measured places³).
 pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPlace> {
@@ -93,7 +102,8 @@ pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPla
 struct Fit {
     /// Of the first place 0.
     levels: Vec<f64>,
-    /// The information about the levels, over the variance of the noise: a matrix of which rows and columns sum to 0.
+    /// The information about the levels, over the variance of the noise: a matrix of which rows and
+    /// columns sum to 0.
     information: Matrix,
     /// The information times the levels.
     score: Vec<f64>,
@@ -173,7 +183,8 @@ fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     sums
 }
 
-/// For every place the median of its values, each less the median of its block: where a robust fit begins.
+/// For every place the median of its values, each less the median of its block: where a robust fit
+/// begins.
 fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut own = vec![Vec::new(); places];
     for block in blocks {
@@ -184,7 +195,8 @@ fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     own.iter().map(|own| descriptive::median(own)).collect()
 }
 
-/// What values differ from the fit by. The level of a block is the mean of what is left of its pseudo-values, or the median where `is_first`.
+/// What values differ from the fit by. The level of a block is the mean of what is left of its
+/// pseudo-values, or the median where `is_first`.
 fn residuals(
     raw: &[Vec<(usize, f64)>],
     pseudo: &[Vec<(usize, f64)>],
@@ -321,7 +333,8 @@ mod tests {
     use super::*;
     use crate::resampling::Stream;
 
-    /// Blocks of all these places, with a step of 1 at `at`, each place's own level, and noise of this deviation.
+    /// Blocks of all these places, with a step of 1 at `at`, each place's own level, and noise of
+    /// this deviation.
     fn blocks(
         places: &[usize],
         at: usize,

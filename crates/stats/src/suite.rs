@@ -1,4 +1,5 @@
-//! Many benchmarks, one number: the geometric mean of their ratios, with what is not known about it.
+//! Many benchmarks, one number: the geometric mean of their ratios, with what is not known about
+//! it.
 //!
 //! Each benchmark gives the Hodges-Lehmann shift of the logarithms (in blocks the pseudo-median of
 //! the per-block log-ratios), so that a stall does not move it; their mean is the logarithm of the
@@ -78,10 +79,11 @@ pub struct GeometricMean {
     pub of_such: Option<Interval>,
 }
 
-/// The geometric mean of the ratios of `benchmarks` at `confidence` (in 0..1), with `resamples` resamples.
+/// The geometric mean of the ratios of `benchmarks` at `confidence` (in 0..1), with `resamples`
+/// resamples.
 ///
-/// None for no benchmarks, an empty sample, a value that is not positive and finite, no resamples or
-/// another confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n + m)).
+/// None for no benchmarks, an empty sample, a value that is not positive and finite, no resamples
+/// or another confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n + m)).
 #[must_use]
 pub fn geometric_mean(
     benchmarks: &[Benchmark<'_>],

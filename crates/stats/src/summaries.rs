@@ -1,10 +1,10 @@
 //! Two means of which only summaries are left: how far apart they are, and their ratio.
 //!
-//! Welch's test (1947) needs nothing but the means, their standard errors and the numbers of values,
-//! so it gives from summaries what R's `t.test(y, x)` gives from the values. The ratio of positive
-//! means is taken on the logarithm by the delta method: the relative standard errors take the place of
-//! the standard errors, in Satterthwaite's degrees of freedom too. Fieller's interval is the better one where a
-//! mean might be 0, but needs one variance for both.
+//! Welch's test (1947) needs nothing but the means, their standard errors and the numbers of
+//! values, so it gives from summaries what R's `t.test(y, x)` gives from the values. The ratio of
+//! positive means is taken on the logarithm by the delta method: the relative standard errors take
+//! the place of the standard errors, in Satterthwaite's degrees of freedom too. Fieller's interval
+//! is the better one where a mean might be 0, but needs one variance for both.
 
 use crate::descriptive;
 use crate::t_test::TTest;

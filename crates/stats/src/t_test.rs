@@ -1,10 +1,10 @@
 //! Student's t tests: one sample against a value, pairs, two samples with one common variance
 //! (Student 1908) and with two (Welch 1947).
 //!
-//! R's `t.test` answers the same. A common offset is taken away before sums, so that the
-//! difference of two means near 1e12 keeps its digits, which R loses. Like R, data that are constant
-//! but for rounding are refused. Means only: what is typical of skewed data is the business of the
-//! rank tests.
+//! R's `t.test` answers the same. A common offset is taken away before sums, so that the difference
+//! of two means near 1e12 keeps its digits, which R loses. Like R, data that are constant but for
+//! rounding are refused. Means only: what is typical of skewed data is the business of the rank
+//! tests.
 
 use crate::p_values::PValues;
 use crate::{Interval, descriptive, student_t};
@@ -228,7 +228,8 @@ mod tests {
             near(interval.lower, 4.029_059_332_958_489)
                 && near(interval.upper, 5.970_940_667_041_51)
         );
-        // R: t.test(y, x, paired = TRUE, alternative = "greater"), t.test(y, x, var.equal = TRUE, alternative = "greater").
+        // R: t.test(y, x, paired = TRUE, alternative = "greater"), t.test(y, x, var.equal = TRUE,
+        // alternative = "greater").
         let pairs = paired(&x, &y[..6]).unwrap();
         assert!(
             near(pairs.t, 9.2) && near(pairs.p().greater, 0.000_127_312_960_766_303_3),

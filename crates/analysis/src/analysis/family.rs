@@ -1,31 +1,36 @@
-//! A family of comparisons: all that share the error which is allowed, decided together.
+//! A family of comparisons: those that share the allowed error, decided together.
 //!
-//! The comparisons of the primary metric are one family, those of all secondary metrics another, so that counters nobody asked for do
-//! not cost the verdicts on the times anything. Of a suite of tests the whole is a family of its own: a verdict on it must not take the more
-//! runs the more tests there are. Both procedures of sharing work on levels instead of p-values, so that the printed
-//! interval is the one that decided. Holm's: all at one m-th; every direction found leaves the others a larger share. Benjamini and
-//! Hochberg's: the largest R for which R directions are known at R/m of the level, found from above; it is the step-up procedure, since
-//! a direction is known at a level exactly when its p-value is below it. A comparison without a direction at the whole level is not
-//! asked again: it has none, or its difference is known to be below the threshold, and then a wider interval may only say less.
+//! The comparisons of the primary metric are one family, those of all secondary metrics another, so
+//! that extra counters do not affect the verdicts on times. The whole of a test suite is a family
+//! of its own: the runs its verdict takes must not depend on the number of tests. Both procedures
+//! work on levels instead of p-values, so that the printed interval is the one that decided. Holm's
+//! starts with all at one m-th; every direction found leaves the others a larger share. Benjamini
+//! and Hochberg's finds, from above, the largest R for which R directions are known at R/m of the
+//! level; this is the step-up procedure, since a direction is known at a level exactly if its
+//! p-value is below it. A comparison without a direction at the whole level is not tried again: it
+//! has none, or its difference is known to be below the threshold, and a wider interval can only
+//! say less.
 
 use crate::comparison::{Comparison, Question};
 use crate::evidence::{Evidence, Pair};
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::borrow::Cow;
 
-/// In larger families it pays to find out first who has no direction at any level.
+/// In larger families it pays to first rule out members without a direction at any level.
 const SMALL: usize = 8;
 
-/// How the comparisons of a family share the error that is allowed.
+/// How the comparisons of a family share the allowed error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Adjust {
-    /// Holm's (1979), by levels: at most so rarely is *any* direction wrong. Whoever is decided leaves the others a larger share.
+    /// Holm (1979), by levels: limits the probability that *any* direction is wrong. Each member
+    /// that is decided leaves the others a larger share.
     #[default]
     Holm,
-    /// Benjamini and Hochberg's (1995): of the directions that are reported, at most this share is wrong on average. With R of m reported,
-    /// intervals are at R/m of the error (Benjamini and Yekutieli 2005), so that as few of theirs miss.
+    /// Benjamini and Hochberg (1995): limits the expected share of wrong directions among those
+    /// reported. With R of m reported, intervals are at R/m of the error (Benjamini and Yekutieli
+    /// 2005), so that their miss rate is limited alike.
     FalseDiscovery,
-    /// None: every comparison by itself may be wrong so often.
+    /// No adjustment: every comparison has the whole error by itself.
     None,
 }
 
@@ -94,7 +99,7 @@ pub(super) fn decide(
     members.iter().map(|member| decided(member)).collect()
 }
 
-/// For every member by what its level is divided, at least 1.
+/// Divisor of the level of every member, at least 1.
 fn shares(
     members: &[&Member<'_>],
     adjust: Adjust,
@@ -103,7 +108,8 @@ fn shares(
     shared_out(members.len(), adjust, |m, share| members[m].has_direction(share, distribution))
 }
 
-/// The same of so many members of any kind, of which `has_direction` says whether one has a direction with its level divided by a share.
+/// Divisors of the level for `members` members of any kind. `has_direction` returns whether a
+/// member has a direction with its level divided by a share.
 pub(crate) fn shared_out(
     members: usize,
     adjust: Adjust,
@@ -123,12 +129,12 @@ pub(crate) fn shared_out(
             let before = open.len();
             open.retain(|&m| has_direction(m, share));
             if open.len() == before || open.is_empty() {
-                // The last round's level is that of as many as are left.
+                // The last round's level is shared among the remaining members.
                 return vec![all / open.len().max(1) as f64; members];
             }
         }
     }
-    // Those with a direction keep the share at which it was found.
+    // Members with a direction keep the share at which it was found.
     let mut found: Vec<Option<f64>> = vec![None; members];
     loop {
         let left = found.iter().filter(|share| share.is_none()).count().max(1) as f64;

@@ -1,10 +1,12 @@
-//! What many comparisons of one metric of one side come to together: how many have which verdict, and the geometric mean of their
-//! ratios. Of a suite they are its rows, of a scan the values of its parameters.
+//! Summary of many comparisons of one metric of one side: the number of each verdict, and the
+//! geometric mean of the ratios. For a suite the comparisons are its rows, for a scan the values of
+//! its parameters.
 //!
-//! With enough values on every side and an affordable number of them the intervals are those of [`assay_stats::suite`], by
-//! resampling. Else (few values, a suite of thousands, summaries) they come from the standard errors: of each mean logarithm for these
-//! rows, Student's over the rows' effects for such ones, never narrower than the first. A mean over rows that somebody chose
-//! summarises them and decides nothing.
+//! With enough values on every side, and an affordable number of them, the intervals are those of
+//! [`assay_stats::suite`], by resampling. Otherwise (few values, a suite of thousands, summaries)
+//! they come from standard errors: those of each mean logarithm for these rows, Student's over the
+//! rows' effects for such rows, never narrower than the first. A mean over selected rows summarizes
+//! them and decides nothing.
 
 use super::family::Member;
 use crate::comparison::{Comparison, NoInterval};
@@ -16,13 +18,13 @@ use assay_stats::summaries::{self, Summarised};
 use assay_stats::{Interval, descriptive, student_t};
 use std::collections::HashMap;
 
-/// Fewest comparisons that make a whole.
+/// Minimum number of comparisons to summarize.
 const FEWEST: usize = 2;
-/// Fewest values on a side from which resampling knows their spread.
+/// Minimum number of values on a side for resampling.
 const FEWEST_TO_RESAMPLE: usize = 6;
 const RESAMPLES: usize = 1000;
 const FEWEST_RESAMPLES: usize = 200;
-/// Values that all resamples may hold together.
+/// Maximum number of values in all resamples together.
 const AFFORDABLE: usize = 2_000_000;
 
 /// The comparisons of one metric of one side with one reference.
@@ -34,29 +36,30 @@ pub struct Group {
     pub of: usize,
     /// Index of the side that it is compared with.
     pub against: usize,
-    /// The comparisons, as indices of [`Analysis::comparisons`](super::Analysis::comparisons) for the primary metric, else of
-    /// [`Analysis::secondary`](super::Analysis::secondary); in the order of the reference.
+    /// The comparisons, as indices into [`Analysis::comparisons`](super::Analysis::comparisons) for
+    /// the primary metric, otherwise into [`Analysis::secondary`](super::Analysis::secondary); in
+    /// the order of the reference.
     pub comparisons: Vec<usize>,
-    /// The geometric mean of their ratios; `None` where there is none.
+    /// The geometric mean of their ratios; `None` if there is none.
     pub mean: Option<Mean>,
 }
 
-/// A geometric mean with what is known of it.
+/// A geometric mean with its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mean {
     /// The geometric mean of the ratios, side / reference.
     pub estimate: f64,
-    /// The interval for these rows; `None` where the spread of some is not known.
+    /// The interval for exactly these rows; `None` if the spread of some is unknown.
     pub of_these: Option<Interval>,
-    /// The interval for rows such as these.
+    /// The interval for rows of this kind.
     pub of_such: Option<Interval>,
-    /// Over how many rows.
+    /// Number of rows included.
     pub rows: usize,
-    /// How many rows are not in it, since they have no ratio.
+    /// Number of rows excluded because they have no ratio.
     pub left_out: usize,
 }
 
-/// How many comparisons have which verdict.
+/// Number of comparisons by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Better than the reference.
@@ -69,7 +72,7 @@ pub struct Counts {
     pub inconclusive: usize,
 }
 
-/// The comparisons of one metric of one side with the reference, as a table shows them.
+/// The comparisons of one metric of one side with the reference, for a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<'a> {
     /// Index of the metric.
@@ -80,7 +83,7 @@ pub struct Table<'a> {
     pub against: usize,
     /// The comparisons, in the order of the reference.
     pub rows: Vec<&'a Comparison>,
-    /// The geometric mean of their ratios; `None` where there is none.
+    /// The geometric mean of their ratios; `None` if there is none.
     pub mean: Option<&'a Mean>,
 }
 
@@ -100,9 +103,10 @@ impl Table<'_> {
     }
 }
 
-/// The groups of a family, in the order in which they begin. `side`: which side a subject is on;
-/// `wanted`: which comparisons belong to a group; `is_whole`: which subject is the whole of which the others are parts, and so in no mean with
-/// them. O(members), and the resamples.
+/// Returns the groups of a family, in order of their first member. `side` gives the side of a
+/// subject, `wanted` whether a comparison belongs to a group, and `is_whole` whether a subject is
+/// the whole of which the others are parts, which excludes it from their mean. O(members), plus the
+/// resamples.
 pub(super) fn groups(
     members: &[Member<'_>],
     decided: &[Comparison],
@@ -112,7 +116,7 @@ pub(super) fn groups(
     is_whole: impl Fn(usize) -> bool,
 ) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
-    // A scan may have as many as it has commands.
+    // A scan may have as many groups as commands.
     let mut places: HashMap<(usize, usize, usize), usize> = HashMap::new();
     for (index, c) in decided.iter().enumerate().filter(|(_, c)| wanted(c)) {
         let (metric, of, against) = (c.metric, side(c.of), side(c.against));
@@ -130,7 +134,7 @@ pub(super) fn groups(
     groups
 }
 
-/// The mean of some ratios; `None` for fewer than two, and of what is not one experiment.
+/// Geometric mean of some ratios; `None` for fewer than two, or if they are not one experiment.
 fn mean(
     which: &[usize],
     members: &[Member<'_>],
@@ -197,7 +201,8 @@ fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
     Some((Some(found.of_these), found.of_such))
 }
 
-/// The squared standard error of an effect with its degrees of freedom; `None` where nothing is known of the spread.
+/// Squared standard error of an effect with its degrees of freedom; `None` if the spread is
+/// unknown.
 fn error_of(pair: &Pair) -> Option<(f64, f64)> {
     let of_logs = |values: &[f64]| {
         let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
@@ -239,7 +244,7 @@ fn from_errors(mean: f64, effects: &[f64], own: &[&Member<'_>], confidence: f64)
         around(all.sqrt() / k, df)
     });
     let of_such = around(descriptive::standard_deviation(effects) / k.sqrt(), k - 1.0);
-    // What is not known of these is not known of such either.
+    // What is unknown for these rows is unknown for such rows too.
     let of_such = of_such.map(|such| match of_these {
         Some(these) => {
             Interval { lower: such.lower.min(these.lower), upper: such.upper.max(these.upper) }

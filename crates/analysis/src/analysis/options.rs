@@ -1,38 +1,39 @@
-//! What the user asks of samples, laid over what their plan says: which metric decides, which are
-//! secondary, by which threshold. And why that cannot be.
+//! The user's options, which override the samples' plan: the deciding metric, the secondary
+//! metrics, the threshold. Also the errors if they can't be applied.
 
 use super::family::Adjust;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Metric, Plan, Samples, StopRule, Threshold, Unit};
 
-/// What the user asked of recorded samples, beyond what their plan says.
+/// The user's options for recorded samples; they override the samples' plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// Confidence of the verdict; the plan's, or 95 %.
+    /// Confidence of the verdict (default: the plan's, or 95 %).
     pub confidence: Option<f64>,
-    /// The smallest difference that matters; the plan's, or 1 %.
+    /// Smallest difference that matters (default: the plan's, or 1 %).
     pub threshold: Option<Threshold>,
-    /// Name of the metric that decides; the plan's, or the first.
+    /// Name of the deciding metric (default: the plan's, or the first).
     pub primary: Option<String>,
-    /// Names of the secondary metrics; the plan's, or all.
+    /// Names of the secondary metrics (default: the plan's, or all).
     pub secondary: Option<Vec<String>>,
-    /// Every classical test as well.
+    /// Whether to run all classical tests as well.
     pub all: bool,
-    /// How the comparisons of a family share the error.
+    /// How the comparisons of a family share the error rate.
     pub adjust: Adjust,
-    /// The subject, of a suite the side, that all others are compared with; what the samples say, or the first.
+    /// The subject (for a suite, the side) that all others are compared with (default: the one
+    /// given by the samples, or the first).
     pub reference: Option<String>,
     /// Nothing is compared: every subject is looked at by itself.
     pub alone: bool,
 }
 
-/// Why samples can't be analysed.
+/// Why samples can't be analyzed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
-    /// There is nothing to look at.
+    /// There are no observations.
     #[error("there are no observations to analyse")]
     Nothing,
-    /// No row of a side is among those of the reference, or they share no metric.
+    /// No row of a side is in the reference, or they share no metric.
     #[error("no {noun} has a value of `{metric}` on several sides")]
     NothingInCommon {
         /// What a row is called.
@@ -40,25 +41,25 @@ pub enum AnalysisError {
         /// Name of the primary metric.
         metric: String,
     },
-    /// The reference asked for is not there.
+    /// The requested reference does not exist.
     #[error("--reference {asked}: there is no such {what}; there are {known}")]
     NoSuchReference {
-        /// What was asked for.
+        /// The requested name.
         asked: String,
-        /// What it should name.
+        /// The kind of thing it should name.
         what: &'static str,
-        /// The names that there are.
+        /// The existing names.
         known: String,
     },
-    /// The metric asked for was not measured.
+    /// The requested metric was not measured.
     #[error("there is no metric `{asked}`; measured were {known}")]
     NoSuchMetric {
-        /// What was asked for.
+        /// The requested name.
         asked: String,
-        /// The names that there are.
+        /// The existing names.
         known: String,
     },
-    /// An absolute threshold in a unit that the primary metric does not have.
+    /// The unit of an absolute threshold is not that of the primary metric.
     #[error("{}", units_differ("the threshold", threshold, metric, unit))]
     ThresholdUnit {
         /// Unit of the threshold.
@@ -102,7 +103,8 @@ pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) 
     format!("{what} has {}, but `{metric}` has {}; {advice}", named(asked), named(unit))
 }
 
-/// The plan in the file with the user's wishes laid over it. What was not measured by a plan is looked at once.
+/// Returns the file's plan, overridden by the user's options. Samples without a plan are evaluated
+/// only once.
 pub(crate) fn plan_for(samples: &Samples, options: &Options) -> Plan {
     let mut plan = samples.plan.clone().unwrap_or_else(|| Plan {
         stop: StopRule::Fixed { blocks: 0 },
@@ -148,8 +150,8 @@ fn no_such_metric(samples: &Samples, asked: &str) -> AnalysisError {
     }
 }
 
-/// The secondary metrics: those named, in that order, or all. A name from the plan may have turned
-/// out not to be measured; one that is asked for now must exist.
+/// Returns the secondary metrics: those named, in that order, or all. A name from the plan may turn
+/// out not to be measured; one from the options must exist.
 pub(crate) fn secondary_metrics(
     samples: &Samples,
     options: &Options,
@@ -157,7 +159,7 @@ pub(crate) fn secondary_metrics(
     primary: usize,
 ) -> Result<Vec<usize>, AnalysisError> {
     if plan.secondary.is_empty() {
-        // Stolen time says something of the machine, not of a subject.
+        // Stolen time describes the machine, not a subject.
         let of_subjects =
             |&m: &usize| m != primary && !NOT_COMPARED.contains(&samples.metrics[m].name.as_str());
         return Ok((0..samples.metrics.len()).filter(of_subjects).collect());

@@ -1,5 +1,5 @@
-//! What samples are as a whole: which sides stand on which rows, and who is compared with whom. It is read from the keys of the
-//! subjects, never from their names. Nothing is compared here.
+//! The arrangement of samples: the rows of each side, and what is compared with what. It is derived
+//! from the keys of the subjects, never from their names. Nothing is compared here.
 
 use super::AnalysisError;
 use super::family::Member;
@@ -10,25 +10,26 @@ use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Design, Plan, Row, Samples, Side};
 use std::collections::{HashMap, HashSet};
 
-/// What a row is called in the singular, where nothing else is said.
+/// Default name of a row, in the singular.
 pub const BENCHMARK: &str = "benchmark";
 
-/// How the comparisons are arranged, which decides how they are shown and nothing else.
+/// How the comparisons are arranged; affects only how they are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// One row, on as many sides as there are subjects.
     Sides,
     /// A scan: sides at values of parameters.
     Scan(Layout),
-    /// A suite: many rows, matched by name, on two sides or more. One row of which only summaries are left is a suite too, since there
-    /// is no more to show of it than a row.
+    /// A suite: many rows, matched by name, on two or more sides. A single row with only summaries
+    /// is a suite too, since it has nothing more to show.
     Rows,
 }
 
-/// Rows that a side has and another lacks, or of which it alone has a metric.
+/// Rows that one side has and another lacks, or for which it alone has a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Only {
-    /// Index of the metric that only this side has of rows on both; `None` where the other side lacks the rows.
+    /// Index of the metric that only this side has for rows on both; `None` if the other side lacks
+    /// the rows.
     pub metric: Option<usize>,
     /// Index of the side that has them.
     pub side: usize,
@@ -38,18 +39,18 @@ pub struct Only {
     pub rows: Vec<usize>,
 }
 
-/// The keys of samples, sorted out.
+/// The subjects' keys, arranged into sides, rows and pairs.
 pub(super) struct Keys {
     pub shape: Shape,
-    /// What is compared; the first is the reference.
+    /// The sides that are compared; the first is the reference.
     pub sides: Vec<Side>,
-    /// What it is compared on.
+    /// The rows on which they are compared.
     pub rows: Vec<Row>,
-    /// For every subject its side and its row.
+    /// Side and row of every subject.
     pub places: Vec<(usize, usize)>,
-    /// Every subject that is compared, with its reference: side by side, each in the order of the reference.
+    /// Every compared subject with its reference: side by side, each in the order of the reference.
     pub pairs: Vec<(usize, usize)>,
-    /// For every row its subject on each side; empty unless there are [`Shape::Rows`].
+    /// For every row, its subject on each side; empty unless the shape is [`Shape::Rows`].
     subjects: Vec<Vec<Option<usize>>>,
 }
 
@@ -75,7 +76,7 @@ impl Keys {
         }
     }
 
-    /// Benchmarks that are compared with nobody stay rows on their side.
+    /// Arranges benchmarks that are not compared as rows on their side.
     fn of_numbers(samples: &Samples) -> Self {
         Self {
             shape: Shape::Sides,
@@ -102,7 +103,7 @@ impl Keys {
             None => samples.reference_of(of),
         };
         let pairs = (0..subjects.len()).filter_map(|of| Some((of, against(of)?))).collect();
-        // Benchmarks of one file that are compared with each other are sides themselves.
+        // Benchmarks of one file that are compared with each other are sides.
         let shares_one = subjects.iter().all(|subject| subject.row == subjects[0].row);
         let row = subjects.first().filter(|_| shares_one).map(|s| samples.row_of(s).clone());
         let rows = vec![row.unwrap_or_default()];
@@ -134,7 +135,7 @@ impl Keys {
         Ok(Self { shape, sides, rows, places, pairs, subjects: Vec::new() })
     }
 
-    /// Subjects on a row without a name are left out. A row that is twice on one side counts as it is met first.
+    /// Subjects on an unnamed row are skipped. If a row occurs twice on one side, the first counts.
     fn of_suite(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
         let known = || samples.sides.iter().map(|side| side.name.as_str());
         if let Some(asked) = reference
@@ -177,7 +178,8 @@ impl Keys {
         })
     }
 
-    /// What the comparisons of a family come to by sides: of a scan and of a suite. O(members), and the resamples.
+    /// Summarizes the comparisons of a family by side, for scans and suites. O(members), plus the
+    /// resamples.
     pub fn groups(
         &self,
         members: &[Member<'_>],
@@ -188,7 +190,7 @@ impl Keys {
         match &self.shape {
             Shape::Sides => Vec::new(),
             Shape::Scan(layout) => {
-                // A value that is compared with another one is no part of a comparison of commands.
+                // Comparisons between values of a parameter are not comparisons of commands.
                 let wanted = |c: &Comparison| layout.together(c.of, c.against);
                 mean::groups(members, decided, plan, side, wanted, |_| false)
             }
@@ -200,9 +202,9 @@ impl Keys {
         }
     }
 
-    /// The rows that are not on both of two sides, then the metrics (the primary one and `others`) that only one of two sides has of
-    /// a row that is on both: a row that one would otherwise miss without a word. `has`: whether a subject has a metric.
-    /// O(subjects × metrics).
+    /// Lists the rows that are missing on one of two sides, then the metrics (the primary one and
+    /// `others`) that only one of two sides has for a row on both; otherwise such rows would
+    /// disappear silently. `has` returns whether a subject has a metric. O(subjects × metrics).
     pub fn only(&self, metrics: &[usize], has: impl Fn(usize, usize) -> bool) -> Vec<Only> {
         if self.subjects.is_empty() {
             return Vec::new();
@@ -243,8 +245,9 @@ fn named(name: String) -> Side {
     Side { name, ..Side::default() }
 }
 
-/// Whether samples hold a suite: several rows with names, at least one of them on several sides; or one of which only summaries are
-/// left. What is to be shown by itself, each subject its own reference, is none. O(subjects).
+/// Whether samples are a suite: several named rows, at least one of them on several sides, or one
+/// row with only summaries. Subjects shown by themselves, each its own reference, are not a suite.
+/// O(subjects).
 pub fn is_suite(samples: &Samples) -> bool {
     if are_alone(samples) {
         return false;
@@ -254,18 +257,18 @@ pub fn is_suite(samples: &Samples) -> bool {
         && samples.shares_a_row(|row| !row.name.is_empty())
 }
 
-/// Whether its rows have names, as those of benchmarks have, and commands' have not.
+/// Whether the rows have names, as those of benchmarks do, unlike those of commands.
 fn has_benchmarks(samples: &Samples) -> bool {
     samples.rows.iter().any(|row| !row.name.is_empty())
 }
 
-/// Whether every subject is its own reference: what is to be shown by itself.
+/// Whether every subject is its own reference, so that each is shown by itself.
 fn are_alone(samples: &Samples) -> bool {
     let alone = |(own, subject): (usize, &assay_data::Subject)| subject.against == Some(own);
     samples.subjects.iter().enumerate().all(alone)
 }
 
-/// What the rows are called, in the singular: what all of them say.
+/// The common noun of the rows, in the singular.
 pub(super) fn noun(rows: &[Row]) -> &str {
     let mut nouns = rows.iter().map(|row| row.noun.as_deref());
     let first = nouns.next().flatten().unwrap_or(BENCHMARK);

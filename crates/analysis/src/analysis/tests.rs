@@ -9,7 +9,8 @@ use super::*;
 use crate::Verdict;
 use assay_data::{Observation, Plan, Severity, Threshold, Unit};
 
-/// Samples of two subjects whose blocks begin at these times; each run takes 40 ms, each hook 10 ms.
+/// Samples of two subjects whose blocks start at these times; each run takes 40 ms, each hook 10
+/// ms.
 fn begun_at(starts: &[f64]) -> Samples {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.add_subject("a");
@@ -38,7 +39,7 @@ fn a_pause_of_a_day_does_not_make_the_blocks_longer() {
     let day = 86_400.0;
     assert_eq!(rounded(&begun_at(&[5.0, 5.1, 5.2, day, day + 0.1, day + 0.2])), Some(0.1));
     assert_eq!(rounded(&begun_at(&[5.0, 5.1, day])), Some(0.1));
-    // Of two blocks the last one tells.
+    // With two blocks, the last one decides.
     assert_eq!(rounded(&begun_at(&[5.0, day])), Some(0.09));
 }
 
@@ -46,7 +47,7 @@ fn a_pause_of_a_day_does_not_make_the_blocks_longer() {
 fn one_block_took_what_its_runs_took_and_none_is_not_known() {
     assert_eq!(rounded(&begun_at(&[7.0])), Some(0.09));
     assert_eq!(rounded(&begun_at(&[])), None);
-    // A block that was broken off says nothing of how long one takes.
+    // An unfinished block is not used.
     let mut broken = begun_at(&[7.0, 7.1]);
     broken.push(Observation {
         subject: 1,
@@ -92,7 +93,7 @@ fn a_run_that_was_gone_on_with_as_another_one_has_no_verdict() {
     samples.findings.push(Finding::new("RESUMED_DIFFERENT", Severity::Serious, "a changed"));
     let (withheld, findings) = verdicts(&samples);
     assert_eq!(withheld, [(Verdict::Inconclusive, false, true); 2]);
-    // The reason is reported once, and not as if there were too few blocks.
+    // The reason is reported once, and not as too few blocks.
     let codes: Vec<&str> = findings.iter().map(|f| f.code.as_str()).collect();
     assert!(codes.contains(&"RESUMED_DIFFERENT") && !codes.contains(&"TOO_FEW"), "{codes:?}");
 }
@@ -154,7 +155,8 @@ fn equal_ratios_are_a_plain_shift() {
 #[test]
 fn a_machine_that_changes_its_speed_takes_the_amount_its_interval_and_leaves_the_ratio_its_own() {
     let mut stream = assay_stats::resampling::Stream::new(7, 0);
-    // From half of the run on everything takes two fifths more; or, the other way round, one side takes 3 s more whatever the machine does.
+    // From half of the run on everything takes two fifths longer; or one side takes 3 s longer
+    // whatever the machine does.
     for (of_ratio, threshold) in [
         (true, Threshold::Relative(0.01)),
         (false, Threshold::Absolute { value: 0.01, unit: Unit::Second }),

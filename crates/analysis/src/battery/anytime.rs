@@ -1,32 +1,36 @@
-//! What could have been said of a pair of blocks at every look: statements that stay true however often one looks.
+//! Anytime-valid statements about a pair of blocks, which hold however often one looks.
 //!
-//! For whoever watched a measurement and stopped when the answer pleased: the ordinary tests beside lie then, these do not
-//! ([`assay_stats::anytime`]). They take the per-block ratios, subject over reference, and believe that blocks are independent.
-//! The verdict does not rest on them: a run that stops by itself has its own interval.
+//! They are for measurements that were watched and stopped once the result was pleasing: the
+//! ordinary tests are then invalid, these are not ([`assay_stats::anytime`]). They use the
+//! per-block ratios, subject over reference, and assume independent blocks. The verdict does not
+//! depend on them: a run that stops by itself has its own interval.
 
 use super::pair::{Found, Missing};
 use assay_stats::{Interval, anytime, descriptive};
 
-/// Blocks at which the sequence for the mean is tightest; has to be chosen before looking.
+/// Number of blocks at which the confidence sequence for the mean is tightest; must be chosen
+/// before looking.
 const TUNED_FOR: f64 = 100.0;
 
 /// The statements after the last block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Anytime {
-    /// The chance of being fooled at any look at all: 1 − confidence.
+    /// The probability of an error at any look: 1 − confidence.
     pub level: f64,
-    /// log₁₀ of the e-value against "either is the faster as often as the other"; blocks without a difference count for neither.
+    /// log₁₀ of the e-value against "either is faster equally often"; blocks without a difference
+    /// are ignored.
     pub sign_log10_e: f64,
     /// Whether that e-value has reached 1/level.
     pub rejects: bool,
-    /// Sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`] blocks.
+    /// Confidence sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`]
+    /// blocks.
     pub mean_ratio: Option<Interval>,
-    /// Sequence for their median; `None` where the blocks are too few to exclude any.
+    /// Confidence sequence for their median; `None` if the blocks are too few to exclude any.
     pub median_ratio: Option<Interval>,
 }
 
 impl Anytime {
-    /// Of blocks, in their order. O(n log n).
+    /// Computes the statements from blocks in their order. O(n log n).
     pub(super) fn of(
         reference: &[f64],
         other: &[f64],

@@ -1,9 +1,9 @@
-//! All subjects at once: one location, one spread? And every pair of them, adjusted.
+//! Tests of all subjects together for equal location and spread, and of every pair with adjustment.
 
 use assay_stats::k_sample::{self, ChiSquaredTest, FTest};
 use assay_stats::{adjust, descriptive, two_sample::RankSum};
 
-/// Tests of all subjects that have values together.
+/// Tests of all subjects that have values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupTests {
     /// R's `kruskal.test`.
@@ -21,23 +21,22 @@ pub struct GroupTests {
 }
 
 /// Two-sided Mann-Whitney p-values of every pair, by the normal distribution with continuity
-/// correction. NaN where all values of a pair are equal; such a pair is not counted by the
-/// adjustments.
+/// correction. NaN if all values of a pair are equal; the adjustments ignore such a pair.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairwise {
     /// The pairs, by name; the earlier subject first.
     pub pairs: Vec<(String, String)>,
-    /// Not adjusted.
+    /// Unadjusted.
     pub raw: Vec<f64>,
-    /// Holm's.
+    /// Adjusted by Holm.
     pub holm: Vec<f64>,
-    /// Benjamini and Hochberg's.
+    /// Adjusted by Benjamini and Hochberg.
     pub bh: Vec<f64>,
-    /// Benjamini and Yekutieli's.
+    /// Adjusted by Benjamini and Yekutieli.
     pub by: Vec<f64>,
-    /// Hochberg's.
+    /// Adjusted by Hochberg.
     pub hochberg: Vec<f64>,
-    /// Bonferroni's.
+    /// Adjusted by Bonferroni.
     pub bonferroni: Vec<f64>,
 }
 

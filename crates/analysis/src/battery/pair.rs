@@ -1,4 +1,4 @@
-//! Two samples: every test of one against the other.
+//! All classical tests for two samples.
 
 use super::{Anytime, Intervals, SignedRanks, intervals};
 use crate::coverage::{Situation, Traits};
@@ -9,19 +9,19 @@ use assay_stats::two_sample::{
 };
 use assay_stats::{Interval, PValues, descriptive};
 
-/// Shares of the reference's mean that are tried as margins of equivalence.
+/// Shares of the reference's mean used as equivalence margins.
 const MARGINS: [f64; 2] = [0.01, 0.05];
 
-/// How values were paired.
+/// How values are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
-    /// By the block that both were taken in.
+    /// By the block in which both were measured.
     Blocks,
-    /// First with first, second with second: both recordings have the same length.
+    /// By position; both recordings have the same length.
     Order,
 }
 
-/// Why a test has no answer.
+/// Why a test has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// All observations of both samples are equal.
@@ -30,7 +30,7 @@ pub enum Missing {
     Constant,
     /// Fewer values than the test needs.
     TooFew,
-    /// The samples have different lengths, so that nothing pairs them.
+    /// The samples have different lengths, so they can't be paired.
     NoPairs,
     /// A value is zero or negative.
     NotPositive,
@@ -52,105 +52,108 @@ impl Missing {
     }
 }
 
-/// A test, or why there is none.
+/// A test result, or why there is none.
 pub type Found<T> = Result<T, Missing>;
 
-/// Every test of a subject against its reference.
+/// All tests of a subject against its reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairTests {
-    /// Student's t with one variance.
+    /// Student's t test with pooled variance.
     pub t_pooled: Found<Means>,
-    /// Welch's t.
+    /// Welch's t test.
     pub t_welch: Found<Means>,
-    /// Student's t of the differences.
+    /// Student's t test of the differences.
     pub t_paired: Found<Means>,
-    /// Ranks of both together.
+    /// The Mann-Whitney test.
     pub mann_whitney: Found<MannWhitney>,
-    /// The shift with its intervals.
+    /// The Hodges-Lehmann shift with its intervals.
     pub hodges_lehmann: Found<ShiftEstimate>,
-    /// The same of logarithms, turned back into ratios.
+    /// The Hodges-Lehmann shift of logarithms, transformed to ratios.
     pub ratio_hodges_lehmann_log: Found<ShiftEstimate>,
-    /// Signed ranks of the differences.
+    /// Wilcoxon's signed-rank test of the differences.
     pub wilcoxon_signed_rank: Found<SignedRanks>,
-    /// Whether one tends to be smaller.
+    /// Brunner and Munzel's test.
     pub brunner_munzel: Found<Placements>,
-    /// The distance of the distribution functions.
+    /// The two-sample Kolmogorov-Smirnov test.
     pub ks_two_sample: Found<KolmogorovSmirnov>,
-    /// Sizes of the difference.
+    /// Effect sizes.
     pub effect_size: Found<EffectSize>,
-    /// Fisher's ratio of variances.
+    /// Fisher's F test of equal variances.
     pub f_test_variance: Found<Variances>,
-    /// Whether the means differ by less than 1 %, 5 % of the reference's, and the threshold.
+    /// Equivalence tests of the means, with margins of 1 % and 5 % of the reference's mean and the
+    /// threshold.
     pub tost: Found<[Equivalence; 3]>,
     /// The ratio of the means.
     pub ratio_of_means: Found<Ratio>,
-    /// What holds at every look, of blocks.
+    /// Anytime-valid inference from blocks.
     pub anytime: Found<Anytime>,
-    /// How values were paired; `None` where they were not.
+    /// How values are paired; `None` if they are not.
     pub pairing: Option<Pairing>,
     /// Whether all observations of both samples are equal.
     pub all_equal: bool,
-    /// What kind of data both samples are: it decides which of the intervals hold what they say.
+    /// The kind of data both samples are; it determines which intervals have their nominal
+    /// coverage.
     pub situation: Situation,
-    /// The same of the differences; `None` where nothing pairs the values.
+    /// The kind of data the differences are; `None` if the values are not paired.
     pub situation_of_pairs: Option<Situation>,
 }
 
-/// A t test with all that is derived from it.
+/// A t test and the quantities derived from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Means {
     /// Means of subject and reference.
     pub means: (f64, f64),
-    /// Difference, standard error, degrees of freedom, t.
+    /// Difference, standard error, degrees of freedom, and t.
     pub test: TTest,
     /// p-values against no difference.
     pub p: PValues,
     /// Intervals for the difference.
     pub intervals: Intervals,
-    /// The standard deviation of both, where one variance is assumed.
+    /// Pooled standard deviation, if one variance is assumed.
     pub pooled_sd: Option<f64>,
-    /// Half of the 99 % interval.
+    /// Half width of the 99 % interval.
     pub half_width99: f64,
     /// The difference in % of the reference's mean.
     pub difference_percent: f64,
-    /// Half of the 99 % interval in % of the reference's mean.
+    /// Half width of the 99 % interval in % of the reference's mean.
     pub half_width99_percent: f64,
 }
 
-/// The Mann-Whitney test in all its forms.
+/// All forms of the Mann-Whitney test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MannWhitney {
-    /// Pairs in which the subject is larger, ties half; and the others.
+    /// Number of pairs in which the subject is larger, ties counted half; and the number of the
+    /// other pairs.
     pub u: (f64, f64),
-    /// Whether two of all values are equal.
+    /// Whether any values are tied.
     pub ties: bool,
-    /// By the exact distribution: below 50 values each, without ties.
+    /// Exact p-values, below 50 values each and without ties.
     pub exact: Option<PValues>,
-    /// By the normal distribution with continuity correction.
+    /// Asymptotic p-values with continuity correction.
     pub asymptotic: PValues,
-    /// By the normal distribution without.
+    /// Asymptotic p-values without continuity correction.
     pub asymptotic_nocorrect: PValues,
-    /// In standard deviations, corrected and not.
+    /// z with and without continuity correction.
     pub z: (f64, f64),
-    /// log₁₀ of the corrected two-sided p.
+    /// log₁₀ of the corrected two-sided p-value.
     pub log10_p_two: f64,
 }
 
-/// A Hodges-Lehmann estimate with its intervals, of a shift or a ratio.
+/// A Hodges-Lehmann estimate with its intervals, for a shift or a ratio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShiftEstimate {
     /// The median of all differences.
     pub estimate: f64,
-    /// By the exact distribution, each with the confidence that it really has: below 50 values
-    /// each, no ties.
+    /// Exact intervals: confidence, interval, and actual confidence; below 50 values each and
+    /// without ties.
     pub exact: Option<Vec<(f64, Interval, f64)>>,
-    /// Exact one-sided 95 % intervals: from the least value, and to the largest.
+    /// Exact one-sided 95 % intervals, unbounded above and below in turn.
     pub exact_one_sided: Option<(Interval, Interval)>,
-    /// By the normal distribution; `None` when nothing varies.
+    /// Asymptotic intervals; `None` if nothing varies.
     pub asymptotic: Option<Intervals>,
-    /// One-sided 95 % intervals by the normal distribution.
+    /// One-sided asymptotic 95 % intervals.
     pub asymptotic_one_sided: Option<(Interval, Interval)>,
-    /// Which of the differences, in ascending order, are the ends of the 95 % interval.
+    /// Ranks of the differences that are the ends of the 95 % interval, in ascending order.
     pub k95: Option<(u64, u64)>,
 }
 
@@ -178,7 +181,7 @@ pub struct Variances {
     pub f: f64,
     /// Degrees of freedom.
     pub df: (f64, f64),
-    /// Two-sided p.
+    /// Two-sided p-value.
     pub p_two: f64,
 }
 
@@ -187,14 +190,14 @@ pub struct Variances {
 pub struct Ratio {
     /// Mean of the subject over that of the reference.
     pub ratio: f64,
-    /// Fieller's intervals, one variance for both; infinite where every ratio is possible.
+    /// Fieller's intervals with pooled variance; infinite if every ratio is possible.
     pub fieller: Intervals,
     /// Delta method on the logarithm, two variances, normal quantiles.
     pub delta_log: Intervals,
 }
 
 impl PairTests {
-    /// Every test of `other` against `reference`, both in the order in which they were taken.
+    /// Runs all tests of `other` against `reference`, both in their order of measurement.
     pub(super) fn of(
         reference: &[f64],
         other: &[f64],
@@ -210,7 +213,7 @@ impl PairTests {
             (true, true) => Some(Pairing::Blocks),
             (true, false) => Some(Pairing::Order),
         };
-        // What a test that needs variation lacks.
+        // Why tests that need variation have no result.
         let lack = if all_equal {
             Missing::AllEqual
         } else if x.len() < 2 || y.len() < 2 {
@@ -322,8 +325,8 @@ impl MannWhitney {
 }
 
 impl ShiftEstimate {
-    /// Of sorted samples. `ranks` says whether the exact distribution applies: logarithms may be
-    /// equal where the values are not.
+    /// Computes the estimate from sorted samples. `ranks` determines whether the exact distribution
+    /// applies: logarithms may be tied even if the values are not.
     fn of(x: &[f64], y: &[f64], ranks: &RankSum, confidences: &[f64]) -> Found<Self> {
         let estimate = two_sample::hodges_lehmann(x, y);
         if estimate.is_nan() {
@@ -358,7 +361,7 @@ impl ShiftEstimate {
         })
     }
 
-    /// What was found for logarithms, as ratios.
+    /// Converts results for logarithms to ratios.
     fn exponentiated(self) -> Self {
         let both = |(less, greater): (Interval, Interval)| (exp(less), exp(greater));
         Self {
@@ -380,7 +383,7 @@ fn exp(interval: Interval) -> Interval {
     Interval { lower: interval.lower.exp(), upper: interval.upper.exp() }
 }
 
-/// The 95 % intervals to either side that a 90 % interval holds: R's for "less" and "greater".
+/// The one-sided 95 % intervals contained in a 90 % interval: R's for "less" and "greater".
 fn one_sided(of_90: Interval) -> (Interval, Interval) {
     (
         Interval { lower: f64::NEG_INFINITY, upper: of_90.upper },

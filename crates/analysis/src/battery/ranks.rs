@@ -1,47 +1,47 @@
-//! The signed ranks of one sample about 0: of the differences of pairs, or of values by themselves.
+//! Signed-rank tests of one sample about 0: of paired differences, or of single values.
 
 use super::{Intervals, intervals};
 use assay_stats::signed_rank::{SignedRankTest, pseudo_median};
 use assay_stats::{Interval, PValues, descriptive};
 
-/// Wilcoxon's signed-rank test in all its forms: R's `wilcox.test(values, conf.int = TRUE)`.
+/// All forms of Wilcoxon's signed-rank test: R's `wilcox.test(values, conf.int = TRUE)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignedRanks {
     /// Number of values that are not 0.
     pub n_used: usize,
     /// Sum of the ranks of the positive values.
     pub v: f64,
-    /// Whether two distances from 0 are equal.
+    /// Whether any distances from 0 are tied.
     pub ties: bool,
-    /// Whether a value was 0.
+    /// Whether any value was 0.
     pub zeros: bool,
-    /// The exact distribution: below 50 values, without ties and zeros.
+    /// Exact results: below 50 values, without ties and zeros.
     pub exact: Option<ExactRanks>,
-    /// Normal distribution with continuity correction.
+    /// Asymptotic p-values with continuity correction.
     pub asymptotic: PValues,
-    /// Normal distribution without.
+    /// Asymptotic p-values without continuity correction.
     pub asymptotic_nocorrect: PValues,
-    /// Pseudo-median of the values that are not 0.
+    /// Pseudo-median of the nonzero values.
     pub estimate: f64,
     /// Its large-sample intervals.
     pub asymptotic_ci: Intervals,
-    /// Pseudo-median of all values, zeros kept.
+    /// Pseudo-median of all values, including zeros.
     pub pseudomedian: f64,
     /// Share of positive rank minus share of negative rank.
     pub rank_biserial: f64,
 }
 
-/// What the exact distribution of signed ranks says.
+/// Results from the exact distribution of signed ranks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactRanks {
     /// p-values.
     pub p: PValues,
-    /// Intervals for the pseudo-median, each with the confidence that it really has.
+    /// Intervals for the pseudo-median: confidence, interval, and actual confidence.
     pub intervals: Vec<(f64, Interval, f64)>,
 }
 
 impl SignedRanks {
-    /// Tests values about 0. `None` for no values. O(n log n).
+    /// Tests values about 0; `None` if there are none. O(n log n).
     pub fn of(values: &[f64], confidences: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Small searches with known answers; how often a search is right is simulated by `examples/bisect.rs`.
+//! Small searches with known answers; `examples/bisect.rs` simulates how often a search is right.
 
 use super::*;
 use crate::design::{Experiment, Step};
@@ -6,7 +6,8 @@ use assay_data::source::Unit;
 use assay_data::{Observation, Threshold};
 use assay_stats::resampling::Stream;
 
-/// A simulated search: values of these places' levels, with this noise; places of `broken` fail.
+/// A simulated search: values at the levels of these places, with this noise; places in `broken`
+/// fail.
 struct Simulated {
     levels: Vec<f64>,
     noise: f64,
@@ -35,7 +36,7 @@ impl Simulated {
         samples
     }
 
-    /// Goes on with a search until it stops. The noise of a run follows from its block and place.
+    /// Continues a search until it stops. The noise of a run is determined by its block and place.
     fn go_on(&self, experiment: &mut Experiment, samples: &mut Samples) -> StopReason {
         let mut seconds = 0.0;
         loop {
@@ -104,7 +105,7 @@ fn where_the_ends_do_not_differ_nothing_is_searched() {
 
 #[test]
 fn ends_that_take_thousands_of_blocks_are_told_apart() {
-    // What the record comes to is what the search knew.
+    // The recording gives the same result as the search.
     let simulated = Simulated { noise: 0.5, most: 60_000, ..step(3, 1, 0.06) };
     let (found, why, samples) = simulated.found();
     let is_of_ends = |own: &Observation| own.subject != 1;
@@ -124,7 +125,7 @@ fn commits_that_fail_are_left_out_and_the_rest_is_narrowed() {
 
 #[test]
 fn too_much_noise_is_said_with_what_is_left() {
-    // It ends some blocks after the ends are known to differ, wherever that is.
+    // It ends a fixed number of blocks after the ends are known to differ.
     let simulated = Simulated { noise: 0.1, ..step(40, 23, 0.08) };
     let (_, _, whole) = simulated.found();
     let begun = whole.observations().find(|own| own.subject != 0 && own.subject != 39);

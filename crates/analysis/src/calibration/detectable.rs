@@ -1,15 +1,15 @@
-//! Detectable: the smallest true difference of which the direction would be found in 90 % of
-//! experiments of a given length.
+//! The smallest true difference whose direction 90 % of experiments of a given length would find.
 //!
-//! A true factor moves every per-block log-ratio, and so the whole interval, by its logarithm: it
-//! is found when the end of the interval that faces zero is passed. So nothing has to be tried:
-//! over many labellings of pieces of the series, the 90 % quantile of how far the interval of *no*
-//! difference reaches is the difference that is found 90 times in 100. The interval is that of
-//! [`crate::paired`], widened where the difference drifts, at the level of a look (0.002 for 95 %):
-//! what a run that stops by itself must pass. A number of blocks fixed beforehand sees about a
-//! quarter less.
+//! A true factor shifts every per-block log-ratio, and so the whole interval, by its logarithm: it
+//! is found once the end of the interval that faces zero is passed. So no search is needed: over
+//! many labellings of pieces of the series, the 90 % quantile of the reach of the interval for *no*
+//! difference is the difference that is found 90 times in 100. The interval is that of
+//! [`crate::paired`], widened if the difference drifts, at the level of a look (0.002 for 95 %),
+//! which a run that stops by itself must pass. A fixed number of blocks detects about a quarter
+//! less.
 //!
-//! It holds for programs whose noise is like that of the one that was measured, in proportion to their time.
+//! The result holds for programs with noise like that of the measured one, in proportion to their
+//! time.
 
 use super::{BUDGETS, Detectable, Random, Series};
 use crate::paired::{self, Level};
@@ -18,10 +18,10 @@ use crate::verdict::Scale;
 use assay_data::plan::look_level;
 use assay_stats::{descriptive, signed_rank::SignedRankDistribution};
 
-/// Labellings of the series for each length.
+/// Number of labellings of the series per length.
 const LABELLINGS: usize = 60;
 
-/// Wall, then CPU, each for every budget.
+/// Returns the results for wall times, then CPU times, each for every budget.
 pub(super) fn detectable(series: &Series<'_>, random: &mut Random) -> Vec<Detectable> {
     let mut distribution = SignedRankDistribution::default();
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ struct Eye<'a> {
 }
 
 impl<'a> Eye<'a> {
-    /// `None` for values of which ratios have no meaning.
+    /// `None` if ratios of the values are undefined.
     fn of(
         values: &[f64],
         random: &'a mut Random,
@@ -65,7 +65,8 @@ impl<'a> Eye<'a> {
         })
     }
 
-    /// The smallest relative difference seen in so many blocks, and whether more are meant than there are.
+    /// Returns the smallest relative difference detected in `blocks` blocks, and whether it is
+    /// extrapolated beyond the recorded ones.
     fn sees(&mut self, blocks: f64) -> (Option<f64>, bool) {
         let recorded = self.logs.len() / 2;
         if blocks < f64::from(paired::fewest_blocks(look_level(policy::CALIBRATED_CONFIDENCE))) {
@@ -85,7 +86,7 @@ impl<'a> Eye<'a> {
         } else {
             self.reach(blocks as usize)
         };
-        // Less than a step of the clock is not seen, however often one looks.
+        // Differences below a step of the clock are not detected by any number of looks.
         (reach.map(|reach| reach.exp_m1().max(self.clock_step)), extrapolated)
     }
 
@@ -94,7 +95,8 @@ impl<'a> Eye<'a> {
         Some((scaled(self, recorded)? + scaled(self, recorded / 2)?) / 2.0)
     }
 
-    /// How far the interval of no difference reaches, on the log scale; 90 % of them reach less.
+    /// The reach of the interval for no difference on the log scale, which 90 % of labellings do
+    /// not exceed.
     fn reach(&mut self, blocks: usize) -> Option<f64> {
         let mut reaches = Vec::with_capacity(2 * LABELLINGS);
         for _ in 0..LABELLINGS {
@@ -112,7 +114,8 @@ impl<'a> Eye<'a> {
             let (_, interval) =
                 paired::interval_in_order(&differences, &sorted, level, self.distribution);
             let interval = interval?;
-            // B slower by more than the one, or faster by more than the other, would have been found.
+            // A B slower by more than the one, or faster by more than the other, would have been
+            // found.
             reaches.extend([-interval.lower, interval.upper]);
         }
         Some(

@@ -1,9 +1,11 @@
-//! False alarms: labels put on the runs of one program as each way of measuring would have put them.
+//! False alarms: labels assigned to the runs of one program as each way of measuring would have
+//! done.
 //!
-//! The usual ways take 50 runs of A and 50 of B and test at 5 %. Their labels are fixed by the order, so a piece of the series
-//! gives one comparison; pieces begin half a piece apart, and only those that share no run count as independent. Assay draws
-//! the order within every pair anew, through the same [`Experiment`] that measures; given the runs, its comparisons are
-//! independent however they overlap.
+//! The common ways take 50 runs of A and 50 of B and test at 5 %. Their labels are fixed by the
+//! order, so a piece of the series gives one comparison; pieces begin half a piece apart, and only
+//! those that share no run count as independent. Assay redraws the order within every pair, with
+//! the same [`Experiment`] that measures; given the runs, its comparisons are independent even if
+//! they overlap.
 
 use super::{Method, MethodName, Random, Series};
 use crate::design::{Experiment, Step};
@@ -11,23 +13,24 @@ use crate::policy;
 use assay_data::{Plan, StopRule, Threshold, plan::MAX_BLOCKS};
 use assay_stats::{descriptive, student_t, two_sample};
 
-/// Runs of each side.
+/// Number of runs per side.
 const SIDE: usize = 50;
-/// Runs of a piece.
+/// Number of runs of a piece.
 const PIECE: usize = 2 * SIDE;
-/// Most pieces that are looked at.
+/// Maximum number of pieces.
 const MOST_PIECES: usize = 2000;
-/// Comparisons with a fixed number of blocks.
+/// Number of comparisons with a fixed number of blocks.
 const FIXED: u32 = 1000;
-/// Comparisons that stop by themselves: at most, and at least.
+/// Maximum and minimum number of comparisons that stop by themselves.
 const BY_ITSELF: (u32, u32) = (400, 30);
-/// Blocks that all of them together may take before no more is begun: one that never stops takes a thousand.
+/// Total number of blocks after which no further comparison is started: one that never stops takes
+/// a thousand.
 const BLOCKS: usize = 30_000;
 
-/// All ways, in the order in which they are reported.
+/// All ways of measuring, in the order in which they are reported.
 pub(super) fn methods(series: &Series<'_>, random: &mut Random) -> Vec<Method> {
     let wall = series.wall;
-    // The test is exact for values without ties; a tie counts for neither side.
+    // The test is exact for values without ties; a tie counts half for each side.
     let critical = two_sample::mann_whitney_critical(SIDE, SIDE, policy::USUAL_LEVEL).unwrap_or(0);
     let by_ranks = |a: &[f64], b: &[f64]| by_ranks(a, b, critical);
     let halves = |piece: &[f64]| (piece[..SIDE].to_vec(), piece[SIDE..].to_vec());
@@ -81,7 +84,8 @@ fn method(
     }
 }
 
-/// Mann and Whitney's test: pairs in which one side is smaller, against the critical number.
+/// Mann and Whitney's test: compares the number of pairs in which one side is smaller with the
+/// critical number.
 fn by_ranks(a: &[f64], b: &[f64], critical: u64) -> bool {
     let sorted = descriptive::sorted(b);
     let pairs = (a.len() * b.len()) as u64;
@@ -143,7 +147,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// One comparison by assay, which begins somewhere and may take `longest` runs.
+    /// Runs one comparison by assay, starting at a random place and using at most `longest` runs.
     fn take(
         &mut self,
         series: &Series<'_>,

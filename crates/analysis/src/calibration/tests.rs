@@ -1,4 +1,5 @@
-//! Made-up machines: a calm one, one that drifts, one that ticks; and what can't be calibrated.
+//! Synthetic machines (a calm one, one that drifts, one with a tick), and series that can't be
+//! calibrated.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -7,7 +8,8 @@ use assay_data::{Better, Threshold};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 
-/// Log times of one program: noise of 2 %, and whatever the machine adds to run `i`.
+/// Wall times of one program with noise of 2 % on the log scale, plus what the machine adds to run
+/// `i`.
 fn machine(runs: usize, seed: u64, adds: impl Fn(usize) -> f64) -> Vec<f64> {
     let mut random = Stream::new(seed, 0);
     (0..runs).map(|i| 0.002 * (0.02 * random.normal() + adds(i)).exp()).collect()
@@ -31,7 +33,8 @@ fn on_a_calm_machine_every_way_is_right_and_the_same_seed_repeats_it() {
     for method in &found.methods {
         assert!(method.interval().unwrap().lower <= 0.05, "{method:?}");
         assert!(method.rate() <= 0.12, "{method:?}");
-        // The difference of two medians of 50 wavers by 2 % · 1.25 · √(2/50) = 0.5 %.
+        // The standard deviation of the difference of two medians of 50 is 2 % · 1.25 · √(2/50) =
+        // 0.5 %.
         assert!((0.001..0.015).contains(&method.phantom_p95), "{method:?}");
     }
     let ours = method(&found, MethodName::Ours);
@@ -68,7 +71,7 @@ fn what_it_calls_believable_is_found_in_nine_of_ten_experiments() {
             paired.push(a, b * (1.0 + size));
         }
         let level = Level { interval: 0.002, groups: 0.05 };
-        // Whoever thinks that so little matters says so.
+        // A user who cares about such small differences sets the threshold accordingly.
         let threshold = Threshold::Relative(size / 100.0);
         let decided = paired.decide(&threshold, level, Better::Lower, &mut distribution);
         found += u32::from(decided.decision.verdict == Verdict::Slower);
@@ -96,10 +99,10 @@ fn slow_programs_and_clocks_that_show_nothing_have_no_sight() {
     let cpu = vec![0.0; 1000];
     let found = calibrate(&Series { wall: &wall, cpu: &cpu, seconds_per_run: 1.0 }, 1).unwrap();
     let difference: Vec<bool> = found.detectable.iter().map(|s| s.difference.is_some()).collect();
-    // Five blocks in ten seconds are too few; a CPU time of nothing has no ratio.
+    // Five blocks in ten seconds are too few; a CPU time of zero has no ratio.
     assert_eq!(difference, [false, true, true, false, false, false]);
     assert_eq!(found.facts().len(), 1);
-    // A clock of 10 ms sees no tenth of a per cent of 20 ms.
+    // A clock of 10 ms can't resolve a tenth of a per cent of 20 ms.
     let coarse: Vec<f64> = (0..1000).map(|i| if i % 7 == 0 { 0.03 } else { 0.02 }).collect();
     let series = Series { wall: &coarse, cpu: &coarse, seconds_per_run: 0.02 };
     let found = calibrate(&series, 1).unwrap();
@@ -122,7 +125,7 @@ fn what_is_no_series_of_times_is_refused_with_the_reason() {
     assert!(error(&with(4, 0.0), &good, 1.0).contains("run 5 has the wall time 0 s"));
     assert!(error(&good, &with(0, f64::NAN), 1.0).contains("run 1 has the cpu time NaN"));
     assert!(error(&good, &good, 0.0).contains("must be positive"));
-    // Nothing but one value: nobody finds a difference, nobody panics.
+    // Constant values: no difference is found and nothing panics.
     let flat = calibrate(&Series { wall: &good, cpu: &good, seconds_per_run: 0.1 }, 1).unwrap();
     assert!(flat.methods.iter().all(|m| m.false_alarms == 0), "{flat:?}");
 }

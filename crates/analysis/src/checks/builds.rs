@@ -1,19 +1,22 @@
-//! What placement does: how far apart builds of one source lie with nothing changed, and where a difference may be nothing else.
+//! Effects of code placement: the variation between builds of unchanged source, and differences
+//! that may be nothing else.
 
 use crate::comparison::Comparison;
 use crate::number;
 use crate::verdict::{Scale, Verdict};
 use assay_data::{Action, Finding, Samples, Severity, Unit};
 
-/// A half width is so many standard errors at most where layout makes most of them: Student's for three builds a side.
+/// Maximum half width of an interval in standard errors if layout dominates them: Student's for
+/// three builds per side.
 const WIDE: f64 = 4.5;
-/// How many comparisons are named of which layout moves most.
+/// Maximum number of comparisons named, those with the largest layout effect.
 const NAMED: usize = 3;
 
-/// How far builds of one source lie apart, of comparisons over builds with their names; `None` where that is not known.
+/// The variation between builds of one source, from named comparisons over builds; `None` if
+/// unknown.
 pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
     let known = built.iter().filter_map(|&(c, name)| {
-        // 95 % of builds lie so far from their mean.
+        // 95 % of builds are within this distance of their mean.
         Some((c, 1.96 * c.layout.filter(|sd| sd.is_finite())?, name))
     });
     let mut known: Vec<(&Comparison, f64, &str)> = known.collect();
@@ -44,12 +47,12 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
     Some(if undecided { finding.advise(more) } else { finding })
 }
 
-/// Differences between single builds whose code is the same.
+/// A finding about differences between single builds with identical code.
 pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option<Finding> {
     let is_same = |c: &&Comparison| {
         let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();
         let metric = &samples.metrics[c.metric];
-        // Placement changes how long it takes, not what it does.
+        // Placement affects duration, not behaviour.
         let is_placed = !metric.is_count() && metric.unit != Unit::Byte;
         let differs = matches!(c.decision.verdict, Verdict::Faster | Verdict::Slower);
         is_placed && differs && code(c.of).is_some() && code(c.of) == code(c.against)
@@ -78,7 +81,7 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
     )
 }
 
-/// Whether layout, rather than the noise of the blocks, makes the interval as wide as it is.
+/// Whether layout, rather than the noise of the blocks, determines the width of the interval.
 fn hinders(c: &Comparison) -> bool {
     let (n, m) = c.counts;
     let error = c.layout.unwrap_or(0.0) * (1.0 / n as f64 + 1.0 / m as f64).sqrt();

@@ -1,5 +1,6 @@
-//! The codes of all findings, wherever in the house they are made. What each means is said on the page of findings; tests hold page,
-//! list and code together: a code stands here, has its section there, and is made in one place.
+//! The codes of all findings in the project. The findings page explains each; tests keep page, list
+//! and code consistent: every code is listed here, has its section there, and is created in one
+//! place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
 pub const CODES: [&str; 160] = [
@@ -165,24 +166,24 @@ pub const CODES: [&str; 160] = [
     "WARM_UP",
 ];
 
-/// What a finding is about, for reports that gather findings of one kind.
+/// The topic of a finding, for reports that group findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
-    /// Whether there can be a verdict at all: the sentence about a comparison says it.
+    /// Whether a verdict is possible; covered by the sentence about a comparison.
     Verdict,
-    /// How the samples were taken: the note on separate recordings says it.
+    /// How the samples were taken; covered by the note on separate recordings.
     Design,
     /// The machine.
     Machine,
-    /// One series by itself, which says nothing against a comparison in blocks.
+    /// A single series; does not affect a comparison in blocks.
     Series,
-    /// What the lines of checks and noise say: drift that blocks cancel, disturbed runs.
+    /// Drift that blocks cancel, and disturbed runs; covered by the lines on checks and noise.
     Checks,
     /// Anything else.
     Other,
 }
 
-/// What the findings of a code are about.
+/// Returns the topic of a code.
 pub fn topic(code: &str) -> Topic {
     match code {
         "TOO_DEPENDENT" | "TOO_FEW" => Topic::Verdict,
@@ -196,7 +197,7 @@ pub fn topic(code: &str) -> Topic {
     }
 }
 
-/// The code of a run that was resumed as another one: its verdicts are withheld.
+/// Code for a run that was resumed as a different one; its verdicts are withheld.
 pub(crate) const RESUMED_DIFFERENT: &str = "RESUMED_DIFFERENT";
 
 #[cfg(test)]

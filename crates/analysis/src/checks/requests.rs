@@ -1,4 +1,4 @@
-//! Requests of a load test that failed: how many, of whom, and since when.
+//! Failed requests of a load test: how many, of which subject, and since when.
 
 use crate::analysis::Analysis;
 use crate::failing;
@@ -7,10 +7,10 @@ use crate::policy;
 use crate::slices::Answers;
 use assay_data::{Finding, Severity};
 
-/// A finding for every subject of a load test of whose requests some failed. O(subjects).
+/// A finding for every subject of a load test with failed requests. O(subjects).
 pub(crate) fn requests_failed(analysis: &Analysis) -> Vec<Finding> {
     if analysis.search.is_some() {
-        // A search looks for the rate at which they fail.
+        // A search looks for the rate at which requests fail.
         return Vec::new();
     }
     let of = |own: &Answers| {

@@ -1,5 +1,5 @@
-//! What there is to know about a suite, each thing once: how many benchmarks it concerns and some of their names, never a line for
-//! every row.
+//! Findings about a suite, each reported once with the number of benchmarks concerned and some of
+//! their names, never once per row.
 
 use crate::analysis::{Adjust, Analysis, BENCHMARK, Only, Table};
 use crate::checks;
@@ -16,15 +16,15 @@ use assay_data::{
     Action, Design, Environment, Finding, Samples, Severity, StopReason, StopRule, Threshold, Unit,
 };
 
-/// How many benchmarks are named; more are counted.
+/// Maximum number of benchmarks named; the rest are counted.
 const NAMED: usize = 3;
-/// How many metrics are named that one side lacks.
+/// Maximum number of metrics named that one side lacks.
 const NAMED_METRICS: usize = 12;
-/// How many facts that differ are reported with their values.
+/// Maximum number of differing facts reported with their values.
 const FACTS: usize = 4;
-/// Longer values are not reported.
+/// Maximum length of a reported value.
 const LONGEST_FACT: usize = 40;
-/// Facts that differ between any two recordings and mean nothing for the comparison.
+/// Facts that differ between any two recordings and are irrelevant for the comparison.
 const ALWAYS_DIFFER: [&str; 8] = [
     "started",
     "load_1m",
@@ -36,7 +36,7 @@ const ALWAYS_DIFFER: [&str; 8] = [
     "git_commit",
 ];
 
-/// Everything that the checks found about a suite. O(subjects + rows).
+/// All findings about a suite. O(subjects + rows).
 pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
     for table in &suite.primary_tables().collect::<Vec<_>>() {
@@ -68,7 +68,7 @@ fn names(suite: &Analysis, benchmarks: impl Iterator<Item = usize>) -> String {
     told.join(", ").replace(", and ", " and ")
 }
 
-/// `3 of 11 benchmarks`, `both benchmarks`, with the side where there are several.
+/// `3 of 11 benchmarks`, `both benchmarks`, with the side if there are several.
 fn how_many(suite: &Analysis, table: &Table<'_>, rows: usize) -> String {
     let of = table.rows.len();
     let row = suite.noun.as_str();
@@ -97,7 +97,7 @@ fn sizes(rows: &[&Comparison]) -> String {
     format!("{} and {}", range(|r| r.counts.0), range(|r| r.counts.1))
 }
 
-/// The rows without a verdict, by what they lack.
+/// Findings about rows without a verdict, by reason.
 fn without_interval(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let rows = |is: &dyn Fn(&Comparison, NoInterval) -> bool| -> Vec<&Comparison> {
         let lacks = |row: &&Comparison| row.no_interval().is_some_and(|why| is(row, why));
@@ -133,7 +133,7 @@ fn without_interval(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let advice = |needed: usize| {
         let mut advice = match suite.design {
             Design::Blocks => {
-                // Where the number of blocks was given, more time would not be used.
+                // With a fixed number of blocks, more time would not be used.
                 let more = match suite.plan.stop {
                     StopRule::Fixed { .. } => Action::FixRuns { runs: needed as u64 },
                     StopRule::Sequential { .. } => Action::MeasureLonger { seconds: None },
@@ -198,7 +198,7 @@ fn unit_of(rows: &[&Comparison]) -> String {
     }
 }
 
-/// What was compared where it was not the values.
+/// Findings about comparisons of something other than values.
 fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let decided = |row: &&Comparison| row.decision.interval.is_some();
     let of = |is: &dyn Fn(&Basis) -> bool| -> Vec<&Comparison> {
@@ -228,7 +228,7 @@ fn bases(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     found
 }
 
-/// Values that come in steps, and those without logarithms.
+/// Findings about values in steps, and values without logarithms.
 fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let is_coarse = |row: &&Comparison| {
@@ -264,7 +264,7 @@ fn steps(suite: &Analysis, table: &Table<'_>) -> Vec<Finding> {
     found
 }
 
-/// Rows with runs that failed or hit a limit.
+/// A finding about rows with failed runs or runs that hit a limit.
 fn outcomes(suite: &Analysis) -> Vec<Finding> {
     let with = |is: &dyn Fn(&SubjectSummary) -> bool| -> Vec<&str> {
         let subjects = suite.subjects.iter().filter(|subject| is(subject));
@@ -286,7 +286,7 @@ fn outcomes(suite: &Analysis) -> Vec<Finding> {
     found
 }
 
-/// What one side lacks: rows, then metrics, those of some rows with their names.
+/// Findings about rows and metrics that one side lacks, those of some rows with their names.
 fn one_side(suite: &Analysis) -> Vec<Finding> {
     let mut found = Vec::new();
     for only in suite.only.iter().filter(|only| only.metric.is_none()) {
@@ -333,14 +333,15 @@ fn only_in(suite: &Analysis, only: &Only, what: &str, told: &str) -> Finding {
     checks::one_side_only(what, on, lacks, told)
 }
 
-/// Versions and settings in which the recordings differ. Machines have a finding of their own.
+/// A finding about differing versions and settings of recordings. Machines have a finding of their
+/// own.
 pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let mut told: Vec<String> = Vec::new();
     let mut count = 0;
     let mut last = "";
     for key in environment.facts.keys() {
         let Some((fact, side)) = key.rsplit_once('@') else { continue };
-        // A tool's own facts may be gathered under its name.
+        // A tool's own facts may be grouped under its name.
         let own = fact.rsplit('.').next().unwrap_or(fact);
         let is_known = ALWAYS_DIFFER.contains(&own) || checks::MACHINE_FACTS.contains(&own);
         let value = |key: &str| {
@@ -375,7 +376,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     })
 }
 
-/// Why measuring ended before every benchmark was answered.
+/// A finding about measuring that ended before every benchmark had an answer.
 fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     match samples.stop? {
         StopReason::Interrupted => Some(checks::interrupted("decided on what there was")),
@@ -406,8 +407,8 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     }
 }
 
-/// Seconds after which all rows would likely be answered that are open, when so many blocks took `seconds`; `None` where one of them can't be,
-/// in as many blocks as are ever taken.
+/// Estimates the seconds until all open rows have an answer, given the `seconds` spent so far;
+/// `None` if one of them can't get one within the maximum number of blocks.
 fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
     let blocks = |row: &Comparison| row.blocks.unwrap_or(0) as f64;
     let taken: f64 = suite.comparisons.iter().map(blocks).sum();
@@ -421,13 +422,13 @@ fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
     };
     let open = suite.comparisons.iter().filter(|row| row.decision.verdict == Verdict::Inconclusive);
     let more = open.map(more).sum::<Option<f64>>()?;
-    // What is closed takes no more time. A tenth more, since all this is likely and no more.
+    // Closed rows take no more time. A tenth is added because the estimate is only likely.
     (taken > 0.0).then(|| (1.1 * seconds * (1.0 + more / taken)).ceil())
 }
 
-/// Benchmarks that take no time: their work is not in the program any more.
+/// A finding about benchmarks that take no time, because their work was optimized away.
 fn optimised_away(suite: &Analysis) -> Option<Finding> {
-    // A function that one program does not have takes none there, and nothing is wrong.
+    // A function that is missing from one program takes no time there; that is not a problem.
     if suite.noun != BENCHMARK {
         return None;
     }

@@ -1,5 +1,4 @@
-//! Checks of one subject's series by itself: values that are all equal, that drift, that are
-//! correlated.
+//! Checks of a single series: values that are all equal, that drift, or that are correlated.
 
 use super::shared;
 use crate::dependence::is_beyond_chance;
@@ -7,7 +6,8 @@ use crate::describe::{Description, SubjectSummary};
 use crate::policy;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
-/// Findings about one subject's series of the primary metric. `in_blocks`: drift then cancels in the comparison.
+/// Findings about one subject's series of the primary metric. With `in_blocks`, drift cancels in
+/// the comparison.
 pub fn series(
     summary: &SubjectSummary,
     metric_index: usize,
@@ -19,7 +19,7 @@ pub fn series(
         return findings;
     };
     let name = &summary.name;
-    // Counts that programs repeat are meant to be equal.
+    // Reproducible counts are meant to be equal.
     if description.clock_step.is_none() && description.n > 1 && !metric.exact {
         let which = format!("all {} values of {name}", description.n);
         let finding = shared::all_equal(&which, "").about(name).with("value", description.median);
@@ -40,7 +40,7 @@ pub fn series(
         findings.push(shared::drift(name, &moved, drift, severity, why));
     }
     let share = description.effective() / description.n as f64;
-    // Where so few are left that there is no interval, TOO_DEPENDENT says so.
+    // If too few effective values remain for an interval, TOO_DEPENDENT reports it.
     if !in_blocks
         && share < policy::DEPENDENT_BELOW
         && description.effective() >= policy::FEWEST_EFFECTIVE
@@ -54,15 +54,16 @@ pub fn series(
     findings
 }
 
-/// Whether a drift is worth a warning: it moves the values by something beside their spread, and their median by something beside
-/// itself. Of many values every trifle is more than chance, and values around 10¹² that scatter by 1 may well drift by 1.
+/// Whether a drift is worth a warning: it must be noticeable relative to both the spread and the
+/// median. With many values every trifle is significant, and values around 10¹² that scatter by 1
+/// may well drift by 1.
 fn matters(drift: f64, d: &Description) -> bool {
     drift.abs() >= policy::DRIFT_OF_SPREAD * d.standard_deviation
         && drift.abs() >= policy::DRIFT_OF_MEDIAN * d.median.abs()
 }
 
-/// How far something moved, as people read it: in per cent of where it was, or in units where that is not positive, prints as
-/// zero, or would be more than a hundredfold.
+/// Formats a change: in per cent of the starting value, or in units if that value is not positive,
+/// or if the percentage prints as zero or is more than a hundredfold.
 pub(crate) fn moved(by: f64, from: f64, unit: &Unit) -> String {
     let percent = by / from * 100.0;
     if from > 0.0 && (0.05..10_000.0).contains(&percent.abs()) {
@@ -83,7 +84,8 @@ mod tests {
     use super::*;
     use assay_stats::resampling::Stream;
 
-    /// What is said of the dependence of a series, and whether it loses enough values that its interval is widened.
+    /// Severity of the finding about dependence, if any, and whether the interval of the series is
+    /// widened.
     fn told_of(values: &[f64]) -> (Option<Severity>, bool) {
         let described = Description::of(values, 0.95);
         let share = described.as_ref().map_or(1.0, |d| d.effective() / d.n as f64);

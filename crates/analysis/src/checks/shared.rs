@@ -1,10 +1,11 @@
-//! Findings that one run, a suite and a single series may all have: each made here, whoever found it.
+//! Findings shared by single runs, suites and single series, each created in one place.
 
 use super::codes::RESUMED_DIFFERENT;
 use crate::number;
 use assay_data::{Action, Finding, Severity, Unit};
 
-/// Runs that failed, as in `2 of 10 runs of a`; `failed` of `of` runs or benchmarks, nothing where none failed.
+/// Runs that failed, as in `2 of 10 runs of a`: `failed` of `of` runs or benchmarks. `None` if none
+/// failed.
 pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> {
     (failed > 0).then(|| {
         let message = format!("{what} failed; their values count");
@@ -33,7 +34,7 @@ pub(crate) fn runs_of(name: &str, some: usize, runs: usize) -> String {
     format!("{some} of {runs} runs of {name}")
 }
 
-/// Values that come in steps too large for what is asked of them.
+/// Values in steps that are too large for the question.
 pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
     let finding = Finding::new("COARSE_CLOCK", Severity::Warning, message);
     match unit {
@@ -42,7 +43,8 @@ pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
     }
 }
 
-/// Values that have no logarithm, so that differences were compared; `what` as in `of 3 benchmarks some values`.
+/// Values without logarithms, so that differences were compared; `what` as in
+/// `of 3 benchmarks some values`.
 pub(crate) fn not_positive(what: &str) -> Finding {
     Finding::new(
         "NOT_POSITIVE",
@@ -51,17 +53,18 @@ pub(crate) fn not_positive(what: &str) -> Finding {
     )
 }
 
-/// Measuring that the user stopped, and what became of it, as in `decided on what there was`.
+/// A measurement stopped by the user, and the consequence, as in `decided on what there was`.
 pub fn interrupted(then: &str) -> Finding {
     Finding::new("INTERRUPTED", Severity::Note, format!("stopped by the user; {then}"))
 }
 
-/// Values that are all equal; `which` are they, and `so` says what that means here, or nothing.
+/// Values that are all equal: `which` names them, and `so` gives the consequence, or is empty.
 pub(crate) fn all_equal(which: &str, so: &str) -> Finding {
     Finding::new("ALL_EQUAL", Severity::Warning, format!("{which} are equal{so}"))
 }
 
-/// A series that moved: `moved` is the change in words, `by` in the metric's unit, and `why` says whether it matters.
+/// A series that drifted: `moved` is the formatted change, `by` the change in the metric's unit,
+/// and `why` says whether it matters.
 pub(crate) fn drift(name: &str, moved: &str, by: f64, severity: Severity, why: &str) -> Finding {
     let message = format!("{name} drifted by {moved} from the first to the last third{why}");
     let finding = Finding::new("DRIFT", severity, message).about(name).with("drift", by);
@@ -75,7 +78,8 @@ fn dependence(severity: Severity, message: String) -> Finding {
     Finding::new("DEPENDENCE", severity, message)
 }
 
-/// Successive values that are correlated: a warning where that is more than chance, else a note on why something is `widened`.
+/// Correlated successive values: a warning if beyond chance, otherwise a note explaining why
+/// something is `widened`.
 pub(crate) fn correlated(
     name: &str,
     (n, effective): (usize, f64),
@@ -98,7 +102,7 @@ pub(crate) fn correlated(
     finding.about(name).with("effective", effective)
 }
 
-/// A difference per block that changed during the run; `of` names whose, as in ` of new`.
+/// A per-block difference that changed during the run; `of` names its subject, as in ` of new`.
 pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     let message = format!(
         "the difference{of} changed during the run (neighbouring blocks correlate by {}); its interval was widened for that",
@@ -107,7 +111,7 @@ pub(crate) fn drifting(of: &str, lag1: f64) -> Finding {
     dependence(Severity::Warning, message).with("lag1", lag1).advise(Action::Repeat)
 }
 
-/// What dependence did to an answer, as in `widened`, and what it would be `without`.
+/// The effect of dependence on an answer, as in `widened`, and the answer `without` it.
 pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
     let message = format!(
         "{what} for the dependence; if the values were independent, the answer would be {without}"
@@ -115,30 +119,31 @@ pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
     dependence(Severity::Note, message)
 }
 
-/// A series that was different at first; `what` goes on after its name: `is steady from value 5 on`.
+/// A series that differed at first; `what` continues after its name: `is steady from value 5 on`.
 pub(crate) fn warmed_up(name: &str, what: &str) -> Finding {
     let message = format!("{name} warmed up: it {what}");
     Finding::new("WARM_UP", Severity::Warning, message).about(name)
 }
 
-/// A series that fell into parts without a warm-up; `what` goes on after its name: `changed at value 5`.
+/// A series that changed without a warm-up; `what` continues after its name: `changed at value 5`.
 pub(crate) fn change_point(name: &str, what: &str) -> Finding {
     Finding::new("CHANGE_POINT", Severity::Warning, format!("{name} {what}")).about(name)
 }
 
-/// A difference that is not the same everywhere in the distribution; `how` says what shows it.
+/// A difference that varies over the distribution; `how` gives the evidence.
 pub(crate) fn shape(how: &str) -> Finding {
     let message = format!("the difference is not a plain shift: {how}");
     Finding::new("SHAPE", Severity::Note, message)
 }
 
-/// What only one side has; `what` as in `3 benchmarks are`.
+/// Something that only one side has; `what` as in `3 benchmarks are`.
 pub fn one_side_only(what: &str, on: &str, lacks: &str, names: &str) -> Finding {
     let message = format!("{what} only in {on}, not in {lacks}: {names}");
     Finding::new("ONE_SIDE_ONLY", Severity::Note, message)
 }
 
-/// A run that was resumed although something `changed`: each in a sentence, or none where only that is known.
+/// A run that was resumed although something `changed`: one sentence per change, or none if details
+/// are unknown.
 pub fn resumed_different(changed: &[String]) -> Finding {
     let changed = match changed {
         [] => String::new(),
@@ -162,13 +167,14 @@ pub(crate) fn too_dependent(whose: &str, worth: &str) -> Finding {
     Finding::new("TOO_DEPENDENT", Severity::Serious, message)
 }
 
-/// Means of units that were compared instead of values; `what` as in `the means of 3 and 4 processes`.
+/// Means of units that were compared instead of values; `what` as in `the means of 3 and 4
+/// processes`.
 pub(crate) fn units_compared(what: &str) -> Finding {
     let message = format!("{what} are compared, because values of one are not independent");
     Finding::new("UNITS_COMPARED", Severity::Note, message)
 }
 
-/// A summary that was all there is; `of` as in ` of 3 benchmarks`.
+/// A recording that is only a summary; `of` as in ` of 3 benchmarks`.
 pub(crate) fn summary_only(of: &str) -> Finding {
     let message = format!(
         "only a summary was recorded{of}: means are compared, which one stall can move, and nothing is known of order and shape"
@@ -176,7 +182,7 @@ pub(crate) fn summary_only(of: &str) -> Finding {
     Finding::new("SUMMARY_ONLY", Severity::Warning, message)
 }
 
-/// A bare number; `of` as in `of 3 benchmarks`.
+/// A recording that is a single number; `of` as in `of 3 benchmarks`.
 pub(crate) fn summary_too_bare(of: &str) -> Finding {
     let whose = if of.is_empty() { String::new() } else { format!("{of} ") };
     let message = format!(

@@ -1,8 +1,9 @@
-//! The comparison where only summaries survive: Welch's interval for the means.
+//! The comparison of summaries: Welch's interval for the means.
 //!
-//! The mathematics is [`assay_stats::summaries`]; the ratio is taken on the logarithm where both means are positive, as everywhere
-//! else. A mean follows every stall, so this is worth less than the ranks of the values would be; it is what a summary allows.
-//! Without a number of values or a spread there is the ratio, and no interval.
+//! The mathematics is in [`assay_stats::summaries`]; the ratio is computed on the log scale if both
+//! means are positive, as everywhere else. A mean is affected by every stall, so this is less
+//! reliable than ranks of the values would be, but it is all that a summary allows. Without a
+//! number of values or a spread there is a ratio but no interval.
 
 use super::{Basis, Comparison, Effect, Question, Wins, exponentiated};
 use crate::dependence::Dependence;
@@ -13,23 +14,23 @@ use assay_data::{Design, Summary, Threshold};
 use assay_stats::summaries::{self, Summarised};
 use assay_stats::{Interval, descriptive};
 
-/// What is known of one side.
+/// The known statistics of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side {
-    /// The mean, or where there is none the median.
+    /// The mean, or the median if there is no mean.
     pub location: f64,
-    /// The median; NaN where it is not known.
+    /// The median; NaN if unknown.
     pub median: f64,
     /// Whether `location` is a mean.
     pub is_mean: bool,
-    /// The standard error of the mean; NaN where it is not known.
+    /// The standard error of the mean; NaN if unknown.
     pub standard_error: f64,
-    /// How many values; 0 where that is not known.
+    /// Number of values; 0 if unknown.
     pub count: usize,
 }
 
 impl Side {
-    /// Of a summary that a tool left; `None` where it says not even where the values lie.
+    /// From a tool's summary; `None` if it has no location.
     pub(crate) fn of_summary(summary: &Summary) -> Option<Self> {
         Some(Self {
             location: summary.location().filter(|l| l.is_finite())?,
@@ -40,7 +41,7 @@ impl Side {
         })
     }
 
-    /// Of values that are compared with a summary; `None` for none.
+    /// From values that are compared with a summary; `None` if there are none.
     pub(crate) fn of_values(values: &[f64]) -> Option<Self> {
         (!values.is_empty()).then(|| Self {
             location: descriptive::mean(values),
@@ -51,12 +52,12 @@ impl Side {
         })
     }
 
-    /// The same by its median, for the comparison with a side of which nothing else is known.
+    /// The same side located by its median, to compare with a side that has nothing else.
     fn by_median(self) -> Self {
         Self { location: self.median, is_mean: false, ..self }
     }
 
-    /// What tests need of it; `None` for a median.
+    /// The statistics that tests need; `None` for a median.
     pub(crate) fn summarised(&self) -> Option<Summarised> {
         let Self { location: mean, standard_error, count, .. } = *self;
         self.is_mean.then_some(Summarised { mean, standard_error, count: count as f64 })
@@ -67,7 +68,7 @@ impl Side {
     }
 }
 
-/// Two sides of which both have means, or both medians: a mean against a median compares nothing.
+/// Locates both sides by means or both by medians: a mean can't be compared with a median.
 pub(crate) fn alike(x: Side, y: Side) -> (Side, Side) {
     if x.is_mean == y.is_mean { (x, y) } else { (x.by_median(), y.by_median()) }
 }
@@ -129,7 +130,7 @@ fn is_ratio(reference: &Side, other: &Side) -> bool {
     reference.location > 0.0 && other.location > 0.0
 }
 
-/// The difference on a scale, with its interval where both sides say enough.
+/// The difference on a scale, with its interval if both sides have enough statistics.
 fn effect_on(scale: Scale, reference: &Side, other: &Side, level: f64) -> Effect {
     let estimate = match scale {
         Scale::Ratio => (other.location / reference.location).ln(),

@@ -1,15 +1,15 @@
-//! Whose test files are whose: by name, and where that says nothing, by what their tests use most.
+//! Assigns test files to sources: by name, or by what their tests use most if no name matches.
 
 use assay_data::mutation::{Mutation, MutationTest};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Test files, or what stands for them, and whose they are.
+/// Test files, or their substitutes, and the sources they belong to.
 #[derive(Debug)]
 pub(super) struct Owners {
     names: Vec<String>,
-    /// Of each test, the number of its file.
+    /// For each test, the index of its file.
     groups: Vec<usize>,
-    /// Of each test file, the source whose it is.
+    /// For each test file, the source it belongs to.
     owners: Vec<Option<usize>>,
     sources: usize,
 }
@@ -41,12 +41,12 @@ impl Owners {
         own
     }
 
-    /// The number of a test's file.
+    /// The index of a test's file.
     pub fn group(&self, test: usize) -> Option<usize> {
         self.groups.get(test).copied()
     }
 
-    /// The source whose a test file is.
+    /// The source a test file belongs to.
     pub fn owner(&self, group: usize) -> Option<usize> {
         self.owners.get(group).copied().flatten()
     }
@@ -59,12 +59,13 @@ impl Owners {
         self.names.len()
     }
 
-    /// Whether a source's own tests can be told from those of others: one test file for many sources is nobody's.
+    /// Whether a source's own tests can be distinguished from those of others: a single test file
+    /// for many sources belongs to none.
     pub fn tell_apart(&self, source: usize) -> bool {
         self.names.len() > 1 || self.sources < 2 || self.owner(0) == Some(source)
     }
 
-    /// The source in which more than half of the functions lie that the tests of a file use.
+    /// The source that contains more than half of the functions used by the tests of a file.
     fn by_use(&self, group: usize, mutation: &Mutation) -> Option<usize> {
         let mut used: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
         for own in &mutation.mutants {
@@ -80,7 +81,7 @@ impl Owners {
     }
 }
 
-/// The file of a test, or what stands around it in its name.
+/// The file of a test, or the enclosing part of its name.
 fn name_of(test: &MutationTest) -> String {
     if let Some(file) = &test.file {
         return file.trim_start_matches("./").to_owned();
@@ -91,7 +92,7 @@ fn name_of(test: &MutationTest) -> String {
     around.to_owned()
 }
 
-/// The source of the same name; of several, the one with most directories in common.
+/// The source with the same name; if there are several, the one with most directories in common.
 fn by_name(group: &str, is_file: bool, paths: &[&str]) -> Option<usize> {
     if is_file && let Some(own) = paths.iter().position(|path| *path == group) {
         return Some(own);
@@ -103,7 +104,7 @@ fn by_name(group: &str, is_file: bool, paths: &[&str]) -> Option<usize> {
     };
     let here = directories(group);
     let alike = paths.iter().enumerate().filter(|(_, path)| {
-        // Packages of Go are directories.
+        // Go packages are directories.
         let is_package = || !is_file && directory_of(path).is_some_and(|dir| spelt(dir) == own);
         !own.is_empty() && (bare(path, true) == own || is_package())
     });
@@ -115,14 +116,14 @@ fn directory_of(path: &str) -> Option<&str> {
     path.rsplit_once('/').and_then(|(above, _)| above.rsplit('/').next())
 }
 
-/// What is left of a name without what says that it is of tests.
+/// Strips the parts of a name that mark it as a test.
 fn bare(name: &str, is_file: bool) -> String {
     let is_word = |part: &&str| !matches!(*part, "test" | "tests" | "spec");
     let last = if is_file {
         let file = name.rsplit('/').next().unwrap_or_default();
         file.split('.').next().unwrap_or_default()
     } else {
-        // `stack::tests` of Rust is the module `stack`.
+        // Rust's `stack::tests` is the module `stack`.
         let mut parts = name.split(['.', ':', '/']).filter(|part| !part.is_empty());
         parts.rfind(is_word).unwrap_or_default()
     };
@@ -131,7 +132,7 @@ fn bare(name: &str, is_file: bool) -> String {
     words.iter().filter(is_own).map(String::as_str).collect()
 }
 
-/// The words that a name is made of, in small letters: `StackTest` and `stack_test` have the same.
+/// The words of a name in lower case: `StackTest` and `stack_test` have the same.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

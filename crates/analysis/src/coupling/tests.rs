@@ -1,10 +1,11 @@
-//! Kill matrices that were made by hand, and what they are.
+//! Hand-made kill matrices and their classification.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use super::*;
 use assay_data::mutation::{MutatedFile, MutatedUnit, MutationTest};
 
-/// Two sources with a function each, two tests for each in a file of their own, and two of the whole.
+/// Two sources with one function each, a test file with two tests for each, and one with two tests
+/// of the whole program.
 fn project() -> Mutation {
     let file = |path: &str| MutatedFile { path: path.to_owned(), ..MutatedFile::default() };
     let test = |name: &str, file: &str| MutationTest {
@@ -64,7 +65,7 @@ fn what_fails_at_home_is_well_tested_and_what_fails_everywhere_is_tangled() {
     assert_eq!(cart.foreign, foreign);
     assert_eq!(all.files[1], *cart);
     assert_eq!(all.whole.complete, 5);
-    // One test of the whole program beside two of one's own is no tangle.
+    // One test of the whole program along with two of the code's own is not a tangle.
     mutation.mutants = vec![killed(0, &[0, 1, 4])];
     assert_eq!(couplings(&mutation).unwrap().units[0].quadrant, Some(Quadrant::WellTested));
 }
@@ -77,7 +78,7 @@ fn failures_in_several_files_of_its_own_are_no_tangle() {
         let (name, file) = (format!("more {number}"), Some(file.to_owned()));
         mutation.tests.push(MutationTest { name, file, seconds: None });
     }
-    // Nobody's by their names, and their tests use nothing else.
+    // Their names match no source, and their tests use nothing else.
     let covered_by = Some(vec![6, 7, 8]);
     mutation.mutants =
         vec![MutantResult { covered_by, ..killed(0, &[0, 6, 7, 8]) }, killed(0, &[1])];
@@ -97,7 +98,7 @@ fn a_test_that_fails_with_a_rewrite_is_brittle_and_named() {
     assert_eq!(all.units[0].quadrant, Some(Quadrant::Brittle));
     assert_eq!((all.units[0].rewrites, all.units[0].failing), (2, 1));
     assert_eq!(all.units[0].brittle_tests, [1]);
-    // What can't be built says nothing.
+    // A rewrite that can't be built is ignored.
     mutation.rewrites = vec![with(0, Fate::Survived), with(0, Fate::Unviable)];
     assert_eq!(couplings(&mutation).unwrap().units[0].quadrant, Some(Quadrant::WellTested));
 }
@@ -123,7 +124,7 @@ fn a_sample_leaves_an_interval_open() {
     assert_eq!((focus.mean, all.units[0].complete), (1.0, 4));
     let interval = focus.interval.unwrap();
     assert!(interval.lower > 0.3 && interval.lower < 0.5 && interval.upper == 1.0, "{interval:?}");
-    // Of one change in five nobody knows how many files it fails.
+    // For one change in five, the number of failing files is unknown.
     assert!(!all.units[0].is_clear);
     let locality = all.units[0].locality.unwrap();
     assert!(locality.mean == 1.0 && locality.interval.unwrap().lower < crate::policy::LOCAL);

@@ -1,7 +1,8 @@
-//! The warning as a finding, for the two intervals that every screen shows: that of a median, and that of a verdict.
+//! Coverage warnings as findings, for the two intervals on every screen: that of a median and that
+//! of a verdict.
 //!
-//! Only intervals near 95 % are warned of, since no others were simulated. What kind of data it is, is asked only where some kind
-//! of so many values would be warned of.
+//! Only intervals near 95 % get warnings, since no others were simulated. The kind of data is
+//! determined only if some kind with as many values would get a warning.
 
 use super::{Kind, Method, Optimistic, Situation, Traits, simulated, speaks_for, warning};
 use crate::comparison::Comparison;
@@ -11,10 +12,11 @@ use crate::policy;
 use crate::series_summary::SeriesSummary;
 use assay_data::{Action, Finding, Severity};
 
-/// The code of both.
+/// The code of both findings.
 const INTERVAL_OPTIMISTIC: &str = "INTERVAL_OPTIMISTIC";
 
-/// About the median of one subject's values. `in_blocks`: they are compared in blocks, which cancel what they have in common.
+/// The finding for the median of one subject's values. With `in_blocks`, the values are compared in
+/// blocks, which cancel what they have in common.
 pub(crate) fn median(
     evidence: &Evidence<'_>,
     summary: &SubjectSummary,
@@ -39,7 +41,7 @@ pub(crate) fn median(
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, n))
 }
 
-/// About the intervals of a summary, whose description shows dependence.
+/// The finding for the intervals of a summary, whose description shows dependence.
 pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
     let d = &summary.description;
     if !speaks_for(d.confidence) {
@@ -56,7 +58,7 @@ pub(crate) fn median_of_summary(summary: &SeriesSummary) -> Option<Finding> {
     Some(finding(found, &format!("the median of {}", summary.name), &summary.name, d.n))
 }
 
-/// About the interval that decided a comparison.
+/// The finding for the interval that decided a comparison.
 pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Option<Finding> {
     c.decision.interval?;
     if !speaks_for(1.0 - c.level) {
@@ -87,14 +89,16 @@ pub(crate) fn verdict(evidence: &Evidence<'_>, c: &Comparison, name: &str) -> Op
     Some(finding(found, "the verdict", name, n))
 }
 
-/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000 series; false for fewer values than can be tested.
+/// True if neighbours among `n` values certainly correlate (`lag1`), by chance in 3 of 1,000
+/// series; false for fewer values than can be tested.
 fn is_dependent(n: usize, lag1: f64) -> bool {
     let values = n as f64;
     n >= policy::TESTED_FROM && (lag1 + 1.0 / values) * values.sqrt() > policy::REFUSED_Z
 }
 
-/// A warning that intervals cover less than their level because successive values are correlated. It has no number: the loss depends on how far
-/// back the dependence reaches, which one series cannot show.
+/// A warning that intervals cover less than their level because successive values are correlated.
+/// It has no number: the loss depends on how far back the dependence reaches, which one series
+/// cannot show.
 fn dependent(what: &str, n: usize, lag1: f64) -> Finding {
     let message = format!(
         "successive values of {what} are correlated ({lag1:.2} between neighbours): an interval that takes them for independent covers less than its level, and one that is widened for what {n} values show may do so, too"
@@ -164,7 +168,7 @@ mod tests {
         assert_eq!(warned, dependent);
     }
 
-    /// The share of series of `n` values, each keeping `phi` of the one before it, that are warned of.
+    /// Share of series of `n` values with autoregressive coefficient `phi` that get a warning.
     fn warned(phi: f64, n: usize) -> f64 {
         let series = 400;
         let count = (0..series).filter(|&number| {

@@ -1,14 +1,15 @@
-//! The page `docs/concepts/interval-coverage.md`: the table as people read it, with what was simulated and how.
+//! Generates the page `docs/concepts/interval-coverage.md` from the coverage table, with a
+//! description of the simulation.
 //!
-//! It is made of the table's text, the same that the warnings read, so that the two can't drift apart; a test holds the committed
-//! page to it. Simulates nothing.
+//! The page is generated from the same table that the warnings use, so the two can't diverge; a
+//! test checks the committed page against it. Nothing is simulated here.
 
 use super::simulation::EXPERIMENTS;
 use super::{Kind, Method, NOMINAL, SIZES};
 use crate::policy::COVERAGE_LEAST;
 use std::fmt::Write as _;
 
-/// The page of a table as the generator writes it.
+/// Renders the page of a table.
 pub fn page(table: &str) -> String {
     let cell_of = |method: &str, kind: Kind, size: usize| -> Option<f64> {
         let head = format!("{method},{},", kind.name());

@@ -1,8 +1,9 @@
-//! Seeded experiments on invented data of known truth: does the interval hold it?
+//! Seeded coverage experiments on synthetic data with known truth.
 //!
-//! For every kind and size the same data is drawn for all methods, two independent samples of one distribution per experiment; methods
-//! for one sample take the first. Ratios are of two samples around 100 with a standard deviation near 10, so that the truth is
-//! 1; differences have the truth 0. Must not be asked by the tool itself, which reads the table: this is what makes it.
+//! For every kind and size, all methods get the same data: two independent samples of one
+//! distribution per experiment, of which methods for one sample use the first. Ratios are of two
+//! samples around 100 with a standard deviation near 10, so the true ratio is 1; the true
+//! difference is 0. The tool itself must not call this; it uses the table generated here.
 
 use super::{Kind, Method, NOMINAL};
 use crate::paired::{self, Level};
@@ -17,14 +18,14 @@ use assay_stats::{
 
 /// Seed of the table.
 pub const SEED: u64 = 20_261_121;
-/// Experiments per cell.
+/// Number of experiments per cell.
 pub const EXPERIMENTS: u64 = 2000;
-/// Resamples of a bootstrap.
+/// Number of resamples of a bootstrap.
 const RESAMPLES: usize = 999;
-/// Resamples of the stationary bootstrap, which costs more.
+/// Number of resamples of the stationary bootstrap, which is costlier.
 const BLOCK_RESAMPLES: usize = 299;
 
-/// Methods that share their work.
+/// Groups of methods that share computations.
 pub const GROUPS: [&[Method]; 19] = [
     &[Method::MeanT],
     &[Method::MeanWidened],
@@ -62,24 +63,26 @@ pub const GROUPS: [&[Method]; 19] = [
     &[Method::QuantileP50, Method::QuantileP90],
 ];
 
-/// What a cell came to.
+/// Counts of one cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// Experiments in which there was an interval.
+    /// Number of experiments that gave an interval.
     pub given: u64,
-    /// Experiments in which it held the truth.
+    /// Number of experiments whose interval contained the truth.
     pub held: u64,
 }
 
 impl Cell {
-    /// The share of intervals that held the truth; `None` where less than half of the experiments gave one.
+    /// Share of intervals that contained the truth; `None` if less than half of the experiments
+    /// gave one.
     pub fn coverage(self, experiments: u64) -> Option<f64> {
         (2 * self.given >= experiments && self.given > 0)
             .then(|| self.held as f64 / self.given as f64)
     }
 }
 
-/// One cell for each method of a group. The same arguments give the same cells on every machine.
+/// Simulates one cell for each method of a group. The same arguments give the same cells on every
+/// machine.
 pub fn cells(group: &[Method], kind: Kind, n: usize, experiments: u64) -> Vec<Cell> {
     let truth = Truth::of(kind);
     let mut distribution = SignedRankDistribution::new();
@@ -173,13 +176,13 @@ fn intervals(
                 let share = if *method == Method::QuantileP50 { 0.5 } else { 0.9 };
                 quantile_difference::quantile_differences(x, y, &[share], NOMINAL).first()?.interval
             }
-            // Bootstraps come in groups of four, above.
+            // Bootstraps are handled in groups of four, above.
             _ => None,
         })
         .collect()
 }
 
-/// One series of a kind: around 100, with a standard deviation near 10.
+/// Draws one series of a kind, around 100 with a standard deviation near 10.
 pub fn sample(kind: Kind, n: usize, stream: &mut Stream) -> Vec<f64> {
     const KEPT: f64 = 0.5;
     let mut last = stream.normal();
@@ -209,7 +212,7 @@ const UPPER_SHARE: f64 = 0.4;
 const APART: f64 = 6.0;
 const STEP: f64 = 5.0;
 
-/// What intervals are about, by kind.
+/// The true values for a kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Truth {
     /// Mean of the distribution.
@@ -223,7 +226,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// By formula, or by halving where there is none.
+    /// Computes the values by formula, or by bisection if there is none.
     pub fn of(kind: Kind) -> Self {
         let symmetric = |sd: f64| Truth { mean: 100.0, sd, median: 100.0, pseudo_median: 100.0 };
         match kind {
@@ -315,7 +318,7 @@ impl Truth {
     }
 }
 
-/// Where a rising function is ½, between two places below and above.
+/// Returns where an increasing function is ½, by bisection between `low` and `high`.
 fn halved(function: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     for _ in 0..60 {
         let middle = (low + high) / 2.0;

@@ -1,4 +1,4 @@
-//! The committed table was made by this code, and warnings follow it.
+//! The committed table matches this code, and the warnings follow it.
 
 use super::simulation::{self, Truth, cells, sample};
 use super::*;
@@ -93,7 +93,7 @@ fn an_interval_that_misses_is_warned_of_and_one_that_holds_is_not() {
     assert_eq!(warning(Method::MedianOrder, 100, Traits::default()), None);
     let skewed = Traits { skewed: true, ..Traits::default() };
     assert!(warning(Method::BootstrapSdPercentile, 20, skewed).is_some());
-    // Beyond the sizes that were simulated, the nearest counts; between them, what is between.
+    // Beyond the simulated sizes the nearest is used; between them the values are interpolated.
     let at = |n| simulated(Method::MeanT, Kind::Lognormal, n);
     assert_eq!((at(2), at(5_000)), (at(5), at(1000)));
     assert!(at(30) > at(20) && at(30) < at(100));
@@ -102,7 +102,7 @@ fn an_interval_that_misses_is_warned_of_and_one_that_holds_is_not() {
     assert!(simulated(Method::MedianOrder, Kind::Normal, 7).is_some());
 }
 
-/// Of samples of a situation, how many are told as one in which `method` misses.
+/// Number of samples, out of twenty, that get a warning for `method`.
 fn marked(method: Method, kind: Kind, n: usize) -> usize {
     let seeds = 0..20;
     seeds
@@ -128,7 +128,8 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
                 }
                 cells += 1;
                 let marked = marked(method, kind, n);
-                // Of twenty values the shape is only sometimes told; of a hundred nearly always.
+                // With twenty values the shape is only sometimes recognized; with a hundred nearly
+                // always.
                 let least = match n {
                     5 => 20,
                     20 => 5,
@@ -138,7 +139,7 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
             }
         }
     }
-    // As many as the page has bold cells.
+    // As many as there are bold cells on the page.
     let page = include_str!("../../../../docs/concepts/interval-coverage.md");
     let bold = page.lines().filter(|line| line.starts_with("| ")).flat_map(|l| l.split(" | "));
     let bold = bold.filter(|cell| cell.starts_with("**") && cell.contains("**")).count();
@@ -150,7 +151,7 @@ fn every_cell_that_misses_is_marked_on_samples_of_its_situation() {
 fn an_interval_that_holds_is_not_marked_on_plain_data() {
     for method in [Method::MeanT, Method::MedianOrder, Method::ShiftExact, Method::Welch] {
         let found = marked(method, Kind::Normal, 100);
-        // A sample in twenty or so looks like something else by chance.
+        // About one sample in twenty resembles another kind by chance.
         assert!(found <= 3, "{method:?}: {found}");
     }
 }

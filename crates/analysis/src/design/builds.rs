@@ -1,6 +1,6 @@
-//! Whose turn it is among several builds of one place: each once before any comes again, in an order that is drawn anew each time,
-//! so that builds of two places meet by chance. It has a random stream of its own: with a build a place nothing else is drawn
-//! otherwise.
+//! The order of several builds of one place. Each build runs once before any runs again, in an
+//! order that is redrawn for every cycle, so that builds of two places are paired at random. The
+//! random stream is separate: with one build per place, all other draws are unchanged.
 
 use super::{Random, shuffle};
 
@@ -8,14 +8,15 @@ use super::{Random, shuffle};
 #[derive(Debug)]
 pub(super) struct Builds {
     random: Random,
-    /// By place the order of its builds in this cycle.
+    /// For each place, the order of its builds in this cycle.
     orders: Vec<Vec<usize>>,
-    /// By place the build of the block at hand.
+    /// For each place, the build of the current block.
     pub now: Vec<u32>,
 }
 
 impl Builds {
-    /// So many builds of each place; of one where it is not said. `random`: a stream that nothing else is drawn from.
+    /// Creates the order for `counts` builds of each place, one build if the count is missing.
+    /// `random` must be a stream used for nothing else.
     pub fn new(counts: &[u32], places: usize, random: Random) -> Self {
         let count = |place: usize| counts.get(place).map_or(1, |&count| count.max(1) as usize);
         Self {
@@ -25,7 +26,7 @@ impl Builds {
         }
     }
 
-    /// Begins a block, counted from 0; blocks come one after another.
+    /// Starts a block, counted from 0. Blocks must be started in sequence.
     pub fn begin(&mut self, block: u32) {
         for (order, now) in self.orders.iter_mut().zip(&mut self.now) {
             let at = block as usize % order.len();

@@ -1,11 +1,13 @@
-//! When a run that stops by itself is looked at, and how sure each look is.
+//! When a run that stops by itself is evaluated, and the confidence level of each look.
 //!
-//! Comparisons are looked at after 10, 12, 14, 17, 20, … blocks, a fifth more each time, and with the most that are ever taken. The looks
-//! share four fifths of the error that is allowed, by the logarithm of their blocks, so that every one has about the same critical value
-//! (Lan & DeMets 1983). What earlier looks left over is spent where measuring ends for a reason in which the numbers have no part: the
-//! budget is spent. At any other moment (Ctrl-C, a condition of the user's) somebody may have seen the numbers: there the plan's look
-//! level holds, at which one may look after every block. All three together stay below the error allowed (`tests/it/simulation`). Nothing
-//! here knows values; a level is the same whenever the file is read again.
+//! Comparisons are evaluated after 10, 12, 14, 17, 20, … blocks, a fifth more each time, and at the
+//! maximum number of blocks. The looks share four fifths of the allowed error, spent by the
+//! logarithm of their blocks, so that each has about the same critical value (Lan & DeMets 1983).
+//! What earlier looks left over is spent if measuring ends for a reason independent of the data,
+//! which is when the budget is spent. At any other moment (Ctrl-C, a user's condition) somebody may
+//! have seen the numbers; there the plan's look level applies, at which one may look after every
+//! block. The total error of all three stays below the allowed error (`tests/it/simulation`).
+//! Levels do not depend on values, so they are the same whenever the file is read again.
 
 use crate::paired::{self, Level};
 use crate::policy::LOOKED_SHARE;
@@ -14,26 +16,27 @@ use assay_stats::{group_sequential, group_sequential::Within, normal};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Blocks at the first look; with fewer nothing stops.
+/// Number of blocks at the first look; nothing stops before it.
 const FIRST: f64 = 10.0;
-/// A look so near to the last one is left out.
+/// A look at less than this multiple of the previous one is skipped.
 const NEAR: f64 = 1.1;
 
-/// How a comparison came to its end.
+/// Why a comparison ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Measuring ended for a reason in which the numbers have no part.
+    /// Measuring ended for a reason independent of the data.
     Planned,
-    /// Any other way, or it goes on.
+    /// Measuring ended in any other way, or is still going on.
     Any,
 }
 
-/// Whether so many blocks are one of the looks of a run of at most `most`.
+/// Whether `blocks` is one of the looks of a run of at most `most` blocks.
 pub fn is_look(most: u32, blocks: u32) -> bool {
     looks(most).any(|look| look == blocks)
 }
 
-/// The levels of a comparison of so many blocks that has one part in `share` of the error; `share` is at least 1.
+/// Levels of a comparison of `blocks` blocks that has one part in `share` of the error; `share` is
+/// at least 1.
 pub fn level(plan: &Plan, share: f64, blocks: usize, end: End) -> Level {
     Level { interval: interval(plan, share, blocks, end), groups: (1.0 - plan.confidence) / share }
 }
@@ -70,21 +73,22 @@ fn looks(most: u32) -> impl Iterator<Item = u32> {
     before.chain([most])
 }
 
-/// What of the error is spent once this look is taken.
+/// Share of the error that is spent up to and including this look.
 fn spent(most: u32, look: u32) -> f64 {
     let by_logarithm = |blocks: u32| (f64::from(blocks) / (FIRST / 2.0)).ln();
     if look >= most { 1.0 } else { by_logarithm(look) / by_logarithm(most) }
 }
 
-/// Levels by the most blocks, the error's bits and the blocks. There are few of them, each takes some milliseconds, and every row of a suite
-/// asks again.
+/// Levels by maximum number of blocks, bits of the error, and blocks. There are few of them, each
+/// takes some milliseconds to compute, and every row of a suite needs them.
 static KNOWN: Mutex<BTreeMap<Look, f64>> = Mutex::new(BTreeMap::new());
 type Look = (u32, u64, u32);
 
-/// Level of the look at so many blocks, where all before it were taken, and it is the last one if it is not one of them.
+/// Level of the look at `blocks` blocks, given all looks before it. If `blocks` is not a look, it
+/// counts as the last one.
 fn level_of_look(most: u32, error: f64, blocks: u32) -> f64 {
     let key = (most, error.to_bits(), blocks);
-    // A thread that panicked left whole entries.
+    // A thread that panicked left only complete entries.
     let known = || KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(&level) = known().get(&key) {
         return level;
@@ -131,7 +135,7 @@ mod tests {
         assert_eq!(of(&plan, 113, End::Planned), look);
         let end = of(&plan, 114, End::Planned);
         assert!((0.018..0.03).contains(&end), "{end}");
-        // Nothing was looked at before: all is left.
+        // Without earlier looks, the whole error is left.
         assert!((of(&plan, 6, End::Planned) - 0.04).abs() < 1e-6);
         let until = Plan { until: Some("blocks >= 113".to_owned()), ..plan.clone() };
         assert!((of(&until, 113, End::Planned) - 0.002).abs() < 1e-12);

@@ -1,19 +1,20 @@
-//! Taking up a run again: what was recorded is fed through the experiment as if it were measured now.
+//! Resuming a run: the recording is fed through the experiment as if it were being measured now.
 //!
-//! The random stream is drawn exactly as then, so that what follows is what would have followed. That only holds if the recording
-//! is one of this plan; an observation that is not the one whose turn it is shows that it is not, and stops it.
+//! The random stream is drawn exactly as in the original run, so the continuation is the one that
+//! would have followed. This requires a recording of the same plan; an observation out of turn
+//! shows that it is not one, and ends the replay with an error.
 
 use super::{Experiment, Step, UnitState};
 use assay_data::{Observation, Samples, StopReason, Turn};
 use std::collections::BTreeMap;
 
-/// Why recorded observations can't be those of this experiment.
+/// Why recorded observations can't belong to this experiment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
-    /// The experiment has measured something already.
+    /// The experiment has already measured something.
     #[error("the experiment has begun; a recording can only be taken up at its beginning")]
     Begun,
-    /// The samples hold other subjects.
+    /// The samples have a different number of subjects.
     #[error("the recording holds {recorded} subjects, the experiment {planned}")]
     Subjects {
         /// Subjects in the recording.
@@ -21,28 +22,28 @@ pub enum ReplayError {
         /// Subjects of the experiment.
         planned: usize,
     },
-    /// The recording does not hold the metric that decides.
+    /// The recording does not contain the deciding metric.
     #[error("the recording has {recorded} metrics, and none at place {primary}")]
     Metric {
         /// Metrics in the recording.
         recorded: usize,
-        /// Index asked for.
+        /// Requested index.
         primary: usize,
     },
-    /// An observation is not the one whose turn it was.
+    /// An observation is out of turn.
     #[error(
         "observation {observation} of the recording is not the one whose turn it was by the plan and its seed ({expected}): the file was changed, or measured in another way; measure again"
     )]
     Turn {
-        /// Which observation, counted from 1.
+        /// Number of the observation, counted from 1.
         observation: usize,
-        /// What it should have been, in words.
+        /// Description of the expected observation.
         expected: String,
     },
 }
 
-/// Tells from when runs began how long a recorded run had taken after each: a run had ended when the next began, and the last one took as
-/// long as the one before.
+/// Computes the elapsed time after each run from the times at which runs started. A run is taken to
+/// have ended when the next one started, and the last run to have lasted as long as the one before.
 #[derive(Default)]
 struct Watch {
     first: Option<f64>,
@@ -50,7 +51,8 @@ struct Watch {
 }
 
 impl Watch {
-    /// Seconds from the first run to the end of the one that began at `own`; 0 where no times were recorded.
+    /// Returns the seconds from the first start to the end of the run that started at `own`; 0 if
+    /// no times were recorded.
     fn seconds_at(&mut self, own: Option<f64>, next: Option<f64>) -> f64 {
         let Some(own) = own else { return 0.0 };
         let first = *self.first.get_or_insert(own);
@@ -62,16 +64,21 @@ impl Watch {
 }
 
 impl Experiment {
-    /// Feeds recorded observations, in their order, through the experiment, which then goes on as if it had never stopped: the
-    /// same turns, the same pairs, inside a block where one broke off. The seconds handed to [`Experiment::observe`] from here on
-    /// are those since taking up again, and the budget counts only the blocks since then. Of several units, one that the
-    /// recording holds nothing more of, though its turn had come, had failed: it stays left out.
+    /// Feeds recorded observations through the experiment in their order. The experiment then
+    /// continues as if it had never stopped: with the same turns and the same pairs, and inside a
+    /// block if the recording ends in one. From here on, the seconds passed to
+    /// [`Experiment::observe`] count from the resumption, and the budget counts only the blocks
+    /// since then. If there are several units and the recording ends early for one of them, that
+    /// unit had failed and stays excluded.
     ///
-    /// Gives back what would have stopped the run at its end: all planned blocks taken, a clear answer, the user's condition.
-    /// `primary` is the index of the metric that decides. O(observations · look).
+    /// Returns the reason that would have stopped the run at its end: all planned blocks taken, a
+    /// clear answer, or the user's condition. `primary` is the index of the deciding metric.
+    /// O(observations · look).
     ///
     /// # Errors
-    /// When the experiment has begun, or when the recording is not one of this plan. The experiment is then of no use any more.
+    ///
+    /// If the experiment has already begun, or the recording is not one of this plan. The
+    /// experiment must not be used afterwards.
     pub fn replay(
         &mut self,
         samples: &Samples,
@@ -101,7 +108,7 @@ impl Experiment {
         let mut watch = Watch::default();
         while let Some(&(index, _)) = rest.peek() {
             if self.next_unit().is_none() {
-                // It was measured on all the same.
+                // The recording continues past this point.
                 self.rows().for_each(|row| row.stopped = None);
             }
             let Some(turn) = self.next_turn() else { break };
@@ -136,7 +143,7 @@ impl Experiment {
             }
             let next = rest.peek().and_then(|(_, observation)| observation.time);
             self.replayed_seconds = watch.seconds_at(own_time, next);
-            // No time has passed since the run was taken up again.
+            // No time has passed since the run was resumed.
             last = self.observe(turn, &values, 0.0);
         }
         self.units.iter_mut().for_each(|unit| unit.replayed = unit.spent);

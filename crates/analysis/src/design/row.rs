@@ -1,4 +1,4 @@
-//! One row of an experiment: its values, block by block, and whether what was asked of it is answered.
+//! One row of an experiment: its values, block by block, and whether it has its answer.
 
 use super::looks::{self, End};
 use crate::dependence::Dependence;
@@ -10,45 +10,45 @@ use crate::verdict::{Decision, Scale};
 use assay_data::{Better, Metric, Plan, StopReason, StopRule};
 use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution, signs};
 
-/// What is known of one row.
+/// State of one row.
 #[derive(Debug)]
 pub(super) struct RowState {
     plan: Plan,
     better: Better,
-    /// Complete blocks and those in which a value is missing.
+    /// Number of blocks, including those with a missing value.
     pub blocks: u32,
     current: Vec<f64>,
-    /// By place the build that gave it.
+    /// For each place, the build that gave its current value.
     current_builds: Vec<u32>,
-    /// Whether a place has several builds.
+    /// Whether any place has several builds.
     has_builds: bool,
     pairs: Vec<Pair>,
-    /// By place its values in the complete blocks.
+    /// For each place, its values in the complete blocks.
     values: Vec<Vec<f64>>,
     until: Option<Condition>,
     next_look: u32,
-    /// At looks without comparisons that came late enough to be held against, how many blocks there were and the half widths of all
-    /// medians' intervals.
+    /// For looks without comparisons that came late enough to compare later ones with: the number
+    /// of blocks and the half widths of the intervals of all medians.
     widths: Vec<(u32, Vec<f64>)>,
-    /// How many rows share the error, this one included.
+    /// Number of rows that share the error rate, including this one.
     family: usize,
     /// Whether its values are exact counts.
     counts: bool,
     distribution: SignedRankDistribution,
-    /// Why it needs no more blocks.
+    /// Why it needs no more blocks; `None` while it is open.
     pub stopped: Option<StopReason>,
 }
 
-/// What a run has seen of time, also before it was taken up again.
+/// The time a run has covered, including the part before it was resumed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watched {
     /// Seconds.
     pub seconds: f64,
-    /// What a block of the row's unit takes on average.
+    /// Mean duration of a block of the row's unit.
     pub block_seconds: f64,
 }
 
-/// A place and the one that it is compared with.
+/// A place and the place it is compared with.
 #[derive(Debug)]
 struct Pair {
     of: usize,
@@ -57,8 +57,8 @@ struct Pair {
 }
 
 impl RowState {
-    /// A row by this plan with these references, of which those that are no other place's index mark a reference; `builds`: how many
-    /// each place has, if not one.
+    /// Creates a row. A reference that is no other place's index marks its place as a reference.
+    /// `builds` gives the number of builds of each place, one if missing.
     pub fn new(plan: &Plan, references: &[Option<usize>], builds: &[u32]) -> Self {
         let places = references.len();
         let pair = |(of, against): (usize, &Option<usize>)| {
@@ -85,30 +85,31 @@ impl RowState {
         }
     }
 
-    /// Says of which metric the values are.
+    /// Sets the metric of the values.
     pub fn set_metric(&mut self, metric: &Metric) {
         self.better = metric.better;
         self.pairs.iter_mut().for_each(|pair| pair.blocks = Paired::of_metric(metric));
         self.counts = metric.exact;
     }
 
-    /// Says which direction is better.
+    /// Sets which direction is better.
     pub fn set_better(&mut self, better: Better) {
         self.better = better;
     }
 
-    /// Makes it one of so many rows that share the error.
+    /// Sets the number of rows that share the error rate.
     pub fn set_family(&mut self, rows: usize) {
         self.family = rows.max(1);
     }
 
-    /// Takes in the value of a place in the block at hand; NaN makes the block incomplete.
+    /// Records the value of a place in the current block; NaN makes the block incomplete.
     pub fn observe(&mut self, place: usize, value: f64, build: u32) {
         self.current[place] = value;
         self.current_builds[place] = build;
     }
 
-    /// Ends the block at hand: whether what was asked for is known now. What was answered once stays answered.
+    /// Ends the current block and checks whether the row has its answer. Once answered, a row stays
+    /// answered.
     pub fn end_block(&mut self, elapsed_seconds: f64, watched: Watched) {
         self.blocks += 1;
         self.take_block();
@@ -117,8 +118,8 @@ impl RowState {
         }
     }
 
-    /// Difference of a place against its reference as it stands, at the level of a look; `None` for a reference, and before
-    /// the first complete block.
+    /// Returns the current difference between a place and its reference, at the level of a look;
+    /// `None` for a reference, and before the first complete block.
     pub fn estimate(&mut self, place: usize) -> Option<Decision> {
         let level = self.level();
         let pair = self.pairs.iter().find(|pair| pair.of == place && !pair.blocks.is_empty())?;
@@ -127,13 +128,13 @@ impl RowState {
         Some(found.decision)
     }
 
-    /// Median of a place over the complete blocks so far.
+    /// Median of a place over the complete blocks.
     pub fn median(&self, place: usize) -> Option<f64> {
         let values = self.values.get(place)?;
         (!values.is_empty()).then(|| descriptive::median(values))
     }
 
-    /// Interval of the median of a place, at the level of a look. O(n log n).
+    /// Interval for the median of a place, at the level of a look. O(n log n).
     pub fn median_interval(&self, place: usize) -> Option<Interval> {
         let values = self.values.get(place)?;
         let sorted = descriptive::sorted(values);
@@ -164,8 +165,9 @@ impl RowState {
         }
     }
 
-    /// Whether what was asked for is known: the user's condition, or else a clear answer. The condition is held against every block,
-    /// since it may ask for blocks and seconds too; where the samples are not looked at, nothing is known of them.
+    /// Returns why the row may stop: the user's condition, or a clear answer if there is none. The
+    /// condition is evaluated after every block because it may also ask for blocks and seconds;
+    /// quantities that depend on the samples are unknown at blocks that are not looks.
     fn answer(&mut self, elapsed_seconds: f64, watched: Watched) -> Option<StopReason> {
         let soon = self.is_too_soon(watched);
         let Some(until) = self.until.clone() else {
@@ -197,8 +199,9 @@ impl RowState {
         until.holds(&state).then_some(StopReason::Until)
     }
 
-    /// Whether a run that stops by itself has seen too little of time: fewer blocks than show a difference that wanders, or less than
-    /// any slow disturbance lasts. Slow blocks see time enough. Exact counts need none.
+    /// Whether a run that stops by itself has covered too little time: fewer blocks than are needed
+    /// to see a wandering difference, or less time than a slow disturbance lasts. Runs with slow
+    /// blocks need fewer blocks; exact counts need neither.
     fn is_too_soon(&self, watched: Watched) -> bool {
         if self.counts {
             return false;
@@ -209,14 +212,15 @@ impl RowState {
         self.blocks < policy::TESTED_FROM as u32 || watched.seconds < policy::SOONEST_SECONDS
     }
 
-    /// Whether to look at the samples after this block. Of comparisons at those that are set beforehand, or for a condition of the user's
-    /// after every one; of medians, and of comparisons of several builds, at blocks that are 5 % apart: an interval costs a sort, and a
-    /// long run of short commands should not spend its time on looking.
+    /// Whether to evaluate the samples after this block. Comparisons are evaluated at the planned
+    /// looks, or after every block if the user gave a condition. Medians, and comparisons of
+    /// several builds, are evaluated at blocks 5 % apart: each interval requires a sort, and a long
+    /// run of short commands should not spend its time on that.
     fn looks_now(&mut self) -> bool {
         let rarely = self.pairs.is_empty() || self.has_builds;
         if !rarely && !self.counts && self.until.is_none() {
             return self.next_look < self.complete() && {
-                // A block without a value leaves what is known as it was.
+                // A block with a missing value changes nothing.
                 self.next_look = self.complete();
                 looks::is_look(self.most(), self.complete())
             };
@@ -228,7 +232,7 @@ impl RowState {
         true
     }
 
-    /// Number of blocks without a missing value.
+    /// Number of blocks without missing values.
     fn complete(&self) -> u32 {
         self.values.first().map_or(0, Vec::len) as u32
     }
@@ -240,8 +244,9 @@ impl RowState {
         }
     }
 
-    /// True when measuring on would not change what is said of any comparison, or without one, when every place's median is
-    /// known to the threshold on either side. The medians share no error: each is decided by itself.
+    /// Whether further blocks would not change the verdict of any comparison. Without comparisons,
+    /// whether the median of every place is known to within the threshold. The medians do not share
+    /// the error rate: each is decided separately.
     fn is_answered(&mut self) -> bool {
         if self.pairs.is_empty() {
             return (0..self.values.len()).all(|place| self.is_precise(place));
@@ -258,9 +263,10 @@ impl RowState {
         })
     }
 
-    /// Without comparisons: whether the intervals of all medians hardly got narrower since there were half as many blocks. Values that
-    /// are correlated over long times are worth little more for being more, and a median that is not known better after twice the time
-    /// will not be after ten times. The earlier look must have outlasted what disturbs for seconds and goes.
+    /// Without comparisons, whether the intervals of all medians have hardly narrowed since there
+    /// were half as many blocks. Values with long-range correlation add little information, and a
+    /// median that is not known better after twice the time will not be after ten times. The
+    /// earlier look must come late enough to outlast disturbances of a few seconds.
     fn has_diminished(&mut self, watched: Watched) -> bool {
         if self.blocks < policy::DIMINISHING_FROM || watched.seconds < policy::DIMINISHING_SECONDS {
             return false;
@@ -284,8 +290,9 @@ impl RowState {
         interval.half_width() <= threshold
     }
 
-    /// Half width of the widest interval, as a fraction: of the ratio (of the reference's median, where amounts decide), or
-    /// without comparisons of the median. Infinite while one is lacking.
+    /// Half width of the widest interval, as a fraction of the ratio (of the reference's median if
+    /// differences decide), or of the median if there are no comparisons. Infinite if any interval
+    /// is missing.
     fn width(&mut self) -> f64 {
         let relative = |half_width: f64, to: Option<f64>| match to {
             Some(to) if to != 0.0 => half_width / to.abs(),
@@ -306,7 +313,7 @@ impl RowState {
                 Some((Scale::Shift, i)) => relative(i.half_width(), self.median(against)),
             });
         }
-        // A width that is no number is no width.
+        // A NaN width counts as infinite.
         widths.into_iter().map(|w| if w.is_nan() { f64::INFINITY } else { w }).fold(0.0, f64::max)
     }
 
@@ -318,7 +325,7 @@ impl RowState {
         (self.pairs.len().max(1) * self.family) as f64
     }
 
-    /// The fewest blocks at which it can be answered.
+    /// The fewest blocks at which the row can be answered.
     pub fn fewest(&self) -> u32 {
         match (self.counts, self.pairs.is_empty()) {
             (true, _) => 2,

@@ -1,20 +1,22 @@
-//! A unit that is searched: its places stand in an order, somewhere in it lies one step, and each block measures few of them.
+//! A searched unit: its places are ordered, one step is somewhere among them, and each block
+//! measures only a few.
 //!
-//! First the two ends alone are compared, by the rules of any comparison. Where they differ by the threshold, the search goes on
-//! until the place of the step is established; else the unit is answered. Which places a block measures is [`crate::bisect`]'s to say.
+//! First only the two ends are compared, by the rules of any comparison. If they differ by the
+//! threshold, the search continues until the place of the step is established; otherwise the unit
+//! is done. [`crate::bisect`] selects the places of each block.
 
 use super::row::{RowState, Watched};
 use crate::bisect::{Search, is_looked_at, is_worth_searching, of_ends};
 use assay_data::{Plan, StopReason, StopRule};
 
-/// A search under way.
+/// A search in progress.
 #[derive(Debug)]
 pub(super) struct Searching {
     /// The comparison of the ends.
     pub ends: RowState,
-    /// Its plan.
+    /// The plan of that comparison.
     of_ends: Plan,
-    /// What is known of the places.
+    /// The state of the search among the places.
     pub search: Search,
     current: Vec<(usize, f64)>,
     has_begun: bool,
@@ -22,7 +24,7 @@ pub(super) struct Searching {
 }
 
 impl Searching {
-    /// A search by this plan over so many places.
+    /// Creates a search by this plan over `places` places.
     pub fn new(plan: &Plan, places: usize) -> Self {
         let most = match plan.stop {
             StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most } => {
@@ -50,12 +52,12 @@ impl Searching {
         if self.has_begun { self.search.next() } else { vec![0, places.saturating_sub(1)] }
     }
 
-    /// Takes in the value of a place in the block at hand.
+    /// Records the value of a place in the current block.
     pub fn observe(&mut self, place: usize, value: f64) {
         self.current.push((place, value));
     }
 
-    /// Ends the block at hand, the number `blocks`, counted from 1: why there is nothing more to measure, if so.
+    /// Ends the current block, number `blocks`, counted from 1. Returns the reason to stop, if any.
     pub fn end_block(
         &mut self,
         blocks: u32,
@@ -85,7 +87,7 @@ impl Searching {
         (blocks >= self.most).then_some(StopReason::Blocks)
     }
 
-    /// Leaves a place out: it can't be measured. Without an end there is nothing to search.
+    /// Excludes a place that can't be measured. Without one of the ends, the search fails.
     pub fn skip(&mut self, place: usize, places: usize) -> Option<StopReason> {
         self.search.skip(place);
         (place == 0 || place + 1 == places).then_some(StopReason::Failed)

@@ -1,4 +1,4 @@
-//! What the experiment promises: its order, its budget, whom it compares, when it stops.
+//! Guarantees of the experiment: its order, its budget, its comparisons, and when it stops.
 
 use super::*;
 use assay_data::StopRule;
@@ -129,7 +129,7 @@ fn one_subject_is_given_up_when_twice_as_many_runs_hardly_help_but_not_within_20
     let (reason, blocks) = stop(|block| 2.0 + f64::from(block).log2().sin());
     assert_eq!(reason, StopReason::Diminishing);
     assert!((400..=460).contains(&blocks), "{blocks}");
-    // Independent runs go on helping.
+    // Independent runs keep adding information.
     let spread = |block: u32| Stream::new(u64::from(block), 0).normal();
     assert_eq!(stop(spread).0, StopReason::Blocks);
 }
@@ -149,7 +149,8 @@ fn fast_commands_are_watched_for_24_blocks_and_two_seconds() {
         }
         experiment.blocks()
     };
-    // Half a second and more a block, a tenth, and four milliseconds: 10 blocks, 24, and the first look after two seconds.
+    // Blocks of at least half a second, of a tenth, and of four milliseconds: 10 blocks, 24, and
+    // the first look after two seconds.
     assert_eq!([0.4, 0.05, 0.002].map(blocks_of), [10, 24, 538]);
 }
 
@@ -164,7 +165,7 @@ fn a_slow_benchmark_is_told_apart_from_the_fast_ones_beside_it() {
         let value = if turn.place == 0 { 1.0 } else { 8.0 };
         experiment.observe(turn, &[value], elapsed);
     }
-    // On average a block takes 0.3 s.
+    // A block takes 0.3 s on average.
     assert_eq!([0, 1, 2].map(|unit| experiment.blocks_of(unit)), [10, 24, 24]);
 }
 
@@ -229,24 +230,25 @@ fn stops_at(until: &str, spread: f64) -> (StopReason, usize) {
 
 #[test]
 fn a_condition_of_the_user_stops_the_run_instead_of_a_clear_answer() {
-    // Clear from the tenth block on, but thirty were asked for.
+    // Clear from the tenth block on, but the condition asks for thirty.
     assert_eq!(stops_at("blocks >= 30", 0.001), (StopReason::Until, 30));
     assert_eq!(stops_at("clear and blocks >= 30", 0.001), (StopReason::Until, 30));
     assert_eq!(stops_at("clear", 0.001), (StopReason::Until, 10));
-    // Not about the samples: it may stop before anything can be decided.
+    // Independent of the samples: may stop before any verdict is possible.
     assert_eq!(stops_at("blocks >= 4", 0.001), (StopReason::Until, 4));
-    // What it asks of the samples waits for the fewest that can decide; what else it asks does not.
+    // Conditions on the samples wait for the fewest blocks that allow a verdict; others don't.
     assert_eq!(stops_at("width < 50%", 0.001), (StopReason::Until, 10));
     assert_eq!(stops_at("width < 50% or blocks >= 4", 0.001), (StopReason::Until, 4));
     assert_eq!(stops_at("seconds > 40", 0.001), (StopReason::Until, 42));
-    // One that never comes true leaves the budget; so does one that can't be read.
+    // If the condition never becomes true, the budget ends the run, as it does for one that can't
+    // be parsed.
     assert_eq!(stops_at("width < 0.0001%", 0.3), (StopReason::Budget, 501));
     assert_eq!(stops_at("whenever", 0.3), (StopReason::Budget, 501));
     let (reason, blocks) = stops_at("width < 5%", 0.3);
     assert!(reason == StopReason::Until && (11..500).contains(&blocks), "{reason:?} {blocks}");
 }
 
-/// Runs with a condition and blocks of so many seconds, whose values never settle.
+/// Runs with a condition and blocks of `block_seconds` seconds whose values never settle.
 fn stops_after(until: &str, subjects: usize, block_seconds: f64) -> (StopReason, usize) {
     let plan =
         Plan { until: Some(until.to_owned()), ..Plan::sequential(0.95, Threshold::default(), 3) };
@@ -267,9 +269,9 @@ fn a_condition_is_held_against_every_block_whether_or_not_the_samples_are_looked
         let at = |until: &str, seconds: f64| stops_after(until, subjects, seconds);
         // Before the fewest blocks for a verdict.
         assert_eq!(at("blocks >= 100 and clear or seconds > 2", 0.5), (StopReason::Until, 5));
-        // A subject alone is looked at in every fifth block by then, and not in this one.
+        // A single subject is evaluated every fifth block by then, and not at this one.
         assert_eq!(at("clear or seconds > 51.25", 0.5), (StopReason::Until, 103));
-        // However far the budget may stretch.
+        // Regardless of how far the budget may stretch.
         assert_eq!(at("seconds > 2", 30.0), (StopReason::Until, 1));
         assert_eq!(at("clear or seconds > 2", 30.0), (StopReason::Until, 1));
     }
@@ -300,7 +302,7 @@ fn too_little_time_for_a_verdict_is_known_before() {
     assert_eq!(too_few_fit(&until, 70.0, 300.0, 1), None);
 }
 
-/// An experiment on several units: rounds, who is done, one budget for all.
+/// Experiments on several units: rounds, units that finish, one budget for all.
 mod units {
     use super::*;
     use assay_data::Metric;
@@ -320,7 +322,7 @@ mod units {
         Plan { budget_seconds: budget, ..Plan::sequential(0.95, Threshold::default(), 7) }
     }
 
-    /// Runs a suite in which a run takes a second; `value` of unit, side and block.
+    /// Runs a suite in which each run takes a second; `value` is called with unit, side and block.
     fn run(
         rounds: &mut Experiment,
         value: impl Fn(usize, usize, u32) -> f64,
@@ -366,7 +368,8 @@ mod units {
 
     #[test]
     fn time_goes_to_what_is_still_open() {
-        // The first benchmark is twice as slow on the second side, the other one drifts about no difference.
+        // The first benchmark is twice as slow on the second side; the other has no difference but
+        // drifts.
         let mut rounds = suite(&plan(Some(400.0)), &pairs(2), 2, 0.0);
         let (reason, _) = run(&mut rounds, |unit, side, block| match unit {
             0 => noise(block, side) * (1.0 + side as f64),
@@ -417,7 +420,7 @@ mod units {
             }
         }
         assert!(!rounds.is_open(0, 0) && rounds.is_open(0, 1));
-        // A run is of both sides' programs, a second each, and all of them went to the one unit.
+        // Each block takes two runs of a second each, and all of them went to the one unit.
         assert_eq!(2.0 * rounds.blocks_of(0) as f64, elapsed);
     }
 

@@ -1,26 +1,27 @@
-//! On which targets a version fails. A build that passed and one that failed of the same version on the same target are a flaky test, and no failure of
-//! the target; what says nothing about the version (the machine's faults, no evidence of a test) is counted apart, and so is what could not be
-//! installed or run to its end.
+//! The targets on which a version fails. If one build of a version passed and another failed on the
+//! same target, a test is flaky and the target does not count as failing. Results that say nothing
+//! about the version (faults of the machine, no evidence of a test) are counted separately, as are
+//! builds that could not be installed or did not finish.
 
 use super::place::{self, Place};
 use super::since::{self, Since};
 use super::{Affected, Cell, Project, State};
 use std::collections::BTreeMap;
 
-/// What builds of a version came to, by places of targets, each list ascending.
+/// Results of the builds of a version, as ascending lists of target indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Builds {
-    /// On these it passed, and never failed.
+    /// Targets on which it passed and never failed.
     pub passed: Vec<usize>,
-    /// On these it failed, and never passed.
+    /// Targets on which it failed and never passed.
     pub failed: Vec<usize>,
-    /// On these it did both.
+    /// Targets on which it both passed and failed.
     pub flaky: Vec<usize>,
-    /// Those whose last build says nothing about tests, by its state.
+    /// Targets whose last build says nothing about tests, by its state.
     pub others: BTreeMap<State, Vec<usize>>,
-    /// Those without a build of it.
+    /// Targets without a build.
     pub without: Vec<usize>,
-    /// The failures, by the version that they came with.
+    /// Failures, grouped by the version that introduced them.
     pub failing: Vec<Failing>,
 }
 
@@ -31,16 +32,16 @@ impl Builds {
     }
 }
 
-/// Failures that may have one cause.
+/// Failures that may have a common cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failing {
-    /// Where, and since when.
+    /// The affected targets, and since when.
     pub on: Affected,
-    /// How many builds failed on these targets, from the first version on.
+    /// Number of builds that failed on these targets since the first affected version.
     pub seen: u64,
 }
 
-/// What is known of each target at each version: the cells by place.
+/// Cells by target and version.
 pub(super) struct History<'a> {
     cells: BTreeMap<(usize, usize), &'a Cell>,
 }
@@ -55,7 +56,7 @@ impl<'a> History<'a> {
         self.cells.get(&(target, version)).copied()
     }
 
-    /// Whether it failed; `None` where nobody knows, or where it did both.
+    /// Whether a version failed on a target; `None` if unknown or if it both passed and failed.
     fn failed(&self, target: usize, version: usize) -> Option<bool> {
         match self.cell(target, version) {
             Some(Cell { passed: 0, failed: 1.., .. }) => Some(true),

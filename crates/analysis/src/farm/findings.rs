@@ -1,11 +1,11 @@
-//! What a version on its targets gives rise to say, as findings.
+//! Findings about a version on its targets.
 
 use super::{BenchmarkOnTargets, Builds, Place, Project, State, words};
 use crate::policy;
 use assay_data::{Action, Finding, Severity};
 use assay_stats::Interval;
 
-/// All of them, what matters most first.
+/// All findings, most important first.
 pub(super) fn of(
     project: &Project,
     version: usize,
@@ -62,7 +62,7 @@ pub(super) fn of(
     found
 }
 
-/// Other facts that tell the same targets apart.
+/// The finding about other facts that separate the same targets.
 fn alike(name: &str, place: &Place) -> Option<Finding> {
     let also = words::alike(place);
     if also.is_empty() {
@@ -82,7 +82,7 @@ fn alike(name: &str, place: &Place) -> Option<Finding> {
     )
 }
 
-/// Targets that differ by more than their errors.
+/// The finding about targets that differ by more than their errors.
 fn differ(benchmark: &BenchmarkOnTargets) -> Option<Finding> {
     let pooled = benchmark.pooled.as_ref().filter(|pooled| pooled.differ)?;
     let Interval { lower, upper } = pooled.pooled.prediction(policy::FARM_CONFIDENCE);

@@ -1,45 +1,48 @@
-//! What targets have in common: the simplest condition on their facts that all affected ones meet and no other one.
+//! What targets have in common: the simplest condition on their facts that all affected ones meet
+//! and no others.
 //!
-//! Simple is first one fact that is so, or begins so (`Ruby 3.4` is met by 3.4.1), then one that is so from some version on or up to one, then what
-//! the *others* have in common, then two facts together. Among facts those come first that are most often why a program breaks. With few targets some fact
-//! tells any of them apart: so what tells the same ones apart is given as well, and nothing here says that any of it is the cause.
+//! In order of simplicity: one fact with a value or prefix (`Ruby 3.4` matches 3.4.1), one with a
+//! minimum or maximum version, a condition that the *unaffected* targets have in common, and two
+//! facts together. Facts that most often break programs come first. With few targets, some fact
+//! always separates them, so other facts that separate the same targets are given as well, and none
+//! is claimed to be the cause.
 
 use super::{Facts, Target};
 use std::cmp::Ordering;
 
-/// What all targets meet on which something is so.
+/// The condition that describes the affected targets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// There is no target on which it isn't.
+    /// All targets are affected.
     Everywhere,
-    /// They alone meet all of these conditions.
+    /// Exactly the affected targets meet all of these conditions.
     Only {
-        /// One or two.
+        /// One or two conditions.
         conditions: Vec<Condition>,
-        /// Other facts that tell the same targets apart.
+        /// Other facts that separate the same targets.
         alike: Vec<Condition>,
     },
-    /// All but those that meet this one.
+    /// All targets except those that meet this condition.
     Except(Condition),
-    /// No condition tells them apart.
+    /// No condition separates them.
     Unexplained,
 }
 
-/// Something that a target's facts meet or don't.
+/// A condition on the facts of a target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The fact.
+    /// Name of the fact.
     pub name: String,
-    /// What of it.
+    /// Required value.
     pub rule: Rule,
 }
 
-/// What a fact must be.
+/// The required value of a fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rule {
-    /// There.
+    /// Present.
     Known,
-    /// This, or something that begins so and goes on behind a separator.
+    /// This value, or one that continues it after a separator.
     Is(String),
     /// This version or a later one.
     AtLeast(String),
@@ -48,7 +51,7 @@ pub enum Rule {
 }
 
 impl Condition {
-    /// Whether these facts meet it.
+    /// Whether these facts meet the condition.
     pub fn is_met(&self, facts: &Facts) -> bool {
         let Some(value) = facts.get(&self.name) else { return false };
         match &self.rule {
@@ -64,18 +67,18 @@ impl Condition {
     }
 }
 
-/// The order in which facts are taken for what matters.
+/// The classes of facts, in order of preference.
 const CLASSES: [&str; 8] =
     ["runtime.", "arch", "os", "libc", "setting.", "kernel", "cpu", "microcode"];
 
-/// What follows from another fact, and so tells nothing beside it.
+/// Facts that follow from another one and add no information to it.
 const FOLLOWS: [(&str, &[&str]); 2] = [("arch", &["cpu", "microcode"]), ("cpu", &["microcode"])];
 
 fn class(name: &str) -> usize {
     CLASSES.iter().position(|class| name.starts_with(class)).unwrap_or(CLASSES.len())
 }
 
-/// Where a value may end early: `3.4` is the beginning of `3.4.1`, `debian` of `debian 12`.
+/// Where a prefix may end: `3.4` is a prefix of `3.4.1`, `debian` of `debian 12`.
 fn is_separator(c: char) -> bool {
     matches!(c, '.' | ' ' | '-' | '+' | '~')
 }
@@ -86,13 +89,13 @@ fn begins(value: &str, beginning: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(is_separator))
 }
 
-/// What a value begins with, the shortest first, itself last.
+/// The prefixes of a value, shortest first, ending with the value itself.
 fn beginnings(value: &str) -> impl Iterator<Item = &str> {
     let ends = value.char_indices().filter(|(_, c)| is_separator(*c)).map(|(at, _)| at);
     ends.filter(|&at| at > 0).chain([value.len()]).map(|end| &value[..end])
 }
 
-/// The numbers of a version; `None` for what is none.
+/// The numbers of a version; `None` if it is not a version.
 fn numbers(value: &str) -> Option<Vec<u64>> {
     let end = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
     let numbers: Option<Vec<u64>> =
@@ -100,14 +103,15 @@ fn numbers(value: &str) -> Option<Vec<u64>> {
     numbers.filter(|numbers| !numbers.is_empty())
 }
 
-/// A version against one that may be shorter, as far as that one goes.
+/// Compares a version with one that may be shorter, up to the latter's length.
 fn compared(value: &str, limit: &str) -> Option<Ordering> {
     let (value, limit) = (numbers(value)?, numbers(limit)?);
     let shared = value.len().min(limit.len());
     Some(value[..shared].cmp(&limit[..shared]).then(shared.cmp(&limit.len())))
 }
 
-/// What `affected` (places in `targets`) have in common and none of `others` has. O(facts · targets), with two facts together O(facts² · targets).
+/// Finds what `affected` (indices into `targets`) have in common and none of `others` has. O(facts
+/// · targets); for two facts together O(facts² · targets).
 pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Place {
     if others.is_empty() {
         return Place::Everywhere;
@@ -133,7 +137,7 @@ pub(super) fn of(targets: &[Target], affected: &[usize], others: &[usize]) -> Pl
     }
 }
 
-/// Names of facts that all of these have, the likeliest reason first.
+/// Names of the facts that all of these have, likeliest reason first.
 fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     let Some((first, rest)) = of.split_first() else { return Vec::new() };
     let shared = first.keys().filter(|name| rest.iter().all(|facts| facts.contains_key(*name)));
@@ -142,7 +146,7 @@ fn names<'a>(of: &[&'a Facts]) -> Vec<&'a str> {
     names
 }
 
-/// One condition of each fact that `inside` meet and `outside` don't, in the order in which they are preferred.
+/// At most one condition per fact that `inside` meet and `outside` don't, in order of preference.
 fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
     let names = names(inside);
     let is = |name: &&str| simplest(name, inside, outside);
@@ -152,7 +156,7 @@ fn separating(inside: &[&Facts], outside: &[&Facts]) -> Vec<Condition> {
     found.into_iter().filter_map(|(_, is)| is).chain(limits).collect()
 }
 
-/// That a fact is there, or is so, or begins so.
+/// A condition that a fact is present, or has a value or prefix.
 fn simplest(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
     let known = Condition { name: name.to_owned(), rule: Rule::Known };
     let shared = shared_beginnings(name, inside).into_iter();
@@ -167,7 +171,7 @@ fn shared_beginnings(name: &str, inside: &[&Facts]) -> Vec<Condition> {
     conditions.filter(|condition| inside.iter().all(|facts| condition.is_met(facts))).collect()
 }
 
-/// That a version is so or later, or so or earlier.
+/// A condition that a version is at least or at most a limit.
 fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition> {
     let versions = |of: &[&Facts]| -> Option<Vec<Vec<u64>>> {
         of.iter().filter_map(|facts| facts.get(name)).map(|value| numbers(value)).collect()
@@ -179,7 +183,7 @@ fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition>
     let made = |of: &[u64], rule: fn(String) -> Rule| {
         let mut shorter = (1..=of.len())
             .map(|length| Condition { name: name.to_owned(), rule: rule(text(&of[..length])) });
-        // As short as it may be.
+        // The shortest that works.
         shorter.find(|condition| {
             inside.iter().all(|facts| condition.is_met(facts))
                 && !outside.iter().any(|facts| condition.is_met(facts))
@@ -194,7 +198,7 @@ fn limit(name: &str, inside: &[&Facts], outside: &[&Facts]) -> Option<Condition>
     }
 }
 
-/// Two facts that only together tell them apart.
+/// Two facts that only together separate the targets.
 fn two(inside: &[&Facts], outside: &[&Facts]) -> Option<Vec<Condition>> {
     let candidates: Vec<Condition> =
         names(inside).into_iter().flat_map(|name| shared_beginnings(name, inside)).collect();
@@ -221,7 +225,7 @@ mod tests {
         Target { name: String::new(), facts: facts.collect() }
     }
 
-    /// Targets by Ruby and architecture, of which those with a `true` are affected.
+    /// Targets by Ruby and architecture; those with `true` are affected.
     fn ruby(all: &[(&str, &str, bool)]) -> Place {
         let targets: Vec<Target> = all
             .iter()
@@ -254,7 +258,7 @@ mod tests {
         let found =
             ruby(&[("3.4.1", "arm64", true), ("3.1.2", "arm64", true), ("3.4.1", "x86_64", false)]);
         assert_eq!(told(&found), "arm64");
-        // 3.1 is no beginning of 3.12.
+        // 3.1 is not a prefix of 3.12.
         let found = ruby(&[("3.1.4", "x86_64", true), ("3.12.1", "x86_64", false)]);
         assert_eq!(told(&found), "Ruby 3.1");
     }
@@ -312,7 +316,7 @@ mod tests {
             unreachable!("one fact is enough")
         };
         assert_eq!(condition(&conditions[0]), "arm64");
-        // The processor follows from its architecture.
+        // The CPU model follows from its architecture.
         assert_eq!(alike.iter().map(condition).collect::<Vec<_>>(), ["debian 13"]);
     }
 

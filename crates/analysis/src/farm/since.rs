@@ -1,26 +1,27 @@
-//! Since which version something is so: from what was known before it, target by target.
+//! The version from which on something holds, derived from earlier results, target by target.
 
-/// Where a change lies: behind one version, at another one at the latest.
+/// The range of a change: after one version, and at another one at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Since {
-    /// The last version of which it is known that it was not so; `None`: it was never seen otherwise.
+    /// The last version known to be unaffected; `None` if none was seen.
     pub after: Option<usize>,
-    /// The first version that was seen so.
+    /// The first version seen to be affected.
     pub first: usize,
 }
 
 impl Since {
-    /// The first version that may have it.
+    /// The first version that may be affected.
     pub(super) fn earliest(self) -> usize {
         self.after.map_or(0, |after| after + 1)
     }
 
-    /// Whether it is known which version it was.
+    /// Whether the version is known exactly.
     pub fn is_exact(self) -> bool {
         self.after.is_some_and(|after| after + 1 == self.first)
     }
 
-    /// Going back from a version that is so: `known` says of an earlier one whether it was; `None`: nobody knows. `floor`: a version that was surely not.
+    /// Searches backwards from an affected version. `known` returns whether an earlier one was
+    /// affected, or `None` if unknown. `floor` is a version that certainly was not.
     pub(super) fn back_from(
         version: usize,
         floor: Option<usize>,
@@ -39,13 +40,14 @@ impl Since {
     }
 }
 
-/// Targets by what may be one change: as few groups as possible, each with the versions that are left for all of its targets. In the order of versions.
-/// O(n log n).
+/// Groups targets by possible common change: as few groups as possible, each with the range of
+/// versions that fits all of its targets, in order of versions. O(n log n).
 pub(super) fn grouped(mut each: Vec<(usize, Since)>) -> Vec<(Vec<usize>, Since)> {
     each.sort_by_key(|&(target, since)| (since.first, target));
     let mut groups: Vec<(Vec<usize>, Since)> = Vec::new();
     for (target, since) in each {
-        // All that may have begun with the first version of the group's first target.
+        // All targets whose change may have come with the first version of the group's first
+        // target.
         match groups.last_mut() {
             Some((targets, shared)) if since.earliest() <= shared.first => {
                 targets.push(target);
@@ -80,10 +82,10 @@ mod tests {
 
     #[test]
     fn targets_that_may_share_a_change_are_taken_for_one() {
-        // On 7 it came with 2 or 3, on 1 with 3 exactly, on 4 with 5 exactly.
+        // Target 7 changed with 2 or 3, target 1 with 3 exactly, target 4 with 5 exactly.
         let each = vec![(7, since(Some(1), 3)), (4, since(Some(4), 5)), (1, since(Some(2), 3))];
         assert_eq!(grouped(each), [(vec![1, 7], since(Some(2), 3)), (vec![4], since(Some(4), 5))]);
-        // One that was never seen otherwise may have any.
+        // A target never seen unaffected fits any change.
         let each = vec![(0, since(None, 9)), (1, since(Some(2), 3))];
         assert_eq!(grouped(each), [(vec![0, 1], since(Some(2), 3))]);
     }

@@ -1,9 +1,12 @@
-//! On which targets a version is slower or faster than its base, and over all of them.
+//! The targets on which a version is slower or faster than its base, and the mean over all of them.
 //!
-//! A target's interval is that of its run. Where several share the error, it is stretched to their level as an interval of the t distribution with as many
-//! degrees of freedom as observations less one would be; at 95 % it is the printed one. Directions are Holm's, over all benchmarks
-//! on all targets of a version, as a suite's are. The mean over the targets takes half of each interval, over the same quantile of t, for its standard error. What
-//! a run withheld, since something spoke against believing it, counts for nothing here.
+//! A target's interval is that of its run. If several share the error, it is scaled to their level
+//! as an interval of the t distribution with one degree of freedom less than observations; at 95 %
+//! it equals the printed one. Directions are adjusted by Holm over all benchmarks on all targets of
+//! a version, as in a suite. The mean over the targets uses the half width of each interval divided
+//! by the same quantile of t as its standard error. Results that a run withheld because of doubts
+//! are ignored.
+//! against believing it, counts for nothing here.
 
 use super::place::{self, Place};
 use super::since::{self, Since};
@@ -17,43 +20,43 @@ use assay_stats::student_t;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
-/// Confidence of the intervals that come with what was measured.
+/// Confidence of the recorded intervals.
 const PRINTED: f64 = 0.95;
 
 /// A benchmark of a version on one target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnTarget {
-    /// The target's place.
+    /// Index of the target.
     pub target: usize,
-    /// What it was compared with, by its place; `None`: a version older than all that are known.
+    /// Index of the base; `None` if it is older than all known versions.
     pub base: Option<usize>,
-    /// The verdict at the level that is left for it, with its interval; on the scale of logarithms.
+    /// The verdict at this target's level, with its interval; on the log scale.
     pub decision: Decision,
-    /// The interval as it was measured, at 95 %, of ratios.
+    /// The recorded 95 % interval of the ratio.
     pub printed: Interval,
-    /// Observations a side.
+    /// Number of observations per side.
     pub n: u64,
 }
 
-/// A benchmark over the targets.
+/// A benchmark pooled over the targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PooledEffect {
-    /// The verdict on the mean of the effects.
+    /// The verdict on the mean effect.
     pub decision: Decision,
-    /// The mean with what the targets differ by.
+    /// The mean, and the variation between targets.
     pub pooled: Pooled,
-    /// Whether they differ by more than their errors, so that the mean is no target's.
+    /// Whether targets differ by more than their errors, so that the mean applies to none of them.
     pub differ: bool,
 }
 
-/// A direction that some targets share.
+/// A direction shared by some targets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// Where, and since when.
+    /// The affected targets, and since when.
     pub on: Affected,
     /// The smallest and the largest ratio among them.
     pub ratios: (f64, f64),
-    /// The interval of the ratio, where it is one target.
+    /// The interval of the ratio, if there is only one target.
     pub interval: Option<Interval>,
 }
 
@@ -64,21 +67,21 @@ pub struct BenchmarkOnTargets {
     pub name: String,
     /// The metric.
     pub metric: String,
-    /// Which of its values are better.
+    /// Which direction is better.
     pub better: Better,
-    /// What each target says, in their order.
+    /// Results by target, in order.
     pub on: Vec<OnTarget>,
-    /// All together; `None` for fewer than two targets.
+    /// The pooled effect; `None` for fewer than two targets.
     pub pooled: Option<PooledEffect>,
-    /// Where it is worse by more than the threshold.
+    /// Targets on which it is worse by more than the threshold.
     pub worse: Vec<Moved>,
-    /// Where it is better by more than the threshold.
+    /// Targets on which it is better by more than the threshold.
     pub improved: Vec<Moved>,
-    /// Where it is worse, perhaps by less than the threshold.
+    /// Targets on which it is worse, possibly by less than the threshold.
     pub possibly_worse: Vec<usize>,
 }
 
-/// Everything that was measured, decided; by version, then by what tells measurements of a version apart.
+/// Decisions on all measurements, by version, and by what distinguishes measurements of a version.
 pub(super) struct Speeds {
     by_version: BTreeMap<usize, Vec<(usize, Decision)>>,
     places: BTreeMap<(usize, usize), Vec<usize>>,
@@ -86,7 +89,7 @@ pub(super) struct Speeds {
     quantiles: Quantiles,
 }
 
-/// What one target knows, on the scale of logarithms.
+/// The effect on one target, on the log scale.
 #[derive(Clone, Copy)]
 struct Effect {
     estimate: f64,
@@ -95,7 +98,7 @@ struct Effect {
 }
 
 impl Effect {
-    /// `None` for what has no ratio, no interval, too few observations, or was withheld.
+    /// `None` if there is no ratio or interval, too few observations, or the result was withheld.
     fn of(measured: &Measured) -> Option<Self> {
         let Interval { lower, upper } = measured.interval;
         let (estimate, interval) =
@@ -114,7 +117,7 @@ impl Effect {
         })
     }
 
-    /// The interval at another level.
+    /// The interval at another confidence.
     fn at(self, level: f64, quantiles: &Quantiles) -> Interval {
         let stretch = quantiles.of(1.0 - level, self.df) / quantiles.of(PRINTED, self.df);
         Interval {
@@ -128,7 +131,8 @@ impl Effect {
     }
 }
 
-/// Quantiles of the t distribution that were asked for before: a page has thousands of intervals, of few sizes and levels.
+/// Cache of quantiles of the t distribution: a page has thousands of intervals, but few sizes and
+/// levels.
 #[derive(Default)]
 struct Quantiles(RefCell<HashMap<[u64; 2], f64>>);
 
@@ -148,7 +152,7 @@ fn read(estimate: f64, interval: Option<Interval>, better: Better, options: &Opt
     Decision::read(Scale::Ratio, estimate, interval, threshold(options), 0.0, better)
 }
 
-/// Decides all that was measured, each version's for itself.
+/// Decides all measurements, separately for each version.
 pub(super) fn decide(project: &Project, options: &Options) -> Speeds {
     let mut places: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut on_targets: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
@@ -195,7 +199,8 @@ pub(super) fn decide(project: &Project, options: &Options) -> Speeds {
 }
 
 impl Speeds {
-    /// What an earlier version came to against the same base on the same target, where it is known whether it moved this way.
+    /// Whether an earlier version moved in the same direction compared with the same base on the
+    /// same target; `None` if unknown.
     fn earlier(
         &self,
         project: &Project,
@@ -248,12 +253,12 @@ pub(super) fn judge(
             }
         })
         .collect();
-    // The worst first, then what got better, then the rest by name.
+    // The worst first, then improvements, then the rest by name.
     found.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     found
 }
 
-/// The larger, the earlier a benchmark is told.
+/// Sort key: benchmarks with a larger rank are reported first.
 fn rank(benchmark: &BenchmarkOnTargets) -> f64 {
     let largest = |moved: &[Moved]| {
         let size = |moved: &Moved| moved.ratios.0.ln().abs().max(moved.ratios.1.ln().abs());
@@ -280,13 +285,13 @@ fn on_target(project: &Project, (place, decision): &(usize, Decision)) -> OnTarg
 fn pooled(project: &Project, speeds: &Speeds, members: &[&(usize, Decision)]) -> Option<Pooled> {
     let effects: Vec<Effect> =
         members.iter().filter_map(|(place, _)| Effect::of(&project.measured[*place])).collect();
-    // What repeats to the digit has no error; then no mean over targets has one either.
+    // Exactly reproducible values have no error; then a mean over targets has none either.
     let estimates: Vec<f64> = effects.iter().map(|effect| effect.estimate).collect();
     let errors: Vec<f64> = effects.iter().map(|effect| effect.error(&speeds.quantiles)).collect();
     random_effects(&estimates, &errors)
 }
 
-/// The means of a version's benchmarks share the error, and so do the questions whether targets differ.
+/// The means of a version's benchmarks share the error, and so do the tests whether targets differ.
 fn decided_together(
     project: &Project,
     by_name: &BTreeMap<(&str, &str), Vec<&(usize, Decision)>>,
@@ -355,7 +360,8 @@ fn group(
     targets: Vec<usize>,
     since: Since,
 ) -> Moved {
-    // What is not known is on neither side, nor is what moved with another version.
+    // Inconclusive targets count for neither side, and neither do those that moved with another
+    // version.
     let decided = members.iter().filter(|(_, decision)| decision.interval.is_some());
     let of = decided.clone().count();
     let other =

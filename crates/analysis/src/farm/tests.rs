@@ -1,4 +1,4 @@
-//! Versions on targets, made by hand and at random: what is said of them, and what is not.
+//! Versions on targets, hand-made and random, and the findings about them.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -27,7 +27,8 @@ fn targets() -> Vec<Target> {
     .collect()
 }
 
-/// Versions 1.0, 1.1, …, each row one target, of which each letter is a version: passed, failed, flaky (`b`oth), `i`nfrastructure, not `t`ested, install `x`, or nothing.
+/// Versions 1.0, 1.1, …: each row is a target and each letter a version: passed, failed, flaky
+/// (`b`oth), `i`nfrastructure, not `t`ested, install `x`, or nothing.
 fn built(rows: &[&str]) -> Project {
     let versions = (0..rows[0].len()).map(|minor| format!("1.{minor}")).collect();
     let mut cells = Vec::new();
@@ -62,7 +63,7 @@ fn codes(project: &Project) -> Vec<String> {
     judged[0].findings.iter().map(|finding| finding.code.clone()).collect()
 }
 
-/// A benchmark at `1.n` against `1.(n-1)`.
+/// A benchmark of `1.n` compared with `1.(n-1)`.
 fn measured(version: usize, target: usize, percent: f64, half: f64) -> Measured {
     let ratio = |percent: f64| 1.0 + percent / 100.0;
     Measured {
@@ -204,7 +205,7 @@ fn a_slowdown_is_told_by_what_its_targets_share() {
     let judged = judge(&project, &[1], &Options::default());
     let pooled = judged[0].benchmarks[0].pooled.as_ref().unwrap();
     assert!(pooled.differ && pooled.pooled.i2 > 0.9);
-    // Two of seven is no slowdown of the mean.
+    // Two of seven do not slow down the mean.
     assert_eq!(pooled.decision.verdict, Verdict::Inconclusive);
 }
 
@@ -237,7 +238,7 @@ fn a_target_that_only_measured_is_not_tested() {
 
 #[test]
 fn a_direction_must_hold_beside_all_others() {
-    // Alone its interval would lie above the threshold; of twenty it may be chance.
+    // Alone its interval is above the threshold; among twenty it may be chance.
     let alone = |number: usize| {
         let mut project = built(&["pp"]);
         for benchmark in 0..number {

@@ -1,5 +1,6 @@
-//! What is said of a version on its targets, in sentences: `fails on Ruby 3.4 only; first with version 1.2`. Findings, screens and pages say the same. Names are as they
-//! came, from strangers: whoever shows them takes care of that.
+//! Sentences about a version on its targets: `fails on Ruby 3.4 only; first with version 1.2`.
+//! Findings, screens and pages use the same ones. Names are untrusted input and not escaped; the
+//! caller must do that before showing them.
 
 use super::{
     Affected, BenchmarkOnTargets, Condition, Failing, Judged, Moved, Place, Project, Rule, Since,
@@ -9,32 +10,32 @@ use crate::number;
 use crate::policy;
 use crate::verdict::Verdict;
 
-/// How a sentence is meant.
+/// The tone of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// All is well, or better.
+    /// Fine, or better.
     Good,
-    /// It fails, or is worse.
+    /// Failing, or worse.
     Bad,
-    /// Not known, or to be careful with.
+    /// Unknown, or to be treated with caution.
     Unsure,
 }
 
 /// One sentence about a version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// How it is meant.
+    /// Its tone.
     pub tone: Tone,
-    /// The sentence, without a full stop; the version's name and a colon belong before it.
+    /// The sentence, without a full stop; to be preceded by the version's name and a colon.
     pub text: String,
 }
 
-/// More targets than this are counted, not named.
+/// Maximum number of targets named; more are counted.
 const NAMED: usize = 3;
-/// More benchmarks than this are counted.
+/// Maximum number of benchmarks named; more are counted.
 const BENCHMARKS: usize = 5;
 
-/// A condition in words: `Ruby 3.4`, `arm64`, `kernel 6.1 or newer`.
+/// Formats a condition: `Ruby 3.4`, `arm64`, `kernel 6.1 or newer`.
 pub fn condition(condition: &Condition) -> String {
     let kind = kind(&condition.name);
     let with = |value: &str| match &kind {
@@ -50,7 +51,7 @@ pub fn condition(condition: &Condition) -> String {
     }
 }
 
-/// What is said before the value of a fact; none where the value says it itself.
+/// The word before the value of a fact; `None` if the value is self-explanatory.
 fn kind(name: &str) -> Option<String> {
     if let Some(runtime) = name.strip_prefix("runtime.") {
         return Some(match runtime {
@@ -86,7 +87,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Targets by name, the first of many.
+/// Names of targets, with a count for the rest.
 pub fn names(project: &Project, targets: &[usize]) -> String {
     let name = |&target: &usize| project.targets.get(target).map(|target| target.name.clone());
     let mut names: Vec<String> = targets.iter().take(NAMED).filter_map(name).collect();
@@ -100,7 +101,7 @@ fn version(project: &Project, place: usize) -> &str {
     project.versions.get(place).map_or("", String::as_str)
 }
 
-/// Where a failure is: `on Ruby 3.4 only (2 of 7 targets)`.
+/// Location of a failure: `on Ruby 3.4 only (2 of 7 targets)`.
 fn only(project: &Project, on: &Affected) -> String {
     let share = format!("{} of {}", on.targets.len(), counted(on.of, "target"));
     match &on.place {
@@ -112,7 +113,7 @@ fn only(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Where something moved: `on 2 of 7 targets, both arm64`.
+/// Location of a change: `on 2 of 7 targets, both arm64`.
 fn share_of(project: &Project, on: &Affected) -> String {
     let all = match on.targets.len() {
         2 => "both",
@@ -128,7 +129,8 @@ fn share_of(project: &Project, on: &Affected) -> String {
     }
 }
 
-/// Since when: `first with version 1.2`. `otherwise` says what would have been seen before, `passed`; empty where the base was otherwise for sure.
+/// Start of a change: `first with version 1.2`. `otherwise` names the earlier state, such as
+/// `passed`; empty if the base is certainly unaffected.
 fn since(project: &Project, since: Since, otherwise: &str) -> String {
     let first = version(project, since.first);
     match since.after {
@@ -169,7 +171,8 @@ fn way(metric: &str, is_worse: bool) -> String {
     }
 }
 
-/// A benchmark that moved: `parse is slower on 2 of 7 targets, both arm64: +4.8 to +5.4 %; first with version 1.2`.
+/// A change of a benchmark: `parse is slower on 2 of 7 targets, both arm64: +4.8 to +5.4 %; first
+/// with version 1.2`.
 pub fn moved(
     project: &Project,
     benchmark: &BenchmarkOnTargets,
@@ -193,7 +196,7 @@ pub fn moved(
     )
 }
 
-/// What else tells the same targets apart; empty where nothing does.
+/// Other facts that separate the same targets; empty if there are none.
 pub fn alike(place: &Place) -> String {
     let Place::Only { alike, .. } = place else { return String::new() };
     let mut names: Vec<String> = alike.iter().take(policy::FARM_ALIKE).map(condition).collect();
@@ -203,7 +206,7 @@ pub fn alike(place: &Place) -> String {
     listed(&names)
 }
 
-/// A state in words.
+/// The word for a state.
 pub const fn state(state: State) -> &'static str {
     match state {
         State::Passed => "passed",
@@ -217,7 +220,7 @@ pub const fn state(state: State) -> &'static str {
     }
 }
 
-/// What became of a version where its tests said nothing: `could not be installed on 2 targets`.
+/// The result of a version whose tests did not decide: `could not be installed on 2 targets`.
 pub fn untested(project: &Project, judged_state: State, targets: &[usize]) -> String {
     let what = match judged_state {
         State::InstallFailed => "could not be installed",
@@ -230,7 +233,7 @@ pub fn untested(project: &Project, judged_state: State, targets: &[usize]) -> St
     format!("{what} on {}", names(project, targets))
 }
 
-/// Everything that is said of a version at once, what matters most first; at least one sentence.
+/// All sentences about a version, most important first; at least one.
 pub fn claims(project: &Project, judged: &Judged) -> Vec<Claim> {
     let builds = &judged.builds;
     let mut said = Vec::new();
@@ -285,7 +288,7 @@ fn passes(project: &Project, judged: &Judged) -> String {
     }
 }
 
-/// What is known of speed where nothing got worse.
+/// The sentence about speed if nothing got worse.
 fn speed(judged: &Judged) -> Option<Claim> {
     let all = judged.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
     let (mut known, mut open) = (0, 0);

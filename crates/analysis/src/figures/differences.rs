@@ -1,4 +1,5 @@
-//! Two subjects against each other: all pairwise differences, the differences of their quantiles, and those block by block.
+//! Comparison plots of two subjects: all pairwise differences, differences of quantiles, and
+//! differences by block.
 
 use super::{Point, PowerCurve, Trace};
 use crate::Comparison;
@@ -8,34 +9,34 @@ use assay_stats::density;
 use assay_stats::descriptive::{quantile_sorted, sorted};
 use assay_stats::quantile_difference::{QuantileDifference, SHARES, quantile_differences};
 
-/// Quantiles of either side of which all differences are taken.
+/// Maximum number of quantiles per side for pairwise differences.
 const QUANTILES: usize = 600;
-/// Points of the density.
+/// Number of points of the density.
 const POINTS: usize = 400;
-/// The picture goes so many interquartile ranges beyond the quartiles.
+/// Interquartile ranges shown beyond the quartiles.
 const REACH: f64 = 4.0;
 
-/// One subject against another.
+/// One subject compared with another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Between {
-    /// Index, among the subjects that are drawn, of the one that the comparison is about.
+    /// Index of the compared subject, among those drawn.
     pub of: usize,
-    /// Index of the reference among them.
+    /// Index of the reference, among those drawn.
     pub against: usize,
     /// The comparison.
     pub comparison: Comparison,
-    /// Density of the differences, one minus reference, in the metric's unit: of blocks where there are any, else of all pairs.
-    /// Empty where they are all equal or too few.
+    /// Density of the differences, subject minus reference, in the metric's unit: of blocks if
+    /// there are any, otherwise of all pairs. Empty if they are all equal or too few.
     pub differences: Vec<Point>,
-    /// True when not all pairs were taken, but those of quantiles.
+    /// True if pairs of quantiles were used instead of all pairs.
     pub thinned: bool,
-    /// Share of the differences beyond the picture.
+    /// Share of the differences outside the plot.
     pub beyond: f64,
-    /// The differences of those quantiles that have intervals, each with its own.
+    /// The differences of those quantiles that have intervals.
     pub quantiles: Vec<QuantileDifference>,
-    /// Which differences could have been found.
+    /// Power to detect a difference.
     pub power: Option<PowerCurve>,
-    /// The difference block by block.
+    /// The differences by block.
     pub blocks: Option<BlockDifferences>,
 }
 
@@ -43,23 +44,25 @@ pub struct Between {
 pub(super) struct Sides<'a> {
     /// Ascending.
     pub sorted: (&'a [f64], &'a [f64]),
-    /// As they were taken.
+    /// In their order of measurement.
     pub in_order: (&'a [f64], &'a [f64]),
-    /// Block by block, where there are blocks.
+    /// By block, if there are blocks.
     pub blocks: Option<&'a [(f64, f64)]>,
 }
 
-/// Differences in the order of the blocks, on the scale on which they were decided: ratios, or differences in the metric's unit.
+/// Differences in the order of the blocks, on the scale of the decision: ratios, or differences in
+/// the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDifferences {
-    /// In their order.
+    /// The differences in order.
     pub trace: Trace,
     /// True for ratios.
     pub ratios: bool,
 }
 
 impl Between {
-    /// Draws two subjects against each other; `places` are those of reference and subject among those drawn. O(n log n).
+    /// Computes the plots of two subjects; the indices are those of reference and subject among the
+    /// subjects drawn. O(n log n).
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (usize, usize),
@@ -77,7 +80,8 @@ impl Between {
         if quantiles.is_empty() {
             quantiles = quantile_differences(x, y, &SHARES, plan.confidence);
         }
-        // Beyond what the samples can show, the largest value stands for the quantile and says nothing.
+        // Beyond what the samples can show, the quantile is just the largest value and carries no
+        // information.
         quantiles.retain(|q| q.interval.is_some());
         Self {
             of,
@@ -102,7 +106,7 @@ impl BlockDifferences {
     }
 }
 
-/// Every value of one side minus every value of the other, each side thinned to its quantiles where it is long.
+/// All differences between values of the two sides, each side thinned to quantiles if it is long.
 fn of_all_pairs(of: &[f64], against: &[f64]) -> (Vec<f64>, bool) {
     let (left, right) = (thinned(of), thinned(against));
     let differences =
@@ -118,7 +122,7 @@ fn thinned(ordered: &[f64]) -> Vec<f64> {
     (0..QUANTILES).map(|k| quantile_sorted(ordered, middle(k))).collect()
 }
 
-/// The density where most differences lie, and which share lies beyond.
+/// The density where most differences are, and the share outside.
 fn density_of(ordered: &[f64]) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     let (Some(&first), Some(&last)) = (ordered.first(), ordered.last()) else { return nothing };

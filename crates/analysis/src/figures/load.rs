@@ -1,6 +1,6 @@
-//! The plots of a load test: how long the answers of each subject took, failures and all, and what came second by second while it ran.
+//! The plots of a load test: latencies of each subject, including failures, and outcomes over time.
 //!
-//! What is merged here is merged as histograms, exactly; a long test is shown in pieces of several seconds.
+//! Histograms are merged exactly; a long test is shown in pieces of several seconds.
 
 use super::Point;
 use crate::search::Search;
@@ -9,65 +9,68 @@ use assay_data::samples::Buckets;
 use assay_data::{Histogram, Samples};
 use std::collections::{BTreeMap, HashMap};
 
-/// So many pieces of time at most, roughly: each slice has one.
+/// Approximate maximum number of time pieces; each slice has at least one.
 const MOST_PIECES: usize = 800;
-/// Points of a quantile curve that are nearer than this part of its length are one.
+/// Points of a quantile curve closer than this share of its length are merged.
 const CLOSE: f64 = 1.0 / 400.0;
 
 /// The data of the plots of a load test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadFigures {
-    /// Of every subject with requests how long its answers took.
+    /// Latency quantiles of every subject with requests.
     pub quantiles: Vec<QuantileCurve>,
     /// The slices, in the order in which they ran.
     pub slices: Vec<SliceTrace>,
-    /// How requests failed, the most frequent first.
+    /// The kinds of failures, most frequent first.
     pub ways: Vec<String>,
-    /// Seconds of a piece, at most.
+    /// Maximum duration of a piece in seconds.
     pub seconds_per_piece: u32,
-    /// The search for the highest rate, where there was one: then no slices, whose times in it are not known.
+    /// The search for the highest rate, if there was one; there are no slices then, since their
+    /// times are unknown.
     pub search: Option<Search>,
 }
 
-/// The latencies of one subject over the share of its requests that had their answer.
+/// The latencies of one subject by share of answered requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantileCurve {
     /// Index of the subject.
     pub subject: usize,
-    /// Across log₁₀ 1/(1 − q), so that 1 is 90 %, 2 is 99 %; up the latency within which the share q of all requests was answered, s.
+    /// x is log₁₀ 1/(1 − q), so that 1 is 90 % and 2 is 99 %; y is the latency in seconds within
+    /// which the share q of all requests was answered.
     pub points: Vec<Point>,
-    /// The share that failed, and was never answered: up to there the curve goes.
+    /// The share that failed and was never answered; the curve ends there.
     pub failed: f64,
-    /// Requests that ended.
+    /// Number of completed requests.
     pub requests: u64,
 }
 
-/// What came of one slice over time.
+/// The outcome of one slice over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceTrace {
     /// Index of the subject.
     pub subject: usize,
     /// Block.
     pub block: u32,
-    /// The pieces, by time.
+    /// The pieces, in order of time.
     pub pieces: Vec<SlicePiece>,
 }
 
-/// Some seconds of a slice.
+/// Several seconds of a slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlicePiece {
-    /// When it began, s since the run did.
+    /// Start in seconds since the start of the run.
     pub from: f64,
-    /// How long it is, s.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// Latencies within which the shares [`SHARES`] of the answered were, s; NaN where nothing was.
+    /// Latencies in seconds within which the shares [`SHARES`] of the answered requests are; NaN if
+    /// there were none.
     pub latency: [f64; 3],
-    /// How many failed in each of the ways of the figures.
+    /// Number of failures of each kind listed in the figures.
     pub failed: Vec<u64>,
 }
 
 impl LoadFigures {
-    /// Those of these samples; `None` for what is no load test. O(histograms).
+    /// Computes the data from these samples; `None` if they are not a load test. O(histograms).
     pub(super) fn of(
         samples: &Samples,
         answers: &[Answers],
@@ -107,7 +110,7 @@ impl QuantileCurve {
     fn of(answers: &Answers) -> Self {
         let failed = answers.count("failed");
         let all = (answers.latency.count() + failed) as f64;
-        // Where the share of requests begins that took this long, and where it ends.
+        // The range of the shares of requests that took this long.
         let across = |below: u64| (all / (all - below as f64)).log10().min(all.log10());
         let mut points: Vec<Point> = Vec::new();
         let (mut below, length) = (0, all.log10());
@@ -128,14 +131,14 @@ impl QuantileCurve {
     }
 }
 
-/// The key of a piece: its slice, and its number there.
+/// Key of a piece: its slice, and its index there.
 type Place = ((usize, u32), u32);
 
 fn slices(samples: &Samples, ways: &[String], seconds_per_piece: u32) -> Vec<SliceTrace> {
     let measured = samples.observations().filter(|own| own.pass.is_none());
     let began: HashMap<(usize, u32), f64> =
         measured.filter_map(|own| Some(((own.subject, own.block?), own.time?))).collect();
-    // Which seconds a piece has, and what came in them.
+    // The seconds of each piece, and their outcomes.
     let mut pieces: BTreeMap<Place, (u32, Vec<u64>, Vec<&Buckets>)> = BTreeMap::new();
     let mut add = |slice: (usize, u32), second: u32, counts: &dyn Fn(&str) -> u64, histogram| {
         let none = || (0, vec![0; ways.len()], Vec::new());
@@ -188,7 +191,8 @@ mod tests {
         own
     }
 
-    /// One slice that begins after 5 s and lasts for so many seconds, each with requests of 10, 20 and 30 ms and one that failed.
+    /// One slice that begins after 5 s and lasts `seconds` seconds, each with requests of 10, 20
+    /// and 30 ms and one failed request.
     fn samples(seconds: u32) -> Samples {
         let mut samples = Samples::new(vec![Metric::wall()]);
         samples.add_subject("a");
@@ -218,7 +222,7 @@ mod tests {
         assert_eq!((curve.requests, curve.failed), (400, 0.25));
         let (first, last) = (curve.points[0], curve.points[curve.points.len() - 1]);
         assert!(first.0.abs() < 1e-12 && (first.1 / 0.010 - 1.0).abs() < 1e-3);
-        // Three in four were answered: 1/(1 - 3/4) is four.
+        // Three in four were answered: 1/(1 − 3/4) is four.
         assert!((last.0 - 4f64.log10()).abs() < 1e-12 && (last.1 / 0.030 - 1.0).abs() < 1e-3);
         assert!(curve.points.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1));
     }

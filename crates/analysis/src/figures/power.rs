@@ -1,8 +1,9 @@
-//! Which differences this experiment could have found: the power of a t test (R's `power.t.test`) with as many independent
-//! values, of the same spread, and of a rank test by the 15 % rule.
+//! The differences this experiment could have found: the power of a t test (R's `power.t.test`)
+//! with the same effective number of values and spread, and of a rank test by the 15 % rule.
 //!
-//! The rule (GraphPad's, from the relative efficiency of rank tests, which is never below 0.864: Hodges and Lehmann 1956) says
-//! that a rank test needs about 15 % more values than a t test at worst (1/0.864: 15.7 %).
+//! The rule (GraphPad's, from the relative efficiency of rank tests, which is never below 0.864:
+//! Hodges and Lehmann 1956) says that a rank test needs about 15 % more values than a t test at
+//! worst (1/0.864: 15.7 %).
 
 use super::Point;
 use crate::Comparison;
@@ -14,34 +15,35 @@ use assay_stats::descriptive;
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 
 const POINTS: usize = 80;
-/// The curve ends where it is sure to be found.
+/// Power at which the curve ends.
 const SURE: f64 = 0.999;
 
 /// Power over the size of the difference, in the metric's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerCurve {
-    /// Of a t test.
+    /// Curve of a t test.
     pub t: Vec<Point>,
-    /// Of a rank test, at least.
+    /// Lower bound for a rank test.
     pub rank: Vec<Point>,
-    /// Independent values on a side, or blocks.
+    /// Effective number of values per side, or number of blocks.
     pub n: f64,
     /// The standard deviation: of the values, or of the blocks' differences.
     pub standard_deviation: f64,
     /// The level of the comparison.
     pub level: f64,
-    /// The chance with which a difference should be found: 80 %, or what the protocol was asked for.
+    /// Desired power: 80 %, or what the protocol requested.
     pub wanted: f64,
-    /// The difference that is found with that chance: by a t test, of a protocol by its rank test.
+    /// The difference found with that power, by a t test, or by the rank test of a protocol.
     pub visible: Option<f64>,
-    /// True when all of this is the power analysis of a protocol, which plans with the upper end of the standard deviation.
+    /// True if this is the power analysis of a protocol, which uses the upper end of the standard
+    /// deviation's interval.
     pub of_protocol: bool,
     /// The smallest difference that matters.
     pub threshold: Option<f64>,
 }
 
 impl PowerCurve {
-    /// The curve of a protocol's own power analysis; `None` where that has none, or nothing spreads.
+    /// The curve of a protocol's own power analysis; `None` if there is none, or if nothing varies.
     pub(super) fn of_protocol(chain: &Protocol) -> Option<Self> {
         let found = chain.power.found.as_ref()?;
         let kind = if chain.paired { Kind::Paired } else { Kind::TwoSample };
@@ -56,7 +58,8 @@ impl PowerCurve {
         Some(Self { visible: found.visible, of_protocol: true, ..curve })
     }
 
-    /// The curve for two subjects; `None` where there is too little to say how far they spread, or nothing spreads.
+    /// The curve for two subjects; `None` if there are too few data to estimate the spread, or if
+    /// nothing varies.
     pub(super) fn of(
         comparison: &Comparison,
         (against, of): (&[f64], &[f64]),
@@ -67,7 +70,7 @@ impl PowerCurve {
         if let Some(planned) = chain.and_then(Self::of_protocol) {
             return Some(planned);
         }
-        // Over builds it is their number that decides what can be found, not that of the blocks.
+        // With several builds, power depends on their number, not on that of the blocks.
         if comparison.layout.is_some() {
             return None;
         }
@@ -93,7 +96,7 @@ impl PowerCurve {
             test: Test { kind, sides: Sides::Two },
             n,
             sd,
-            // A protocol that did not come to its power analysis still asks by its own level and power.
+            // A protocol that ended before its power analysis still uses its own level and power.
             level: chain.map_or(comparison.level, Protocol::level_planned),
             wanted: chain.map_or(policy::USUAL_POWER, |chain| chain.power_wanted),
         };

@@ -1,5 +1,5 @@
-//! How sure the standard deviation is, by drawing samples out of the sample (Efron, "Bootstrap methods: another look at the
-//! jackknife", 1979), and how near to normal that uncertainty is.
+//! Uncertainty of the standard deviation by resampling (Efron, "Bootstrap methods: another look at
+//! the jackknife", 1979), and how near to normal it is.
 
 use super::Point;
 use crate::policy;
@@ -7,51 +7,51 @@ use crate::protocol::Spread;
 use assay_stats::bootstrap::{Statistic, bootstrap};
 use assay_stats::{Interval, descriptive, normal};
 
-/// Resamples of a sample that is not too long for them.
+/// Number of resamples, unless the sample is too long.
 const RESAMPLES: usize = 2000;
-/// Draws that one subject may cost: about a third of a second on one core.
+/// Maximum number of draws per subject: about a third of a second on one core.
 const DRAWS: usize = 100_000_000;
-/// With fewer resamples there is nothing to see.
+/// With fewer resamples there is nothing to show.
 const FEWEST: usize = 200;
 const BINS: usize = 40;
 const MOST_POINTS: usize = 200;
 
-/// How an interval comes out of what was drawn.
+/// The method of a resampled interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntervalOf {
     /// Percentiles, corrected for bias and acceleration (Efron 1987).
     Bca,
-    /// Plain percentiles, where those corrections can't be had.
+    /// Plain percentiles, if the corrections can't be computed.
     Percentile,
-    /// The normal distribution, about the estimate less its bias: as the protocol takes it.
+    /// Normal, about the estimate minus its bias, as in the protocol.
     Normal,
 }
 
-/// The standard deviations of samples drawn out of a sample.
+/// The standard deviations of resamples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
-    /// That of the sample itself.
+    /// The standard deviation of the sample itself.
     pub estimate: f64,
     /// Its interval.
     pub interval: Option<Interval>,
-    /// Where that comes from.
+    /// The method of the interval.
     pub interval_of: IntervalOf,
-    /// How many samples were drawn.
+    /// Number of resamples.
     pub resamples: usize,
-    /// The seed that they were drawn from.
+    /// The seed of the resamples.
     pub seed: u64,
-    /// Lower end of the first bin of `counts`, and the width of each.
+    /// Lower end of the first bin of `counts`, and the width of the bins.
     pub bins: (f64, f64),
-    /// How many of the drawn samples fall into each bin.
+    /// Number of resamples in each bin.
     pub counts: Vec<u32>,
-    /// What a normal distribution would have (with the same mean and standard deviation) over what
-    /// was drawn, ascending.
+    /// The quantiles of a normal distribution with the same mean and standard deviation against the
+    /// resampled values, ascending.
     pub normal: Vec<Point>,
 }
 
 impl Resampled {
-    /// Resamples; `None` for fewer than five values, equal ones, or so many (above half a million) that it would take long.
-    /// O(n · resamples).
+    /// Resamples; `None` for fewer than five values, equal ones, or so many (above half a million)
+    /// that it would take long. O(n · resamples).
     pub(super) fn of(values: &[f64], confidence: f64, seed: u64) -> Option<Self> {
         let resamples = (DRAWS / values.len().max(1)).min(RESAMPLES);
         if values.len() < policy::RESAMPLED_FROM || resamples < FEWEST {
@@ -65,13 +65,13 @@ impl Resampled {
         Self::drawn(found.replicates(), found.t0, (interval, interval_of), seed)
     }
 
-    /// What a protocol has drawn for its plan; `None` where nothing wavers.
+    /// Uses the resamples of a protocol's plan; `None` if nothing varies.
     pub(super) fn of_plan(spread: &Spread, seed: u64) -> Option<Self> {
         let interval = (spread.normal, IntervalOf::Normal);
         Self::drawn(&spread.replicates, spread.sd, interval, seed)
     }
 
-    /// `drawn` stands in ascending order.
+    /// `drawn` must be ascending.
     fn drawn(
         drawn: &[f64],
         estimate: f64,

@@ -1,36 +1,36 @@
-//! A series over time, and how its values depend on those before.
+//! A series over time, and its autocorrelation.
 
 use crate::policy;
 use assay_stats::{autocorrelation, descriptive, normal};
 
-/// So many pieces at most; more would be narrower than a dot of any screen.
+/// Maximum number of pieces; more would be narrower than a pixel.
 const MOST_PIECES: usize = 800;
-/// Up to here every value is kept as well.
+/// Maximum number of values that are kept individually as well.
 const MOST_POINTS: usize = 3000;
 /// Lags of the correlogram.
 const LAGS: usize = 30;
 
-/// Successive values, shown by their extremes and their median.
+/// Successive values, summarized by their extremes and their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Piece {
     /// Index of the first value.
     pub from: usize,
-    /// Index behind the last value.
+    /// One past the index of the last value.
     pub to: usize,
-    /// The smallest of them.
+    /// Their minimum.
     pub min: f64,
-    /// The median of them.
+    /// Their median.
     pub median: f64,
-    /// The largest of them.
+    /// Their maximum.
     pub max: f64,
 }
 
-/// The values in the order in which they were taken, in pieces of equal length.
+/// The values in order of measurement, in pieces of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     /// The pieces, at most 800; together they hold every value.
     pub pieces: Vec<Piece>,
-    /// Every value, where there are at most 3,000; else empty.
+    /// Every value if there are at most 3,000, otherwise empty.
     pub points: Vec<f64>,
 }
 
@@ -50,17 +50,17 @@ impl Trace {
     }
 }
 
-/// Autocorrelations with the bounds that independent values keep within.
+/// Autocorrelations with their bounds under independence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Correlogram {
     /// The autocorrelation at lag 1, 2, ...; from −1 to 1.
     pub at_lags: Vec<f64>,
-    /// Of independent values 95 % of the bars stay within ± this, 1.96 / √n.
+    /// For independent values, 95 % of the autocorrelations are within ± this, 1.96 / √n.
     pub bound: f64,
 }
 
 impl Correlogram {
-    /// The correlogram of a series; `None` for few values, or equal ones. O(30 n).
+    /// Computes the correlogram of a series; `None` for few values, or equal ones. O(30 n).
     pub fn of(values: &[f64]) -> Option<Self> {
         let differ = values.iter().any(|v| *v != values[0]);
         (values.len() >= policy::CORRELOGRAM_FROM && differ).then(|| Self {

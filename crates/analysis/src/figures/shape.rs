@@ -1,13 +1,13 @@
-//! How values are distributed: density, empirical distribution, box, and how sure their standard deviation is.
+//! The distribution of values: density, empirical distribution, and box plot.
 
 use super::{Point, View};
 use assay_stats::density;
 use assay_stats::descriptive::quantile_sorted;
 
-/// Points of a density and of an empirical distribution.
+/// Number of points of a density and of an empirical distribution.
 const DENSITY_POINTS: usize = 400;
 const STEPS: usize = 1000;
-/// Fewer values have no density: their dots are all there is to see.
+/// With fewer values there is no density, only dots.
 const DENSITY_FROM: usize = 5;
 
 /// The numbers of a box.
@@ -23,32 +23,33 @@ pub struct FiveNumbers {
     pub upper_quartile: f64,
     /// The largest value within 1.5 interquartile ranges above the upper quartile.
     pub upper_whisker: f64,
-    /// How many values lie outside the whiskers.
+    /// Number of values outside the whiskers.
     pub outside: usize,
 }
 
-/// A distribution as curves.
+/// The curves of a distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Density over value, on the view's scale (per unit, or per factor e), within the view; empty for fewer than five values
-    /// or equal ones.
+    /// Density over value, on the view's scale (per unit, or per factor e), within the view; empty
+    /// for fewer than five values or equal ones.
     pub density: Vec<Point>,
     /// The kernel's standard deviation, on the view's scale; 0 without a density.
     pub bandwidth: f64,
-    /// Share of values that are at most this large, ascending in both; at most 1,000 points.
+    /// Empirical distribution function, ascending in both coordinates; at most 1,000 points.
     pub ecdf: Vec<Point>,
-    /// True when the distribution has one point for every value.
+    /// True if the empirical distribution has one point per value.
     pub every_step: bool,
-    /// The box.
+    /// The box plot.
     pub numbers: FiveNumbers,
-    /// How many values lie outside the view, below and above.
+    /// Number of values below and above the view.
     pub beyond: (usize, usize),
-    /// The smallest values outside the whiskers and the largest, at most a hundred of each, for dots beside the box.
+    /// The smallest and the largest values outside the whiskers, at most a hundred of each, drawn
+    /// as dots.
     pub outliers: Vec<f64>,
 }
 
 impl Shape {
-    /// The shape of values in ascending order, at least one. O(n).
+    /// Computes the shape of ascending values, at least one. O(n).
     pub(super) fn of(sorted: &[f64], view: &View) -> Self {
         let below = sorted.partition_point(|&v| v < view.low && !view.contains(v));
         let up_to = sorted.partition_point(|&v| v <= view.high || view.contains(v));
@@ -89,7 +90,8 @@ impl FiveNumbers {
     }
 }
 
-/// At most so many of the points (value, share of values up to it), always with the first and the last.
+/// At most `STEPS` points of the empirical distribution function, always including the first and
+/// the last.
 fn ecdf(sorted: &[f64]) -> Vec<Point> {
     let n = sorted.len();
     let steps = n.min(STEPS);
@@ -100,7 +102,8 @@ fn ecdf(sorted: &[f64]) -> Vec<Point> {
     if n == 0 { Vec::new() } else { (0..steps).map(point).collect() }
 }
 
-/// The density within the view. Values beyond it count in its height: the curve's area is the share of values that it shows.
+/// The density within the view. Values outside count in its height, so the area under the curve is
+/// the share of values shown.
 fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let nothing = (Vec::new(), 0.0);
     if sorted.len() < DENSITY_FROM || sorted[0] == sorted[sorted.len() - 1] {
@@ -109,14 +112,15 @@ fn density_of(sorted: &[f64], view: &View) -> (Vec<Point>, f64) {
     let (low, high) = (view.scaled(view.low), view.scaled(view.high));
     let scaled: Vec<f64> = sorted.iter().map(|&v| view.scaled(v)).collect();
     let Some(bandwidth) = density::nrd0(&scaled) else { return nothing };
-    // Values just outside still reach in with their kernels.
+    // The kernels of values just outside reach into the view.
     let from = scaled.partition_point(|&v| v < low - 3.0 * bandwidth);
     let to = scaled.partition_point(|&v| v <= high + 3.0 * bandwidth);
     let seen = &scaled[from..to];
     let share = seen.len() as f64 / scaled.len() as f64;
     let Some(found) = density::estimate(seen, bandwidth, DENSITY_POINTS) else { return nothing };
     let curve = found.x.into_iter().zip(found.y.into_iter().map(|y| y * share));
-    // The kernels' tails beyond the extremes belong to the picture, what the view cuts off does not.
+    // The kernels' tails beyond the extremes are part of the plot, those cut off by the view are
+    // not.
     let (cut_low, cut_high) = (scaled[0] < low, scaled[scaled.len() - 1] > high);
     let within = |x: f64| !(cut_low && x < low || cut_high && x > high);
     (curve.filter(|&(x, _)| within(x)).map(|point| view.unscaled(point)).collect(), bandwidth)

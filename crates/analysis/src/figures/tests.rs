@@ -1,4 +1,4 @@
-//! What is thinned still says the truth.
+//! Thinning preserves the essentials.
 
 use super::*;
 use crate::protocol::{self, ProtocolOptions};

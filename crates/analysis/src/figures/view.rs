@@ -1,30 +1,32 @@
 //! The part of an axis that a plot shows, and whether it is logarithmic.
 //!
-//! One value a thousand times as large as the others would press all the others into a line. So plots of distributions end
-//! where values become few, and whoever draws says how many lie beyond. Nothing is ever removed from what is computed.
+//! One value a thousand times as large as the others would squeeze the others into a line. So plots
+//! of distributions end where values become few, and the plot states how many are outside. Nothing
+//! is ever removed from computations.
 
 use super::Point;
 use assay_stats::descriptive::quantile_sorted;
 
-/// The axis goes so many interquartile ranges beyond the quartiles, unless the values end before.
+/// Interquartile ranges shown beyond the quartiles, unless the values end before.
 const REACH: f64 = 6.0;
-/// Medians that are farther apart than this factor need a logarithmic axis, and so does one subject of such a spread.
+/// Ratio of medians above which the axis is logarithmic.
 const MEDIANS_APART: f64 = 5.0;
 const SPREAD: f64 = 30.0;
 
-/// The shown part of the axis of values.
+/// The visible part of the value axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct View {
-    /// Smallest value that is shown.
+    /// Smallest visible value.
     pub low: f64,
-    /// Largest value that is shown.
+    /// Largest visible value.
     pub high: f64,
-    /// True when equal ratios are equally long.
+    /// True if equal ratios have equal lengths.
     pub logarithmic: bool,
 }
 
 impl View {
-    /// The view of all these values, each subject's ascending; NaN at both ends where there are none.
+    /// Computes the view of all these values, each subject's ascending; NaN at both ends if there
+    /// are none.
     pub(super) fn of(sorted: &[Vec<f64>]) -> Self {
         let logarithmic = wants_logarithms(sorted);
         let scale = |v: f64| if logarithmic { v.ln() } else { v };
@@ -32,7 +34,8 @@ impl View {
         for values in sorted.iter().filter(|values| !values.is_empty()) {
             let at = |p| scale(quantile_sorted(values, p));
             let (first, last) = (scale(values[0]), scale(values[values.len() - 1]));
-            // Many equal values have no interquartile range, but may have a wider one.
+            // If many values are equal, the interquartile range is zero, but a wider range may not
+            // be.
             let spread = (at(0.75) - at(0.25)).max((at(0.975) - at(0.025)) / 4.0);
             let reach = if spread > 0.0 { REACH * spread } else { f64::INFINITY };
             view.low = view.low.min(first.max(at(0.25) - reach));
@@ -42,18 +45,19 @@ impl View {
         View { low: back(view.low), high: back(view.high), logarithmic }
     }
 
-    /// Whether a value is shown. Ends that went through a logarithm and back keep the values that they came from.
+    /// Whether a value is visible. Allows for rounding, so that ends converted to logarithms and
+    /// back contain their original values.
     pub fn contains(&self, value: f64) -> bool {
         let slack = if self.logarithmic { 1e-9 * value.abs() } else { 0.0 };
         self.low - slack <= value && value <= self.high + slack
     }
 
-    /// The value on the scale that is drawn.
+    /// Converts a value to the drawn scale.
     pub(super) fn scaled(&self, value: f64) -> f64 {
         if self.logarithmic { value.ln() } else { value }
     }
 
-    /// A curve from the scale that is drawn back to values.
+    /// Converts a point from the drawn scale back to values.
     pub(super) fn unscaled(&self, (x, y): Point) -> Point {
         (if self.logarithmic { x.exp() } else { x }, y)
     }

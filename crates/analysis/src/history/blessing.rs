@@ -1,45 +1,46 @@
-//! Levels that somebody accepted: from a run on, that is what is normal. What was before it says nothing about what is normal any more.
+//! Accepted levels: from a given run on, this level is what is normal, and earlier runs are
+//! ignored.
 
 use super::{Point, in_order, short_digest};
 use assay_data::{Finding, Severity};
 
-/// A level that was accepted.
+/// An accepted level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blessing {
-    /// The benchmark, as it is called now; `None`: all of the project.
+    /// The benchmark, by its current name; `None` for the whole project.
     pub benchmark: Option<String>,
-    /// The digest of the run from which on it holds.
+    /// Digest of the run from which on it holds.
     pub run: String,
-    /// When that run was measured, ms since 1970.
+    /// Start of that run in milliseconds since 1970.
     pub started: i64,
-    /// When it was accepted, ms since 1970.
+    /// Time of acceptance in milliseconds since 1970.
     pub blessed: i64,
-    /// Why, in the words of whoever did.
+    /// The user's reason.
     pub reason: String,
 }
 
-/// The last level of a benchmark that was accepted.
+/// The last accepted level of a benchmark.
 pub fn last_of<'a>(blessings: &'a [Blessing], benchmark: &str) -> Option<&'a Blessing> {
     let own = blessings.iter().filter(|blessing| blessing.is_of(benchmark));
     own.max_by_key(|blessing| (blessing.started, blessing.blessed))
 }
 
 impl Blessing {
-    /// Whether it is of this benchmark, or of all.
+    /// Whether it applies to this benchmark, or to all.
     pub fn is_of(&self, benchmark: &str) -> bool {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }
 
-    /// The place of its run among these, in their order; where that is not among them, of the first that was measured no earlier. All of them, where
-    /// there is none.
+    /// Index of its run among these, in order; if it is not among them, of the first that was
+    /// measured no earlier; if there is none, their number.
     pub fn place(&self, points: &[Point]) -> usize {
         let own = points.iter().position(|point| point.recording == short_digest(&self.run));
         let later = || points.iter().position(|point| point.started >= self.started);
         own.or_else(later).unwrap_or(points.len())
     }
 
-    /// Leaves out the runs that it ended the time of; how many. They are those before its own in the order of revisions, or where that is not
-    /// among them, by time. O(n log n).
+    /// Removes the runs made obsolete by it and returns their number: those before its own run in
+    /// the order of revisions, or by time if that run is not among them. O(n log n).
     pub fn cut(&self, points: &mut Vec<Point>) -> usize {
         let all = points.len();
         in_order(points);
@@ -51,7 +52,7 @@ impl Blessing {
         all - points.len()
     }
 
-    /// That runs before it do not count.
+    /// The finding that earlier runs are ignored.
     pub fn finding(&self, benchmark: &str, left_out: usize) -> Finding {
         let because = match self.reason.as_str() {
             "" => String::new(),

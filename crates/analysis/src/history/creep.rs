@@ -1,9 +1,11 @@
-//! What creeps: a series that rises or falls steadily, in steps none of which is a change by itself, or whose steps are only how a slope looks.
+//! Creep: a series that rises or falls steadily, in steps too small to be changes, or that is split
+//! into steps only because of its slope.
 //!
-//! Nobody accepts many small steps, since nobody sees them. A part between two changes, or several parts that all go the same way, creep where the
-//! runs correlate with time beyond what dependent runs do, a straight line says more of them than the best step (or those steps), and
-//! from the first third to the last it comes to something ([`change_points::creep`]). Such a rise has no commit that brought it, so the changes in it are
-//! no changes.
+//! Many small steps are never accepted, because nobody sees them. A part between two changes, or
+//! several parts that all go the same way, creep if the runs correlate with time beyond what
+//! dependent runs do, a straight line fits better than the best step (or those steps), and the
+//! difference from the first third to the last matters ([`change_points::creep`]). No single commit
+//! caused such a trend, so the changes within it are not reported.
 
 use super::Revision;
 use super::levels::SEED;
@@ -14,7 +16,7 @@ use crate::verdict::Verdict;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::{change_points, descriptive};
 
-/// So many parts in a row are looked at together at most.
+/// Maximum number of consecutive parts that are tested together.
 const MOST_PARTS: usize = 12;
 
 /// A steady rise or fall.
@@ -22,27 +24,27 @@ const MOST_PARTS: usize = 12;
 pub struct Creep {
     /// Index of its first run.
     pub from: usize,
-    /// Index behind its last run.
+    /// One past the index of its last run.
     pub to: usize,
-    /// Last third / first third; `None` where a value is zero or negative.
+    /// Last third / first third; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
     /// Last third - first third.
     pub shift: Effect,
-    /// Whether it is for the better.
+    /// Whether it is an improvement.
     pub verdict: Verdict,
-    /// The chance of so clear a rise or fall where there is none.
+    /// p-value of such a clear rise or fall.
     pub p: f64,
 }
 
 impl Creep {
-    /// The revisions of its first and its last run.
+    /// The revisions of its first and last run.
     pub fn between<'a>(&self, trend: &'a Trend) -> (Option<&'a Revision>, Option<&'a Revision>) {
         let of = |index: usize| trend.series.points.get(index).and_then(|p| p.revision.as_ref());
         (of(self.from), self.to.checked_sub(1).and_then(of))
     }
 }
 
-/// Finds what creeps, and takes the edges of parts within it out: the longest stretches first.
+/// Finds creeping stretches, longest first, and removes the edges of parts within them.
 pub(super) fn take(
     values: &[f64],
     edges: &mut Vec<usize>,
@@ -72,7 +74,7 @@ pub(super) fn take(
     found.into_iter().map(|(_, _, creep)| creep).collect()
 }
 
-/// The parts between these edges as one that creeps, if it does.
+/// Tests whether the parts between these edges creep as one.
 fn creep(values: &[f64], edges: &[usize], better: Better, confidence: f64) -> Option<Creep> {
     let (from, to) = (*edges.first()?, *edges.last()?);
     let part = &values[from..to];
@@ -92,7 +94,7 @@ fn creep(values: &[f64], edges: &[usize], better: Better, confidence: f64) -> Op
     matters.then_some(Creep { from, to, ratio, shift, verdict, p: found.p })
 }
 
-/// That a series creeps.
+/// The finding about a creeping series.
 pub(super) fn finding(trend: &Trend, creep: &Creep) -> Finding {
     let label = trend.series.benchmark.label();
     let size = creep.ratio.map_or_else(

@@ -1,14 +1,21 @@
-//! What happened to a project: the changes of all its series, where one cause moved many of them as one event.
+//! Events of a project: the changes of all its series, with changes of a common cause merged into
+//! one event.
 //!
-//! A change lies somewhere between two runs. Changes on one machine that may lie at one and the same place are one event, and there are no more events
-//! than it takes: the fewest places that explain all changes (the ends of the shortest reaches pierce all others). Each change belongs to the one that is nearest
-//! to where it fits best, and the event lies where all of its changes may. Sets of places share their error, among the changes of a machine when they are put
-//! together, among those of an event for where it lies: of a hundred changes with one cause, sets at 95 % would miss its place five times. So two causes that no series separates are one event, and a change
-//! that is known poorly makes none of its own.
+//! The place of a change is only known to be between two runs. Changes on one machine whose ranges
+//! have a place in common are one event, and there are as few events as possible: the smallest set
+//! of places that explains all changes (the ends of the shortest ranges pierce all others). Each
+//! change belongs to the place nearest to its best fit, and the range of an event is the
+//! intersection of its changes' ranges. Confidence sets of places share their error: among the
+//! changes of a machine when they are grouped, and among those of an event for its range. With a
+//! hundred changes of one cause, sets at 95 % would miss its place five times. As a consequence,
+//! two causes that no series separates are one event, and a poorly located change does not make an
+//! event of its own.
 //!
-//! All series share the error: of the events and creeping series that are shown, at most [`policy::EVENTS_ERROR`] are false on average, as
-//! Benjamini and Hochberg have it, with as many questions as there are series at least; where nothing changed, in so many of all looks is anything reported. The chance of an
-//! event is that of its changes by Simes' rule, so what moved many counts once, and lets no false ones in beside it. Whoever looks at one series alone sees more.
+//! All series share the error: of the events and creeping series shown, at most
+//! [`policy::EVENTS_ERROR`] are false on average (Benjamini and Hochberg), counting at least as
+//! many tests as series; if nothing changed, anything is reported at most at this rate. The p-value
+//! of an event combines those of its changes by Simes' rule, so a cause that moved many series
+//! counts once and does not admit false events along with it. A series viewed by itself shows more.
 
 use super::creep::Creep;
 use super::short_level::{self, ShortLevel};
@@ -20,55 +27,56 @@ use assay_data::{Finding, Metric};
 use assay_stats::adjust;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A series that an event moved.
+/// A series moved by an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
     /// The benchmark.
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// Its change. Places are those in its own series.
+    /// Its change. Indices refer to its own series.
     pub change: Change,
 }
 
 impl Moved {
-    /// How large the change is beside others.
+    /// Size of the change for sorting.
     fn weight(&self) -> f64 {
         self.change.ratio.map_or(0.0, |ratio| ratio.estimate.ln().abs())
     }
 }
 
-/// What changed at one place.
+/// A change at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// The machine on which it was measured.
     pub machine: String,
-    /// The series, the largest change first.
+    /// The series, largest change first.
     pub moved: Vec<Moved>,
-    /// The last run that is surely before it.
+    /// The last run that is certainly before it.
     pub before: Point,
-    /// The first run that surely has it.
+    /// The first run that is certainly after it.
     pub after: Point,
 }
 
 impl Event {
-    /// The last commit that is surely before it, and the first that surely has it; each `None` where its run has no revision.
+    /// The last commit certainly before it, and the first certainly after it; each `None` if its
+    /// run has no revision.
     pub fn between(&self) -> (Option<&Revision>, Option<&Revision>) {
         (self.before.revision.as_ref(), self.after.revision.as_ref())
     }
 
-    /// How many commits it may be; `None` where that is not known.
+    /// Number of commits that may have caused it; `None` if unknown.
     pub fn commits(&self) -> Option<u64> {
         commits_between(self.between())
     }
 
-    /// How many series got worse, and how many better.
+    /// Number of series that got worse, and number that got better.
     pub fn ways(&self) -> (usize, usize) {
         let better = self.moved.iter().filter(|m| m.change.verdict == Verdict::Faster).count();
         (self.moved.len() - better, better)
     }
 
-    /// The chance of finding anything so clear where nothing changed (Simes, "An improved Bonferroni procedure", 1986).
+    /// p-value of the event (Simes, "An improved Bonferroni procedure", 1986).
     fn chance(&self) -> f64 {
         let mut chances: Vec<f64> = self.moved.iter().map(|moved| moved.change.p).collect();
         chances.sort_by(f64::total_cmp);
@@ -76,43 +84,45 @@ impl Event {
         chances.iter().enumerate().map(|(i, p)| p * count / (i + 1) as f64).fold(1.0, f64::min)
     }
 
-    /// What accepted it, where all of its changes were accepted; where different levels did, that of the largest change.
+    /// The accepted level, if all of its changes were accepted; that of the largest change if they
+    /// differ.
     pub fn accepted(&self) -> Option<&Blessing> {
         let all = self.moved.iter().all(|moved| moved.change.accepted.is_some());
         self.moved.first().filter(|_| all)?.change.accepted.as_ref()
     }
 
-    /// Whether it lies between runs of one commit.
+    /// Whether it is between runs of one commit.
     pub fn is_of_the_machine(&self) -> bool {
         matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
     }
 }
 
-/// What happened to a project.
+/// The events of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Events {
-    /// The events, the latest first.
+    /// The events, latest first.
     pub events: Vec<Event>,
-    /// How many series were looked at.
+    /// Number of series examined.
     pub series: usize,
-    /// How many of them had enough runs for a change to be detected.
+    /// Number of series with enough runs to detect a change.
     pub enough: usize,
     /// The machines.
     pub machines: Vec<String>,
-    /// When the first and the last of all runs were measured, ms since 1970.
+    /// Start of the first and of the last run in milliseconds since 1970.
     pub days: Option<(i64, i64)>,
     /// Confidence of intervals and places.
     pub confidence: f64,
-    /// What to know about it.
+    /// Findings about the project.
     pub findings: Vec<Finding>,
 }
 
-/// Changes as they are found, series by series, of which nothing is held but what changed.
+/// Accumulates changes series by series; only what changed is stored.
 #[derive(Clone, Debug, Default)]
 pub struct Gathering {
     found: Vec<Found>,
     creeps: Vec<(f64, Vec<Finding>)>,
-    /// Series that begin or end on another level for few runs, with their names and what is said of each alone.
+    /// Series that begin or end on another level for a few runs, with their names and individual
+    /// findings.
     short: Vec<(String, ShortLevel, Finding)>,
     findings: Vec<Finding>,
     series: usize,
@@ -127,12 +137,12 @@ struct Found {
     machine: String,
     moved: Moved,
     best: Point,
-    /// The last run before it and the first that has it, where the error is shared by 1, 2, 4, … changes.
+    /// The last run before it and the first after it, if the error is shared by 1, 2, 4, … changes.
     around: Vec<(Point, Point)>,
 }
 
 impl Found {
-    /// The runs around it where so many changes share the error.
+    /// The runs around it if `changes` changes share the error.
     fn around(&self, changes: usize) -> &(Point, Point) {
         let doubled = changes.max(1).next_power_of_two().trailing_zeros() as usize;
         &self.around[doubled.min(self.around.len() - 1)]
@@ -140,7 +150,7 @@ impl Found {
 }
 
 impl Gathering {
-    /// Takes a series in. O(runs).
+    /// Adds a series. O(runs).
     pub fn add(&mut self, trend: &Trend) {
         let Series { benchmark, metric, machine, points } = &trend.series;
         self.series += 1;
@@ -176,7 +186,8 @@ impl Gathering {
         }
     }
 
-    /// What is said of series that begin or end on another level for few runs: they share an error of their own.
+    /// The finding about series that begin or end on another level for a few runs, which share an
+    /// error of their own.
     fn short_levels(&self) -> Option<Finding> {
         let mut chances: Vec<f64> = self.short.iter().map(|(_, short, _)| short.p).collect();
         chances.resize(self.series, 1.0);
@@ -191,12 +202,12 @@ impl Gathering {
         short_level::finding_of_several(&sure, self.series)
     }
 
-    /// Notes what else is to be known.
+    /// Adds further findings.
     pub fn note(&mut self, findings: impl IntoIterator<Item = Finding>) {
         self.findings.extend(findings);
     }
 
-    /// The events. O(changes · (log changes + events)).
+    /// Computes the events. O(changes · (log changes + events)).
     pub fn finish(mut self) -> Events {
         let short = self.short_levels();
         let mut machines: BTreeMap<String, Vec<Found>> = BTreeMap::new();
@@ -206,7 +217,7 @@ impl Gathering {
         let all: Vec<Event> = machines.into_values().flat_map(events_of_machine).collect();
         let chances = all.iter().map(Event::chance).chain(self.creeps.iter().map(|(p, _)| *p));
         let mut chances: Vec<f64> = chances.collect();
-        // A series without anything is a question, too.
+        // A series without changes counts as a test too.
         chances.resize(chances.len().max(self.series), 1.0);
         let adjusted = adjust::benjamini_hochberg(&chances);
         let is_sure = |place: usize| adjusted[place] <= policy::EVENTS_ERROR;
@@ -234,26 +245,27 @@ impl Gathering {
     }
 }
 
-/// By the runs that have them, in the order of their revisions: clocks go back.
+/// Sorts by the runs that show them, in the order of revisions rather than time, since clocks can
+/// go back.
 fn latest_first(events: &mut [Event]) {
     let mut points: Vec<Point> = events.iter().map(|event| event.after.clone()).collect();
     let places = places(&mut points);
     events.sort_by_key(|event| std::cmp::Reverse(places.get(&key(&event.after)).copied()));
 }
 
-/// What identifies a run, and where it measured several revisions, which of them.
+/// Identifies a run, and the revision if it measured several.
 fn key(point: &Point) -> (String, Option<String>) {
     (point.recording.clone(), point.revision.as_ref().map(|revision| revision.commit.clone()))
 }
 
-/// The places of runs in the order of what they measured.
+/// Indices of runs in the order of what they measured.
 fn places(points: &mut Vec<Point>) -> HashMap<(String, Option<String>), usize> {
     in_order(points);
     points.dedup_by_key(|point| key(point));
     points.iter().enumerate().map(|(place, point)| (key(point), place)).collect()
 }
 
-/// The changes of one machine, as events.
+/// Groups the changes of one machine into events.
 fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     let all = found.len();
     let runs = |found: &Found| {
@@ -263,7 +275,8 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     let mut points: Vec<Point> = found.iter().flat_map(runs).collect();
     let places = places(&mut points);
     let place = |point: &Point| places.get(&key(point)).copied().unwrap_or_default();
-    // It came with one of the runs behind the first, up to the last. Series may differ in their order, where some lack revisions.
+    // It came with one of the runs after the first, up to the last. The order may differ between
+    // series if some runs lack revisions.
     let reach_of = |(before, after): &(Point, Point)| {
         let (before, after) = (place(before), place(after));
         (before.min(after), before.max(after).max(before.min(after) + 1))
@@ -272,7 +285,7 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     let mut reaches: Vec<(usize, usize, usize)> =
         found.iter().map(|found| (reach(found).1, reach(found).0, place(&found.best))).collect();
     reaches.sort_unstable();
-    // Where a reach ends that no earlier one pierces, and where that change fits best.
+    // The end of each range that no earlier end pierces, and the best fit of that change.
     let mut stabs: Vec<(usize, usize)> = Vec::new();
     for &(after, before, best) in &reaches {
         if stabs.last().is_none_or(|(last, _)| *last <= before) {
@@ -304,8 +317,8 @@ fn events_of_machine(found: Vec<Found>) -> Vec<Event> {
     groups.into_values().filter_map(event).collect()
 }
 
-/// The series of the metric that the first has, as is measured last. A metric whose unit changed makes two series, which are never compared:
-/// then what is older is left out, and a finding says so.
+/// Keeps the series whose metric equals that of the first, which was measured last. A metric whose
+/// unit changed has two series, which are never compared: the older one is dropped, with a finding.
 pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) {
     let Some(metric) = series.first().map(|series| series.metric.clone()) else {
         return (series, None);
@@ -315,7 +328,7 @@ pub fn of_one_metric(mut series: Vec<Series>) -> (Vec<Series>, Option<Finding>) 
     (series, changed)
 }
 
-/// That one metric has another unit than it had, if it has.
+/// The finding that a metric's unit changed, if it did.
 pub fn unit_changed(benchmark: &Benchmark, was: &Metric, is: &Metric) -> Option<Finding> {
     let other = was.name == is.name && was.unit != is.unit;
     other.then(|| super::gate::unit_changed(&benchmark.label(), is, &was.unit))

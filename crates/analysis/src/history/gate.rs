@@ -1,20 +1,26 @@
-//! Whether a run is worse than what is normal: held against the runs that were recorded before it, with the spread *between* them.
+//! Judges whether a run is worse than normal, compared with the runs recorded before it and the
+//! spread *between* them.
 //!
-//! Normal are the last runs on the same machine, since the last change of level. Of the logarithms of their centres a mean and a standard
-//! deviation are taken, values beyond four robust deviations brought in to there. A new run is looked at twice: alone, and as the mean with the
-//! two runs before it, which normal then does without. Each look is a t test of a new mean against the normal ones (a prediction interval, Hahn
-//! and Meeker, "Statistical Intervals", 1991), widened where successive runs are correlated, or where the new run is noisier within than those
-//! were.
+//! Normal are the last runs on the same machine since the last change of level. The mean and
+//! standard deviation of the logarithms of their centres are computed after clipping values beyond
+//! four robust deviations. A new run is evaluated twice: alone, and as the mean with the two runs
+//! before it, which are then excluded from the normal runs. Each look is a t test of a new mean
+//! against the normal ones (a prediction interval, Hahn and Meeker, "Statistical Intervals", 1991),
+//! widened if successive runs are correlated, or if the new run is noisier within than those were.
 //!
-//! One bad run does not raise an alarm: single runs stand out for reasons of their own. A run that is worse alone is inconclusive until another run, or a
-//! fresh confirmation, decides. An alarm takes two runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control schemes", 1982,
-//! ask for two in a row for the same reason): either two runs in a row are each worse alone, or the mean of the last three is worse, and so
-//! is that of all but the worst of them, which finds smaller changes. Alone, a run
-//! is held against a t distribution of few degrees of freedom, since single runs have heavy tails. Benchmarks share the error by Holm's
-//! procedure. One run that is as slow as some run was before is normal, however rare that is; where there are too few runs for the second
-//! look, it may be a new level as well, and is inconclusive. Only counts that never varied raise an alarm immediately.
+//! One bad run does not raise an alarm: single runs stand out for many reasons. A run that is worse
+//! alone is inconclusive until another run, or a fresh confirmation, decides. An alarm takes two
+//! runs (Lucas and Crosier, "Fast initial response for CUSUM quality-control schemes", 1982,
+//! require two in a row for the same reason): either two runs in a row are each worse alone, or the
+//! mean of the last three is worse, and so is that of all but the worst of them, which finds
+//! smaller changes. Alone, a run is compared with a t distribution of few degrees of freedom, since
+//! single runs have heavy tails. Benchmarks share the error rate by Holm's procedure. One run that
+//! is as slow as some earlier run is normal, however rare that is; if there are too few runs for
+//! the second look, it may be a new level as well, and is inconclusive. Only counts that never
+//! varied raise an alarm immediately.
 //!
-//! A run that is not worse is normal only if a worsening that matters would have been found; else it is inconclusive.
+//! A run that is not worse is normal only if a worsening that matters would have been found;
+//! otherwise it is inconclusive.
 
 mod confirmation;
 mod notes;
@@ -28,21 +34,21 @@ use assay_data::{Better, Finding, Metric};
 use assay_stats::{adjust, descriptive, normal, student_t};
 use notes::{changed, only_sameness, stands_alone, too_coarse};
 
-/// Runs that are looked at together, the new one counted.
+/// Number of runs that are evaluated together, including the new one.
 const TOGETHER: usize = 3;
-/// Standard errors of an interval's half width at 95 %, on which runs keep theirs.
+/// Half width of an interval at 95 %, in standard errors; runs are stored with such intervals.
 const HALF: f64 = 1.96;
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
-    /// How sure all answers together shall be.
+    /// Confidence of all answers together.
     pub confidence: f64,
     /// The smallest worsening that is reported, as a fraction.
     pub threshold: f64,
     /// The worsening that has to be detectable, as a fraction.
     pub detect: f64,
-    /// So many of the last runs are normal.
+    /// Maximum number of recent runs that count as normal.
     pub window: usize,
 }
 
@@ -52,34 +58,34 @@ impl Default for Asked {
     }
 }
 
-/// One metric of one benchmark of a new run, with the runs before it.
+/// One metric of one benchmark of a new run, and the runs before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The benchmark.
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// What the new run knows.
+    /// Summary of the new run.
     pub now: RunSummary,
     /// The runs before it, in any order.
     pub before: Vec<Point>,
 }
 
-/// Where a run stands beside what is normal.
+/// The result of comparing a run with what is normal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
-    /// As ever.
+    /// Within the normal range.
     Normal,
-    /// Better than ever.
+    /// Better than normal.
     Better,
-    /// Not known: a worsening that matters could not have been seen.
+    /// Unknown: a worsening that matters could not have been detected.
     Inconclusive,
-    /// Worse.
+    /// Worse than normal.
     Worse,
 }
 
 impl Standing {
-    /// The word that JSON uses.
+    /// The word used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -90,7 +96,7 @@ impl Standing {
     }
 }
 
-/// What came of one benchmark.
+/// The result for one benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The benchmark.
@@ -99,47 +105,52 @@ pub struct Judged {
     pub metric: Metric,
     /// The new run's centre.
     pub now: f64,
-    /// Where it stands.
+    /// The result.
     pub standing: Standing,
-    /// The normal runs.
+    /// Number of normal runs.
     pub runs: usize,
-    /// The geometric mean of the normal runs; `None` without any.
+    /// Geometric mean of the normal runs; `None` without any.
     pub normal: Option<f64>,
-    /// The values that this run could have had without being called worse or better, at its share of the error.
+    /// Range of values that would be called neither worse nor better, at this benchmark's share of
+    /// the error.
     pub range: Option<(f64, f64)>,
-    /// How far it lies from normal: the new run's ratio, or, if the last runs together show it, the second worst of them.
+    /// Ratio to normal: of the new run, or of the second worst of the last runs if it takes them
+    /// together to show it.
     pub ratio: Option<f64>,
     /// Standard deviation between runs, as a fraction.
     pub spread: Option<f64>,
-    /// The worsening, as a fraction, that is found within three runs in 80 %.
+    /// The worsening, as a fraction, that is found within three runs with a power of 80 %.
     pub detectable: Option<f64>,
-    /// So many more runs make the asked one detectable; `None` where no number does, or it is detectable.
+    /// Number of further runs that make the requested worsening detectable; `None` if no number
+    /// does, or if it already is.
     pub more_runs: Option<usize>,
-    /// p-value of "not worse", both looks together, adjusted over all benchmarks.
+    /// p-value of "not worse" from both looks, adjusted over all benchmarks.
     pub p: Option<f64>,
-    /// Whether it took the runs before to see it.
+    /// Whether the result depends on the earlier runs.
     pub together: bool,
-    /// True if this run is worse alone and no other run confirms it yet, which makes it inconclusive.
+    /// True if this run is worse alone and no other run confirms it yet, which makes it
+    /// inconclusive.
     pub stands_out: bool,
-    /// The last normal revision, where normal runs have one.
+    /// Revision of the last normal run that has one.
     pub last_normal: Option<Revision>,
-    /// What a fresh run says of the alarm, where there was one and that was asked for.
+    /// Result of a fresh run that was made to confirm the alarm, if any.
     pub confirmation: Option<Confirmation>,
 }
 
-/// What came of a run.
+/// The result for a whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// What was asked.
+    /// The question.
     pub asked: Asked,
-    /// The benchmarks, in the order in which they were given.
+    /// The benchmarks, in the given order.
     pub judged: Vec<Judged>,
-    /// What to know about it.
+    /// Findings about the run.
     pub findings: Vec<Finding>,
 }
 
 impl Gate {
-    /// The worst standing: any that is worse, else any that is not known. Without benchmarks nothing is known.
+    /// The most severe result: worse if any benchmark is, otherwise inconclusive if any is.
+    /// Inconclusive without benchmarks.
     pub fn standing(&self) -> Standing {
         let worst = self.judged.iter().map(|judged| judged.standing).max();
         match worst {
@@ -149,7 +160,7 @@ impl Gate {
         }
     }
 
-    /// What findings call one: with its metric where several are judged.
+    /// Label of a benchmark in findings; includes the metric if several are judged.
     pub fn label(&self, judged: &Judged) -> String {
         let several = self.judged.iter().any(|other| other.metric.name != judged.metric.name);
         named(&judged.benchmark, &judged.metric, several)
@@ -161,7 +172,7 @@ fn named(benchmark: &Benchmark, metric: &Metric, several: bool) -> String {
     if several { format!("{label} ({})", metric.name) } else { label }
 }
 
-/// Judges all benchmarks of a run. O(benchmarks · window · log), for each change of level in the window.
+/// Judges all benchmarks of a run. O(benchmarks · window · log) per change of level in the window.
 pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
     let known: Vec<Known> =
         candidates.iter().map(|own| Known::of(own, asked, candidates.len())).collect();
@@ -181,15 +192,16 @@ pub fn gate(candidates: Vec<Candidate>, asked: Asked) -> Gate {
     Gate { asked, judged, findings }
 }
 
-/// p-values of one benchmark, adjusted over all.
+/// p-values of one benchmark, adjusted over all benchmarks.
 struct Adjusted {
     worse: f64,
     better: f64,
-    /// Of "not worse", by this run alone.
+    /// For "not worse", from this run alone.
     alone: f64,
 }
 
-/// What is known of one benchmark before the error is shared. All numbers are logarithms, and more is worse.
+/// Statistics of one benchmark before the error is shared. All numbers are logarithms, and higher
+/// is worse.
 #[derive(Clone, Debug, Default)]
 struct Known {
     runs: usize,
@@ -197,10 +209,10 @@ struct Known {
     spread: f64,
     /// Autocorrelation time of the runs.
     tau: f64,
-    /// Variance of the new run beyond that of the normal ones.
+    /// Variance of the new run in excess of that of the normal ones.
     extra: f64,
     now: f64,
-    /// Mean of the new run and those before it.
+    /// Mean of the new run and those evaluated with it.
     last: Option<f64>,
     /// The second worst of these runs: the median of three, the lower of two.
     typical: f64,
@@ -214,13 +226,13 @@ struct Known {
     in_a_row: f64,
     /// p-values of "not better".
     better: [f64; 2],
-    /// p-value of a run alone that some run before resembles, where the second look is missing.
+    /// p-value of a run alone that resembles some earlier run, if there is no second look.
     seen_before: Option<f64>,
-    /// Where normal begins at a change: the ratio of its level to the one before.
+    /// Ratio of the normal level to the one before, if normal begins at a change.
     changed: Option<f64>,
-    /// Of the normal runs that have a revision, the last one's.
+    /// Revision of the last normal run that has one.
     last_normal: Option<Revision>,
-    /// False where logarithms can't be taken.
+    /// False if logarithms can't be taken.
     is_positive: bool,
 }
 
@@ -236,7 +248,7 @@ impl Known {
         if !is_positive {
             return Self { runs: points.len(), ..nothing };
         }
-        // With few runs there are none to spare for a second look.
+        // Few runs leave none to spare for a second look.
         let spare = match points.len() {
             runs if runs > policy::FEWEST_RUNS + TOGETHER => TOGETHER - 1,
             runs => usize::from(runs > policy::FEWEST_RUNS),
@@ -315,7 +327,7 @@ impl Known {
             let df = known.df(runs);
             match scale > 0.0 {
                 true => [student_t::cdf(-t, df), student_t::cdf(t, df)],
-                // Counts that never varied: any other number is another one.
+                // Counts that never varied: any other number differs.
                 false => [f64::from(value <= mean), f64::from(value >= mean)],
             }
         };
@@ -332,8 +344,9 @@ impl Known {
         known
     }
 
-    /// p-value of "not worse" for an alarm, relative to the whole error: of two runs in a row that are worse alone, and of the last runs together,
-    /// if all but the worst of them confirm it. If no run ever varied, this run alone is enough.
+    /// p-value of "not worse" for an alarm, relative to the whole error: for two runs in a row that
+    /// are worse alone, and for the last runs together if all but the worst of them confirm it. If
+    /// no run ever varied, this run alone is enough.
     fn p_worse(&self) -> f64 {
         if self.runs >= policy::FEWEST_RUNS && self.spread == 0.0 && self.is_positive {
             return self.worse[0].min(self.worse[1]);
@@ -345,19 +358,19 @@ impl Known {
         together.min(self.in_a_row / policy::GATE_ALONE).min(1.0)
     }
 
-    /// p-value of "not better", both looks together.
+    /// p-value of "not better" from both looks.
     fn p_better(&self) -> f64 {
         let weights = [policy::GATE_ALONE, 1.0 - policy::GATE_ALONE];
         (self.better[0] / weights[0]).min(self.better[1] / weights[1]).min(1.0)
     }
 
-    /// Degrees of freedom of a look at so many new runs.
+    /// Degrees of freedom of a look at `new` new runs.
     fn df(&self, new: usize) -> f64 {
         let known = self.runs as f64 - 1.0;
         if new == 1 { known.min(policy::GATE_DF_ALONE) } else { known }
     }
 
-    /// Standard error of the mean of so many new runs against the normal mean.
+    /// Standard error of the mean of `runs` new runs relative to the normal mean.
     fn scale(&self, runs: usize) -> f64 {
         self.scale_with(runs, self.runs)
     }
@@ -368,7 +381,8 @@ impl Known {
         (self.spread * self.spread * between + self.extra / (new * new)).sqrt()
     }
 
-    /// The worsening that so many normal runs let be found within three runs in 80 % (`benchmarks` share the error).
+    /// The worsening that is found within three runs with a power of 80 %, given `runs` normal runs
+    /// and `benchmarks` that share the error.
     fn detectable(&self, asked: Asked, benchmarks: usize, runs: usize) -> f64 {
         let level = level_together(asked, benchmarks);
         let critical = -student_t::quantile(level, runs as f64 - 1.0);
@@ -408,7 +422,7 @@ impl Known {
             confirmation: None,
         };
         if !self.is_positive {
-            // Of zeros only sameness is known.
+            // For zeros, only equality can be judged.
             let same = !before.is_empty() && before.iter().all(|p| p.result.centre == now.centre);
             let standing = if same { Standing::Normal } else { Standing::Inconclusive };
             findings.extend((!same).then(|| only_sameness(label)));
@@ -458,7 +472,7 @@ impl Known {
         if let Some(change) = self.changed {
             findings.push(changed(label, change, self.runs));
         }
-        // The look that says it, where one does.
+        // The look that decides, if one does.
         let together = match (has_worse, has_better) {
             (true, _) => self.is_confirmed || self.in_a_row < 1.0,
             (_, true) => {
@@ -492,12 +506,12 @@ impl Known {
     }
 }
 
-/// The level of the look at the last runs together, for each of `benchmarks`.
+/// Level of the look at the last runs together, for each of `benchmarks`.
 fn level_together(asked: Asked, benchmarks: usize) -> f64 {
     ((1.0 - asked.confidence) * policy::GATE_TOGETHER / benchmarks as f64).min(0.5)
 }
 
-/// Where the last level begins, and its ratio to the one before.
+/// Returns where the last level begins, and its ratio to the one before.
 fn since(centres: &[f64]) -> (usize, Option<f64>) {
     let (edges, _) = levels::edges(centres, policy::GATE_CHANGED);
     let &[.., before, begin, end] = edges.as_slice() else { return (0, None) };
@@ -505,15 +519,15 @@ fn since(centres: &[f64]) -> (usize, Option<f64>) {
     (begin, Some(level(begin, end) / level(before, begin)))
 }
 
-/// Values beyond these are brought in to them.
+/// Limits to which values are clipped.
 fn limits(values: &[f64]) -> (f64, f64) {
     let centre = descriptive::median(values);
-    // 1.4826: of normal values the standard deviation.
+    // 1.4826 scales to the standard deviation of normal values.
     let reach = policy::GATE_REACH * 1.4826 * descriptive::median_absolute_deviation(values);
     if reach > 0.0 { (centre - reach, centre + reach) } else { (f64::NEG_INFINITY, f64::INFINITY) }
 }
 
-/// The standard deviation that rounding alone makes, where values come in steps.
+/// Standard deviation caused by rounding alone, if values come in steps.
 fn resolution(values: &[f64], now: f64) -> f64 {
     let mut all = values.to_vec();
     all.push(now);

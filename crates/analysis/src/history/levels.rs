@@ -1,17 +1,19 @@
-//! Where the runs of a series went to another level: the one place that says so, for the trend and for what the gate takes for normal.
+//! Detects changes of level in a series of runs, for both the trend and the normal runs of a gate.
 //!
-//! Changes are looked for on ranks ([`change_points::levels`]), so that a single bad run is taken for what it is, and with what successive runs
-//! have in common. Those too small to matter are left out.
+//! Changes are detected on ranks ([`change_points::levels`]), so that a single bad run counts only
+//! as such, and allowing for correlation between successive runs. Changes too small to matter are
+//! dropped.
 
 use crate::policy;
 use assay_stats::change_points::{self, Levels};
 use assay_stats::{autocorrelation, descriptive};
 
-/// Seed of the order of equal values: the same runs always give the same changes.
+/// Seed for ordering ties: the same runs always give the same changes.
 pub(super) const SEED: u64 = 20;
 
-/// The edges of the parts between changes, with both ends of the series, and what was found before trifles were left out. `values` are those of
-/// runs in the order of their revisions; `level` is the chance of a change where there is none. O(n log n) for each change.
+/// Returns the edges of the parts between changes, including both ends of the series, and the
+/// changes before trifles were dropped. `values` are those of runs in the order of their revisions;
+/// `level` is the false-positive rate. O(n log n) per change.
 pub(super) fn edges(values: &[f64], level: f64) -> (Vec<usize>, Levels) {
     let found = change_points::levels(values, level, policy::FEWEST_RUNS, SEED);
     let mut edges: Vec<usize> = vec![0];
@@ -21,7 +23,7 @@ pub(super) fn edges(values: &[f64], level: f64) -> (Vec<usize>, Levels) {
     (edges, found)
 }
 
-/// Takes out changes that are too small to matter, the smallest first.
+/// Removes changes that are too small to matter, smallest first.
 fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
     loop {
         let size = |place: usize| {
@@ -37,7 +39,7 @@ fn leave_out_trifles(values: &[f64], edges: &mut Vec<usize>) {
     }
 }
 
-/// The autocorrelation time of the runs, where it is more than chance.
+/// The autocorrelation time of the runs, if beyond chance.
 pub(super) fn dependence(values: &[f64]) -> f64 {
     let ranks = autocorrelation::ranks(values);
     let found = autocorrelation::dependence_of_ranks(&ranks);

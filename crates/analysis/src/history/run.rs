@@ -1,10 +1,11 @@
-//! A run as a history keeps it, apart from its samples. What it holds is read from the store; nothing is computed here.
+//! A run in a history, without its samples. Its contents come from the store; nothing is computed
+//! here.
 
 use super::{Benchmark, Revision, RunSummary};
 use crate::comparison::Effect;
 use assay_data::{Finding, Metric};
 
-/// The first digits of a digest, which people see.
+/// Number of digits of a digest that are displayed.
 const SHORT: usize = 10;
 
 /// The beginning of a digest.
@@ -12,34 +13,34 @@ pub fn short_digest(digest: &str) -> &str {
     digest.get(..SHORT).unwrap_or(digest)
 }
 
-/// A run that is kept, without what it holds.
+/// A stored run, without its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its number in its store.
+    /// Its number in the store.
     pub id: i64,
-    /// The SHA-256 that it is known by.
+    /// Its SHA-256 digest.
     pub digest: String,
-    /// When it was measured, ms since 1970.
+    /// Start of the run in milliseconds since 1970.
     pub started: i64,
-    /// Whether the tree had changes that are in no commit.
+    /// Whether the working tree had uncommitted changes.
     pub changed: bool,
-    /// The file that it was read from.
+    /// The file it was imported from.
     pub source: String,
-    /// The command line that measured.
+    /// The command line of the measurement.
     pub argv: Vec<String>,
-    /// Tool and version that measured.
+    /// Tool and version of the measurement.
     pub tool: Option<String>,
     /// Number of results.
     pub results: u64,
-    /// The worst verdict of its comparisons, where there are any.
+    /// The worst verdict of its comparisons, if any.
     pub verdict: Option<String>,
-    /// The machine, for people.
+    /// Display name of the machine.
     pub machine: String,
-    /// What the machine is known by.
+    /// Fingerprint of the machine.
     pub fingerprint: String,
-    /// The revision that was measured.
+    /// The measured revision.
     pub revision: Option<Revision>,
-    /// The metric that decides.
+    /// The deciding metric.
     pub metric: Option<String>,
 }
 
@@ -53,20 +54,20 @@ impl Run {
 /// One metric of one benchmark in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
-    /// The benchmark, as it is called now.
+    /// The benchmark, by its current name.
     pub benchmark: Benchmark,
     /// The metric.
     pub metric: Metric,
-    /// What it came to.
+    /// The result.
     pub summary: RunSummary,
 }
 
 /// A comparison in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What the verdict is about.
+    /// The subject of the verdict.
     pub subject: String,
-    /// What it was compared with.
+    /// The reference.
     pub reference: String,
     /// The verdict.
     pub verdict: String,
@@ -74,12 +75,12 @@ pub struct Compared {
     pub ratio: Option<Effect>,
 }
 
-/// What stands beside the samples of a run.
+/// The contents of a run, without its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contents {
     /// One for each metric of each benchmark.
     pub results: Vec<RunResult>,
-    /// The comparisons of the metric that decides.
+    /// The comparisons of the deciding metric.
     pub comparisons: Vec<Compared>,
     /// The findings, without their evidence and advice.
     pub findings: Vec<Finding>,
@@ -88,8 +89,8 @@ pub struct Contents {
 /// A benchmark that is missing from later runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vanished {
-    /// The last run that had it.
+    /// The last run that contained it.
     pub last: Run,
-    /// How many runs after that one lack it; at most 20 are looked at.
+    /// Number of later runs without it, among at most 20.
     pub runs: u64,
 }

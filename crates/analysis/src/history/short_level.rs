@@ -1,9 +1,11 @@
-//! A series that begins or ends on another level for fewer runs than a change takes. It is no change yet, but "did not change" would be half the
-//! truth: so it is said, with the number of runs that decide.
+//! Detects a series that begins or ends on another level for fewer runs than a change requires.
+//! This is not a change yet, but "did not change" would be misleading, so it is reported with the
+//! number of runs needed to decide.
 //!
-//! Looked at are the two to four runs at either end of the series, up to the next change. Of runs in a random order all of `k` lie beyond all
-//! others, above or below, with the chance 2 / C(n, k): the exact one, whatever the distribution is. The six looks of a series share the error. Where
-//! successive runs are correlated, that alone makes such ends, so nothing is said.
+//! Tested are the two to four runs at either end of the series, up to the next change. For runs in
+//! random order, the probability that all of `k` are above or below all others is 2 / C(n, k),
+//! which is exact for any distribution. The six tests of a series share the error. If successive
+//! runs are correlated, that alone can cause such ends, so nothing is reported.
 
 use super::levels::dependence;
 use super::trend::{Size, Trend, size};
@@ -12,38 +14,39 @@ use crate::verdict::Verdict;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::descriptive;
 
-/// The fewest runs at an end that are looked at: one alone is an outlier.
+/// Minimum number of runs at an end: a single one is an outlier.
 const FEWEST: usize = 2;
 
-/// Some runs at an end of a series that lie apart from those beside them.
+/// Runs at an end of a series that differ from the adjacent ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortLevel {
-    /// Whether it is the beginning of the series, not its end.
+    /// Whether it is at the beginning of the series rather than the end.
     pub is_first: bool,
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: usize,
-    /// How many runs lie beside it, up to the next change.
+    /// Number of adjacent runs, up to the next change.
     pub others: usize,
     /// Whether its runs are higher than the others.
     pub is_higher: bool,
-    /// After / before; `None` where a value is zero or negative.
+    /// After / before; `None` if a value is zero or negative.
     pub ratio: Option<f64>,
     /// After − before.
     pub shift: f64,
-    /// Whether the change would be for the better.
+    /// Whether the change would be an improvement.
     pub verdict: Verdict,
-    /// The chance of such an end where nothing changed.
+    /// p-value of such an end.
     pub p: f64,
 }
 
 impl ShortLevel {
-    /// So many more runs on it make it long enough for a change.
+    /// Number of further runs needed to call it a change.
     pub fn more(&self) -> usize {
         policy::FEWEST_RUNS - self.runs
     }
 }
 
-/// The end of a series that lies apart most clearly, if one does; `edges` are those of its parts. O(runs · log).
+/// Returns the end of the series that differs most clearly, if one does; `edges` are those of its
+/// parts. O(runs · log).
 pub(super) fn find(
     values: &[f64],
     edges: &[usize],
@@ -54,7 +57,7 @@ pub(super) fn find(
     let looks = 2 * (FEWEST..policy::FEWEST_RUNS).count();
     let at = |is_first: bool, runs: usize| {
         let part = if is_first { &values[first..second] } else { &values[before..last] };
-        // With fewer there is nothing yet that it could have changed from.
+        // With fewer, there is no earlier level yet.
         let others = part.len().checked_sub(runs).filter(|o| *o >= policy::FEWEST_RUNS)?;
         let p = (looks as f64 * 2.0 / combinations(part.len(), runs)).min(1.0);
         let (old, new) = part.split_at(if is_first { runs } else { others });
@@ -72,7 +75,7 @@ pub(super) fn find(
             return None;
         }
         let Size { ratio, shift, verdict } = size(old, new, better, confidence)?;
-        // Intervals would be wide, or unbounded.
+        // Intervals would be wide or unbounded.
         let (ratio, shift) = (ratio.map(|ratio| ratio.estimate), shift.estimate);
         Some(ShortLevel { is_first, runs, others, is_higher, ratio, shift, verdict, p })
     };
@@ -82,12 +85,12 @@ pub(super) fn find(
     all.min_by(|a, b| a.p.total_cmp(&b.p))
 }
 
-/// How many ways there are to choose so many of `n`.
+/// Number of ways to choose `chosen` of `n`.
 fn combinations(n: usize, chosen: usize) -> f64 {
     (0..chosen).map(|i| (n - i) as f64 / (i + 1) as f64).product()
 }
 
-/// That a series begins or ends apart.
+/// The finding about a series that begins or ends on another level.
 pub(super) fn finding(trend: &Trend, short: &ShortLevel) -> Finding {
     let label = trend.series.benchmark.label();
     let unit = trend.series.metric.unit.symbol();
@@ -106,7 +109,7 @@ pub(super) fn finding(trend: &Trend, short: &ShortLevel) -> Finding {
     found.with("runs", runs as f64).with("more", short.more() as f64).with("p", short.p)
 }
 
-/// Several series that do.
+/// The finding about several such series.
 pub(super) fn finding_of_several(short: &[(&str, &ShortLevel)], series: usize) -> Option<Finding> {
     let (name, nearest) = short.iter().min_by_key(|(_, short)| short.more())?;
     let message = format!(

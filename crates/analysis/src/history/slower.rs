@@ -1,4 +1,5 @@
-//! Tests that take longer than they did, by what each took in the runs of days: the changes of all series together, which share their error ([`events`](super::events)).
+//! Tests that got slower over days of runs: the changes of all series together, which share their
+//! error ([`events`](super::events)).
 
 use super::events::Gathering;
 use super::trend::trend;
@@ -9,11 +10,13 @@ use crate::verdict::Verdict;
 use assay_data::{Action, Finding, Metric, Severity};
 use std::collections::BTreeMap;
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 const DAY: f64 = 86_400_000.0;
 
-/// What is found of tests that got slower within the last [`policy::SLOWER_DAYS`] days, the largest change first: from what each took, s, at which moment, ms since
-/// 1970. What slowed most of them at once is told once, for it is none of theirs. O(values log values).
+/// Findings about tests that got slower within the last [`policy::SLOWER_DAYS`] days, largest
+/// change first. `times` has the duration in seconds of each test at each time in milliseconds
+/// since 1970. A slowdown of most of them together is reported once, since it is not theirs.
+/// O(values log values).
 pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<Finding> {
     let mut gathering = Gathering::default();
     for (name, taken) in times {
@@ -82,7 +85,7 @@ mod tests {
     use super::*;
     use assay_stats::resampling::Stream;
 
-    /// Series of so many runs, one every six hours, of which each stretch has its level.
+    /// Series of runs at intervals of six hours; each stretch has a number of runs and a level.
     fn times(levels: &[&[(usize, f64)]]) -> BTreeMap<String, Vec<(i64, f64)>> {
         let mut stream = Stream::new(7, 0);
         let mut all = BTreeMap::new();
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(messages.len(), 1, "{messages:?}");
         assert!(messages[0].starts_with("`t1` got 3"), "{messages:?}");
         assert!(messages[0].contains("in the last 12 days"), "{messages:?}");
-        // What was long ago is no news.
+        // Changes long ago are not reported.
         let later = (90.0 * DAY) as i64;
         assert!(slower_tests(&times(&[same, slower, faster, same, same]), later).is_empty());
         assert!(slower_tests(&times(&[same, same, same, same]), now).is_empty());

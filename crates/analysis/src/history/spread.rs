@@ -1,12 +1,13 @@
-//! By how much the runs of one level differ, for people who look at a difference of two runs. No decision rests on it.
+//! The variation between the runs of one level, for users who look at the difference of two runs.
+//! No decision depends on it.
 
 use super::trend::Trend;
 use crate::policy;
 use assay_stats::descriptive;
 
 impl Trend {
-    /// A robust standard deviation of the runs since the last change, as a fraction of their median; `None` where they are too few, or
-    /// their median is not positive.
+    /// Robust standard deviation of the runs since the last change, as a fraction of their median;
+    /// `None` if they are too few or their median is not positive.
     pub fn spread(&self) -> Option<f64> {
         let last = self.parts.last().filter(|part| part.median > 0.0)?;
         let values = &self.values()[last.from..last.to];

@@ -1,7 +1,7 @@
-//! What a history keeps of a run beside its samples: for every metric of every benchmark one [`RunSummary`].
+//! Summarizes a run for the history: one [`RunSummary`] for every metric of every benchmark.
 //!
-//! Values that come from several processes or builds are taken together within each first: a thousand iterations of one process are one
-//! process. Nothing is compared.
+//! Values from several processes or builds are first summarized within each: a thousand iterations
+//! of one process count as one process. Nothing is compared.
 
 use super::{Benchmark, RunSummary};
 use crate::describe::Description;
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 /// Confidence of the interval of a run's centre.
 const CONFIDENCE: f64 = 0.95;
 
-/// What is kept of one metric of one subject.
+/// The summary of one metric of one subject.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summarised {
     /// Index of the subject.
@@ -23,18 +23,19 @@ pub struct Summarised {
     pub metric: usize,
     /// The benchmark.
     pub benchmark: Benchmark,
-    /// The commit of its side, where that differs from the run's: `None` for the run's own.
+    /// The commit of its side; `None` if it is the run's own.
     pub commit: Option<String>,
-    /// What the run knows.
+    /// Its summary.
     pub result: RunSummary,
 }
 
-/// What a machine is called: its host name, or its processor; `None` where nothing is known.
+/// The name of a machine: its host name, or its processor; `None` if unknown.
 pub fn machine_name(environment: &Environment) -> Option<&str> {
     environment.text("hostname").or_else(|| environment.text("cpu_model"))
 }
 
-/// One entry for each metric of each subject that has values, or of which a summary survives. O(observations · log).
+/// Returns one entry for each metric of each subject with values or a recorded summary.
+/// O(observations · log).
 pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
     let by_subject = samples.by_subject();
     let summaries: HashMap<(usize, &str), &Summary> =
@@ -48,7 +49,7 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
         let benchmark = Benchmark {
             name: name.clone(),
             parameters: of.parameters.clone(),
-            // Sides that are revisions, and commands, which have names of their own, are no roles.
+            // Sides that are revisions, and commands with names of their own, have no role.
             role: if own.is_some() || row.name.is_empty() { 0 } else { of.side },
         };
         for (metric, known) in samples.metrics.iter().enumerate() {
@@ -79,7 +80,7 @@ fn of_values(
     let series: Vec<(u32, f64)> = by_subject.series(subject, metric).collect();
     let mut units: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for &(observation, value) in &series {
-        // One level alone numbers the values themselves, unless it is that of recordings.
+        // A single level just numbers the values, unless it is that of recordings.
         let level = by_subject.level(observation);
         let outermost = level.first().filter(|_| pooled || level.len() > 1);
         let Some(outermost) = outermost else {
@@ -161,7 +162,7 @@ mod tests {
     fn iterations_of_one_process_count_once() {
         let mut samples = Samples::new(vec![Metric::lower("time", Unit::Second)]);
         samples.add_subject("a");
-        // One of seven processes is slow, and has most of the iterations.
+        // One of seven processes is slow and has most of the iterations.
         for process in 0..7 {
             for iteration in 0..if process == 0 { 100 } else { 3 } {
                 let value = if process == 0 { 9.0 } else { 1.0 + f64::from(process) / 100.0 };

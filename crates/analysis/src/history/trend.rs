@@ -1,10 +1,11 @@
-//! A benchmark over its revisions: where it changed, by how much, and between which commits.
+//! The trend of a benchmark over its revisions: where it changed, by how much, and between which
+//! commits.
 //!
-//! The points are runs, so that a run of many processes counts once. Where their level changed, [`levels`] says. Of each change the size is the
-//! Hodges-Lehmann ratio of the runs before and after it, its interval widened by what successive runs have in common, and its place a
-//! confidence set ([`change_points::places`]). Runs of
-//! one commit are no change of the code: a change among them is said to be one of the machine. What rises steadily has no place, and is said
-//! to creep ([`creep`]).
+//! The points are runs, so a run of many processes counts once. [`levels`] detects changes of
+//! level. The size of a change is the Hodges-Lehmann ratio of the runs before and after it, with an
+//! interval widened for the correlation of successive runs, and its place is a confidence set
+//! ([`change_points::places`]). A change among runs of one commit is attributed to the machine, not
+//! the code. A steady rise has no place and is reported as creep ([`creep`]).
 
 use super::creep::{self, Creep};
 use super::levels;
@@ -17,7 +18,7 @@ use assay_data::{Better, Finding, Severity};
 use assay_stats::change_points::{self, Levels};
 use assay_stats::{Interval, descriptive, two_sample};
 
-/// So often the number of changes that share an error is doubled: a thousand of them.
+/// Number of powers of two for which places are computed: up to a thousand changes share an error.
 const SHARED: usize = 11;
 
 /// Runs between two changes.
@@ -25,7 +26,7 @@ const SHARED: usize = 11;
 pub struct Part {
     /// Index of the first run.
     pub from: usize,
-    /// Index behind the last run.
+    /// One past the index of the last run.
     pub to: usize,
     /// Median of the runs.
     pub median: f64,
@@ -34,23 +35,23 @@ pub struct Part {
 /// A change between two parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// Index of the first run after it, as it fits best.
+    /// Index of the first run after it, by best fit.
     pub index: usize,
     /// The earliest run that may be the first after it.
     pub earliest: usize,
     /// The latest run that may be the first after it.
     pub latest: usize,
-    /// After / before; `None` where a value is zero or negative.
+    /// After / before; `None` if a value is zero or negative.
     pub ratio: Option<Effect>,
     /// After − before.
     pub shift: Effect,
-    /// Whether it was for the better.
+    /// Whether it was an improvement.
     pub verdict: Verdict,
-    /// The chance of finding anything so clear in a series of as many runs that didn't change.
+    /// p-value of such a clear change in a series of this length.
     pub p: f64,
-    /// Where somebody accepted it: the first accepted level that its new one belongs to.
+    /// The first accepted level that its new one belongs to, if any.
     pub accepted: Option<Blessing>,
-    /// The earliest and the latest run where the error is shared by 1, 2, 4, … changes.
+    /// The earliest and the latest run if the error is shared by 1, 2, 4, … changes.
     pub(super) shared: Vec<(usize, usize)>,
 }
 
@@ -61,31 +62,33 @@ pub struct Trend {
     pub series: Series,
     /// The parts, one more than changes.
     pub parts: Vec<Part>,
-    /// The changes, in their order.
+    /// The changes, in order.
     pub changes: Vec<Change>,
-    /// Where it rises or falls steadily instead, in their order.
+    /// Stretches that rise or fall steadily instead, in order.
     pub creeps: Vec<Creep>,
-    /// Where it begins or ends on another level for too few runs to call it a change.
+    /// An end on another level with too few runs to call it a change.
     pub short: Option<ShortLevel>,
     /// Confidence of intervals and places.
     pub confidence: f64,
-    /// What to know about it.
+    /// Findings about the trend.
     pub findings: Vec<Finding>,
 }
 
 impl Trend {
-    /// The last commit that is surely before a change, and the first that is surely after it; each `None` where its run has no revision.
+    /// The last commit certainly before a change, and the first certainly after it; each `None` if
+    /// its run has no revision.
     pub fn between(&self, change: &Change) -> (Option<&Revision>, Option<&Revision>) {
         let of = |index: usize| self.series.points.get(index).and_then(|p| p.revision.as_ref());
         (change.earliest.checked_sub(1).and_then(of), of(change.latest))
     }
 
-    /// How many commits lie after the one before a change, up to the one behind it; `None` where that is not known.
+    /// Number of commits that may have caused a change; `None` if unknown.
     pub fn commits(&self, change: &Change) -> Option<u64> {
         commits_between(self.between(change))
     }
 
-    /// Marks the changes that somebody accepted: those up to the run at which a level was. O(blessings · runs).
+    /// Marks accepted changes: those up to the run at which a level was accepted. O(blessings ·
+    /// runs).
     #[must_use]
     pub fn accepting(mut self, blessings: &[Blessing]) -> Self {
         let name = &self.series.benchmark.name;
@@ -100,20 +103,20 @@ impl Trend {
         self
     }
 
-    /// Values of all runs, in their order.
+    /// Values of all runs, in order.
     pub fn values(&self) -> Vec<f64> {
         self.series.points.iter().map(|point| point.result.centre).collect()
     }
 }
 
-/// How many commits lie behind the first of two, up to the second.
+/// Number of commits after the first of two, up to the second.
 pub(super) fn commits_between(
     (before, after): (Option<&Revision>, Option<&Revision>),
 ) -> Option<u64> {
     after?.ordinal?.checked_sub(before?.ordinal?)
 }
 
-/// Looks for changes in a series. O(n log n) for each change.
+/// Detects changes in a series. O(n log n) per change.
 pub fn trend(mut series: Series, confidence: f64) -> Trend {
     in_order(&mut series.points);
     let values: Vec<f64> = series.points.iter().map(|point| point.result.centre).collect();
@@ -129,7 +132,7 @@ pub fn trend(mut series: Series, confidence: f64) -> Trend {
         .windows(3)
         .filter_map(|edge| change(&values, edge, &found, series.metric.better, confidence))
         .collect();
-    // A slope has its ends apart, too.
+    // The ends of a slope differ as well.
     let creeps_at = |edge: usize| creeps.iter().any(|creep| creep.from == edge || creep.to == edge);
     let short = short_level::find(&values, &edges, series.metric.better, confidence)
         .filter(|short| !creeps_at(if short.is_first { 0 } else { values.len() }));
@@ -153,7 +156,7 @@ fn change(
     let shared: Vec<(usize, usize)> =
         places.into_iter().map(|(first, last)| (from + first, from + last)).collect();
     let &(earliest, latest) = shared.first()?;
-    // The same correlation that the places are found with.
+    // The correlation used to locate the places.
     let time = (1.0 + found.lag1) / (1.0 - found.lag1);
     let size =
         size_of_dependent((&values[from..index], &values[index..to]), time, better, confidence)?;
@@ -172,19 +175,19 @@ fn change(
     })
 }
 
-/// How far some runs lie from others.
+/// The size of a difference between two groups of runs.
 pub(super) struct Size {
     pub ratio: Option<Effect>,
     pub shift: Effect,
     pub verdict: Verdict,
 }
 
-/// Of the runs after something, beside those before it; `None` where there are none.
+/// Compares the runs after with those before; `None` if there are none.
 pub(super) fn size(before: &[f64], after: &[f64], better: Better, confidence: f64) -> Option<Size> {
     size_of_dependent((before, after), 1.0, better, confidence)
 }
 
-/// [`size`] of runs before and after with this autocorrelation time.
+/// Like [`size`], for runs with this autocorrelation time.
 fn size_of_dependent(
     (before, after): (&[f64], &[f64]),
     time: f64,
@@ -248,7 +251,7 @@ pub(super) fn without_commit(point: &Point) -> Finding {
     Finding::new("CHANGED_WITHOUT_COMMIT", Severity::Warning, message)
 }
 
-/// Fewer runs than it takes.
+/// The finding about a benchmark with too few runs.
 pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding {
     let message = format!(
         "of {benchmark} there {} on this machine: {more} more {} needed at least to know what is normal",
@@ -258,7 +261,7 @@ pub(super) fn too_few_runs(benchmark: &str, runs: usize, more: usize) -> Finding
     of_too_few_runs(message).about(benchmark).with("runs", runs as f64).with("more", more as f64)
 }
 
-/// Several series that have fewer.
+/// The finding about several series with too few runs.
 pub(super) fn too_few_runs_of_several(few: usize, all: usize) -> Finding {
     let message = format!(
         "{few} of {all} series {} fewer than {} runs on one machine: a change cannot be detected there",
@@ -272,7 +275,8 @@ fn of_too_few_runs(message: String) -> Finding {
     Finding::new("TOO_FEW_RUNS", Severity::Note, message)
 }
 
-/// A benchmark that is missing from the runs that it belonged to; `last` names the last revision that had it.
+/// The finding about a benchmark that disappeared from its runs; `last` names the last revision
+/// that contained it.
 pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
     let message = format!(
         "{benchmark} is gone: it was last measured at {last}, and {} of the same benchmarks {} it",
@@ -284,7 +288,8 @@ pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
         .with("runs", runs as f64)
 }
 
-/// Commits around a change that the repository does not connect any more: `lost` is not in it, or none is and they lie on two branches.
+/// The finding about commits around a change that the repository no longer connects: `lost` is
+/// missing from it, or, if `None`, they are on two branches.
 pub fn commit_gone(lost: Option<&Revision>, before: &Revision, after: &Revision) -> Finding {
     let why = match lost {
         Some(lost) => format!("commit {} is not in the repository here any more", lost.short()),
@@ -304,7 +309,7 @@ mod tests {
     use assay_data::Metric;
     use assay_stats::resampling::Stream;
 
-    /// Runs of these values, each of a commit of its own unless `per_commit` of them share one.
+    /// Runs with these values; each `per_commit` of them share a commit.
     fn series(values: &[f64], per_commit: usize) -> Series {
         let point = |(place, &centre): (usize, &f64)| {
             let ordinal = (place / per_commit) as u64;
@@ -325,7 +330,7 @@ mod tests {
             benchmark: Benchmark { name: "b".to_owned(), ..Benchmark::default() },
             metric: Metric::wall(),
             machine: String::new(),
-            // The order in which they are handed over means nothing.
+            // The input order is irrelevant.
             points: values.iter().enumerate().map(point).rev().collect(),
         }
     }

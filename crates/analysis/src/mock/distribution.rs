@@ -1,30 +1,31 @@
-//! The distributions that synthetic data can follow, and how they are written: `2000 * mix(0.7:
-//! lognormal(0, 0.2), 0.3: 1 + lognormal(0, 0.2))`.
+//! The distributions of synthetic data, and their notation: `2000 * mix(0.7: lognormal(0, 0.2),
+//! 0.3: 1 + lognormal(0, 0.2))`.
 //!
-//! Numbers, distributions with their parameters, `+`, `-`, `*`, parentheses, and `mix` of
-//! distributions with their shares. A distribution that stands twice is drawn twice: the parts of a
-//! sum are independent. Read by recursive descent, which refuses what is nested too deeply or has
-//! too many parts, so that no text can exhaust the stack. Nothing is drawn here.
+//! The notation has numbers, distributions with their parameters, `+`, `-`, `*`, parentheses, and
+//! `mix` of distributions with their shares. A distribution that occurs twice is drawn twice: the
+//! parts of a sum are independent. The recursive-descent parser rejects input that is nested too
+//! deeply or has too many parts, so that no input can exhaust the stack. Nothing is drawn here.
 //!
-//! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`,
-//! `atom = number | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (',' share ':' sum)* ')'`.
+//! The grammar: `sum = product (('+'|'-') product)*`, `product = atom ('*' atom)*`, `atom = number
+//! | '-' atom | '(' sum ')' | name '(' number (',' number)* ')' | 'mix' '(' share ':' sum (','
+//! share ':' sum)* ')'`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Parentheses within parentheses beyond this are refused.
+/// Maximum nesting depth of parentheses.
 const DEEPEST: usize = 32;
-/// The most numbers, distributions and signs that one text may have.
+/// Maximum number of numbers, distributions and signs in one text.
 pub const MOST_PARTS: usize = 256;
-/// How far the shares of a mixture may be from 1 together: what rounding of decimals makes.
+/// Tolerance for the sum of a mixture's shares, due to rounding of decimals.
 const SHARES_WITHIN: f64 = 1e-9;
 
-/// How a value is drawn.
+/// The distribution of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Always this number.
     Constant(f64),
-    /// Any number between two, `low` < `high`, each as likely.
+    /// Uniform between `low` < `high`.
     Uniform {
         /// The smallest.
         low: f64,
@@ -38,31 +39,33 @@ pub enum Distribution {
         /// Standard deviation.
         sd: f64,
     },
-    /// The exponential of a normal number with this mean and standard deviation (≥ 0), as R's `rlnorm`.
+    /// The exponential of a normal number with this mean and standard deviation (≥ 0), as in R's
+    /// `rlnorm`.
     LogNormal {
         /// Mean of the logarithm.
         mean: f64,
         /// Standard deviation of the logarithm.
         sd: f64,
     },
-    /// Exponential, with its mean (> 0): R's `rexp` takes 1/mean.
+    /// Exponential, given its mean (> 0); R's `rexp` takes 1/mean.
     Exponential {
         /// Mean.
         mean: f64,
     },
-    /// Student's t, with its degrees of freedom (> 0): the fewer, the wilder.
+    /// Student's t, given its degrees of freedom (> 0): fewer mean heavier tails.
     Student {
         /// Degrees of freedom.
         df: f64,
     },
-    /// Pareto: `least` (> 0) times a power of chance; the smaller `shape` (> 0), the heavier the tail.
+    /// Pareto: `least` (> 0) times a power of a uniform number; a smaller `shape` (> 0) means a
+    /// heavier tail.
     Pareto {
         /// Exponent of the tail.
         shape: f64,
         /// The smallest value.
         least: f64,
     },
-    /// The value with the other sign.
+    /// The negated value.
     Negative(Box<Distribution>),
     /// The sum of two independent values.
     Sum(Box<Distribution>, Box<Distribution>),
@@ -70,27 +73,28 @@ pub enum Distribution {
     Difference(Box<Distribution>, Box<Distribution>),
     /// The product of two independent values.
     Product(Box<Distribution>, Box<Distribution>),
-    /// One of several distributions, each with its share; the shares are positive and make 1.
+    /// One of several distributions, each with its share; the shares are positive and sum to 1.
     Mix(Vec<(f64, Distribution)>),
 }
 
-/// Why a distribution could not be read, and where.
+/// Why a distribution could not be parsed, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at character {position} of `{text}`: {problem}")]
 pub struct DistributionError {
     /// The whole text.
     pub text: String,
-    /// Where the problem begins, in characters counted from 1; one past the end where something is lacking.
+    /// Start of the problem, in characters counted from 1; one past the end if something is
+    /// missing.
     pub position: usize,
-    /// What is wrong, and what would be right.
+    /// The problem and its correction.
     pub problem: String,
 }
 
-/// The index of a parameter, and what is wrong with it.
+/// The index of a parameter, and the problem with it.
 type WrongParameter = (usize, &'static str);
 
-/// A distribution by its name: its parameters, and what makes the distribution of them, or says
-/// what is wrong with the parameter of which index.
+/// A named distribution: its parameters, and a function that creates it from them, or returns which
+/// parameter is wrong.
 struct Named {
     name: &'static str,
     parameters: &'static [&'static str],
@@ -103,7 +107,7 @@ const NAMED: [Named; 6] = [
         parameters: &["LOW", "HIGH"],
         make: |p| {
             let (low, high) = (p[0], p[1]);
-            // Their difference must be a number, too.
+            // Their difference must be finite, too.
             if low < high && (high - low).is_finite() {
                 Ok(Distribution::Uniform { low, high })
             } else {
@@ -282,7 +286,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What stands behind the word `mix`.
+    /// Parses what follows the word `mix`.
     fn mix(&mut self) -> Result<Distribution, DistributionError> {
         self.expect('(')?;
         let mut parts = Vec::new();
@@ -405,13 +409,13 @@ impl Reader<'_> {
     }
 }
 
-/// A number without the noise of a sum of decimals.
+/// A number without the rounding errors of a sum of decimals.
 fn short(number: f64) -> String {
     let text = format!("{number:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A number that reads back to the same double; with an exponent where it would have a long row of zeros.
+/// A number that parses back to the same double, with an exponent instead of many zeros.
 pub fn written(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 || (1e-5..1e16).contains(&size) {
@@ -426,7 +430,7 @@ fn named(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[f64]) -> fmt::Res
     write!(f, "{name}({})", parameters.join(", "))
 }
 
-/// How tightly a distribution holds together when it is written.
+/// Precedence of a distribution's notation.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Bond {
     Sum,
@@ -443,8 +447,7 @@ impl Distribution {
         }
     }
 
-    /// Writes the distribution, in parentheses where it holds together less tightly than its place
-    /// asks.
+    /// Writes the distribution, in parentheses if its precedence is lower than its place requires.
     fn write(&self, f: &mut fmt::Formatter<'_>, place: Bond) -> fmt::Result {
         if self.bond() < place {
             f.write_str("(")?;
@@ -490,7 +493,7 @@ impl Distribution {
 }
 
 impl fmt::Display for Distribution {
-    /// As it can be read back, with one blank around signs and behind commas.
+    /// Writes it so that it can be parsed back, with one space around signs and after commas.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, Bond::Sum)
     }

@@ -3,8 +3,8 @@
 //! Distributions with an inverse distribution function are drawn by it from one uniform number;
 //! Student's t by Bailey's polar method (1994, Mathematics of Computation 62, 779: t = √(ν
 //! (u^(−2/ν) − 1)) cos 2πv, here with two uniform numbers instead of a rejection, so that every
-//! value takes as many). The generator is PCG (64 bits out of a state of 128), one for every
-//! subject and one for the order within blocks, so that what one subject draws does not depend on
+//! value uses the same number). The generator is PCG (64 bits from a state of 128), one for every
+//! subject and one for the order within blocks, so that the draws of one subject do not depend on
 //! the others.
 
 use super::{Change, Distribution, MockError, Recipe};
@@ -13,33 +13,34 @@ use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::TAU;
 
-/// A value with its place.
+/// A value and its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// Index of the subject in the recipe.
     pub subject: usize,
-    /// Block and place within it, both from 0; `None` for what is not taken in blocks.
+    /// Block and position within it, both from 0; `None` for data without blocks.
     pub place: Option<(u32, u32)>,
     /// The value, finite.
     pub value: f64,
 }
 
-/// Hands out the values of a recipe in the order in which they would be measured: block by block, or one subject after the other.
+/// Generates the values of a recipe in the order in which they would be measured: block by block,
+/// or one subject after the other.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     recipe: Recipe,
     sources: Vec<Source>,
     order: Vec<usize>,
     shuffling: Pcg64Mcg,
-    /// How many values were handed out.
+    /// Number of values generated.
     done: u64,
 }
 
 impl Simulation {
-    /// Begins.
+    /// Starts a simulation.
     ///
     /// # Errors
-    /// When there is nothing to draw, or memory or step are none.
+    /// If there is nothing to draw, or memory or step are invalid.
     pub fn new(recipe: Recipe) -> Result<Self, MockError> {
         if recipe.subjects.is_empty() || recipe.count == 0 {
             return Err(MockError::Nothing);
@@ -64,7 +65,8 @@ impl Simulation {
         })
     }
 
-    /// Subject and place of the next value, and how much of the time it stands in has passed: from 0 to 1.
+    /// Subject and place of the next value, its index, and the elapsed share of the time, from 0
+    /// to 1.
     fn turn(&mut self) -> (usize, Option<(u32, u32)>, u64, f64) {
         let (subjects, count) = (self.order.len() as u64, u64::from(self.recipe.count));
         let part = |index: u64, of: u64| if of > 1 { index as f64 / (of - 1) as f64 } else { 0.0 };
@@ -123,7 +125,7 @@ impl Iterator for Simulation {
 }
 
 impl Change {
-    /// A part of the change.
+    /// The change multiplied by `part`.
     fn scaled(self, part: f64) -> Self {
         match self {
             Self::Relative(fraction) => Self::Relative(fraction * part),
@@ -139,7 +141,8 @@ impl Change {
     }
 }
 
-/// The multiple of a step that is nearest; where so many steps make a whole one, without the noise of multiplying by a decimal.
+/// Rounds to the nearest multiple of a step. If a whole number of steps make 1, avoids the rounding
+/// error of multiplying by a decimal.
 fn rounded(value: f64, step: f64) -> f64 {
     let steps = (value / step).round();
     let inverse = (1.0 / step).round();
@@ -155,8 +158,8 @@ fn rounded(value: f64, step: f64) -> f64 {
 struct Source {
     random: Pcg64Mcg,
     memory: f64,
-    /// With memory, for every random choice of the distribution the normal number behind its last
-    /// one; NaN where there was none yet.
+    /// With memory, the normal number behind the last draw of every random choice of the
+    /// distribution; NaN before the first.
     remembered: Vec<f64>,
 }
 
@@ -172,7 +175,7 @@ impl Source {
             Distribution::Exponential { mean } => -mean * self.uniform(choice).ln(),
             Distribution::Student { df } => {
                 let (u, v) = (self.uniform(choice), self.uniform(choice));
-                // u^(-2/df) - 1, without losing digits where it is near 0.
+                // u^(-2/df) - 1, accurate near 0.
                 (df * (-2.0 / df * u.ln()).exp_m1()).sqrt() * (TAU * v).cos()
             }
             Distribution::Pareto { shape, least } => {
@@ -207,12 +210,12 @@ impl Source {
         value
     }
 
-    /// The next uniform number of this choice, between 0 and 1, both excluded.
+    /// The next uniform number of this choice, between 0 and 1 exclusive.
     fn uniform(&mut self, choice: &mut usize) -> f64 {
         if self.memory == 0.0 {
             return uniform(&mut self.random);
         }
-        // Beyond this a distribution function of doubles is 1.
+        // Beyond this a distribution function in doubles is 1.
         normal::cdf(self.remembering(choice)).clamp(f64::MIN_POSITIVE, 1.0 - f64::EPSILON)
     }
 
@@ -223,7 +226,7 @@ impl Source {
         self.remembering(choice)
     }
 
-    /// The next normal number of this choice, near the one before it.
+    /// The next normal number of this choice, correlated with the previous one.
     fn remembering(&mut self, choice: &mut usize) -> f64 {
         let index = *choice;
         *choice += 1;
@@ -242,7 +245,7 @@ impl Source {
     }
 }
 
-/// How many random choices a distribution may need.
+/// Maximum number of random choices of a distribution.
 fn choices(distribution: &Distribution) -> usize {
     match distribution {
         Distribution::Constant(_) => 0,
@@ -262,14 +265,14 @@ fn choices(distribution: &Distribution) -> usize {
     }
 }
 
-/// A uniform number between 0 and 1, both excluded: the middle of one of 2^52 equal parts.
+/// A uniform number between 0 and 1 exclusive: the middle of one of 2^52 equal parts.
 fn uniform(random: &mut Pcg64Mcg) -> f64 {
     const PARTS: f64 = (1_u64 << 52) as f64;
     ((random.next_u64() >> 12) as f64 + 0.5) / PARTS
 }
 
-/// A generator of its own for every number `which`: seed and number go through the finaliser of SplitMix64 (Steele, Lea & Flood 2014),
-/// so that neighbours have nothing in common.
+/// A separate generator for every number `which`: seed and number go through the finalizer of
+/// SplitMix64 (Steele, Lea & Flood 2014), so that neighbouring ones are unrelated.
 fn generator(seed: u64, which: u64) -> Pcg64Mcg {
     let scattered = |mut z: u64| {
         z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -290,7 +293,7 @@ mod tests {
             (rounded(0.123_456, 0.01), rounded(7.3, 2.0), rounded(-7.3, 2.0)),
             (0.12, 8.0, -8.0)
         );
-        // Three tenths are no whole part of one.
+        // 1 is not a multiple of 0.3.
         assert_eq!(rounded(0.35, 0.3), 0.3);
     }
 }

@@ -1,16 +1,16 @@
-//! What goes wrong with synthetic data, and how it is written: outliers (`1%: 10 x`), drift
-//! (`5%`), a tick (`period 10, 3%`), the step of a clock (`1us`). Amounts are in the numbers of the
-//! distribution, or in a unit that can be converted to theirs.
+//! Effects on synthetic data and their notation: outliers (`1%: 10 x`), drift (`5%`), a tick
+//! (`period 10, 3%`), the step of a clock (`1us`). Amounts are in the numbers of the distribution,
+//! or in a unit that can be converted to theirs.
 
 use assay_data::Unit;
 use assay_data::unit::{Quantity, parse_quantity, unit_of_symbol};
 
-/// What the numbers of a distribution are: so many of a base unit each.
+/// The meaning of a distribution's numbers, in base units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Numbers {
     /// The base unit.
     pub unit: Unit,
-    /// How many base units one of them is.
+    /// Number of base units per number.
     pub factor: f64,
 }
 
@@ -21,7 +21,7 @@ impl Default for Numbers {
     }
 }
 
-/// How much more a value has than it would have.
+/// Increase of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     /// This fraction of itself.
@@ -30,41 +30,41 @@ pub enum Change {
     Absolute(f64),
 }
 
-/// Values that are much larger than the others, here and there.
+/// Occasional values that are much larger than the others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outliers {
-    /// The chance of a value to be one, from 0 to 1.
+    /// Probability of an outlier, from 0 to 1.
     pub share: f64,
-    /// What it then has more.
+    /// Increase of an outlier.
     pub change: Change,
 }
 
-/// What comes back after every so many values.
+/// A periodic effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tick {
-    /// It hits every `period`-th value; at least 1.
+    /// Every `period`-th value is affected; at least 1.
     pub period: u32,
-    /// What that has more.
+    /// Increase of an affected value.
     pub change: Change,
 }
 
-/// Why an effect could not be read.
+/// Why an effect could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EffectError(String);
 
 impl Numbers {
-    /// The numbers of a unit by its symbol; any word that is not known is a unit of its own.
+    /// Numbers of a unit given by its symbol; an unknown word is a unit of its own.
     pub fn of_symbol(symbol: &str) -> Self {
         let (factor, unit) =
             unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));
         Self { unit, factor }
     }
 
-    /// An amount as people type it, in these numbers: bare, or with a unit that can be converted.
+    /// Parses an amount in these numbers: bare, or with a unit that can be converted.
     ///
     /// # Errors
-    /// When it is not a number, a share of something, or of another unit.
+    /// If the text is not a number, or is a fraction, or has another unit.
     pub fn amount(&self, text: &str) -> Result<f64, EffectError> {
         match parse_quantity(text).map_err(|error| EffectError(error.to_string()))? {
             Quantity::Bare(number) => Ok(number),
@@ -80,8 +80,8 @@ impl Numbers {
         }
     }
 
-    /// Numbers of the distribution in the base unit. Divided by a whole number where that is what
-    /// is meant: 12.5 ms are the double nearest to 0.0125.
+    /// Converts numbers of the distribution to the base unit. Divides by a whole number if that is
+    /// what is meant: 12.5 ms are the double nearest to 0.0125.
     pub fn to_base(&self, number: f64) -> f64 {
         if self.factor < 1.0 { number / (1.0 / self.factor).round() } else { number * self.factor }
     }
@@ -92,10 +92,10 @@ impl Numbers {
 }
 
 impl Change {
-    /// Reads `5%`, `300` or `2ms`; less is written with a minus.
+    /// Parses `5%`, `300` or `2ms`; decreases have a minus sign.
     ///
     /// # Errors
-    /// When it is none of these.
+    /// If the text is none of these.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         match parse_quantity(text) {
             Ok(Quantity::Fraction(fraction)) => Ok(Self::Relative(fraction)),
@@ -105,10 +105,11 @@ impl Change {
 }
 
 impl Outliers {
-    /// Reads `1%: 10 x` (a hundredth of the values is ten times as large) or `1%: +300` (has 300 more).
+    /// Parses `1%: 10 x` (one value in a hundred is ten times as large) or `1%: +300` (is larger by
+    /// 300).
     ///
     /// # Errors
-    /// When share or size are missing or none.
+    /// If share or size are missing or invalid.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         let usage = "write the share and the size of outliers, as in `1%: 10 x` or `1%: +300`";
         let (share, size) = text.split_once(':').ok_or_else(|| EffectError(usage.to_owned()))?;
@@ -133,10 +134,10 @@ impl Outliers {
 }
 
 impl Tick {
-    /// Reads `period 10, 3%`: every tenth value is 3 % larger. The word may be left out.
+    /// Parses `period 10, 3%`: every tenth value is 3 % larger. The word is optional.
     ///
     /// # Errors
-    /// When period or size are missing or none.
+    /// If period or size are missing or invalid.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         let usage = "write a tick as in `period 10, 3%`: every tenth value is 3 % larger";
         let (period, size) = text.split_once(',').ok_or_else(|| EffectError(usage.to_owned()))?;

@@ -1,4 +1,4 @@
-//! What is drawn has the distribution that was asked for, and comes again from its seed.
+//! Drawn values have the requested distribution, and are reproducible from their seed.
 
 use super::*;
 use assay_stats::{autocorrelation, descriptive};
@@ -18,7 +18,7 @@ fn drawn(distribution: &str, count: u32) -> Vec<f64> {
     values(recipe(distribution, count))
 }
 
-/// Holds that a number lies so near what it should be.
+/// Asserts that a number is close to its expected value.
 #[track_caller]
 fn near(found: f64, expected: f64, within: f64) {
     assert!((found - expected).abs() <= within, "{found} is not {expected} ± {within}");
@@ -26,7 +26,7 @@ fn near(found: f64, expected: f64, within: f64) {
 
 #[test]
 fn every_distribution_has_the_quantiles_that_its_name_promises() {
-    // Value, and the probability of not exceeding it, as R's distribution functions have it.
+    // Values and the probability of not exceeding them, by R's distribution functions.
     let known = [
         ("uniform(2, 6)", [(3.0, 0.25), (5.0, 0.75)]),
         ("normal(10, 2)", [(10.0, 0.5), (12.0, 0.841_344_7)]),
@@ -112,7 +112,7 @@ fn blocks_hold_every_subject_once_in_an_order_drawn_anew() {
         assert_eq!(places, [0, 1, 2].map(|position| Some((number as u32, position))));
     }
     assert!(first.iter().all(|&count| count > 140 && count < 260), "{first:?}");
-    // The values of a subject are those that it would have by itself.
+    // A subject's values do not depend on the blocks.
     let apart = Recipe { blocks: false, ..recipe };
     let of_b = |recipe: Recipe| -> Vec<f64> {
         let drawn = Simulation::new(recipe).expect("sound").map(|d| d.expect("finite"));
@@ -225,7 +225,7 @@ fn an_error_in_a_distribution_says_where_and_what_would_be_right() {
     assert!(told(&long).1.contains("256 parts"));
 }
 
-/// Distributions as the reader makes them: a minus before a number belongs to the number.
+/// Distributions as the parser creates them: a minus before a number belongs to the number.
 fn any_distribution() -> impl Strategy<Value = Distribution> {
     let number = prop_oneof![-1e6..1e6_f64, Just(0.0), Just(1e-300), Just(1e300)];
     let size = 0.001..1e3_f64;

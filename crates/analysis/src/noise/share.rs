@@ -1,14 +1,15 @@
-//! The share of a series' spread that goes with other series taken at the same time.
+//! The share of a series' variance that goes with other series recorded at the same time.
 //!
-//! Of every series the running median over 31 runs is taken away, so that slow drift, which would make any two series look
-//! related, counts neither as spread nor as explained. What is left is ranked: the share of one cause is the square of
-//! Spearman's correlation, that of several the R² of a linear regression on their ranks (Kendall & Gibbons, *Rank Correlation
-//! Methods*, 5th ed.; Conover & Iman 1981 for regression on ranks). Both are adjusted for the number of causes (Ezekiel 1930),
-//! or a few runs would always seem partly explained.
+//! The running median over 31 runs is subtracted from every series, so that slow drift, which would
+//! make any two series look related, counts neither as variance nor as explained. The residuals are
+//! ranked: the share of one cause is the square of Spearman's correlation, that of several the R²
+//! of a linear regression on their ranks (Kendall & Gibbons, *Rank Correlation Methods*, 5th ed.;
+//! Conover & Iman 1981 for regression on ranks). Both are adjusted for the number of causes
+//! (Ezekiel 1930), since a few runs would otherwise always seem partly explained.
 //!
-//! Nothing is claimed that chance gives in more than 1 % of subjects: under independence R² of k
-//! causes follows the distribution Beta(k/2, (m − k − 1)/2), exact for normal scores and close for
-//! ranks. In place of n stands m, the number of independent runs that the pair is worth by
+//! Nothing is claimed that chance gives in more than 1 % of subjects: under independence, R² of k
+//! causes follows the distribution Beta(k/2, (m − k − 1)/2), which is exact for normal scores and
+//! close for ranks. m, used in place of n, is the effective number of runs of the pair by
 //! Bartlett's formula (1935), because two series that each alternate, or each come in bursts, agree
 //! more often by chance. Counts that are nearly always zero can't reach a large share: one switch
 //! in a hundred runs explains one rank in a hundred.
@@ -18,26 +19,27 @@ use assay_stats::{autocorrelation, descriptive, special};
 
 /// Width of the running median, in runs.
 const WINDOW: usize = 31;
-/// Lags over which two series may agree because each depends on itself.
+/// Number of lags over which two autocorrelated series may agree.
 const LAGS: usize = 12;
-/// A cause of which less than this is its own is explained by the others already.
+/// A cause with a smaller share of its own is already explained by the others.
 const OWN: f64 = 1e-9;
 
-/// What goes with each cause, and with all.
+/// The shares that go with each cause, and with all.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Explained {
     pub alone: Vec<Alone>,
     pub together: Option<f64>,
 }
 
-/// What goes with one cause.
+/// The share that goes with one cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Alone {
     pub correlation: Option<f64>,
     pub share: Option<f64>,
 }
 
-/// `values` and every one of `causes`: as many, finite, run by run. O(causes · n · window).
+/// `values` and every one of `causes` have equal lengths and are finite, run by run. O(causes · n ·
+/// window).
 pub(super) fn explained(values: &[f64], causes: &[&[f64]]) -> Explained {
     let nothing = || Explained { alone: vec![Alone::default(); causes.len()], together: None };
     if values.len() < policy::CAUSE_FROM {
@@ -80,7 +82,7 @@ fn together<'a>(target: &Standard, sources: impl Iterator<Item = &'a Standard>) 
     claimed(squared.min(1.0), basis.len(), runs, policy::CAUSE_LEVEL)
 }
 
-/// The adjusted share, where `squared` is more than chance gives in `level` of cases.
+/// The adjusted share, if `squared` is significant at `level`.
 fn claimed(squared: f64, causes: usize, runs: f64, level: f64) -> Option<f64> {
     let k = causes as f64;
     let freedom = runs - k - 1.0;
@@ -93,14 +95,14 @@ fn claimed(squared: f64, causes: usize, runs: f64, level: f64) -> Option<f64> {
     (chance <= level && adjusted > 0.0).then_some(adjusted)
 }
 
-/// Ranks without slow drift, with mean 0 and length 1.
+/// Ranks without slow drift, with mean 0 and norm 1.
 struct Standard {
     ranks: Vec<f64>,
     autocorrelation: Vec<f64>,
 }
 
 impl Standard {
-    /// `None` for a series that does not change but slowly.
+    /// `None` for a series that is constant apart from slow drift.
     fn of(values: &[f64]) -> Option<Self> {
         let mut ranks = autocorrelation::ranks(&without_drift(values));
         let autocorrelation = autocorrelation::autocorrelation(&ranks, LAGS.min(values.len() / 4));
@@ -114,14 +116,15 @@ impl Standard {
         Some(Self { ranks, autocorrelation })
     }
 
-    /// How many independent runs the correlation of the two rests on, at most n.
+    /// Effective number of runs for the correlation of the two, at most n.
     fn independent_with(&self, other: &Self) -> f64 {
         let inflation = 1.0 + 2.0 * dot(&self.autocorrelation, &other.autocorrelation);
         self.ranks.len() as f64 / inflation.max(1.0)
     }
 }
 
-/// The window is narrower towards the ends, so that it stays centred and a steady drift leaves nothing there either.
+/// The window is narrower towards the ends, so that it stays centred and a steady drift is removed
+/// there as well.
 fn without_drift(values: &[f64]) -> Vec<f64> {
     let last = values.len().saturating_sub(1);
     let median_at = |i: usize| {

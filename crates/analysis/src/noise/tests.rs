@@ -1,4 +1,5 @@
-//! Simulated runs: a known share is found, none is claimed where there is none, and disturbed runs weigh less.
+//! Simulated runs: a known share is found, none is claimed without a cause, and disturbed runs
+//! weigh less.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -11,7 +12,7 @@ fn normals(random: &mut Stream, n: usize) -> Vec<f64> {
     (0..n).map(|_| random.normal()).collect()
 }
 
-/// Mostly zero, as counts of switches of a short program are.
+/// Mostly zero, like the counts of switches of a short program.
 fn counts(random: &mut Stream, n: usize, one_in: f64) -> Vec<f64> {
     let count = |u: f64, v: f64| if u < 1.0 / one_in { 1.0 + (3.0 * v).floor() } else { 0.0 };
     (0..n).map(|_| count(random.uniform(), random.uniform())).collect()
@@ -21,7 +22,7 @@ fn counts(random: &mut Stream, n: usize, one_in: f64) -> Vec<f64> {
 fn a_known_share_is_found() {
     let mut random = Stream::new(1, 0);
     let (cause, rest) = (normals(&mut random, 4000), normals(&mut random, 4000));
-    // 40 % of the variance; among ranks of normal values the correlation is a little smaller.
+    // 40 % of the variance; the correlation of ranks of normal values is slightly smaller.
     let values: Vec<f64> = cause
         .iter()
         .zip(&rest)
@@ -114,7 +115,8 @@ fn what_never_changes_explains_nothing_and_few_runs_say_nothing() {
     assert_eq!(share::explained(&times, &[]).together, None);
 }
 
-/// Two subjects in blocks: wall, involuntary switches, steal. Every tenth block the second subject is put aside.
+/// Two subjects in blocks, with wall time, involuntary switches, and steal. The second subject is
+/// preempted in every `every`-th block.
 fn disturbed_samples(blocks: u32, every: u32) -> Samples {
     let switches = Metric::lower("involuntary_switches", Unit::One);
     let mut samples =
@@ -148,7 +150,7 @@ fn disturbed_samples(blocks: u32, every: u32) -> Samples {
 fn runs_put_aside_more_than_usual_are_marked_and_weigh_less() {
     let analysis = analyse(&disturbed_samples(60, 6), &Options::default()).unwrap();
     let [old, new] = analysis.noise.as_slice() else { unreachable!("two subjects") };
-    // Of the old one only the stolen run.
+    // For the old one, only the run with stolen time.
     assert_eq!(old.disturbed, [6]);
     assert_eq!(new.disturbed, (0..60).step_by(6).map(|block| 2 * block + 1).collect::<Vec<_>>());
     assert!(new.is_disturbed() && !old.is_disturbed());
@@ -157,7 +159,7 @@ fn runs_put_aside_more_than_usual_are_marked_and_weigh_less() {
     let plain = analysis.comparisons[0].decision.estimate.exp();
     assert_eq!((weighed.scale, weighed.blocks, old.weighed), (Scale::Ratio, 11, None));
     assert!((weighed.estimate - 0.97).abs() < (plain - 0.97).abs(), "{weighed:?} {plain}");
-    // A spike in ten runs of a hundred explains little of the ranks, but it does explain that.
+    // A spike in ten of a hundred runs explains little of the ranks, but it does explain that.
     assert!(new.together.is_some_and(|share| (0.05..0.5).contains(&share)), "{new:?}");
 }
 
@@ -166,13 +168,13 @@ fn without_disturbed_runs_nothing_is_weighed() {
     let mut samples = disturbed_samples(40, 100);
     samples.metrics[2].name = "something_else".to_owned();
     let analysis = analyse(&samples, &Options::default()).unwrap();
-    // Block 0 alone was put aside.
+    // Only block 0 was preempted.
     assert_eq!(analysis.noise[1].disturbed, [1]);
     let quiet = analyse(&disturbed_samples(9, 100), &Options::default()).unwrap();
     assert!(quiet.noise[1].disturbed.is_empty(), "nine runs do not say what is usual");
     let few = analyse(&disturbed_samples(20, 12), &Options::default()).unwrap();
     assert!(few.noise[1].disturbed.len() == 2 && !few.noise[1].is_disturbed(), "{few:?}");
-    // Block 3 is weighed for its stolen time alone.
+    // Block 3 is down-weighted for its stolen time only.
     assert_eq!(quiet.noise[1].weighed.map(|w| w.blocks), Some(1));
 }
 

@@ -1,13 +1,15 @@
-//! The pseudo-median of differences that are not all believed alike.
+//! The weighted pseudo-median of differences that are not all equally reliable.
 //!
-//! A block weighs 1 / (1 + e), e being how far its worse run lies above the usual: in interquartile ranges of the count (at
-//! least 1 each), or in per cent of the run that was stolen. So one unusual switch halves a block, ten leave it a tenth, and
-//! none is ever thrown away: a rule that removes runs would have to be right about each of them, this one only on the whole.
-//! A Walsh average weighs the product of its two blocks' weights, and the estimate is the weighted median of all Walsh
-//! averages: Hodges and Lehmann's estimate with weights. With equal weights it is the pseudo-median that decides. It has no
-//! interval here on purpose: weights that look at the runs would need one of their own.
+//! A block has weight 1 / (1 + e), where e is the excess of its worse run over the usual: in
+//! interquartile ranges of the count (at least 1 each), or in per cent of the run that was stolen.
+//! So one unusual switch halves a block's weight, ten leave it a tenth, and no block is ever
+//! discarded: a rule that removes runs would have to be right about each of them, this one only
+//! overall. A Walsh average has the product of its two blocks' weights, and the estimate is the
+//! weighted median of all Walsh averages, a weighted Hodges-Lehmann estimate. With equal weights it
+//! is the pseudo-median that decides. It deliberately has no interval: weights that depend on the
+//! runs would need a different one.
 
-/// Halvings that bring an interval of doubles down to its last digit.
+/// Number of bisections that reduce an interval of doubles to its last digit.
 const HALVINGS: usize = 100;
 
 /// The weight of a block whose worse run has this excess, in 0..=1.
@@ -15,24 +17,26 @@ pub(super) fn weight(excess: f64) -> f64 {
     1.0 / (1.0 + excess.max(0.0))
 }
 
-/// The weighted median of the Walsh averages of (difference, weight); `None` for no blocks. Sorts them.
+/// The weighted median of the Walsh averages of (difference, weight) pairs, which are sorted in
+/// place; `None` if there are no blocks.
 ///
-/// Differences finite, weights positive. O(n log n + 200 n), no memory for the averages.
+/// Differences must be finite, weights positive. O(n log n + 200 n), without storing the averages.
 pub(super) fn pseudo_median(blocks: &mut [(f64, f64)]) -> Option<f64> {
     blocks.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let (&(least, _), &(most, _)) = (blocks.first()?, blocks.last()?);
     let half = weight_up_to(blocks, most) / 2.0;
-    // Half of the weight may lie exactly below a gap: then the median is the middle of that gap.
+    // If exactly half of the weight is below a gap, the median is the middle of that gap.
     let slack = half * 1e-11;
     let lower = first_where(least, most, |x| weight_up_to(blocks, x) >= half - slack);
     let upper = first_where(least, most, |x| weight_up_to(blocks, x) > half + slack);
     Some(lower + (upper - lower) / 2.0)
 }
 
-/// Weight of the Walsh averages at or below `x`, every pair counted once, each block with itself too.
+/// Weight of the Walsh averages at or below `x`, counting every pair once, including each block
+/// with itself.
 fn weight_up_to(sorted: &[(f64, f64)], x: f64) -> f64 {
     let mut total = 0.0;
-    // The weight of the blocks before `end`, which falls while `i` rises.
+    // The weight of the blocks before `end`, which decreases while `i` increases.
     let mut end = sorted.len();
     let mut below: f64 = sorted.iter().map(|(_, weight)| weight).sum();
     let mut before = 0.0;
@@ -50,7 +54,7 @@ fn weight_up_to(sorted: &[(f64, f64)], x: f64) -> f64 {
     total
 }
 
-/// The smallest double at which the condition, which never turns false again, is true; `most` if it is nowhere.
+/// The smallest double at which a monotone condition is true; `most` if it never is.
 fn first_where(least: f64, most: f64, condition: impl Fn(f64) -> bool) -> f64 {
     let (mut no, mut yes) = (least, most);
     if condition(least) {

@@ -1,44 +1,49 @@
-//! One scale and one number of decimals for values that stand under or beside each other: as many digits as their intervals support,
-//! and none of them lost beside something large. A value by itself, percents and durations are the parent's.
+//! Columns: one scale and one number of decimals for values shown together, with as many digits as
+//! their intervals support, and without losing the digits of small values next to large ones.
+//! Single values, percents and durations are in the parent module.
 
 use assay_data::{Unit, unit::Scale};
 
 use super::{MOST_DECIMALS, decimals_for, decimals_within, fixed, is_zero, two_digits};
 
-/// The same as [`MOST_DECIMALS`] where an interval supports them.
+/// Like [`MOST_DECIMALS`], if an interval supports them.
 const MOST_SUPPORTED_DECIMALS: usize = 12;
-/// Most significant digits of a value whose interval supports them: all that a double holds.
+/// Maximum number of significant digits of a value whose interval supports them: those of a double.
 const MOST_SUPPORTED: i32 = 15;
-/// What is smaller, against the largest value, is the rounding of the arithmetic.
+/// Anything smaller, relative to the largest value, is floating-point rounding.
 const ROUNDING: f64 = 1e-15;
-/// Digits of an interval's half width that are shown.
+/// Number of digits shown of an interval's half width.
 const HALF_WIDTH_DIGITS: i32 = 2;
 
-/// One scale and one number of decimals for values that stand under or beside each other.
+/// One scale and one number of decimals for values shown together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     unit: Unit,
     symbol: String,
     factor: f64,
     decimals: usize,
-    /// The smallest half width, in the base unit; infinite where there is none.
+    /// The smallest half width, in the base unit; infinite if there is none.
     narrowest: f64,
-    /// Smaller sizes, in the base unit, may print as zero: they are below what the intervals support.
+    /// Smaller sizes, in the base unit, may print as zero, since they are below what the intervals
+    /// support.
     floor: f64,
 }
 
 impl Column {
-    /// A column for `values` of which the intervals have these half widths (base units; what is not finite is passed over).
+    /// Creates a column for `values` whose intervals have these half widths (base units; non-finite
+    /// ones are ignored).
     ///
-    /// The scale is that of the smallest value unless the largest would then have five digits before its point. The decimals
-    /// show two digits of the smallest half width; without any, four digits of the values (three for bytes).
+    /// The scale is that of the smallest value, unless the largest would then have five digits
+    /// before the point. The decimals show two digits of the smallest half width, or, without any,
+    /// four digits of the values (three for bytes).
     pub fn new(unit: &Unit, values: &[f64], half_widths: &[f64]) -> Self {
         let (smallest, largest) = range(values);
         Self::in_scale(unit, scale_of(unit, smallest, largest), values, half_widths)
     }
 
-    /// A column for one row of a table that goes over decades: in the scale of the whole table, so that it can be read downwards,
-    /// unless it goes too far for one scale; with the decimals that this row deserves.
+    /// Creates a column for one row of a table that spans decades: in the scale of the whole table,
+    /// so that it can be read downwards, unless the range is too large for one scale; with the
+    /// decimals appropriate for this row.
     pub fn for_row(unit: &Unit, table: &[f64], row: &[f64], half_widths: &[f64]) -> Self {
         let (smallest, largest) = range(table);
         let scale = unit.scale_for(smallest);
@@ -54,11 +59,11 @@ impl Column {
         let narrowest = half_widths
             .iter()
             .map(|h| h / scale.factor)
-            // Narrower intervals are the rounding of the arithmetic.
+            // Narrower intervals are floating-point rounding.
             .filter(|h| h.is_finite() && *h > ROUNDING * largest)
             .fold(f64::INFINITY, f64::min);
         let plain_digits = if *unit == Unit::Byte { 3 } else { 4 };
-        // Values that scatter little about a large one have their digits far behind.
+        // Values with a small spread around a large one differ only in late digits.
         let supported = |value, digits| decimals_within(value, digits, MOST_SUPPORTED_DECIMALS);
         let decimals = if narrowest.is_finite() {
             supported(narrowest, HALF_WIDTH_DIGITS).min(supported(largest, MOST_SUPPORTED))
@@ -78,18 +83,19 @@ impl Column {
         Self { unit: unit.clone(), symbol, factor: scale.factor, decimals, narrowest, floor }
     }
 
-    /// A column for amounts that are shown in a sentence: like [`Column::new`], in the scale of the largest, so that an end near
-    /// zero does not make the others long.
+    /// Creates a column for amounts in a sentence: like [`Column::new`], in the scale of the
+    /// largest, so that an end near zero does not make the others long.
     pub fn for_amounts(unit: &Unit, amounts: &[f64], half_widths: &[f64]) -> Self {
         let largest = amounts.iter().map(|v| v.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max);
         let at_largest = Self::new(unit, &[largest], half_widths);
         let whole = amounts.iter().all(|v| v.fract() == 0.0);
-        // Half of a count is shown as such, though the largest is whole.
+        // Half of a count is shown as such, even if the largest is whole.
         let decimals = if whole { at_largest.decimals } else { at_largest.decimals.max(1) };
         at_largest.with_decimals(decimals)
     }
 
-    /// A column in the scale of the largest of these, with the decimals that show so many significant digits of it.
+    /// Creates a column in the scale of the largest value, with the decimals that show this many
+    /// significant digits of it.
     pub fn significant(unit: &Unit, values: &[f64], digits: i32) -> Self {
         let largest = range(values).1;
         let column = Self::new(unit, &[largest], &[]);
@@ -97,7 +103,7 @@ impl Column {
         column.with_decimals(decimals)
     }
 
-    /// The same column without decimals finer than this step, in the base unit; 0 for no limit.
+    /// The same column without decimals finer than this step in the base unit; 0 for no limit.
     #[must_use]
     pub fn no_finer_than(self, step: f64) -> Self {
         let finest = if step > 0.0 { decimals_for(step / self.factor, 1) } else { MOST_DECIMALS };
@@ -105,14 +111,14 @@ impl Column {
         self.with_decimals(decimals)
     }
 
-    /// The same column with so many decimals, whatever they leave of a small value.
+    /// The same column with this many decimals, even if that hides small values.
     #[must_use]
     pub fn with_decimals(self, decimals: usize) -> Self {
         Self { decimals, floor: f64::INFINITY, ..self }
     }
 
-    /// The same column with the fewest decimals that show these values whole, up to three more than it has; as it is where that
-    /// needs more. For values that are few and stand for themselves.
+    /// The same column with the fewest decimals that show these values exactly, up to three more
+    /// than it has; unchanged if that needs more. For a few values that matter individually.
     #[must_use]
     pub fn exact(self, values: &[f64]) -> Self {
         let whole = |decimals: usize| {
@@ -127,14 +133,15 @@ impl Column {
         }
     }
 
-    /// The same column with a decimal less, for what changes while one looks.
+    /// The same column with one decimal less, for live displays.
     #[must_use]
     pub fn with_fewer_digits(self) -> Self {
         Self { decimals: self.decimals.saturating_sub(1), ..self }
     }
 
-    /// The value without its unit. What is so much smaller than the largest that its digits would be lost keeps two of them; of plain
-    /// numbers, which have their unit in them, in its own scale.
+    /// The value without its unit. If its digits would be lost because it is much smaller than the
+    /// largest, it keeps two of them; a plain number, whose prefix is part of it, then uses its own
+    /// scale.
     pub fn number(&self, value: f64) -> String {
         let scaled = value / self.factor;
         let text = fixed(scaled, self.decimals);
@@ -144,17 +151,18 @@ impl Column {
         }
         let number = match text {
             _ if is_lost => two_digits(scaled),
-            // Plain numbers have no smaller unit to be shown in.
+            // Plain numbers have no smaller unit.
             zero if is_zero(&zero) && scaled != 0.0 && self.decimals >= MOST_DECIMALS => {
                 format!("{scaled:.1e}")
             }
             number => number,
         };
-        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would be read as they stand.
+        // A prefix that only multiplies belongs to the number: 0.06 and 13.92k in one range would
+        // be misread otherwise.
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
 
-    /// Whether the digits of a value that is known this well would be lost in this column.
+    /// Whether the significant digits of a value would be lost in this column.
     fn loses(&self, text: &str, value: f64) -> bool {
         let digits = text.trim_start_matches(['-', '0', '.']).chars().filter(char::is_ascii_digit);
         value.is_finite()
@@ -183,7 +191,8 @@ impl Column {
         matches!(self.symbol.as_str(), "k" | "M" | "G")
     }
 
-    /// The value with its unit: `812.4 ms`; in its own scale where that of the column would leave none of its digits.
+    /// The value with its unit: `812.4 ms`; in its own scale if that of the column would hide all
+    /// of its digits.
     pub fn with_unit(&self, value: f64) -> String {
         if self.unit != Unit::One && self.loses(&fixed(value / self.factor, self.decimals), value) {
             return self.alone(value);
@@ -191,7 +200,8 @@ impl Column {
         self.number(value) + &self.suffix()
     }
 
-    /// The unit as it follows a number, its space included; empty for plain numbers, whose prefix is part of the number.
+    /// The unit to follow a number, including its space; empty for plain numbers, whose prefix is
+    /// part of the number.
     pub fn suffix(&self) -> String {
         match self.symbol.as_str() {
             "" => String::new(),
@@ -204,13 +214,13 @@ impl Column {
     }
 }
 
-/// The smallest and the largest size that is not zero; infinity and 0 where there is none.
+/// The smallest and the largest nonzero size; infinity and 0 if there is none.
 fn range(values: &[f64]) -> (f64, f64) {
     let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))
 }
 
-/// The value of the smallest size that is not zero and that of the largest: all that a scale depends on.
+/// The values with the smallest nonzero size and the largest size, which determine the scale.
 pub fn ends(values: &[f64]) -> [f64; 2] {
     let (smallest, largest) = range(values);
     [smallest, largest]
@@ -220,7 +230,7 @@ fn scale_of(unit: &Unit, smallest: f64, largest: f64) -> Scale {
     if !smallest.is_finite() {
         return unit.scale_for(0.0);
     }
-    // Rates are read like counts: whole below ten thousand.
+    // Rates are formatted like counts: whole below ten thousand.
     if *unit == Unit::PerSecond && largest < 10_000.0 {
         return unit.scale_for(1.0);
     }
@@ -287,7 +297,7 @@ mod tests {
         };
         assert_eq!(told(&[3.0, 4.0, 5.0]), ["3", "4", "5"]);
         assert_eq!(told(&[1.25, 3.5]), ["1.25", "3.50"]);
-        // A third has no end: its digits stay those that were supported.
+        // A third has no finite decimal expansion, so its digits remain those supported.
         let column = Column::new(&Unit::One, &[1.0 / 3.0], &[0.05]);
         assert_eq!(column.clone().exact(&[1.0 / 3.0]), column);
     }

@@ -1,6 +1,8 @@
-//! Blocks of several builds a side: the interval over builds, and whether their effects are known well enough.
+//! Blocks with several builds per side: the interval over builds, and whether their effects are
+//! known well enough.
 //!
-//! Method: [`assay_stats::crossed`]. The builds, not the blocks, are what is sampled. When to stop is decided elsewhere.
+//! The method is [`assay_stats::crossed`]. The builds, not the blocks, are what is sampled.
+//! Stopping is decided elsewhere.
 
 use super::{Level, Paired};
 use crate::dependence::Dependence;
@@ -11,23 +13,25 @@ use assay_stats::Interval;
 use assay_stats::crossed::{self, Crossed};
 
 impl Paired {
-    /// Says which builds gave the block that was added last. All blocks have theirs, or none.
+    /// Sets the builds of the last block. Either all blocks have builds, or none.
     pub fn push_builds(&mut self, reference: u32, other: u32) {
         self.builds.push((reference, other));
     }
 
-    /// Whether blocks are of several builds.
+    /// Whether the blocks have several builds.
     pub fn has_builds(&self) -> bool {
         !self.builds.is_empty()
     }
 
-    /// What differences of these blocks show over the builds of either side; `None` where there is one of each. O(blocks · log).
+    /// Analyzes the differences of these blocks over the builds of either side; `None` if there is
+    /// one of each. O(blocks · log).
     pub fn over_builds(&self, differences: &[f64]) -> Option<Crossed> {
         crossed::difference(differences, &self.builds)
     }
 
-    /// Whether more blocks would hardly narrow the interval over builds: their noise makes little of its error, or little of what
-    /// matters. The difference itself has no say in it, so the interval is looked at once, however long that takes.
+    /// Whether more blocks would hardly narrow the interval over builds, because block noise
+    /// contributes little of its error, or little relative to the threshold. This does not depend
+    /// on the difference itself, so the interval is evaluated only once, however long that takes.
     pub fn are_builds_known(&self, threshold: &Threshold) -> bool {
         let scale = self.scale(threshold);
         let found = match scale {
@@ -35,14 +39,14 @@ impl Paired {
             Scale::Shift => self.over_builds(&self.shifts()),
         };
         found.filter(|found| found.between.is_some()).is_some_and(|found| {
-            // It is in the effects of both sides.
+            // Both sides' effects contain it.
             let noise = 2.0 * found.squared_noise;
             let matters = policy::NOISE_OF_THRESHOLD * self.threshold_on(scale, threshold);
             noise <= policy::NOISE_SHARE * found.squared_error || noise.sqrt() <= matters
         })
     }
 
-    /// The difference on a scale: over builds, where there are several.
+    /// The difference on a scale, over builds if there are several.
     pub fn effect_over_builds(
         &self,
         scale: Scale,
@@ -56,8 +60,9 @@ impl Paired {
     }
 }
 
-/// The interval over builds, and what `dependence` of the blocks' differences, with an interval of their own, makes of it. What wanders
-/// during the run is not the builds' doing, and widens their interval as it does any other.
+/// The interval over builds, widened according to the `dependence` of the blocks' differences and
+/// their own interval. Wandering during the run is not caused by builds, and widens their interval
+/// like any other.
 pub(super) fn interval(
     builds: &Crossed,
     level: Level,

@@ -1,8 +1,10 @@
-//! The question in blocks: every round measures both, so that only the difference within a round counts.
+//! Planning in blocks: every block measures both sides, so that only the difference within a block
+//! counts.
 //!
-//! The spread of the pilot's per-block differences gives the half width of the signed-rank interval after so many blocks, and
-//! that the number of blocks ([`assay_stats::power`], `docs/concepts/deciding.md`, section 8): for a fixed number, looked at
-//! once, and for a run that looks after every block and stops by itself.
+//! The spread of the pilot's per-block differences gives the half width of the signed-rank interval
+//! after a number of blocks, and from that the number needed ([`assay_stats::power`],
+//! `docs/concepts/deciding.md`, section 8): for a fixed number, evaluated once, and for a run that
+//! looks after every block and stops by itself.
 
 use super::Asked;
 use crate::analysis::seconds_per_block;
@@ -13,44 +15,46 @@ use assay_data::{Samples, Threshold, plan};
 use assay_stats::power_t::Quantities;
 use assay_stats::{descriptive, normal, power};
 
-/// How many blocks a way of stopping needs.
+/// Number of blocks needed with a stopping rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needed {
-    /// Blocks that find the difference with the power asked for; upper estimates.
+    /// Blocks that find the difference with the requested power; upper estimates.
     pub to_find: Option<u64>,
-    /// Blocks that show, if there is no difference, that any is smaller, in half of all experiments.
+    /// Blocks that, if there is no difference, rule out larger ones in half of all experiments.
     pub to_rule_out: Option<u64>,
-    /// The difference that `at_blocks` blocks find with the power asked for; on the scale.
+    /// The difference that `at_blocks` blocks find with the requested power, on the scale.
     pub detectable: f64,
 }
 
 /// The plan in blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlocksPlan {
-    /// The subject that spreads most against the reference.
+    /// The subject with the largest spread relative to the reference.
     pub of: String,
     /// The reference.
     pub against: String,
-    /// Blocks of the pilot.
+    /// Number of blocks in the pilot.
     pub pilot_blocks: usize,
-    /// The number of blocks asked about; the pilot's, where none was.
+    /// The requested number of blocks, or the pilot's.
     pub at_blocks: f64,
-    /// Whether ratios or differences are planned for.
+    /// The scale of the plan.
     pub scale: Scale,
-    /// Robust standard deviation of the per-block differences, on the scale (log ratios, or the unit).
+    /// Robust standard deviation of the per-block differences, on the scale (log ratios, or the
+    /// unit).
     pub spread: f64,
-    /// The difference that matters, on the scale; `None` where none was asked for.
+    /// The difference that matters, on the scale; `None` if none was requested.
     pub threshold: Option<f64>,
     /// For a fixed number of blocks.
     pub fixed: Needed,
     /// For a run that stops by itself.
     pub sequential: Needed,
-    /// Seconds that a block took, pauses and all; `None` where no times were recorded.
+    /// Duration of a block in seconds, including pauses; `None` if no times were recorded.
     pub seconds_per_block: Option<f64>,
 }
 
 impl BlocksPlan {
-    /// From a pilot in blocks; `None` where it is none, has too few, or its differences do not spread.
+    /// Plans from a pilot in blocks; `None` if it has none or too few, or if its differences do not
+    /// vary.
     pub(super) fn of(
         samples: &Samples,
         metric: usize,

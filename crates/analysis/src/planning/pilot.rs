@@ -1,8 +1,8 @@
-//! What a pilot says before the experiment: how much its values spread, and in which distribution.
+//! Analysis of a pilot before an experiment: the spread of its values, and their distribution.
 //!
-//! The standard deviation that is planned with is the largest upper end of the 95 % bootstrap intervals (normal, basic,
-//! percentile) of the noisiest subject: a plan that took the estimate itself would be too small in half of all cases. Of pairs
-//! it is that of their differences.
+//! The standard deviation used for planning is the largest upper end of the 95 % bootstrap
+//! intervals (normal, basic, percentile) of the noisiest subject: a plan based on the estimate
+//! itself would be too small in half of all cases. For pairs it is that of their differences.
 
 use super::PlanningError;
 use crate::analysis::seconds_per_block;
@@ -14,31 +14,33 @@ use assay_stats::power_t::Kind;
 use assay_stats::rank_power::ShiftedPilot;
 use assay_stats::{autocorrelation, descriptive};
 
-/// Confidence of the intervals whose upper end is taken.
+/// Confidence of the intervals whose upper end is used.
 const CONFIDENCE: f64 = 0.95;
-/// Values whose distribution stands for that of all: more change no answer, only its price.
+/// Maximum number of values that represent the distribution: more do not change the result, only
+/// its cost.
 const KEPT: usize = 20_000;
-/// Values that are enough to solve for a difference many times over.
+/// Number of values sufficient for solving for a difference repeatedly.
 const KEPT_TO_SOLVE: usize = 2000;
 
 /// The standard deviation of one subject of the pilot, and the upper ends of its intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpreadOf {
-    /// The subject, or the two that make the pairs.
+    /// The subject, or the two that form the pairs.
     pub name: String,
-    /// Values.
+    /// Number of values.
     pub n: usize,
     /// The standard deviation.
     pub sd: f64,
-    /// Upper end of the normal interval; for each of them `None` where all values are equal.
+    /// Upper end of the normal interval; `None` if all values are equal, as for the other
+    /// intervals.
     pub normal_upper: Option<f64>,
     /// Upper end of the basic interval.
     pub basic_upper: Option<f64>,
     /// Upper end of the percentile interval.
     pub percentile_upper: Option<f64>,
-    /// Resamples.
+    /// Number of resamples.
     pub resamples: usize,
-    /// How strongly successive values are correlated; 1: not at all.
+    /// Autocorrelation time of successive values; 1 if independent.
     pub autocorrelation_time: f64,
 }
 
@@ -61,8 +63,8 @@ impl SpreadOf {
         }
     }
 
-    /// How many runs are worth one independent run: the autocorrelation time, 1 where that is too near to 1 to matter, or where
-    /// there are too few values to judge it. The same rule as for the intervals.
+    /// Number of runs per effective one: the autocorrelation time, or 1 if that is too near to 1 to
+    /// matter or there are too few values to judge it. The same rule as for intervals.
     pub fn runs_per_independent(&self) -> f64 {
         let time = self.autocorrelation_time;
         if self.n >= DEPENDENCE_FROM && time.is_finite() && 1.0 / time < DEPENDENT_BELOW {
@@ -72,49 +74,50 @@ impl SpreadOf {
         }
     }
 
-    /// The largest of the upper ends; the standard deviation itself where there are none.
+    /// The largest of the upper ends, or the standard deviation if there are none.
     pub fn upper(&self) -> f64 {
         upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
     }
 }
 
-/// The standard deviation that is planned with: the largest of the upper ends of its intervals (normal, basic, percentile); the
-/// estimate itself where there are none.
+/// The standard deviation used for planning: the largest of the upper ends of its intervals
+/// (normal, basic, percentile), or the estimate if there are none.
 pub(crate) fn upper_end(sd: f64, ends: [Option<f64>; 3]) -> f64 {
     ends.into_iter().flatten().fold(sd, f64::max)
 }
 
-/// What the pilot says.
+/// Results of the pilot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pilot {
-    /// The metric that is planned for.
+    /// The metric of the plan.
     pub metric: String,
-    /// Its place among the pilot's metrics.
+    /// Its index among the pilot's metrics.
     pub metric_index: usize,
     /// Its unit.
     pub unit: Unit,
-    /// The reference's median, of which a relative difference is a fraction.
+    /// The reference's median, to which relative differences refer.
     pub median: f64,
-    /// Every subject's spread; of pairs that of the differences alone.
+    /// The spread of every subject; for pairs only that of the differences.
     pub spreads: Vec<SpreadOf>,
-    /// The noisiest of them.
+    /// Index of the noisiest of them.
     pub noisiest: usize,
-    /// The standard deviation that is planned with: the largest upper end of the noisiest.
+    /// The standard deviation used for planning: the largest upper end of the noisiest.
     pub sd: f64,
-    /// Values of the smallest series.
+    /// Number of values of the smallest series.
     pub n: usize,
-    /// The most dependent of the subjects, an index of `spreads`.
+    /// Index in `spreads` of the most dependent one.
     pub most_dependent: usize,
-    /// How many runs are worth one independent run, by the most dependent subject: 1 where dependence does not matter.
+    /// Number of runs per effective one for the most dependent subject; 1 if dependence does not
+    /// matter.
     pub runs_per_independent: f64,
-    /// The difference that the rank test could have seen in the pilot itself, with the significance and power asked for, by the
-    /// 15 % rule.
+    /// The difference that the rank test could have detected in the pilot itself, with the
+    /// requested significance and power, by the 15 % rule.
     pub detectable: Option<f64>,
-    /// Seconds that one run took, pauses and all; `None` where no times were recorded.
+    /// Duration of a run in seconds, including pauses; `None` if no times were recorded.
     pub seconds_per_run: Option<f64>,
 }
 
-/// The values whose distribution stands for that of the experiment.
+/// The values that represent the distribution of the experiment.
 #[derive(Clone, Debug)]
 pub struct Series {
     kind: Kind,
@@ -122,7 +125,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Of values in any order; of very many, order statistics at even distances.
+    /// Uses values in any order; if there are very many, evenly spaced order statistics.
     fn of(kind: Kind, values: Vec<f64>) -> Self {
         if values.len() <= KEPT {
             return Self { kind, values };
@@ -130,22 +133,22 @@ impl Series {
         Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
     }
 
-    /// Whether all values are the same.
+    /// Whether all values are equal.
     pub(crate) fn is_constant(&self) -> bool {
         self.values.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    /// Number of values that stand for the distribution.
+    /// Number of values that represent the distribution.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// True where there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The same distribution by fewer values.
+    /// The same distribution with fewer values.
     pub fn thinned(&self) -> Self {
         if self.values.len() <= KEPT_TO_SOLVE {
             return self.clone();
@@ -153,7 +156,7 @@ impl Series {
         Self { kind: self.kind, values: evenly(&descriptive::sorted(&self.values), KEPT_TO_SOLVE) }
     }
 
-    /// Beside the same distribution, shifted; `None` for too few values.
+    /// The distribution and its shifted copy; `None` for too few values.
     pub fn shifted(&self, delta: f64) -> Option<ShiftedPilot> {
         match self.kind {
             Kind::TwoSample => ShiftedPilot::two_samples(&self.values, delta),
@@ -162,17 +165,19 @@ impl Series {
     }
 }
 
-/// So many order statistics at even distances.
+/// `kept` evenly spaced order statistics.
 fn evenly(sorted: &[f64], kept: usize) -> Vec<f64> {
     let apart = sorted.len() as f64 / kept as f64;
     (0..kept).map(|i| sorted[((i as f64 + 0.5) * apart) as usize]).collect()
 }
 
 impl Pilot {
-    /// Reads the pilot; also the series whose distribution is planned with.
+    /// Analyzes the pilot; also returns the series whose distribution is used for planning.
     ///
     /// # Errors
-    /// Where the metric is not there, the values are too few, or pairs are asked for and there are none.
+    ///
+    /// If the metric does not exist, the values are too few, or pairs are requested and there are
+    /// none.
     pub fn of(
         samples: &Samples,
         metric: Option<&str>,
@@ -249,7 +254,7 @@ fn metric_of(samples: &Samples, asked: Option<&str>) -> Result<usize, PlanningEr
     }
 }
 
-/// Second minus first: block by block, or value by value where both series are equally long.
+/// Second minus first, by block, or by position if both series are equally long.
 fn differences(samples: &Samples, metric: usize) -> Result<Vec<f64>, PlanningError> {
     let rows = samples.complete_blocks(metric);
     if !rows.is_empty() {

@@ -1,14 +1,14 @@
-//! What the rank tests need: by the 15 % rule, and by the pilot's own distribution.
+//! Requirements of the rank tests, by the 15 % rule and by the pilot's own distribution.
 //!
-//! With a pilot the normal approximation of the statistic under the pilot's distribution, shifted
-//! by the difference, gives a number; experiments drawn from that distribution check it where they
-//! are affordable. All sizes that are tried share their random numbers, so that the number at which
-//! the power is reached can be read off between them.
+//! With a pilot, the normal approximation of the statistic under the pilot's distribution, shifted
+//! by the difference, gives a number, which experiments drawn from that distribution check if
+//! affordable. All sizes that are tried share their random numbers, so the number at which the
+//! power is reached can be interpolated.
 //!
-//! Of few runs the exact test's level jumps, mostly to less than the significance asked for; the
-//! rule then counts with the level that is kept, since it would promise too much otherwise. Where
-//! the pilot's values are correlated, all of this is said of independent runs and multiplied in the
-//! end by how many runs are worth one of them.
+//! With few runs the exact test's level jumps, mostly to less than the requested significance; the
+//! rule then uses the level actually kept, since it would promise too much otherwise. If the
+//! pilot's values are correlated, all of this refers to effective runs and is finally multiplied by
+//! the number of runs per effective one.
 
 use super::pilot::Series;
 use super::{Asked, RANK_OVERHEAD, rounded_up};
@@ -17,106 +17,113 @@ use assay_stats::normal;
 use assay_stats::power_t::{Kind, Quantities, Sides, Unknown};
 use assay_stats::rank_power::{RankTest, ShiftedPilot, exact_levels};
 
-/// Steps that a simulation may cost, of about two nanoseconds each.
+/// Maximum cost of a simulation in steps of about two nanoseconds.
 const BUDGET: f64 = 3e8;
-/// What rounding may have added to a p-value.
+/// Maximum rounding error of a p-value.
 const LEVEL_SLACK: f64 = 1e-9;
-/// More factors of one half than a double can hold.
+/// More factors of one half than a double can represent.
 const MOST_FACTORS: u64 = 1100;
 const MOST_EXPERIMENTS: f64 = 4000.0;
-/// Fewer experiments say too little.
+/// Minimum number of experiments to be informative.
 const FEWEST_EXPERIMENTS: f64 = 200.0;
-/// Below this number every size is tried, above it these shares of what the formula says.
+/// Sizes up to this number are all tried; above it, only these shares of the formula's size.
 const ALL_SIZES_BELOW: f64 = 40.0;
 const SHARES: [f64; 9] = [0.6, 0.75, 0.85, 0.93, 1.0, 1.07, 1.17, 1.3, 1.6];
 
-/// The answer of the rank test.
+/// The rank test's answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPlan {
-    /// The t test's answer under the 15 % rule: n times 1.15, or what n/1.15 runs give where n is known; at the level that the
-    /// exact test keeps with so few, and counting dependence. A power of 0 or NaN where so few can never reject.
+    /// The t test's answer under the 15 % rule: n times 1.15, or the result for n/1.15 runs if n is
+    /// known; at the level that the exact test keeps with few runs, and accounting for dependence.
+    /// A power of 0 or NaN if so few runs can never reject.
     pub rule: Quantities,
-    /// Runs of each to take, rounded up; where n is known, that.
+    /// Runs per side to take, rounded up; the given number if n is known.
     pub n: u64,
-    /// What that number rests on.
+    /// The basis of that number.
     pub founded_on: Founded,
-    /// What it was rounded up to.
+    /// The multiple to which it was rounded up.
     pub rounded_to: u64,
-    /// With fewer independent runs the exact rank test can't reject at the significance, whatever the values are.
+    /// Minimum number of effective runs with which the exact rank test can reject at the
+    /// significance, for any values.
     pub fewest_n: u64,
-    /// How many runs are worth one independent run: 1 without a pilot, or where its dependence does not matter.
+    /// Number of runs per effective one; 1 without a pilot, or if its dependence does not matter.
     pub runs_per_independent: f64,
-    /// What the pilot's distribution says; `None` without a pilot.
+    /// Results for the pilot's distribution; `None` without a pilot.
     pub distribution: Option<Distribution>,
 }
 
-/// What a planned number of runs rests on: the best that there is.
+/// The basis of a planned number of runs: the best available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Founded {
-    /// The 15 % rule, or whoever gave the number.
+    /// The 15 % rule, or a given number.
     Rule,
-    /// The normal approximation of the rank statistic under the pilot's own distribution, where so many runs can't be simulated.
+    /// The normal approximation of the rank statistic under the pilot's own distribution, if so
+    /// many runs can't be simulated.
     Formula,
     /// Simulated experiments with the pilot's own values.
     Simulation,
 }
 
-/// What the pilot's distribution says.
+/// Results for the pilot's distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// The chance that a value of the other is larger than one of the reference when the difference is as asked.
+    /// Probability that a value of the other side exceeds one of the reference at the requested
+    /// difference.
     pub superiority: f64,
-    /// Runs of each by the formula; where n is known, that; `None` where no number is enough.
+    /// Runs per side by the formula, or the given number; `None` if no number is enough.
     pub formula_n: Option<f64>,
-    /// The power of the planned number by the formula.
+    /// Power of the planned number by the formula.
     pub formula_power: f64,
-    /// The difference that n runs find with the power asked for, where that is the question.
+    /// The difference that n runs find with the requested power, if that is the question.
     pub formula_delta: Option<f64>,
-    /// The experiments, or why there were none.
+    /// The simulated experiments, or why there were none.
     pub simulated: Result<Simulated, String>,
 }
 
-/// What simulated experiments say.
+/// Results of simulated experiments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
-    /// Runs of each at which the power is reached; `None` where n is not the question or lies beyond what was tried.
+    /// Runs per side at which the power is reached; `None` if n is not the question or is beyond
+    /// the sizes tried.
     pub n: Option<f64>,
-    /// Standard error of that number from the number of experiments.
+    /// Standard error of that number due to the number of experiments.
     pub n_error: Option<f64>,
     /// The power of the planned number.
     pub power: f64,
     /// Its standard error.
     pub power_error: f64,
-    /// Experiments.
+    /// Number of experiments.
     pub experiments: u64,
 }
 
-/// The rank test that belongs to a question.
+/// The rank test for a question.
 pub fn test_of(asked: &Asked, sig_level: f64) -> RankTest {
     RankTest { sides: asked.test().sides, sig_level }
 }
 
-/// The smallest p-value that the exact rank test of n runs of each can give: all values of the one beyond all of the other,
-/// 1/C(2n, n), or all differences to one side, 2^-n; twice that where both sides count. In 0 to 1. O(n).
+/// The smallest p-value that the exact rank test can give for n runs per side: all values of one
+/// beyond all of the other, 1/C(2n, n), or all differences in one direction, 2^-n; doubled for
+/// two-sided tests. In 0 to 1. O(n).
 fn smallest_p(asked: &Asked, n: u64) -> f64 {
     let sides = if asked.test().sides == Sides::One { 1.0 } else { 2.0 };
     let one = |k: u64| match asked.kind {
         Kind::TwoSample => k as f64 / (4.0 * k as f64 - 2.0),
         Kind::OneSample | Kind::Paired => 0.5,
     };
-    // Beyond this many factors of one half at most nothing is left that a double holds.
+    // With more factors of at most one half, the product underflows.
     let orders: f64 = (1..=n.min(MOST_FACTORS)).map(one).product();
     (sides * orders).min(1.0)
 }
 
-/// The fewest runs of each, two at least, with which the exact rank test can reject at the significance. O(1).
+/// The fewest runs per side, at least two, with which the exact rank test can reject at the
+/// significance. O(1).
 pub fn fewest(asked: &Asked, sig_level: f64) -> u64 {
     (2..MOST_FACTORS).find(|&n| smallest_p(asked, n) <= sig_level).unwrap_or(MOST_FACTORS)
 }
 
-/// The level that the rank test keeps with so many independent runs of each: the largest p-value of
-/// its exact distribution that is no more than the significance; that itself from 50 runs on.
-/// `None` where no outcome is evidence enough.
+/// The level that the rank test keeps with `independent` effective runs per side: the largest
+/// p-value of its exact distribution not above the significance; the significance itself from 50
+/// runs on. `None` if no outcome is significant.
 fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
     if independent < fewest(asked, sig_level) as f64 {
         return None;
@@ -125,19 +132,20 @@ fn level_kept(asked: &Asked, sig_level: f64, independent: f64) -> Option<f64> {
     levels.into_iter().take_while(|&p| p <= sig_level * (1.0 + LEVEL_SLACK)).last()
 }
 
-/// The p-values that the exact test can have; `None` where the normal distribution decides.
+/// The possible p-values of the exact test; `None` if the normal distribution is used.
 fn levels_of(asked: &Asked, independent: f64) -> Option<Vec<f64>> {
     exact_levels(asked.kind, asked.test().sides, independent.floor() as u64)
 }
 
-/// The power of the rank test by the rule, with so many independent runs of each. In 0..=1.
+/// The power of the rank test by the rule, with this many effective runs per side. In 0..=1.
 pub(super) fn power_by_rule(asked: &Asked, t: Quantities, independent: f64) -> f64 {
     level_kept(asked, t.sig_level, independent).map_or(0.0, |level| {
         asked.test().power((independent / RANK_OVERHEAD).max(1.1), t.delta, t.sd, level)
     })
 }
 
-/// The difference that the rank test finds by the rule with the power asked for. `None` where it finds none.
+/// The difference that the rank test finds by the rule with the requested power; `None` if it finds
+/// none.
 pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> Option<f64> {
     let sig_level = level_kept(asked, t.sig_level, independent)?;
     let n = (independent / RANK_OVERHEAD).max(1.1);
@@ -145,7 +153,8 @@ pub(super) fn delta_by_rule(asked: &Asked, t: Quantities, independent: f64) -> O
     Some(found.delta)
 }
 
-/// The independent runs of each that the rule asks for: 15 % more than the t test, and of few as many as the exact test needs.
+/// The effective runs per side that the rule requires: 15 % more than the t test, and for few runs
+/// as many as the exact test needs.
 fn needed_by_rule(asked: &Asked, t: Quantities) -> f64 {
     let needed = (t.n * RANK_OVERHEAD).max(fewest(asked, t.sig_level) as f64);
     let mut n = needed.ceil();
@@ -155,12 +164,12 @@ fn needed_by_rule(asked: &Asked, t: Quantities) -> f64 {
     if n > needed.ceil() { n } else { needed }
 }
 
-/// The rule where n is known: what the t test says of n/1.15, at the level that is kept.
+/// The rule for known n: the t test's result for n/1.15, at the level that is kept.
 fn rule_at(asked: &Asked, unknown: Unknown, t: Quantities, independent: f64) -> Quantities {
     let n = (independent / RANK_OVERHEAD).max(1.1);
     let solve = |sig_level: f64| {
         let fewer = Quantities { n, sig_level, ..t };
-        // Where that has no answer the rule says nothing else than the t test.
+        // If that has no solution, the rule gives the t test's answer.
         asked.test().solve(unknown, fewer).unwrap_or(t)
     };
     if unknown == Unknown::SigLevel {
@@ -178,7 +187,7 @@ fn rule_at(asked: &Asked, unknown: Unknown, t: Quantities, independent: f64) -> 
 }
 
 impl RankPlan {
-    /// By the 15 % rule alone, where so many runs are worth one independent run. O(n³) of the few
+    /// Plans by the 15 % rule alone, given the number of runs per effective one. O(n³) for the few
     /// runs for which the distribution is exact.
     pub fn by_rule(
         asked: &Asked,
@@ -199,18 +208,19 @@ impl RankPlan {
         Self { rule, n, founded_on, rounded_to, fewest_n, runs_per_independent, distribution: None }
     }
 
-    /// Independent runs that so many are worth.
+    /// Effective number of `n` runs.
     pub fn independent(&self, n: u64) -> f64 {
         n as f64 / self.runs_per_independent
     }
 
-    /// True when the number of runs is enough for the rank test to reject at all.
+    /// Whether the number of runs is enough for the rank test to reject at all.
     pub fn is_able(&self) -> bool {
         self.independent(self.n) >= self.fewest_n as f64
     }
 
-    /// By the rule, and by the pilot's distribution; where the number of runs is the question, and the pilot has values enough to stand for
-    /// its distribution ([`SMALL_PILOT`], as many independent ones) and for its spread, that distribution gives the number.
+    /// Plans by the rule and by the pilot's distribution. The latter determines the number of runs
+    /// if that is the question and the pilot has enough effective values ([`SMALL_PILOT`]) to
+    /// represent its distribution and its spread.
     pub fn from_pilot(
         asked: &Asked,
         unknown: Unknown,
@@ -249,7 +259,7 @@ impl RankPlan {
             let first = tried(plan.independent(plan.n));
             let found = first.as_ref().ok().and_then(|found| found.n).filter(|_| decides);
             match found {
-                // Once more, so that its power is said of the number that is planned.
+                // Again, so that its power refers to the planned number.
                 Some(n) => {
                     let enough = n.max(plan.fewest_n as f64);
                     take(&mut plan, enough, Founded::Simulation);
@@ -272,15 +282,15 @@ impl RankPlan {
 }
 
 impl Simulated {
-    /// The same where so many runs are worth one of the simulated ones.
+    /// The same if each simulated run stands for `factor` runs.
     fn times(self, factor: f64) -> Self {
         let times = |n: Option<f64>| n.map(|n| n * factor);
         Self { n: times(self.n), n_error: times(self.n_error), ..self }
     }
 }
 
-/// The difference that so many independent runs find with the power asked for, by the formula. Bisection: O(m log m) for each of
-/// some 50 trials.
+/// The difference that this many effective runs find with the requested power, by the formula.
+/// Bisection: O(m log m) for each of some 50 trials.
 pub(super) fn delta_by_distribution(
     series: &Series,
     t: Quantities,
@@ -303,7 +313,8 @@ pub(super) fn delta_by_distribution(
     Some(high)
 }
 
-/// Draws experiments of sizes about what the formula says (`about`, where that is the question) and of the planned one.
+/// Simulates experiments of sizes around the formula's (`about`, if that is the question) and of
+/// the planned size.
 fn simulate(
     pilot: &ShiftedPilot,
     test: RankTest,
@@ -339,7 +350,7 @@ fn simulate(
     } else {
         test.sig_level / 2.0
     });
-    // The power climbs with √n: dP/dn = φ(z_power) (z + z_power) / (2 n).
+    // The power increases with √n: dP/dn = φ(z_power) (z + z_power) / (2 n).
     let z_power = normal::quantile(power);
     let slope = normal::density(z_power) * (z + z_power) / 2.0;
     Ok(Simulated {
@@ -351,7 +362,8 @@ fn simulate(
     })
 }
 
-/// The size at which the power is reached for good, between the sizes that were tried; `None` where it lies beyond them.
+/// The size from which on the power is reached, interpolated between the sizes tried; `None` if it
+/// is beyond them.
 fn reached(sizes: &[u64], powers: &[f64], power: f64) -> Option<f64> {
     let last_below = powers.iter().rposition(|&p| p < power)?;
     let (below, above) = (powers[last_below], *powers.get(last_below + 1)?);
@@ -369,7 +381,7 @@ mod tests {
         let sizes = [10, 20, 40];
         assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.6875), Some(30.0));
         assert_eq!(reached(&sizes, &[0.5, 0.625, 0.75], 0.5625), Some(15.0));
-        // The last one that is below counts, and where all are, or none, nothing is known.
+        // The last size that is below counts; if all or none are, the result is unknown.
         assert_eq!(reached(&sizes, &[0.75, 0.5, 0.75], 0.625), Some(30.0));
         assert_eq!(reached(&sizes, &[0.5, 0.6, 0.7], 0.8), None);
         assert_eq!(reached(&sizes, &[0.8, 0.85, 0.9], 0.8), None);

@@ -1,28 +1,29 @@
-//! What to ask instead, where a plan is answered but its answer is worth nothing: a test that finds a difference no more often than
-//! chance finds one, or one that cries wolf in most experiments.
+//! Suggested questions for plans whose answer is worthless: a test that finds a difference no more
+//! often than chance does, or one that gives false alarms in most experiments.
 //!
-//! It judges an answer that there is; what has no answer is an error elsewhere. Numbers by Student's t and the 15 % rule, as the
-//! rest of a plan from numbers.
+//! Only existing answers are judged; a plan without an answer is an error elsewhere. Numbers are by
+//! Student's t and the 15 % rule, like the rest of a plan from numbers.
 
 use super::{Planning, RANK_OVERHEAD, Unknown, rounded_up};
 use crate::policy;
 use assay_stats::power_t::Quantities;
 
-/// What a plan worth having would take.
+/// A plan worth having.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remedy {
     /// Its significance.
     pub sig_level: f64,
     /// Its power.
     pub power: f64,
-    /// Runs of each that find the difference then; `None` where no number within reach does.
+    /// Runs per side that find the difference; `None` if no feasible number does.
     pub n: Option<u64>,
-    /// The difference that the runs of the plan find then, in the unit of the plan; `None` where so few find none.
+    /// The difference that the plan's runs find, in the unit of the plan; `None` if so few find
+    /// none.
     pub delta: Option<f64>,
 }
 
 impl Planning {
-    /// What to ask instead where this answer is worth nothing; `None` where it is worth something. O(1).
+    /// Returns a better question if this answer is worthless, otherwise `None`. O(1).
     pub fn remedy(&self) -> Option<Remedy> {
         let t = self.t;
         let cries_wolf = t.sig_level >= policy::WORTHLESS_LEVEL;
@@ -31,7 +32,7 @@ impl Planning {
         }
         let sig_level = if cries_wolf { policy::USUAL_LEVEL } else { t.sig_level };
         let power = policy::USUAL_POWER.max(sig_level);
-        // What one run counts for: dependent ones less, and ranks less than Student's t.
+        // The value of one run: less if dependent, and less for ranks than for Student's t.
         let worth = RANK_OVERHEAD * self.rank.runs_per_independent;
         let solve = |unknown, n: f64, delta| {
             let given = Quantities { n, delta, sd: t.sd, sig_level, power };

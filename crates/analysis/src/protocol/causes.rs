@@ -1,16 +1,17 @@
-//! What makes successive values correlated, held against what the recording says of itself.
+//! Likely causes of correlated values, checked against the recording's description of the machine.
 //!
-//! The environment describes machines that `assay` measured on; foreign files do so in comments, in anybody's words. So a line is
-//! quoted rather than interpreted: what is looked for are a few words (governor, cpufreq, load average) that any log of a
-//! benchmark uses. A cause that the recording rules out is not named.
+//! The environment describes machines that `assay` measured on; foreign files do so in free-form
+//! comments. So lines are quoted rather than interpreted: the search is for a few words (governor,
+//! cpufreq, load average) common in benchmark logs. A cause that the recording rules out is not
+//! named.
 
 use crate::policy;
 use assay_data::Environment;
 
-/// A thing that makes values correlated.
+/// A kind of cause of correlated values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseKind {
-    /// The CPU's frequency was left to scale with the load.
+    /// The CPU's frequency scaled with the load.
     Frequency,
     /// Other work on the machine.
     Neighbours,
@@ -21,16 +22,18 @@ pub enum CauseKind {
 /// A likely cause of dependence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// Which.
+    /// The kind of cause.
     pub kind: CauseKind,
-    /// What the recording says that points to it; `None` when it says nothing either way, and for what is seen in the values.
+    /// A quote from the recording that supports it; `None` if it says nothing either way, and for
+    /// causes seen in the values.
     pub evidence: Option<String>,
 }
 
-/// A quote longer than this is cut.
+/// Maximum length of a quote; longer ones are cut.
 const LONGEST_QUOTE: usize = 120;
 
-/// The likely causes, those that the recording points to first. `drifts`: whether a series moved over its time.
+/// The likely causes, those supported by the recording first. `drifts` tells whether a series
+/// drifted.
 pub fn causes(environment: &Environment, drifts: bool) -> Vec<Cause> {
     let lines = lines(environment);
     let mut found = Vec::new();
@@ -78,7 +81,7 @@ fn frequency(environment: &Environment, lines: &[String]) -> Frequency {
         ["no", "not", "without", "ondemand", "powersave", "schedutil", "conservative", "disabled"];
     let left = |line: &&&String| has(line, &scaling);
     match (speaking.iter().find(left), speaking.iter().any(|line| has(line, &["performance"]))) {
-        // Logs often set it for the run and put it back: then both are there.
+        // Logs often set it for the run and restore it, so both are present.
         (_, true) => Frequency::Fixed,
         (Some(line), false) => Frequency::Scaling(quoted(line)),
         (None, false) => Frequency::NotRecorded,
@@ -102,7 +105,7 @@ fn load(environment: &Environment, lines: &[String]) -> Option<String> {
     (most > policy::BUSY_AS_CAUSE).then(|| format!("load average: {most}"))
 }
 
-/// What a foreign file says in comments, line by line.
+/// The comments of a foreign file, line by line.
 fn lines(environment: &Environment) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, value) in &environment.facts {

@@ -1,12 +1,12 @@
-//! The fourth step: is the difference large enough to matter, and is one number the whole story?
+//! The fourth step: is the difference large enough to matter, and does one number describe it?
 //!
 //! The effect is the Hodges-Lehmann shift, subject − reference: the median of all differences
-//! between a value of the one and a value of the other, with the interval that belongs to the
+//! between a value of one and a value of the other, with the interval that belongs to the
 //! Mann-Whitney test (for blocks the pseudo-median of the per-block differences with that of the
-//! signed-rank test). Where values are correlated the interval must also cover the one from
-//! placements, widened by the autocorrelation times. The results are only interesting if the effect
-//! is larger than the threshold, so the whole interval is held against it, half a clock step more
-//! on either side.
+//! signed-rank test). If values are correlated, the interval must also cover the one from
+//! placements, widened by the autocorrelation times. Only effects above the threshold are of
+//! interest, so the whole interval, extended by half a clock step on either side, is compared with
+//! it.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};
@@ -18,23 +18,24 @@ use assay_stats::quantile_difference::{QuantileDifference, SHARES, Side, quantil
 use assay_stats::signed_rank::SignedRankDistribution;
 use assay_stats::{Interval, descriptive, two_sample};
 
-/// What was found about the size of the difference.
+/// Results about the size of the difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectFound {
-    /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their differences. Base unit.
+    /// The Hodges-Lehmann shift, subject − reference; for blocks the pseudo-median of their
+    /// differences. Base unit.
     pub estimate: f64,
-    /// The interval that decides.
+    /// The deciding interval.
     pub interval: Option<Interval>,
-    /// The interval that takes the values for independent, as R prints it.
+    /// The interval that assumes independence, as R prints it.
     pub classic: Option<Interval>,
-    /// How often the subject was better: pairs of values, or blocks.
+    /// How often the subject was better, over pairs of values or blocks.
     pub wins: Wins,
-    /// Differences of quantiles, subject − reference, with intervals that hold for all of them together.
+    /// Differences of quantiles, subject − reference, with simultaneous intervals.
     pub quantiles: Vec<QuantileDifference>,
 }
 
 impl EffectFound {
-    /// The share of pairs (or blocks) in which the subject was better, ties counting half.
+    /// The share of pairs (or blocks) in which the subject was better, counting ties half.
     pub fn superiority(&self) -> f64 {
         let Wins { better, worse, of } = self.wins;
         (better + (of - better - worse) / 2.0) / of
@@ -95,7 +96,8 @@ fn of_recordings(values: &Values, level: f64, validity: &Validity) -> (Effect, O
     (Effect { estimate, interval }, classic)
 }
 
-/// What the interval, half a clock step wider, says about the threshold. Ends that touch it exclude nothing.
+/// Compares the interval, extended by half a clock step, with the threshold. Ends that touch the
+/// threshold exclude nothing.
 fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> Option<Finding> {
     let threshold = protocol.threshold;
     let Some(Interval { lower, upper }) = effect.interval else {
@@ -105,7 +107,7 @@ fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> O
         return Some(found::below_threshold(protocol));
     }
     let (lower, upper) = (lower - clock_step / 2.0, upper + clock_step / 2.0);
-    // With a threshold of NaN nothing is beyond or within it.
+    // With a NaN threshold nothing is beyond or within it.
     if lower > threshold || upper < -threshold {
         None
     } else if lower > -threshold && upper < threshold {
@@ -115,7 +117,7 @@ fn held_against(effect: &EffectFound, protocol: &Protocol, clock_step: f64) -> O
     }
 }
 
-/// Differences of quantiles whose intervals hold together: the level is divided by their number.
+/// Differences of quantiles with simultaneous intervals: the level is divided by their number.
 fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     let each = 1.0 - level / SHARES.len() as f64;
     let [x, y] = [&values.against, &values.of]
@@ -123,8 +125,8 @@ fn quantiles(values: &Values, level: f64) -> Vec<QuantileDifference> {
     quantile_differences_of(&x, &y, &SHARES, each)
 }
 
-/// False when a quantile moved otherwise than the estimate says: its interval and that of the estimate have nothing in common, and
-/// it is farther from the estimate than the threshold.
+/// False if a quantile moved differently from the estimate: their intervals do not overlap, and
+/// they differ by more than the threshold.
 fn is_plain_shift(found: &EffectFound, threshold: f64) -> bool {
     let Some(interval) = found.interval else { return true };
     let apart = |q: &QuantileDifference| {

@@ -1,5 +1,5 @@
-//! What the steps of the check find, in words: each finding's severity says how its step ends (a note lets it pass, a warning
-//! warns, a serious one ends the chain).
+//! Findings of the steps: each finding's severity determines the outcome of its step (a note
+//! passes, a warning warns, a serious one ends the chain).
 
 use super::{Label, Protocol};
 use crate::checks;
@@ -8,21 +8,21 @@ use crate::policy::TENFOLD;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::Interval;
 
-/// Digits of an estimate's interval, as R prints them; of amounts by themselves.
+/// Digits of an estimate's interval, as R prints them, and of single amounts.
 const DIGITS: i32 = 6;
 const FEW_DIGITS: i32 = 4;
 
 /// What dependence widens in a chain.
 const WIDENED: &str = "p and the interval are widened for that";
 
-/// Code of an interval that reaches from beyond the threshold to within it.
+/// Code for an interval that reaches from beyond the threshold to within it.
 pub const STRADDLES: &str = "STRADDLES";
-/// Code of an interval that lies within the threshold on both sides.
+/// Code for an interval within the threshold on both sides.
 pub const BELOW_THRESHOLD: &str = "BELOW_THRESHOLD";
-/// Code of a threshold that is a share of zero.
+/// Code for a threshold that is a share of zero.
 pub const NO_THRESHOLD: &str = "NO_THRESHOLD";
 
-/// Words that depend on what a chain is about.
+/// Words that depend on the subject of a chain.
 impl Protocol {
     /// The threshold as an amount.
     pub fn threshold_amount(&self) -> String {
@@ -32,12 +32,12 @@ impl Protocol {
         }
     }
 
-    /// An amount of the metric by itself.
+    /// A single amount of the metric.
     pub fn amount(&self, value: f64) -> String {
         Column::significant(&self.unit, &[value], FEW_DIGITS).with_unit(value)
     }
 
-    /// The digits of an effect: none beyond those that the values have themselves.
+    /// The format of an effect: no more digits than the values have.
     pub fn column(&self, estimate: f64, interval: Option<Interval>) -> Column {
         let ends = interval.map_or([estimate; 2], |i| [i.lower, i.upper]);
         let step = self.validity.found.as_ref().map_or(0.0, |v| v.clock_step);
@@ -45,7 +45,7 @@ impl Protocol {
         Column::significant(&self.unit, &all, DIGITS).no_finer_than(step)
     }
 
-    /// What is counted: blocks, or values.
+    /// The unit of counting: blocks, or values.
     pub fn things(&self) -> &'static str {
         if self.paired { "blocks" } else { "values" }
     }
@@ -59,12 +59,12 @@ fn count(n: usize) -> String {
     number::count(n as f64)
 }
 
-/// Of a run that was resumed with a different setup.
+/// A run that was resumed with a different setup.
 pub(super) fn mixed() -> Finding {
     checks::resumed_different(&[])
 }
 
-/// Of a series with too few values for anything to be said.
+/// A series with too few values for any result.
 pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: usize) -> Finding {
     let (message, remedy) = match n {
         // A summary is all that a tool left, or every run failed.
@@ -81,7 +81,7 @@ pub(super) fn too_few_values(protocol: &Protocol, name: &str, n: usize, fewest: 
         .advise(remedy)
 }
 
-/// Of successive values so correlated that no answer of the test can be trusted.
+/// Successive values too strongly correlated for any answer of the test to be trusted.
 pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
     let message = format!(
         "{} carry as much information as {} independent ones (effective sample size / n: {})",
@@ -96,22 +96,22 @@ pub(super) fn too_dependent(name: &str, n: usize, effective: f64) -> Finding {
         .advise(Action::MeasureInBlocks)
 }
 
-/// Of successive values that are correlated, more than by chance.
+/// Successive values correlated beyond chance.
 pub(super) fn dependent(name: &str, n: usize, effective: f64) -> Finding {
     checks::correlated(name, (n, effective), true, WIDENED).advise(Action::MeasureInBlocks)
 }
 
-/// Of values that may look correlated by chance.
+/// Values that may look correlated by chance.
 pub(super) fn perhaps_dependent(name: &str, n: usize, effective: f64) -> Finding {
     checks::correlated(name, (n, effective), false, WIDENED)
 }
 
-/// Of a per-block difference that changed during the run.
+/// A per-block difference that changed during the run.
 pub(super) fn drifting(lag1: f64) -> Finding {
     checks::drifting("", lag1)
 }
 
-/// Of too few values to judge dependence.
+/// Too few values to judge dependence.
 pub(super) fn dependence_unknown(n: usize) -> Finding {
     let message = format!("{n} values are too few to tell whether they are independent");
     Finding::new("DEPENDENCE_UNKNOWN", Severity::Warning, message)
@@ -119,7 +119,7 @@ pub(super) fn dependence_unknown(n: usize) -> Finding {
         .advise(Action::text("record 24 or more of each"))
 }
 
-/// Of values that moved from the first to the last third, by more or less than the threshold.
+/// Values that moved from the first to the last third, by more or less than the threshold.
 pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) -> Finding {
     let moved = signed(protocol, drift);
     let (severity, why) = match (matters, protocol.paired) {
@@ -130,7 +130,7 @@ pub(super) fn drift(protocol: &Protocol, name: &str, drift: f64, matters: bool) 
     checks::drift(name, &moved, drift, severity, why)
 }
 
-/// Of a series that fell into parts that lie farther apart than the threshold.
+/// A series with parts that differ by more than the threshold.
 pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: usize) -> Finding {
     let from = begins.map(|at| count(at + 1)).unwrap_or_default();
     let apart = format!("({parts} parts, farther apart than the threshold)");
@@ -147,7 +147,7 @@ pub(super) fn unsteady(name: &str, label: Label, begins: Option<usize>, parts: u
     finding.with("parts", parts as f64).advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks)
 }
 
-/// Of values that come in steps that are large against the threshold.
+/// Values in steps that are large relative to the threshold.
 pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
     let message = format!(
         "values come in steps of {}, which is large against the threshold",
@@ -156,19 +156,19 @@ pub(super) fn coarse_clock(protocol: &Protocol, step: f64) -> Finding {
     checks::coarse(message, &protocol.unit).with("step", step).with("threshold", protocol.threshold)
 }
 
-/// Of a series whose values are all equal.
+/// A series with all values equal.
 pub(super) fn all_equal(name: &str) -> Finding {
     checks::all_equal(&format!("all values of {name}"), "")
         .about(name)
         .advise(Action::text("make sure that this is what was to be measured"))
 }
 
-/// Of samples that were not taken in blocks, which the step takes as they are.
+/// Samples that were not taken in blocks, which the step accepts.
 pub(super) fn apart() -> Finding {
     Finding { severity: Severity::Note, advice: Vec::new(), ..checks::not_interleaved() }
 }
 
-/// Of a threshold that is a share of zero.
+/// A threshold that is a share of zero.
 pub(super) fn no_threshold(unit: &Unit) -> Finding {
     let message = "the threshold is a share of a median of 0, so that nothing can be planned";
     let finding =
@@ -179,7 +179,8 @@ pub(super) fn no_threshold(unit: &Unit) -> Finding {
     }
 }
 
-/// Of too few values for the threshold: a warning; of too few even for ten times it: the end of the chain.
+/// Too few values for the threshold, a warning; or too few even for ten times the threshold, which
+/// ends the chain.
 pub(super) fn too_few_for_threshold(
     protocol: &Protocol,
     planned: Option<f64>,
@@ -220,13 +221,13 @@ pub(super) fn too_few_for_threshold(
     if tenfold { finding.advise(Action::PlanRuns) } else { finding }
 }
 
-/// Of values without any spread to plan with.
+/// Values without any spread to plan with.
 pub(super) fn no_spread() -> Finding {
     let found = checks::all_equal("all values of each side", ", so their number does not matter");
     Finding { severity: Severity::Note, ..found }
 }
 
-/// Of a test that does not reject.
+/// A test that does not reject.
 pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
     let message = format!(
         "not known: no difference is shown at a significance of {} ({}), which does not mean that there is none",
@@ -237,23 +238,23 @@ pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
         .advise(Action::text("see below how large a difference the interval leaves open"))
 }
 
-/// Of a test that is not defined.
+/// A test that is undefined.
 pub(super) fn nothing_to_rank() -> Finding {
     checks::all_equal("all observations", ", so the test is not defined")
 }
 
-/// Of a test that was made stricter for the dependence.
+/// A test that was made stricter because of dependence.
 pub(super) fn deflated(naive_log10_p: f64) -> Finding {
     checks::for_dependence("made stricter", &number::p_value(naive_log10_p))
 }
 
-/// Of too few values for an interval.
+/// Too few values for an interval.
 pub(super) fn no_interval(protocol: &Protocol) -> Finding {
     let message = format!("too few independent {} for an interval", protocol.things());
     Finding { severity: Severity::Warning, ..checks::too_few(message) }.advise(Action::MoreValues)
 }
 
-/// Of an interval that reaches from beyond the threshold to within it.
+/// An interval that reaches from beyond the threshold to within it.
 pub(super) fn straddles(protocol: &Protocol) -> Finding {
     let message = format!(
         "the interval reaches into ± {}: the effect may be too small to matter",
@@ -262,7 +263,7 @@ pub(super) fn straddles(protocol: &Protocol) -> Finding {
     Finding::new(STRADDLES, Severity::Warning, message).advise(Action::MoreValues)
 }
 
-/// Of an interval that lies within the threshold.
+/// An interval within the threshold.
 pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
     let message = format!(
         "an effect below the threshold of {}: not worth publishing as one",
@@ -271,13 +272,13 @@ pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
     Finding::new(BELOW_THRESHOLD, Severity::Serious, message)
 }
 
-/// Of an interval that was widened for the dependence.
+/// An interval that was widened because of dependence.
 pub(super) fn widened(column: &Column, classic: Interval) -> Finding {
     let (lower, upper) = (column.number(classic.lower), column.number(classic.upper));
     checks::for_dependence("widened", &format!("[{lower} … {upper}]"))
 }
 
-/// Of a difference that is not the same everywhere in the distribution.
+/// A difference that varies over the distribution.
 pub(super) fn not_plain_shift() -> Finding {
     checks::shape(
         "it is not the same for fast and slow values, so that one number is not the whole story",

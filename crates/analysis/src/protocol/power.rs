@@ -1,12 +1,12 @@
-//! The second step: are there enough samples to see the smallest difference that matters?
+//! The second step: are there enough samples to detect the smallest difference that matters?
 //!
-//! As the series of articles does it: the standard deviation is taken at the upper end of its
-//! bootstrap intervals (the largest of normal, basic and percentile, of the noisier side),
-//! `power.t.test` gives the number of values that Student's t needs, and 15 % are added for a rank
-//! test (Lehmann, *Nonparametrics*, 1975: the efficiency against t is at least 0.864 for any
-//! shape). Values that are correlated count as the independent ones that they are worth; sides of
-//! different size as two equal ones that are worth the same. Planning looks at the numbers to be
-//! tested: it says what this experiment could see, not what the next one will.
+//! As in the series of articles, the standard deviation is taken at the upper end of its bootstrap
+//! intervals (the largest of normal, basic and percentile, of the noisier side), `power.t.test`
+//! gives the number of values that Student's t needs, and 15 % are added for a rank test (Lehmann,
+//! *Nonparametrics*, 1975: the efficiency relative to t is at least 0.864 for any shape).
+//! Correlated values count as their effective number, and sides of different sizes as two equal
+//! ones of the same information. Planning uses the same numbers that are then tested: it describes
+//! what this experiment could detect, not what the next one will.
 
 use super::validity::Validity;
 use super::{Protocol, Step, Values, found};
@@ -21,56 +21,58 @@ use assay_stats::{Interval, descriptive};
 /// The standard deviation of one series with its bootstrap intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
-    /// Index of the subject; for blocks that of the compared one, and the series is that of the differences.
+    /// Index of the subject; for blocks that of the compared one, and the series is that of the
+    /// differences.
     pub subject: usize,
     /// Standard deviation, n − 1.
     pub sd: f64,
-    /// Its intervals: normal, basic, percentile; `None` where nothing wavers.
+    /// Normal interval; `None` if nothing varies, as for the other intervals.
     pub normal: Option<Interval>,
-    /// Basic.
+    /// Basic interval.
     pub basic: Option<Interval>,
-    /// Percentile.
+    /// Percentile interval.
     pub percentile: Option<Interval>,
-    /// Resamples taken.
+    /// Number of resamples.
     pub resamples: usize,
-    /// Their standard deviations, ascending; empty where nothing wavers.
+    /// Their standard deviations, ascending; empty if nothing varies.
     pub replicates: Vec<f64>,
 }
 
 impl Spread {
-    /// The largest of the upper ends; the standard deviation itself where there are none.
+    /// The largest of the upper ends, or the standard deviation if there are none.
     pub fn upper(&self) -> f64 {
         let intervals = [self.normal, self.basic, self.percentile];
         upper_end(self.sd, intervals.map(|interval| Some(interval?.upper)))
     }
 }
 
-/// What the power analysis found.
+/// Results of the power analysis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerFound {
     /// The spread of each side, the reference first; in blocks that of the differences.
     pub spreads: Vec<Spread>,
-    /// The standard deviation that was planned with.
+    /// The standard deviation used for planning.
     pub sd: f64,
     /// Confidence of the intervals of the standard deviations.
     pub confidence: f64,
-    /// Values (or blocks) of each that Student's t needs for the threshold; `None` where that has no answer.
+    /// Values (or blocks) per side that Student's t needs for the threshold; `None` if there is no
+    /// solution.
     pub n_t: Option<f64>,
-    /// The same with the 15 % for ranks, whole: what is held against the samples.
+    /// The same with 15 % more for ranks, as a whole number: compared with the samples.
     pub needed: Option<f64>,
-    /// The same rounded up, as one would plan it.
+    /// The same rounded up for a plan.
     pub planned: Option<f64>,
-    /// Values (or blocks) of each needed for ten times the threshold.
+    /// Values (or blocks) per side needed for ten times the threshold.
     pub needed_tenfold: Option<f64>,
-    /// Values (or blocks) of each that there are, or are worth.
+    /// Effective number of values (or blocks) per side.
     pub have: f64,
-    /// The power to find a difference as large as the threshold with what there is.
+    /// Power of the available values to find a difference as large as the threshold.
     pub power: Option<f64>,
-    /// The smallest difference that what there is finds with the power asked for; base unit.
+    /// The smallest difference that the available values find with the requested power; base unit.
     pub visible: Option<f64>,
 }
 
-/// `seen`: the size of the difference that was found.
+/// `seen` is the size of the observed difference.
 pub(super) fn step(
     protocol: &Protocol,
     values: &Values,
@@ -108,7 +110,8 @@ pub(super) fn step(
     Step::of(found, findings)
 }
 
-/// Too few values even for ten times the threshold end the check, unless the difference is so large that these few see it.
+/// Too few values even for ten times the threshold end the check, unless the difference is so large
+/// that they detect it.
 fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     if protocol.threshold.is_nan() {
         return vec![found::no_threshold(&protocol.unit)];
@@ -118,7 +121,7 @@ fn judge(result: &PowerFound, protocol: &Protocol, seen: f64) -> Vec<Finding> {
     }
     let have = result.have;
     let visible = result.visible.unwrap_or(f64::NAN);
-    // What has no solution is out of reach.
+    // No solution means out of reach.
     let needed = |n: Option<f64>| n.unwrap_or(f64::INFINITY);
     let (once, tenfold) = (needed(result.needed), needed(result.needed_tenfold));
     let too_few = |needed, for_tenfold| {
@@ -173,13 +176,13 @@ impl Planning {
         self.test.solve(unknown, given)
     }
 
-    /// Values of each that Student's t needs for this difference: at least 2.
+    /// Values per side that Student's t needs for this difference: at least 2.
     fn n(&self, delta: f64) -> Option<f64> {
         if delta.is_nan() || delta <= 0.0 {
             return None;
         }
-        // With differences far beyond the noise the solution lies below what any test can be made of, or below every n that is
-        // looked at: then the fewest are enough.
+        // For differences far beyond the noise, the solution is below the minimum of any test, or
+        // below every n tried: then the minimum is enough.
         if self.test.power(2.0, delta, self.sd, self.level) >= self.power {
             return Some(2.0);
         }
@@ -208,7 +211,8 @@ mod tests {
 
     #[test]
     fn the_published_plan_is_thirty_five_thousand() {
-        // Part 4 of the articles: a threshold of 20,000 cycles at 3 GHz, sd 193 µs, alpha 0.01, power 0.95.
+        // Part 4 of the articles: a threshold of 20,000 cycles at 3 GHz, sd 193 µs, alpha 0.01,
+        // power 0.95.
         let test = Test { kind: Kind::TwoSample, sides: Sides::Two };
         let planning = Planning { test, sd: 193.0, level: 0.01, power: 0.95 };
         let n = planning.n(20.0 / 3.0).expect("it has a solution");

@@ -1,11 +1,12 @@
-//! The third step: is there a difference? The Mann-Whitney test for samples recorded apart, Wilcoxon's signed-rank test of the
-//! per-block differences for blocks, both two-sided and as R's `wilcox.test` does them.
+//! The third step: is there a difference? Uses the Mann-Whitney test for separate recordings and
+//! Wilcoxon's signed-rank test of the per-block differences for blocks, both two-sided and as in
+//! R's `wilcox.test`.
 //!
 //! The statistic W is R's: the number of pairs in which the subject's value is larger than the
 //! reference's, ties counting half; for blocks V, the sum of the ranks of the positive differences.
-//! Where values are correlated, z is divided by the factor by which that widens the distribution of
-//! W (each side's share of its variance times its autocorrelation time). Several comparisons share
-//! the significance by Holm's rule (1979).
+//! If values are correlated, z is divided by the factor by which correlation widens the
+//! distribution of W (each side's share of its variance times its autocorrelation time). Several
+//! comparisons share the significance by Holm's rule (1979).
 
 use super::validity::{SeriesFound, Validity};
 use super::{Protocol, Step, Values, found, status_of};
@@ -13,7 +14,7 @@ use assay_stats::normal;
 use assay_stats::signed_rank::SignedRankTest;
 use assay_stats::two_sample::RankSum;
 
-/// Which test was taken.
+/// The test used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TestName {
     /// Mann and Whitney, 1947; Wilcoxon's rank-sum test.
@@ -22,23 +23,23 @@ pub enum TestName {
     SignedRank,
 }
 
-/// What the test found.
+/// Results of the test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestFound {
-    /// Which test.
+    /// The test used.
     pub name: TestName,
-    /// W of R: pairs in which the subject's value is larger, ties counting half; V for blocks.
+    /// R's W: pairs in which the subject's value is larger, ties counting half; V for blocks.
     pub statistic: f64,
-    /// True when p is that of the exact distribution, false for the normal distribution with the
+    /// True if p is from the exact distribution, false if from the normal distribution with
     /// corrections for ties and continuity.
     pub exact: bool,
-    /// Two-sided p-value that takes the values for independent; 0 where it is smaller than any number, NaN when not defined.
+    /// Two-sided p-value that assumes independence; 0 if it underflows, NaN if undefined.
     pub p: f64,
-    /// log₁₀ of it, which does not underflow.
+    /// log₁₀ of `p`, which does not underflow.
     pub log10_p: f64,
-    /// log₁₀ of the p-value that decides: widened for dependence, else the same.
+    /// log₁₀ of the deciding p-value: widened for dependence if any, otherwise the same.
     pub log10_p_decisive: f64,
-    /// True when the p-value that decides is below the level.
+    /// True if the deciding p-value is below the level.
     pub rejects: bool,
 }
 
@@ -69,7 +70,7 @@ pub(super) fn step(protocol: &Protocol, values: &Values, validity: &Validity) ->
     step
 }
 
-/// Reads off whether the test rejects at this level, and what is to be said of it.
+/// Determines whether the test rejects at this level, and the findings.
 fn judge(step: &mut Step<TestFound>, level: f64) {
     let Some(result) = &mut step.found else { return };
     result.rejects = result.log10_p_decisive < level.log10();
@@ -86,8 +87,9 @@ fn judge(step: &mut Step<TestFound>, level: f64) {
     step.findings = findings;
 }
 
-/// Gives each chain its share of the significance: the smallest p-value is held against all of it divided by their number, the
-/// next against that of one less, until one does not reject; the rest are held against the same.
+/// Assigns each chain its share of the significance: the smallest p-value is compared with the
+/// significance divided by their number, the next with it divided by one less, until one does not
+/// reject; the rest use the same divisor.
 pub(super) fn share_alpha(chains: &mut [Protocol]) {
     let mut order: Vec<(f64, usize)> = chains
         .iter()
@@ -105,8 +107,8 @@ pub(super) fn share_alpha(chains: &mut [Protocol]) {
     }
 }
 
-/// By how much dependence widens the distribution of the Mann-Whitney statistic: its variance is
-/// made of both samples' shares, that of each in proportion to the size of the other.
+/// Factor by which dependence widens the distribution of the Mann-Whitney statistic: its variance
+/// is the sum of both samples' shares, each proportional to the size of the other.
 fn widening(series: &[SeriesFound]) -> f64 {
     let [x, y] = series else { return 1.0 };
     let (n, m) = (x.n as f64, y.n as f64);
@@ -119,7 +121,7 @@ fn two_sided_log10(z: f64) -> f64 {
     if log10 > 0.0 { 0.0 } else { log10 }
 }
 
-/// A rank test of R's.
+/// A rank test as in R.
 struct Ranked {
     statistic: f64,
     exact: bool,
@@ -129,7 +131,7 @@ struct Ranked {
     z: f64,
 }
 
-/// Of samples in ascending order.
+/// The test of ascending samples.
 fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
     let nothing =
         Ranked { statistic: f64::NAN, exact: false, p: f64::NAN, log10_p: f64::NAN, z: f64::NAN };
@@ -149,7 +151,7 @@ fn mann_whitney(of: &[f64], against: &[f64]) -> Ranked {
 
 fn signed_rank(differences: &[f64]) -> Ranked {
     let test = SignedRankTest::of(differences);
-    // A sum of no ranks is -0 otherwise.
+    // A sum of no ranks would be -0 otherwise.
     let z = test.z(true);
     match test.exact() {
         Some(exact) => Ranked::exact(test.v + 0.0, exact.two, z),

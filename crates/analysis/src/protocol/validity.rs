@@ -1,9 +1,10 @@
-//! The first step: are the samples what the test takes them for? Independent values of one thing that did not change meanwhile,
-//! read off a clock that is fine enough, of runs that did what they should.
+//! The first step: do the samples meet the test's assumptions? That is, independent values of one
+//! thing that did not change in the meantime, from a sufficiently fine clock, from successful runs.
 //!
-//! Independence is judged by the effective sample size (Geyer 1992), which is what dependence does to the answer; the largest
-//! autocorrelation, over the number of lags that R's `acf` takes by itself and over 30, stands beside it for comparison with
-//! published figures. In blocks the per-block differences are judged, since what both sides share cancels.
+//! Independence is judged by the effective sample size (Geyer 1992), which reflects the effect of
+//! dependence on the answer; the largest autocorrelation, over the default number of lags of R's
+//! `acf` and over 30, is given for comparison with published figures. In blocks the per-block
+//! differences are judged, since what both sides share cancels.
 
 use super::causes::{Cause, causes};
 use super::{Protocol, Step, Values, found};
@@ -20,24 +21,23 @@ use assay_stats::descriptive::ByDefinition;
 use assay_stats::steady_state::{Label, steady_state};
 use assay_stats::{autocorrelation, descriptive, kolmogorov, merged, normal};
 
-/// The fixed number of lags that is looked at beside R's.
+/// Fixed number of lags examined in addition to R's default.
 const LAGS: usize = 30;
 
-/// How far a series lies from a distribution whose parameters are fitted to it (Kolmogorov and
-/// Smirnov).
+/// Distance of a series from a distribution with fitted parameters (Kolmogorov and Smirnov).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DistributionFound {
     /// `normal`, `lognormal` or `exponential`.
     pub distribution: &'static str,
     /// The largest distance of the distribution functions, in 0..=1.
     pub d: f64,
-    /// p-value that takes the parameters for known, as R prints it: too large, so that a
-    /// distribution it rejects is rejected indeed.
+    /// p-value that treats the parameters as known, as R prints it. It is too large, so a rejection
+    /// is certain.
     pub p_naive: f64,
 }
 
 impl DistributionFound {
-    /// True when the values can't be of this distribution.
+    /// Whether this distribution is ruled out.
     pub fn is_rejected(&self) -> bool {
         self.p_naive < policy::NORMAL_LEVEL
     }
@@ -57,7 +57,7 @@ impl DistributionFound {
     }
 }
 
-/// What was found about one series.
+/// Results for one series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeriesFound {
     /// Index of the subject.
@@ -66,44 +66,44 @@ pub struct SeriesFound {
     pub n: usize,
     /// The largest absolute autocorrelation over `lags_r_default` lags.
     pub acf_max_r_default: f64,
-    /// The lags that R's `acf` takes by itself: 10 log₁₀ n.
+    /// The default number of lags of R's `acf`: 10 log₁₀ n.
     pub lags_r_default: usize,
     /// The largest absolute autocorrelation over 30 lags.
     pub acf_max_30: f64,
-    /// What the autocorrelation at one lag stays below in 95 of 100 series of independent values: 1.96/√n.
+    /// Bound below which the autocorrelation at one lag is in 95 of 100 series of independent
+    /// values: 1.96/√n.
     pub acf_bound: f64,
     /// Rank autocorrelation of neighbours.
     pub lag1: f64,
-    /// What is known of their dependence.
+    /// Dependence of the values.
     pub dependence: Dependence,
-    /// How many values one independent value takes: at least 1.
+    /// Autocorrelation time: number of values per effective one, at least 1.
     pub autocorrelation_time: f64,
-    /// Independent values that the series is worth: n / autocorrelation time.
+    /// Effective number of values: n / autocorrelation time.
     pub effective: f64,
-    /// Change from the first to the last third, in the base unit, where it is more than chance.
+    /// Change from the first to the last third in the base unit, if beyond chance.
     pub drift: Option<f64>,
     /// Skewness and excess kurtosis by every definition; NaN for constant values. Both are 0 for
     /// the normal distribution.
     pub moments: (ByDefinition, ByDefinition),
-    /// How far the values lie from the usual distributions: for information, since nothing here
-    /// needs any of them.
+    /// Distances from the usual distributions, for information only: no step requires any of them.
     pub distributions: Vec<DistributionFound>,
-    /// Runs that failed, and runs that hit the time limit.
+    /// Number of failed runs, and of runs that hit the time limit.
     pub failures: (usize, usize),
 }
 
 impl SeriesFound {
-    /// Values that count: all, or the effective ones where dependence matters.
+    /// Number of values that count: all, or the effective number if dependence matters.
     pub fn counting(&self) -> f64 {
         if self.share() < policy::DEPENDENT_BELOW { self.effective } else { self.n as f64 }
     }
 
-    /// True where all values are equal, so that there is no shape to speak of.
+    /// Whether all values are equal, so that the shape is undefined.
     pub fn is_constant(&self) -> bool {
         self.n > 1 && self.moments.0.plain.is_nan()
     }
 
-    /// Effective values as a share of all.
+    /// Effective number of values divided by n.
     pub fn share(&self) -> f64 {
         self.effective / self.n as f64
     }
@@ -138,31 +138,33 @@ impl SeriesFound {
     }
 }
 
-/// What was found about the samples of a comparison.
+/// Results about the samples of a comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validity {
-    /// The series, the reference first; of one subject alone, one.
+    /// The series, the reference first; one for a single subject.
     pub series: Vec<SeriesFound>,
-    /// The per-block differences; `None` when not taken in blocks.
+    /// The per-block differences; `None` without blocks.
     pub differences: Option<SeriesFound>,
     /// The step in which values come, in the base unit.
     pub clock_step: f64,
-    /// Rank autocorrelation of successive differences where the difference changed during a run in blocks.
+    /// Rank autocorrelation of successive differences, if the difference changed during a run in
+    /// blocks.
     pub drifting: Option<f64>,
-    /// What may make the values correlated; empty unless they do.
+    /// Possible causes of correlation; empty without correlation.
     pub causes: Vec<Cause>,
 }
 
 impl Validity {
-    /// The series that dependence is judged of.
+    /// The series whose dependence is judged.
     pub(super) fn judged(&self) -> &[SeriesFound] {
         self.differences.as_ref().map_or(&self.series, std::slice::from_ref)
     }
 
-    /// Values (or blocks) of each that count: for sides of different size what two equal ones would be worth.
+    /// Number of values (or blocks) per side that count; for sides of different sizes that of two
+    /// equal ones with the same information.
     pub(super) fn counting(&self) -> f64 {
         if let Some(differences) = &self.differences {
-            // The drawn order makes blocks count in full unless the difference drifted.
+            // The random order makes blocks count in full unless the difference drifted.
             let drifts = self.drifting.is_some();
             return if drifts { differences.counting() } else { differences.n as f64 };
         }
@@ -170,7 +172,7 @@ impl Validity {
         judged.len() as f64 / judged.iter().map(|series| 1.0 / series.counting()).sum::<f64>()
     }
 
-    /// True when dependence widens what rests on these values.
+    /// Whether dependence widens the results for these values.
     pub(super) fn is_dependent(&self) -> bool {
         self.judged().iter().any(|series| series.share() < policy::DEPENDENT_BELOW)
     }
@@ -252,8 +254,8 @@ fn dependence(
     findings: &mut Vec<Finding>,
 ) {
     if protocol.paired {
-        // The order within a block was drawn, so that dependence alone costs nothing; a difference
-        // that drifts does.
+        // The order within a block was random, so dependence alone costs nothing, but a drifting
+        // difference does.
         if let Some(lag1) = found.drifting {
             findings.push(found::drifting(lag1));
         }
@@ -284,7 +286,7 @@ fn stationarity(
 ) {
     for series in &found.series {
         if let Some(drift) = series.drift {
-            // A threshold of NaN is no yardstick: then every drift is reported.
+            // With a NaN threshold every drift is reported.
             let matters = !protocol.paired
                 && (drift.abs() > protocol.threshold || protocol.threshold.is_nan());
             findings.push(found::drift(protocol, &names[series.subject], drift, matters));
@@ -292,7 +294,7 @@ fn stationarity(
     }
 }
 
-/// Parts of a series that lie farther apart than the threshold, where chance would hardly make any.
+/// The finding about parts of a series that differ by more than the threshold, beyond chance.
 fn unsteady(
     series: &SeriesFound,
     values: &Recording<'_>,

@@ -23,7 +23,8 @@ fn add_commands(samples: &mut Samples, commands: &[&str]) {
     samples.row_named("");
 }
 
-/// A scan of `commands` over these combinations of parameters; `value` of combination, command, block.
+/// A scan of `commands` over these combinations of parameters; `value` is called with combination,
+/// command and block.
 fn scan(
     combinations: &[&[(&str, &str)]],
     commands: &[&str],
@@ -141,7 +142,7 @@ fn words_two_values_and_plain_comparisons_have_no_curve() {
     };
     assert_eq!(count(&[&[("n", "1")], &[("n", "2")]]), 0);
     assert_eq!(count(&[&[("n", "1")], &[("n", "2")], &[("n", "big")]]), 0);
-    // Nothing has no logarithm, the others have one.
+    // Zero has no logarithm, the others do.
     assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")]]), 0);
     assert_eq!(count(&[&[("n", "0")], &[("n", "1")], &[("n", "2")], &[("n", "3")]]), 1);
     assert_eq!(count(&[&[], &[], &[]]), 0);
@@ -151,7 +152,7 @@ fn words_two_values_and_plain_comparisons_have_no_curve() {
 fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
     let covered = (0..400_u64).filter(|&seed| {
         let mut random = Stream::new(seed, 0);
-        // A drift over the run, a jolt to every block, and noise of every run.
+        // A drift over the run, a jolt per block, and noise per run.
         let noise: Vec<Vec<f64>> = (0..20)
             .map(|block| {
                 let of_block = 0.02 * f64::from(block) + 0.1 * random.normal();
@@ -166,7 +167,8 @@ fn the_interval_of_the_exponent_covers_the_truth_in_95_of_100_scans() {
         exponent.interval.is_some_and(|i| i.contains(1.1))
     });
     let share = covered.count() as f64 / 400.0;
-    // Three standard errors of the simulation below 95 %; and not far above, for an interval too wide would pass too.
+    // At most three standard errors of the simulation below 95 %, and not far above either, since
+    // an overly wide interval would pass too.
     assert!((0.917..0.99).contains(&share), "{share}");
 }
 
@@ -175,7 +177,7 @@ fn a_command_is_a_side_whatever_its_subjects_are_called() {
     let mut samples = scan(&SIZES, &["sort -1 {n}"], 6, |c, _, _| 1.0 + c as f64);
     samples.subjects[3].name = "something else".to_owned();
     assert_eq!(found(&samples), expected(&["sort -1 {n}"], false));
-    // What lacks the parameter is no point of the scan.
+    // A subject without the parameter is not part of the scan.
     samples.subjects[3].parameters.clear();
     assert_eq!(found(&samples), None);
 }
@@ -240,14 +242,14 @@ fn commands_with_values_of_their_own_are_not_taken_for_one() {
         subjects(labels, &told)
     };
     let labels = ["a {n}", "b {n}"];
-    // Whomever they are compared with.
+    // Regardless of their references.
     let within = [0, 0, 2, 2, 4, 4].map(Some);
     for references in [within, [0, 1, 2, 3, 4, 5].map(Some), [None; 6]] {
         assert_eq!(found(&two(references, &labels)), expected(&labels, true));
     }
-    // Even where both are called the same.
+    // Even if both have the same name.
     assert_eq!(found(&two(within, &["x {n}"; 2])), expected(&["x {n}", "x {n} #2"], true));
-    // Four commands, of which the last two have a reference of their own.
+    // Four commands, the last two of which have a reference of their own.
     let four = subjects(
         &["a {n}", "b {n}", "c {n}", "d {n}"],
         &[

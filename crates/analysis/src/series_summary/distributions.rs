@@ -1,7 +1,7 @@
-//! Which known distribution the values could follow, and how badly each fits: by the largest
-//! distance between the distribution functions, and by where skewness and kurtosis lie among those
-//! of known distributions (Cullen & Frey, *Probabilistic Techniques in Exposure Assessment*, 1999).
-//! A fit is a help to imagine the shape; no verdict rests on it.
+//! Candidate distributions and how well each fits: by the largest distance between the distribution
+//! functions, and by comparing skewness and kurtosis with those of known distributions (Cullen &
+//! Frey, *Probabilistic Techniques in Exposure Assessment*, 1999). A fit helps to imagine the
+//! shape; no verdict depends on it.
 
 use super::numbers::{Descriptives, Tests};
 use assay_stats::descriptive;
@@ -9,16 +9,16 @@ use assay_stats::descriptive;
 /// A family of distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DistributionKind {
-    /// By mean and standard deviation.
+    /// Fitted by mean and standard deviation.
     Normal,
-    /// By mean and standard deviation of the logarithms.
+    /// Fitted by mean and standard deviation of the logarithms.
     Lognormal,
-    /// By the mean.
+    /// Fitted by the mean.
     Exponential,
 }
 
 impl DistributionKind {
-    /// As in JSON.
+    /// The word used in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -28,16 +28,17 @@ impl DistributionKind {
     }
 }
 
-/// A distribution with the parameters that fit best.
+/// A distribution with its best-fitting parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Distribution {
-    /// Which family.
+    /// The family.
     pub kind: DistributionKind,
     /// Mean (of the logarithms for the lognormal).
     pub mean: f64,
     /// Standard deviation (of the logarithms for the lognormal; the mean for the exponential).
     pub sd: f64,
-    /// The largest distance between the distribution functions: at some place this share of the values lies on the wrong side.
+    /// The largest distance between the distribution functions: somewhere, this share of the values
+    /// is on the wrong side.
     pub distance: f64,
 }
 
@@ -69,12 +70,12 @@ pub(super) fn fitted(sorted: &[f64], tests: &Tests) -> Vec<Distribution> {
     distributions
 }
 
-/// Skewness and excess kurtosis beside those that known distributions would have.
+/// Skewness and excess kurtosis, with those of known distributions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tails {
-    /// Of the values, adjusted for bias.
+    /// Skewness of the values, adjusted for bias.
     pub skewness: f64,
-    /// Of the values, adjusted for bias.
+    /// Excess kurtosis of the values, adjusted for bias.
     pub kurtosis: f64,
     /// Excess kurtosis of a lognormal distribution of that skewness (0 for none).
     pub lognormal_kurtosis: f64,
@@ -83,7 +84,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// `None` for fewer than four values, or all equal.
+    /// `None` for fewer than four values, or if all are equal.
     pub(super) fn of(d: &Descriptives) -> Option<Self> {
         let (skewness, kurtosis) = (d.skewness.adjusted, d.kurtosis_excess.adjusted);
         (skewness.is_finite() && kurtosis.is_finite()).then(|| Self {

@@ -1,4 +1,4 @@
-//! What a summary finds: by how much something matters, never by its p-value alone.
+//! Findings of a summary, based on effect sizes rather than p-values alone.
 
 use super::distributions::DistributionKind;
 use super::{Part, Periodic, SeriesSummary, repeated};
@@ -25,8 +25,9 @@ pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
     found
 }
 
-/// A warm-up, or a change, makes a series drift and its values correlated. Where the steady part does neither, the change
-/// speaks for them all, as seriously as the gravest of them, and what they found is its evidence.
+/// Merges findings that a change explains. A warm-up or a change makes a series drift and its
+/// values correlated. If the steady part does neither, the finding about the change replaces the
+/// others: it gets the highest of their severities and their evidence.
 fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     let changed = |finding: &Finding| finding.code == "WARM_UP" || finding.code == "CHANGE_POINT";
     let Some(at) = found.iter().position(changed) else { return };
@@ -38,7 +39,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     };
     let consequences: Vec<Finding> =
         found.iter().filter(|finding| calm(&finding.code)).cloned().collect();
-    // What intervals lose by dependence is part of it.
+    // The loss of coverage due to dependence is part of it.
     let consequences: Vec<Finding> =
         consequences.into_iter().filter(|finding| finding.code != "INTERVAL_OPTIMISTIC").collect();
     if consequences.is_empty() {
@@ -60,7 +61,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     found.retain(|finding| !calm(&finding.code));
 }
 
-/// What a comparison would say of the series by itself.
+/// The findings that a comparison would report for the series by itself.
 fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
     let summary = SubjectSummary {
         side: 0,
@@ -109,7 +110,7 @@ fn too_dependent(summary: &SeriesSummary) -> Option<Finding> {
     })
 }
 
-/// A warm-up, or changes that are no warm-up; only changes that are large enough to matter.
+/// The finding about a warm-up or other changes that are large enough to matter.
 fn changes(summary: &SeriesSummary) -> Option<Finding> {
     let steady = summary.stability.steady.as_ref()?;
     let (first, last) = (steady.parts.first()?, steady.parts.last()?);
@@ -161,7 +162,7 @@ fn changes(summary: &SeriesSummary) -> Option<Finding> {
     }
 }
 
-/// `value 5`, `values 5 and 9`, `values 5, 9, 14, 20, ...`.
+/// Formats places: `value 5`, `values 5 and 9`, `values 5, 9, 14, 20, ...`.
 fn told_places(places: &[String], has_more: bool) -> String {
     match places {
         [only] => format!("value {only}"),
@@ -171,7 +172,8 @@ fn told_places(places: &[String], has_more: bool) -> String {
     }
 }
 
-/// Whether every part lies beyond the one before, always on the same side: steps that a smooth drift is cut into look like this.
+/// Whether each part is beyond the previous one in the same direction, as when a smooth drift is
+/// cut into steps.
 fn climbs(parts: &[Part]) -> bool {
     let steps = || parts.windows(2).map(|pair| pair[1].median - pair[0].median);
     parts.len() > 2 && (steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0))
@@ -194,7 +196,7 @@ fn multimodal(summary: &SeriesSummary) -> Option<Finding> {
     )))
 }
 
-/// Every so many values one that differs; only where it is off by something that matters.
+/// The finding about a periodic deviation that is large enough to matter.
 fn periodic(summary: &SeriesSummary) -> Option<Finding> {
     let found = summary.periodic?;
     let d = &summary.description;
@@ -235,7 +237,7 @@ fn coarse(summary: &SeriesSummary) -> Option<Finding> {
     let stepped = summary.distinct as f64 <= policy::STEPPED_BELOW * d.n as f64;
     let spread = repeated::spread(d.standard_deviation, summary.descriptives.iqr);
     let is_time = summary.metric.unit == Unit::Second;
-    // Of nothing no step is a share.
+    // A step can't be a share of zero.
     let of_median = is_time && d.median != 0.0 && step > policy::COARSE_OF_MEDIAN * d.median.abs();
     let of_spread = summary.multiples && step > policy::COARSE_OF_SPREAD * spread;
     if !(stepped && (of_median || of_spread)) {
@@ -273,8 +275,8 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
         .distributions
         .iter()
         .find(|distribution| distribution.kind == DistributionKind::Normal)?;
-    // Equal values are a step in the distribution, and half of it or more is a distance from any
-    // distribution.
+    // Ties are a jump in the distribution function, and half of it or more is a distance from any
+    // continuous distribution.
     let far = distribution.distance > policy::NORMAL_DISTANCE + summary.commonest_share
         || tails.skewness.abs() > policy::NORMAL_SKEWNESS
         || tails.kurtosis > policy::NORMAL_KURTOSIS;

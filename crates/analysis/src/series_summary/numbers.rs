@@ -1,5 +1,5 @@
-//! The plain numbers of a summary: descriptions, intervals, dependence, tests of the shape. One
-//! value per R call; nothing is judged here.
+//! The plain numbers of a summary: descriptive statistics, intervals, dependence, tests of the
+//! shape. One value per R call; nothing is judged here.
 
 use crate::policy;
 use assay_stats::descriptive::{self, ByDefinition, ROBUST_SD};
@@ -10,12 +10,12 @@ use assay_stats::normality::{self, Fit};
 use assay_stats::shapiro_wilk::{self, ShapiroWilk};
 use assay_stats::{Interval, binomial, dip, normal, order};
 
-/// Lags that a correlogram shows, where there are so many.
+/// Number of lags in a correlogram, if there are enough values.
 pub(super) const LAGS: usize = 30;
 /// Lags up to which Ljung and Box' statistic is summed.
 const PORTMANTEAU: [usize; 5] = [1, 5, 10, 20, 30];
 
-/// Descriptions of one sample; NaN where a number has no meaning.
+/// Descriptive statistics of one sample; NaN if undefined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are those of the JSON, which says what each is")]
 pub struct Descriptives {
@@ -81,13 +81,13 @@ impl Descriptives {
 /// An interval of the median from the order statistics `k` and n + 1 − `k`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MedianInterval {
-    /// Confidence asked for.
+    /// Requested confidence.
     pub confidence: f64,
-    /// The interval; `None` where no pair of values is far enough apart.
+    /// The interval; `None` if no pair of values is far enough apart.
     pub interval: Option<Interval>,
-    /// Which order statistic, counted from 1; 0 without an interval.
+    /// Index of the order statistic, counted from 1; 0 without an interval.
     pub k: u64,
-    /// Confidence achieved; 1 without an interval (the whole line).
+    /// Actual confidence; 1 without an interval (the whole line).
     pub coverage: f64,
 }
 
@@ -105,18 +105,18 @@ pub(super) fn median_intervals(sorted: &[f64], levels: &[f64]) -> Vec<MedianInte
     levels.iter().map(at).collect()
 }
 
-/// How values depend on those before them. For a constant series the autocorrelations are NaN.
+/// Serial correlation. For a constant series the autocorrelations are NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SerialCorrelation {
-    /// Autocorrelation at the lags 1..=30, or n − 1.
+    /// Autocorrelation at the lags 1..=30, or up to n − 1.
     pub acf: Vec<f64>,
-    /// 1.96/√n: most of independent values stay within.
+    /// 1.96/√n: the bound for most lags of independent values.
     pub bound: f64,
-    /// The same with the quantile to all its digits.
+    /// The same bound with the exact quantile.
     pub bound_exact: f64,
-    /// The lags that R's `acf` looks at by itself.
+    /// The default number of lags of R's `acf`.
     pub default_lags: usize,
-    /// The largest size among them.
+    /// The largest absolute autocorrelation among them.
     pub default_max: f64,
     /// Ljung and Box' statistics.
     pub ljung_box: Vec<LjungBox>,
@@ -125,16 +125,16 @@ pub struct SerialCorrelation {
 }
 
 impl SerialCorrelation {
-    /// Whether more than chance makes the values correlated: Ljung and Box' sums and the runs test together, at 5 % (Bonferroni).
-    /// The autocorrelation time of independent values often comes out at a little more than 1, which costs an interval little but
-    /// is no finding.
+    /// Whether the values are correlated beyond chance, by Ljung and Box' statistics and the runs
+    /// test together at 5 % (Bonferroni). The autocorrelation time of independent values is often
+    /// slightly above 1, which costs an interval little but is not a finding.
     pub fn is_correlated(&self) -> bool {
         let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
         let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);
         least * ((self.ljung_box.len() + 1) as f64) < policy::DEPENDENCE_LEVEL
     }
 
-    /// `sorted`: the values in ascending order.
+    /// `sorted` has the values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let n = values.len();
         let default_lags = independence::default_lags(n);
@@ -153,12 +153,12 @@ impl SerialCorrelation {
         }
     }
 
-    /// The largest size of the autocorrelations; NaN for a constant series or a single value.
+    /// The largest absolute autocorrelation; NaN for a constant series or a single value.
     pub fn max_abs(&self) -> f64 {
         largest(&self.acf)
     }
 
-    /// How many of them lie outside the bound; `None` for a constant series.
+    /// Number of autocorrelations outside the bound; `None` for a constant series.
     pub fn outside(&self) -> Option<usize> {
         (!self.max_abs().is_nan()).then(|| self.acf.iter().filter(|r| r.abs() > self.bound).count())
     }
@@ -171,22 +171,22 @@ fn largest(acf: &[f64]) -> f64 {
     acf.iter().fold(0.0, |most: f64, r| most.max(r.abs()))
 }
 
-/// Tests of the shape; `None` where a test is not defined.
+/// Tests of the shape; `None` if a test is undefined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tests {
-    /// 3 to 5000 values, not all equal.
+    /// For 3 to 5000 values, not all equal.
     pub shapiro_wilk: Option<ShapiroWilk>,
-    /// From 8 values on.
+    /// For at least 8 values.
     pub anderson_darling: Option<Fit>,
-    /// From 5 values on.
+    /// For at least 5 values.
     pub lilliefors: Option<Fit>,
-    /// Against the normal distribution fitted.
+    /// Distance from the fitted normal distribution.
     pub normal: Option<Distance>,
-    /// Against the lognormal distribution fitted; positive values only.
+    /// Distance from the fitted lognormal distribution; for positive values only.
     pub lognormal: Option<Distance>,
-    /// Against the exponential distribution fitted; positive values only.
+    /// Distance from the fitted exponential distribution; for positive values only.
     pub exponential: Option<Distance>,
-    /// Of a single mode.
+    /// Test of unimodality.
     pub dip: Option<Dip>,
 }
 

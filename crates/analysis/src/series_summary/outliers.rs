@@ -1,28 +1,30 @@
-//! Values far outside the rest, by Tukey's fences (*Exploratory Data Analysis*, 1977): one and a half interquartile ranges beyond
-//! the quartiles are the inner ones, three the outer. Counted and named, never removed: a stall that users feel is a result.
+//! Outliers by Tukey's fences (*Exploratory Data Analysis*, 1977): the inner ones are one and a
+//! half interquartile ranges beyond the quartiles, the outer ones three. Outliers are counted and
+//! named, never removed: a stall that users notice is a result.
 
 use assay_stats::descriptive;
 
-/// The farthest are named, at most so many.
+/// Maximum number of outliers named, farthest first.
 const MOST_NAMED: usize = 10;
 
-/// The fences and what lies outside.
+/// The fences and the values outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outliers {
     /// The inner fences, lower and upper.
     pub inner: (f64, f64),
-    /// The outer ones.
+    /// The outer fences, lower and upper.
     pub outer: (f64, f64),
-    /// Values below the lower and above the upper inner fence.
+    /// Number of values below the lower and above the upper inner fence.
     pub beyond_inner: (usize, usize),
-    /// Values below the lower and above the upper outer fence.
+    /// Number of values below the lower and above the upper outer fence.
     pub beyond_outer: (usize, usize),
-    /// Those beyond the outer fences with their places in the series, counted from 0: the farthest first, at most ten.
+    /// Values beyond the outer fences with their indices in the series, counted from 0: at most
+    /// ten, farthest first.
     pub farthest: Vec<(usize, f64)>,
 }
 
 impl Outliers {
-    /// `sorted`: the values in ascending order, not empty. O(n).
+    /// `sorted` has the values in ascending order and must not be empty. O(n).
     pub(super) fn of(values: &[f64], sorted: &[f64]) -> Self {
         let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));
         let range = descriptive::interquartile_range(sorted);

@@ -1,9 +1,9 @@
-//! A series in time, cut into slices so that ten million values are drawn in a moment: of each slice its extremes and its
-//! median.
+//! A series over time, cut into slices with their extremes and medians, so that ten million values
+//! are drawn quickly.
 
 use assay_stats::descriptive;
 
-/// Slices of a long series; a shorter one has a slice for each value.
+/// Maximum number of slices; a shorter series has one per value.
 const MOST_SLICES: usize = 120;
 
 /// A stretch of the series.
@@ -11,7 +11,7 @@ const MOST_SLICES: usize = 120;
 pub struct Slice {
     /// Index of its first value, counted from 0.
     pub begin: usize,
-    /// Index after its last value.
+    /// One past the index of its last value.
     pub end: usize,
     /// Smallest value.
     pub min: f64,
@@ -21,7 +21,7 @@ pub struct Slice {
     pub max: f64,
 }
 
-/// The slices, of equal length but for one value. O(n).
+/// The slices, of equal length to within one value. O(n).
 pub(super) fn of(values: &[f64]) -> Vec<Slice> {
     let n = values.len();
     let slices = n.min(MOST_SLICES);

@@ -1,24 +1,26 @@
-//! Values that are few different ones: each with how often it came, which says all there is to say of their shape. And the step
-//! that all values are multiples of, where there is one.
+//! Series with few distinct values: each value with its count, which describes the shape
+//! completely. Also detects whether all values are multiples of a step.
 
 use crate::policy;
 use assay_stats::descriptive::ROBUST_SD;
 
-/// Up to so many different values are listed one by one.
+/// Maximum number of distinct values listed.
 const MOST: usize = 12;
-/// How far from a multiple of the step a value may lie, in steps: what rounding to a few digits makes of it.
+/// Maximum distance of a value from a multiple of the step, in steps, due to rounding to a few
+/// digits.
 const OFF: f64 = 0.01;
 
-/// A value that came several times, or once among others that did.
+/// A value with its count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RepeatedValue {
     /// The value.
     pub value: f64,
-    /// How often it came.
+    /// Number of occurrences.
     pub count: usize,
 }
 
-/// The different values, ascending; none where they are more than twelve, fewer than two, or of fewer than 20 values. O(n).
+/// The distinct values, ascending; empty if there are more than twelve or fewer than two, or fewer
+/// than 20 values in total. O(n).
 pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
     if !(2..=MOST).contains(&distinct) || sorted.len() < policy::SHAPE_FROM {
         return Vec::new();
@@ -27,7 +29,7 @@ pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
     runs.map(|same| RepeatedValue { value: same[0], count: same.len() }).collect()
 }
 
-/// Whether all values are multiples of a step, but for rounding. `step` > 0. O(n).
+/// Whether all values are multiples of `step` > 0, up to rounding. O(n).
 pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
     sorted.chunk_by(|a, b| a == b).all(|same| {
         let steps = same[0] / step;
@@ -35,8 +37,8 @@ pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
     })
 }
 
-/// How widely values spread that an outlier must not make look wide: the smaller of the standard deviation and what the middle
-/// half says of it; of values of which half are equal the standard deviation.
+/// A robust spread: the smaller of the standard deviation and its estimate from the middle half of
+/// the values; the standard deviation if that half has no spread.
 pub(super) fn spread(sd: f64, interquartile_range: f64) -> f64 {
     let middle = interquartile_range / 2.0 * ROBUST_SD;
     if middle > 0.0 { middle.min(sd) } else { sd }

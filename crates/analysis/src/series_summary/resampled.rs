@@ -1,25 +1,26 @@
-//! The bootstrap of one series: how far mean, standard deviation and median would waver if all were done again. It takes the
-//! values for independent; where they are not, its intervals are too narrow, and a finding says so.
+//! The bootstrap of one series: the uncertainty of mean, standard deviation and median. It assumes
+//! independent values; if they are not, its intervals are too narrow, and a finding says so.
 
 use assay_stats::bootstrap::{self, Bootstrap, Statistic};
 
 /// Three statistics resampled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resampled {
-    /// How many resamples were taken.
+    /// Number of resamples.
     pub resamples: usize,
     /// The seed.
     pub seed: u64,
-    /// Of the mean.
+    /// Bootstrap of the mean.
     pub mean: Bootstrap,
-    /// Of the standard deviation.
+    /// Bootstrap of the standard deviation.
     pub sd: Bootstrap,
-    /// Of the median.
+    /// Bootstrap of the median.
     pub median: Bootstrap,
 }
 
 impl Resampled {
-    /// One of `together` series that are resampled; `None` for no values. O(n · resamples), in all at most a few seconds.
+    /// Resamples one of `together` series; `None` if there are no values. O(n · resamples), at most
+    /// a few seconds in total.
     pub(super) fn of(values: &[f64], together: usize, seed: u64) -> Option<Self> {
         let resamples = bootstrap::resamples_for(values.len(), together);
         let of = |statistic| bootstrap::bootstrap(values, statistic, resamples, seed);

@@ -1,31 +1,31 @@
-//! The distribution of a series for pictures, and where its values cluster.
+//! The distribution of a series for plots, and its modes.
 //!
-//! More than one mode is reported only where three things agree: the dip test finds that one mode does not do, the smoothed density
-//! has a clear valley, and enough values lie on either side of it. Values that come in coarse steps are smoothed over a step at
-//! least, or every step would be a mode.
+//! More than one mode is reported only if three criteria agree: the dip test rejects unimodality,
+//! the smoothed density has a clear valley, and enough values are on either side of it. Values in
+//! coarse steps are smoothed over at least one step, since every step would be a mode otherwise.
 
 use crate::policy;
 use assay_stats::density::{self, Density};
 use assay_stats::descriptive;
 use assay_stats::dip::Dip;
 
-/// Bins of the counts: many divisors, so that a picture of any width is made of them.
+/// Number of bins: has many divisors, so that plots of any width can be made from them.
 pub const BINS: usize = 240;
-/// Points of the density.
+/// Number of points of the density.
 const POINTS: usize = 512;
-/// The picture reaches so many interquartile ranges beyond the quartiles, if values do.
+/// Interquartile ranges shown beyond the quartiles, if there are values.
 const VIEW: f64 = 3.0;
 
-/// Bandwidths for a kernel density; `None` where a rule does not apply.
+/// Bandwidths for a kernel density; `None` if a rule does not apply.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bandwidths {
     /// Silverman's.
     pub nrd0: Option<f64>,
     /// Scott's.
     pub nrd: Option<f64>,
-    /// Sheather and Jones', solving the equation.
+    /// Sheather and Jones', solve-the-equation.
     pub sj_ste: Option<f64>,
-    /// Sheather and Jones', plugging in directly.
+    /// Sheather and Jones', direct plug-in.
     pub sj_dpi: Option<f64>,
 }
 
@@ -39,33 +39,33 @@ impl Bandwidths {
         }
     }
 
-    /// The one for pictures: Sheather and Jones' where there is one.
+    /// The bandwidth for plots: Sheather and Jones' if available.
     fn best(&self) -> Option<f64> {
         self.sj_ste.or(self.sj_dpi).or(self.nrd0)
     }
 }
 
-/// The distribution over the part of the axis that is worth showing.
+/// The distribution over the visible part of the axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     /// Lower end: the smallest value, or three interquartile ranges below the lower quartile.
     pub low: f64,
     /// Upper end, likewise.
     pub high: f64,
-    /// Values below the lower end.
+    /// Number of values below the lower end.
     pub below: usize,
-    /// Values above the upper end.
+    /// Number of values above the upper end.
     pub above: usize,
-    /// Counts in 240 equal bins from end to end; empty where all values are equal.
+    /// Counts in 240 equal bins from end to end; empty if all values are equal.
     pub counts: Vec<u32>,
-    /// The smoothed density of the values between the ends; `None` where there is none.
+    /// The smoothed density of the values between the ends; `None` if undefined.
     pub density: Option<Density>,
     /// The bandwidth of that density.
     pub bandwidth: Option<f64>,
 }
 
 impl Shape {
-    /// `sorted`: not empty. `step`: the smallest gap of the values. O(n).
+    /// `sorted` must not be empty; `step` is the smallest gap between values. O(n).
     pub(super) fn of(sorted: &[f64], bandwidths: &Bandwidths, step: Option<f64>) -> Self {
         let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
         let [p25, p75] = [0.25, 0.75].map(|p| descriptive::quantile_sorted(sorted, p));
@@ -95,20 +95,20 @@ fn is_coarse(sorted: &[f64]) -> bool {
     distinct as f64 <= policy::STEPPED_BELOW * sorted.len() as f64
 }
 
-/// A heap of values.
+/// A mode of the values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mode {
-    /// Where the density is highest.
+    /// Location of the maximum density.
     pub at: f64,
     /// The valley to its left; −∞ for the first.
     pub from: f64,
     /// The valley to its right; ∞ for the last.
     pub to: f64,
-    /// Share of the values between the two.
+    /// Share of the values between the two valleys.
     pub share: f64,
 }
 
-/// The modes from left to right; none where there is no density.
+/// The modes from left to right; empty without a density.
 pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode> {
     let Some(density) = &shape.density else { return Vec::new() };
     let several =
@@ -129,7 +129,7 @@ pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode
         (upto(mode.to) - upto(mode.from)) / n
     };
     modes.iter_mut().for_each(|mode| mode.share = share(mode));
-    // The smallest goes to the neighbour beyond the nearer valley, until all are worth telling.
+    // The smallest mode is merged across its nearer valley until all are large enough.
     while modes.len() > 1
         && let Some(small) =
             (0..modes.len()).min_by(|&a, &b| modes[a].share.total_cmp(&modes[b].share))
@@ -146,7 +146,7 @@ pub(super) fn modes(sorted: &[f64], shape: &Shape, dip: Option<Dip>) -> Vec<Mode
     modes
 }
 
-/// A stretch of the grid with one top.
+/// A section of the grid with one maximum.
 struct Hill {
     begin: usize,
     top: usize,
@@ -160,13 +160,14 @@ impl Hill {
     }
 }
 
-/// Hills between clear valleys: local hills, of which the pair with the shallowest valley is joined until all are deep enough.
+/// Hills between clear valleys: starts with all local hills and joins the pair with the shallowest
+/// valley until all valleys are deep enough.
 fn hills(y: &[f64]) -> Vec<Hill> {
     let mut hills: Vec<Hill> = Vec::new();
     let mut begin = 0;
     for i in 1..y.len() {
         let last = i + 1 == y.len();
-        // A valley is where the curve stops falling.
+        // A valley is where the curve stops decreasing.
         let valley = !last && y[i] <= y[i - 1] && y[i] < y[i + 1];
         if valley || last {
             let top = (begin..=i).max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(begin);

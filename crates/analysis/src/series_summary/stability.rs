@@ -1,9 +1,10 @@
-//! Where a series changed for good, and whether it came to rest: change points by their place, and the steady part with the
-//! warm-up before it.
+//! Changes of level in a series, and whether it settled: the change points, and the steady part
+//! after a warm-up.
 //!
-//! The changes are E-divisive's: PELT, which sees changes of the spread too, takes every cluster of stalls for a part of its own
-//! (in 86 of 100 series with clusters of eight stalls, where E-divisive does in 5). The steady part is PELT's, as its source has
-//! it: parts with equal medians are one there, so that clusters do no harm.
+//! The changes are found by E-divisive. PELT, which also detects changes of spread, treats every
+//! cluster of stalls as a part of its own (in 86 of 100 series with clusters of eight stalls;
+//! E-divisive in 5). The steady part is found by PELT, as in its source: parts with equal medians
+//! are merged there, so clusters do no harm.
 
 use super::numbers::SerialCorrelation;
 use crate::describe::Description;
@@ -12,26 +13,26 @@ use crate::recording::Recording;
 use assay_stats::change_points::{ChangePoints, Settings, change_points};
 use assay_stats::steady_state::{SteadyState, least_tolerance, steady_state};
 
-/// What was found.
+/// Changes and steady part of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
-    /// The changes, however small.
+    /// All changes, however small.
     pub changes: ChangePoints,
     /// Medians of parts that differ by no more than this share count as equal.
     pub tolerance: f64,
     /// The steady part; `None` for fewer than 40 values.
     pub steady: Option<SteadyState>,
-    /// The steady part by itself, where something came before it.
+    /// The steady part by itself, if something precedes it.
     pub rest: Option<Rest>,
 }
 
-/// What is left of drift and dependence once a warm-up is over.
+/// Drift and dependence that remain after a warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rest {
-    /// Drift within the steady part, where it is larger than chance allows.
+    /// Drift within the steady part, if beyond chance.
     pub drift: Option<f64>,
-    /// Whether its values still are correlated: worth less than nine tenths of their number, and by
-    /// more than chance.
+    /// Whether its values are still correlated: worth less than nine tenths of their number, beyond
+    /// chance.
     pub dependent: bool,
 }
 
@@ -47,7 +48,7 @@ impl Rest {
 }
 
 impl Stability {
-    /// `sorted`: the values in ascending order.
+    /// `sorted` has the values in ascending order.
     pub(super) fn of(values: &[f64], sorted: &[f64], lower_is_better: bool, seed: u64) -> Self {
         let tolerance = policy::CHANGE_TOLERANCE.max(least_tolerance(sorted));
         let steady = steady_state(values, tolerance, lower_is_better, policy::CHANGE_LEVEL, seed);

@@ -1,4 +1,4 @@
-//! What a summary shows of series whose shape is known.
+//! Summaries of series with known shapes.
 
 use super::*;
 use assay_data::{Severity, Unit};
@@ -61,12 +61,12 @@ fn a_warm_up_and_a_change_for_the_worse_are_told_apart() {
     assert!(codes(&warm).contains(&"WARM_UP"), "{:?}", codes(&warm));
     let begins = warm.stability.steady.as_ref().and_then(|s| s.begins).expect("steady");
     assert!((55..=65).contains(&begins), "{begins}");
-    // What the warm-up brought with it is reported once.
+    // The consequences of the warm-up are reported once.
     assert_eq!(codes(&warm), ["WARM_UP", "NOT_NORMAL"]);
     let told = &warm.findings[0];
     assert!(told.message.ends_with(" from that"), "{told:?}");
     assert!(told.evidence.iter().any(|(key, _)| key == "drift" || key == "effective"));
-    // Where the rest is correlated too, that is reported, too.
+    // If the rest is correlated as well, that is reported too.
     let mut before = 0.0;
     let values = noise(3, 400).into_iter().enumerate().map(|(i, z)| {
         before = 0.8 * before + z;
@@ -150,13 +150,13 @@ fn few_different_values_are_told_one_by_one_and_as_multiples_of_a_step() {
     assert_eq!(found.repeated.iter().map(|same| same.count).sum::<usize>(), 100);
     let coarse = found.findings.iter().find(|f| f.code == "COARSE_CLOCK").expect("a step");
     assert_eq!(coarse.severity, Severity::Warning, "{coarse:?}");
-    // Whole numbers are mostly counts: no reason to worry.
+    // Whole numbers are mostly counts and no reason for concern.
     let counts: Vec<f64> = values.iter().map(|v| v * 2.0).collect();
     let found = SeriesSummary::of("it", &plain, &counts, &Options::default()).expect("values");
     assert!(
         found.findings.iter().any(|f| f.code == "COARSE_CLOCK" && f.severity == Severity::Note)
     );
-    // A step that is fine against the spread is nobody's business.
+    // A step that is fine relative to the spread is not reported.
     let fine: Vec<f64> = noise(8, 100).iter().map(|z| (200.0 + 10.0 * z).round() * 0.5).collect();
     let found = SeriesSummary::of("it", &plain, &fine, &Options::default()).expect("values");
     assert!(!codes(&found).contains(&"COARSE_CLOCK") && found.repeated.is_empty());

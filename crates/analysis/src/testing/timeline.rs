@@ -1,60 +1,61 @@
-//! One run of a suite by process and moment: which test ran when beside which, and what the whole waited for. It is the run whose time is nearest
-//! to the median.
+//! The timeline of one run of a suite by process: which tests ran at the same time, and what the
+//! run waited for. The run is the one whose duration is nearest to the median.
 
 use super::{PARTS, PHASES};
 use assay_data::Samples;
 use assay_data::samples::{BEGAN, BySubject, ENDED, SPANS, WORKER};
 use std::collections::BTreeMap;
 
-/// Moments are reported in microseconds: what ends so little after something began had ended before it.
+/// Times are reported in microseconds: something that ends no later than this after another began
+/// counts as having ended before it.
 const TOLERANCE: f64 = 1e-5;
 
-/// A run by process and moment. Times are seconds since it began.
+/// The timeline of a run. Times are seconds since its start.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline {
-    /// Which run it is, counted from 1.
+    /// Number of the run, counted from 1.
     pub run: usize,
-    /// How long it took.
+    /// Duration of the run.
     pub wall: f64,
-    /// What ran beside one another; processes of which one began after the other ended share one.
+    /// Lanes that run in parallel; processes that started after another ended share its lane.
     pub lanes: Vec<Lane>,
 }
 
-/// What ran one behind the other.
+/// Processes that run one after another.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lane {
-    /// Numbers of its processes, from 0.
+    /// Indices of its processes.
     pub processes: Vec<usize>,
-    /// How many tests it has.
+    /// Number of tests.
     pub tests: usize,
-    /// Its bars, in the order in which they began.
+    /// Its bars, in order of their start.
     pub bars: Vec<Bar>,
-    /// How many of them there are beside one another (threads), at most.
+    /// Maximum number of bars at the same time (threads).
     pub depth: usize,
     /// Whether the run waited for it last.
     pub critical: bool,
 }
 
-/// What a process did from one moment to another.
+/// An activity of a process over an interval of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// What it did.
+    /// The activity.
     pub of: BarOf,
-    /// From when,
+    /// Start of the activity.
     pub began: f64,
-    /// until when.
+    /// End of the activity.
     pub ended: f64,
-    /// Seconds of it at its beginning that were setup,
+    /// Duration of the setup at its beginning, in seconds.
     pub setup: f64,
-    /// and at its end that were teardown.
+    /// Duration of the teardown at its end, in seconds.
     pub teardown: f64,
-    /// In which row of its lane, from 0: tests beside one another in one process have several.
+    /// Row within its lane, from 0: parallel tests of one process use several.
     pub row: usize,
-    /// Whether the run would have been over earlier without it.
+    /// Whether the run would have ended earlier without it.
     pub critical: bool,
 }
 
-/// What a bar is of.
+/// The activity of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BarOf {
     /// A test.
@@ -64,11 +65,12 @@ pub enum BarOf {
         /// Whether it failed in this run.
         failed: bool,
     },
-    /// One of [`PARTS`]: what was done beside tests.
+    /// One of [`PARTS`]: an activity other than tests.
     Part(&'static str),
 }
 
-/// The run of a side, whose subjects and whole these are, that is nearest to the median. O(n log n).
+/// The timeline of the run nearest to the median, for a side with these subjects and this whole.
+/// O(n log n).
 pub(super) fn of(
     samples: &Samples,
     by_subject: &BySubject<'_>,
@@ -115,7 +117,8 @@ pub(super) fn of(
     };
     let [parts, workers, begins, ends] = SPANS.map(list);
     for (((&part, &worker), &from), &to) in parts.iter().zip(workers).zip(begins).zip(ends) {
-        // Processes that ran no test are not shown, and what comes of another's recording may be any number.
+        // Processes that ran no test are not shown, and the numbers in foreign recordings are
+        // arbitrary.
         let (Some(&part), Some(bars)) =
             (PARTS.get(number(Some(part))), processes.get_mut(&number(Some(worker))))
         else {
@@ -140,7 +143,8 @@ fn bar(of: BarOf, began: f64, ended: f64) -> Bar {
     Bar { of, began, ended, setup: 0.0, teardown: 0.0, row: 0, critical: false }
 }
 
-/// Processes as lanes: one that began when another had ended goes on in its lane, as the packages do of which so many run at a time.
+/// Arranges processes in lanes. A process that starts when another has ended continues its lane, as
+/// with packages of which a limited number runs in parallel.
 fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     let mut each: Vec<(usize, f64, Lane)> = Vec::new();
     for (process, mut bars) in processes {
@@ -164,7 +168,7 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
                 lane.processes.extend(own.processes);
                 lane.tests += own.tests;
                 lane.depth = lane.depth.max(own.depth);
-                // Its start may reach back to the beginning of the run, when others had the lane.
+                // Its start may reach back to the beginning of the run, when others used the lane.
                 let free = last(lane);
                 lane.bars.extend(own.bars.into_iter().filter_map(|bar| match is_start(&bar) {
                     true => (bar.ended > free).then(|| Bar { began: bar.began.max(free), ..bar }),
@@ -177,7 +181,7 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     lanes
 }
 
-/// Whether it is what comes before the framework is heard of.
+/// Whether it is the time before the framework starts reporting.
 fn is_start(bar: &Bar) -> bool {
     bar.of == BarOf::Part(PARTS[0])
 }
@@ -186,8 +190,8 @@ fn last(lane: &Lane) -> f64 {
     lane.bars.iter().map(|bar| bar.ended).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Rows of the tests of one process: one begins in the first row that is free. What is done beside tests stands in the first, over the test in
-/// which it is done. Returns how many rows there are.
+/// Assigns the tests of one process to rows: each test goes to the first free row. Other activities
+/// are in the first row, over the test in which they occur. Returns the number of rows.
 fn set_rows(bars: &mut [Bar]) -> usize {
     let mut free: Vec<f64> = Vec::new();
     for bar in bars.iter_mut().filter(|bar| matches!(bar.of, BarOf::Test { .. })) {
@@ -201,7 +205,8 @@ fn set_rows(bars: &mut [Bar]) -> usize {
     free.len().max(1)
 }
 
-/// From what ended last backwards: each time what ended last before it began, of its lane.
+/// Marks the critical path: starts with the bar that ended last, and repeatedly steps back to the
+/// one in its lane that ended last before it began.
 fn mark_critical(lanes: &mut [Lane]) {
     let Some(lane) = lanes.iter_mut().max_by(|a, b| last(a).total_cmp(&last(b))) else { return };
     lane.critical = true;
@@ -244,7 +249,7 @@ mod tests {
         let mut lanes = lanes(processes);
         let of: Vec<&[usize]> = lanes.iter().map(|lane| lane.processes.as_slice()).collect();
         assert_eq!(of, [&[0, 3][..], &[1, 2]]);
-        // The start of the fourth is seen from when it had the lane.
+        // The start of the fourth is shown from when it had the lane.
         let seen: Vec<(f64, f64)> = lanes[0].bars.iter().map(|b| (b.began, b.ended)).collect();
         assert_eq!(seen, [(0.25, 2.0), (2.0, 2.25), (2.25, 2.5)]);
         mark_critical(&mut lanes);

@@ -1,13 +1,14 @@
-//! Whole experiments over builds, simulated from their turns to their verdicts: builds of one source are rarely called different, and
-//! a true difference is found where placement does less than it.
+//! Simulations of whole experiments over builds, from turns to verdicts: builds of one source are
+//! rarely called different, and a true difference is found if it exceeds the effect of placement.
 
 use assay_analysis::{Experiment, Options, Step, Verdict, analyse};
 use assay_data::source::Unit;
 use assay_data::{Metric, Observation, Plan, Samples, Side, Subject, Threshold};
 use assay_stats::resampling::Stream;
 
-/// Runs an experiment of so many builds a side that stops by itself, or after 60 s: placement and noise have these standard
-/// deviations, in per cent, the second side takes so much longer, and the machine wanders.
+/// Runs an experiment with `builds` builds per side that stops by itself, or after 60 s. Placement
+/// and noise have these standard deviations in per cent, the second side takes longer by `longer`
+/// per cent, and the machine wanders.
 fn verdict(case: u64, builds: u32, placement: f64, noise: f64, longer: f64) -> (Verdict, usize) {
     let mut stream = Stream::new(81, case);
     let mut samples = Samples::new(vec![Metric::wall()]);
@@ -65,7 +66,7 @@ fn directions(cases: u64, builds: u32, placement: f64, noise: f64, longer: f64) 
 fn builds_of_one_source_are_rarely_called_different() {
     for (builds, placement) in [(3, 1.0), (5, 1.0), (5, 3.0), (10, 2.0)] {
         let (share, _) = directions(100, builds, placement, 1.0, 0.0);
-        // 5 % of 100, and 2.3 standard errors of that.
+        // 5 % of 100, plus 2.3 standard errors.
         assert!(share <= 0.1, "{builds} builds, {placement} %: {share}");
     }
 }

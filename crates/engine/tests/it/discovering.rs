@@ -1,5 +1,5 @@
-//! Rows that runs discover, as those of a test suite: they are recorded as they come and found again, they decide nothing, and the named
-//! total decides alone.
+//! Rows discovered by runs, such as the tests of a suite: they are recorded as they appear and
+//! recognized later, but only the named total decides.
 #![allow(clippy::unwrap_used)]
 
 use assay_analysis::{Options, Verdict, analyse};
@@ -17,8 +17,9 @@ use std::path::Path;
 
 const TOTAL: &str = "(whole suite)";
 
-/// A test suite under two settings, of which the new one takes half the time. `parses` is there always, `sends` under the new setting
-/// alone, `late` from the fourth block on, and `flickers` gives a value in every other block and of a time that leads nowhere.
+/// A test suite under two settings, the new one taking half the time. `parses` is always present,
+/// `sends` only under the new setting, `late` from the fourth block on; `flickers` has a value in
+/// every other block, and its times lead to no verdict.
 struct Suite<'a> {
     clock: &'a Cell<f64>,
     metrics: [Metric; 1],
@@ -68,7 +69,7 @@ impl Source for Suite<'_> {
             rows.push(RowResult { row, values: vec![seconds], ..RowResult::default() });
         };
         give("parses", took / 2.0);
-        // Two tests of one name: the second is left out.
+        // Of two tests with the same name, the second is ignored.
         give("parses", 77.0);
         if turn.place == 1 {
             give("sends", took / 10.0);
@@ -83,7 +84,7 @@ impl Source for Suite<'_> {
     }
 }
 
-/// Records to a file, and ends the world at the record of this number.
+/// Records to a file, and simulates a crash at the record with this number.
 struct Filed {
     writer: Writer<File>,
     left: usize,
@@ -130,7 +131,8 @@ impl Recorder for Filed {
     }
 }
 
-/// Measures the suite, recorded in the file up to the record of this number; what the file holds already is taken up.
+/// Measures the suite, recorded in the file up to the record with this number; resumes the existing
+/// contents of the file.
 fn measure(path: &Path, records: usize) -> (Samples, StopReason) {
     let clock = Cell::new(0.0);
     let mut session = Session::<_, Filed>::new(Suite::new(&clock), || clock.get());
@@ -160,7 +162,8 @@ fn rows_that_come_are_subjects_of_every_side_and_the_total_decides_alone() {
     let room = tempfile::tempdir().unwrap();
     let path = room.path().join("suite.assay");
     let (samples, reason) = measure(&path, usize::MAX);
-    // With `flickers` deciding it would go on to the end of the plan; alone the total would have its answer after ten blocks.
+    // If `flickers` decided, it would go on to the end of the plan; the total by itself would have
+    // its answer after ten blocks.
     let blocks = value(&samples, &format!("plain: {TOTAL}")).len();
     assert_eq!((reason, blocks), (StopReason::Clear, 12));
     let rows: Vec<&str> = samples.rows.iter().map(|row| row.name.as_str()).collect();
@@ -174,7 +177,7 @@ fn rows_that_come_are_subjects_of_every_side_and_the_total_decides_alone() {
     let late = value(&samples, "gc off: late");
     assert_eq!((late.len(), value(&samples, "plain: sends").len()), (9, 0));
     assert!(value(&samples, "plain: parses").iter().all(|&seconds| seconds < 2.0));
-    // The file holds the same.
+    // The file has the same contents.
     let read = assay_file::read(&path).unwrap();
     assert_eq!((&read.rows, &read.subjects), (&samples.rows, &samples.subjects));
     assert!(read.observations().eq(samples.observations()));
@@ -210,7 +213,8 @@ fn wherever_it_is_killed_it_goes_on_and_finds_its_rows_again() {
         let path = room.path().join(format!("{killed_after}.assay"));
         measure(&path, killed_after);
         let taken = assay_file::read(&path).unwrap();
-        // The last turn may have broken off among its rows: what is recorded of it is all that there is.
+        // The last turn may have been interrupted between its rows; only what was recorded of it
+        // exists.
         let lost = {
             let of_turn = |o: &Observation| (o.block, o.position);
             let last = taken.observation(taken.len().wrapping_sub(1)).map(|o| of_turn(&o));
@@ -227,7 +231,7 @@ fn wherever_it_is_killed_it_goes_on_and_finds_its_rows_again() {
         assert_eq!(totals(&again), totals(&samples), "{killed_after}");
         assert_eq!(again.len(), samples.len() - lost, "{killed_after}");
         assert_eq!(sorted(&again), sorted(&samples), "{killed_after}");
-        // Nothing is declared or measured twice: such a file is not read.
+        // Nothing is declared or measured twice: such a file could not be read.
         let read = assay_file::read(&path).unwrap();
         assert_eq!((&read.rows, &read.subjects), (&again.rows, &again.subjects));
         assert!(read.observations().eq(again.observations()), "{killed_after}");

@@ -1,5 +1,5 @@
-//! What a session promises, with a pretended source and a clock that goes by what the source says: order, recording, retries,
-//! interruption, failures, counting and resuming.
+//! Guarantees of a session, tested with a fake source and a clock driven by it: order, recording,
+//! retries, interruption, failures, counting and resuming.
 #![allow(clippy::unwrap_used)]
 
 use assay_data::source::{
@@ -13,13 +13,14 @@ use assay_experiment::{Limits, Phase, Recorder, Session};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-/// Units of two sides with so many rows each. A run takes a second on the first side, two on the second.
+/// Units of two sides with these numbers of rows each. A run takes a second on the first side, two
+/// on the second.
 struct Pretended<'a> {
     clock: &'a Cell<f64>,
     rows: Vec<usize>,
     metrics: Vec<Metric>,
     turns: Vec<Turn>,
-    /// What comes of the turn of this number, instead of values.
+    /// Outcomes of the turns with these numbers, instead of values.
     odd: Vec<(usize, Odd)>,
     asked: usize,
 }
@@ -115,7 +116,7 @@ impl Source for Pretended<'_> {
     }
 }
 
-/// Remembers what it was given.
+/// A recorder that remembers its calls.
 #[derive(Clone, Default)]
 struct Remembered<'a>(Option<&'a RefCell<Vec<String>>>);
 

@@ -53,7 +53,8 @@ fn the_plain_intervals_are_their_definitions() {
     let normal = found.normal(0.95).unwrap();
     assert!((normal.lower - (10.25 - reach)).abs() < 1e-12, "{normal:?}");
     assert!((normal.upper - (10.25 + reach)).abs() < 1e-12, "{normal:?}");
-    // Beyond the first and the last replicate lies nothing; the places 1 and 4 of 4 are 20 % and 80 %.
+    // Beyond the first and the last replicate lies nothing; the places 1 and 4 of 4 are 20 % and 80
+    // %.
     assert_eq!(found.percentile(0.99).unwrap(), Interval { lower: 8.0, upper: 12.0 });
     let within = found.percentile(0.6).unwrap();
     assert!((within.lower - 8.0).abs() < 1e-9 && (within.upper - 12.0).abs() < 1e-9, "{within:?}");

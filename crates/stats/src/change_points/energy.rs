@@ -5,18 +5,20 @@
 //! weighted by nm/(n + m); on ranks it is the two-sample statistic of Cramér and von Mises. Moving
 //! the split by one value changes each sum by what one value is away from all to its left, which a
 //! binary indexed tree (Fenwick, 1994) knows in O(log n). In the parts the level is shared by their
-//! length, so that a series with changes is not split further by chance more often than one without.
+//! length, so that a series with changes is not split further by chance more often than one
+//! without.
 //!
-//! A part that holds several changes draws the place of its first split towards the others. So once all
-//! are found, each is placed anew between its neighbours, twice (the repartition of Bai, "Estimating
-//! multiple breaks one at a time", 1997), which neither adds nor removes any.
+//! A part that holds several changes draws the place of its first split towards the others. So once
+//! all are found, each is placed anew between its neighbours, twice (the repartition of Bai,
+//! "Estimating multiple breaks one at a time", 1997), which neither adds nor removes any.
 
 use crate::resampling::Stream;
 
 /// The fewest permutations that a split is held against, unless it fails sooner.
 const PERMUTATIONS: u32 = 999;
 
-/// As many permutations may reach a split that is significant: with fewer, chance would decide on splits at the edge of a small level.
+/// As many permutations may reach a split that is significant: with fewer, chance would decide on
+/// splits at the edge of a small level.
 const REACHING: f64 = 10.0;
 
 /// The places at which a new part begins, ascending. `ranks`: those of the whole series, each once;
@@ -83,8 +85,9 @@ fn split(
     let mut tree = Tree::new(ranks.len());
     let (statistic, place) = largest_distance(ranks, shortest, &mut tree);
     let asked = statistic / tau;
-    // Significant as (reached + 1)/(permutations + 1) ≤ level: decided as soon as too many reach it.
-    // A short part has a small share of the level, which few permutations could not reach at all.
+    // Significant as (reached + 1)/(permutations + 1) ≤ level: decided as soon as too many reach
+    // it. A short part has a small share of the level, which few permutations could not reach at
+    // all.
     let permutations = PERMUTATIONS.max((REACHING / level).ceil() as u32);
     let allowed = (level * f64::from(permutations + 1)).floor() as u32;
     let mut shuffled = ranks.to_vec();

@@ -1,22 +1,28 @@
-//! Levels: where a series of few hundred values that may depend on each other goes to another level, and whether it creeps there instead.
+//! Levels: where a series of few hundred values that may depend on each other goes to another
+//! level, and whether it creeps there instead.
 //!
-//! A part is split where a likelihood ratio of two levels against one is largest, then its parts are, each with its share of the error
-//! by length (binary segmentation; Vostrikova, "Detecting disorder in multidimensional random processes", 1981). What is looked at are
-//! ranks within the part, as uniform scores: for normal values they lose 5 % of the power, and a stall is no more than the highest
-//! value. Each score keeps φ of the one before it; the likelihood is that of such an autoregression, so it sees both the new level and the
-//! jump to it (Prais and Winsten, 1954, have the first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
+//! A part is split where a likelihood ratio of two levels against one is largest, then its parts
+//! are, each with its share of the error by length (binary segmentation; Vostrikova, "Detecting
+//! disorder in multidimensional random processes", 1981). What is looked at are ranks within the
+//! part, as uniform scores: for normal values they lose 5 % of the power, and a stall is no more
+//! than the highest value. Each score keeps φ of the one before it; the likelihood is that of such
+//! an autoregression, so it sees both the new level and the jump to it (Prais and Winsten, 1954,
+//! have the first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
 //!
-//! Where a change lies, the values say, those beyond two robust deviations of their levels brought in to there: ranks make large steps small, and so
-//! place them worse.
+//! Where a change lies, the values say, those beyond two robust deviations of their levels brought
+//! in to there: ranks make large steps small, and so place them worse.
 //!
-//! φ is the correlation of neighbours in what is left once steps are taken out (Kendall's bias put right), one standard error
-//! more of it where there is any: what is found after φ was underrated would be false. It begins with what differences of neighbours and
-//! of next neighbours say, which a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017), or a third less, and goes on until φ and
-//! the steps agree: a step that is taken for dependence at first would never be found.
+//! φ is the correlation of neighbours in what is left once steps are taken out (Kendall's bias put
+//! right), one standard error more of it where there is any: what is found after φ was underrated
+//! would be false. It begins with what differences of neighbours and of next neighbours say, which
+//! a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017), or a third less, and
+//! goes on until φ and the steps agree: a step that is taken for dependence at first would never be
+//! found.
 //!
-//! The chance of the largest ratio without a step depends on the number of values, hardly on φ. It is a formula ([`chance`]), fitted by eye to
-//! 10⁶ simulated series at most, where permutations would cost a thousand times as much and end at 1/1,000; the tests hold the rate of false
-//! alarms to it.
+//! The chance of the largest ratio without a step depends on the number of values, hardly on φ. It
+//! is a formula ([`chance`]), fitted by eye to 10⁶ simulated series at most, where permutations
+//! would cost a thousand times as much and end at 1/1,000; the tests hold the rate of false alarms
+//! to it.
 
 use super::{distinct_ranks, lag1_of_differences};
 use crate::resampling::Stream;
@@ -28,8 +34,8 @@ const MOST_LAG1: f64 = 0.97;
 const ROUNDS: usize = 6;
 /// φ changes by less: it is found.
 const SAME_LAG1: f64 = 0.01;
-/// The share of what differences say of φ that it begins with: with all of it every hundredth step of five deviations is missed, with less than half of it
-/// short dependent series have false ones.
+/// The share of what differences say of φ that it begins with: with all of it every hundredth step
+/// of five deviations is missed, with less than half of it short dependent series have false ones.
 const BEGIN_LAG1: f64 = 0.7;
 /// So many robust deviations from its level a value may lie where places are looked for.
 const REACH: f64 = 2.0;
@@ -48,15 +54,16 @@ pub struct LevelChange {
 pub struct Levels {
     /// The changes, in the order of the series.
     pub changes: Vec<LevelChange>,
-    /// What each value keeps of the one before it, once the changes are taken out; 0 where it is no more than chance makes, and one standard error
-    /// more than was found where it is.
+    /// What each value keeps of the one before it, once the changes are taken out; 0 where it is no
+    /// more than chance makes, and one standard error more than was found where it is.
     pub lag1: f64,
 }
 
 /// The changes of level in a series.
 ///
-/// `xs`: finite, in the order in which they were taken. `level`: the chance of finding one where there is none. `shortest`: fewest values between
-/// two changes, at least 5. `seed` orders equal values. O(n log n) for each change.
+/// `xs`: finite, in the order in which they were taken. `level`: the chance of finding one where
+/// there is none. `shortest`: fewest values between two changes, at least 5. `seed` orders equal
+/// values. O(n log n) for each change.
 #[must_use]
 pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
     let shortest = shortest.max(5);
@@ -77,7 +84,8 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
             break;
         }
     }
-    // A part that holds several changes draws the place of its first split towards the others (Bai, 1997).
+    // A part that holds several changes draws the place of its first split towards the others (Bai,
+    // 1997).
     for at in (0..places.len()).chain(0..places.len()) {
         let (from, to) = neighbours(&places, at, n);
         let near = brought_in(&xs[from..to], places[at] - from);
@@ -92,14 +100,16 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
     Levels { changes: (0..places.len()).map(change).collect(), lag1 }
 }
 
-/// Where a change may lie, beside the place that fits best, for each of some confidences: the first and the last place, as indices of the first value
-/// of the new level.
+/// Where a change may lie, beside the place that fits best, for each of some confidences: the first
+/// and the last place, as indices of the first value of the new level.
 ///
-/// Hansen, "Sample splitting and threshold estimation" (Econometrica, 2000): the places whose likelihood ratio against the best one stays
-/// below −2 ln(1 − √confidence) are a confidence set of the place, which errs on the wide side for changes that are large beside the noise.
+/// Hansen, "Sample splitting and threshold estimation" (Econometrica, 2000): the places whose
+/// likelihood ratio against the best one stays below −2 ln(1 − √confidence) are a confidence set of
+/// the place, which errs on the wide side for changes that are large beside the noise.
 ///
-/// `xs`: finite, in their order, with one change; `best`, where it was found, is between the two; `lag1` as [`levels`] gives it; `confidences` in 0..1.
-/// At least one value stays on each side. O(n log n + n for each).
+/// `xs`: finite, in their order, with one change; `best`, where it was found, is between the two;
+/// `lag1` as [`levels`] gives it; `confidences` in 0..1. At least one value stays on each side. O(n
+/// log n + n for each).
 #[must_use]
 pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(usize, usize)> {
     let n = xs.len();
@@ -123,19 +133,22 @@ pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(u
 /// How a series goes from its first to its last level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Creep {
-    /// The chance of so clear a rise or fall where there is none: Spearman's correlation with time, in a series whose values depend on each other.
+    /// The chance of so clear a rise or fall where there is none: Spearman's correlation with time,
+    /// in a series whose values depend on each other.
     pub p: f64,
     /// Whether it rises.
     pub rises: bool,
-    /// Whether a straight line says more of the series than the steps do. Each step but the first has to be worth its level, as by
-    /// Schwarz's criterion.
+    /// Whether a straight line says more of the series than the steps do. Each step but the first
+    /// has to be worth its level, as by Schwarz's criterion.
     pub steadier: bool,
 }
 
-/// Whether a series creeps: a line through its ranks, held against steps at `steps`, or where there are none, against the best single step.
+/// Whether a series creeps: a line through its ranks, held against steps at `steps`, or where there
+/// are none, against the best single step.
 ///
-/// `xs`: finite, in their order; `seed` orders equal values; None for fewer than 10 values or a constant series. O(n log n). Without dependence
-/// R's `cor.test(seq_along(x), x, method = "spearman")` asks the same.
+/// `xs`: finite, in their order; `seed` orders equal values; None for fewer than 10 values or a
+/// constant series. O(n log n). Without dependence R's `cor.test(seq_along(x), x, method =
+/// "spearman")` asks the same.
 #[must_use]
 pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<Creep> {
     let n = xs.len();
@@ -176,7 +189,8 @@ pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<
     })
 }
 
-/// Values less the first level, with a new level at `place`; those that lie far from their level are brought in.
+/// Values less the first level, with a new level at `place`; those that lie far from their level
+/// are brought in.
 fn brought_in(xs: &[f64], place: usize) -> Vec<f64> {
     let (before, after) = (descriptive::median(&xs[..place]), descriptive::median(&xs[place..]));
     let level = |index: usize| if index < place { before } else { after };
@@ -288,10 +302,11 @@ fn largest(scores: &[f64], lag1: f64, shortest: usize) -> (f64, usize) {
     (white.ratio(gain), place)
 }
 
-/// What the largest ratio of `n` values without a step exceeds with chance 1; the constants are those of five values on each side, and careful
-/// for more.
+/// What the largest ratio of `n` values without a step exceeds with chance 1; the constants are
+/// those of five values on each side, and careful for more.
 fn height(n: usize, lag1: f64) -> f64 {
-    // Places count by the logarithm of the odds of their distance from the end (James, James and Siegmund, "Tests for a change-point", 1987).
+    // Places count by the logarithm of the odds of their distance from the end (James, James and
+    // Siegmund, "Tests for a change-point", 1987).
     let reach = ((n as f64 - 5.0) / 5.0).max(1.3);
     HEIGHT[0] + HEIGHT[2] * (2.0 * reach.ln()).ln() + HEIGHT[3] * lag1.powi(3)
 }
@@ -345,13 +360,15 @@ fn lag1_left(ranks: &[usize], places: &[usize]) -> f64 {
     unbiased(squares, products, places.len() + 1, ranks.len())
 }
 
-/// The correlation of neighbours of `n` values from which `fitted` numbers were taken: each makes it too small by (1 + 4 φ)/n (Kendall, 1954).
+/// The correlation of neighbours of `n` values from which `fitted` numbers were taken: each makes
+/// it too small by (1 + 4 φ)/n (Kendall, 1954).
 fn unbiased(squares: f64, products: f64, fitted: usize, n: usize) -> f64 {
     let found = if squares > 0.0 { products / squares } else { 0.0 };
     found + fitted as f64 * (1.0 + 4.0 * found.max(0.0)) / n as f64
 }
 
-/// One standard error more than was found, or where that is less, twice what was found: little that was found is most likely chance.
+/// One standard error more than was found, or where that is less, twice what was found: little that
+/// was found is most likely chance.
 fn careful(found: f64, n: usize) -> f64 {
     (2.0 * found).min(found + 1.0 / (n as f64).sqrt()).clamp(0.0, MOST_LAG1)
 }

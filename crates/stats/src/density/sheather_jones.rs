@@ -2,8 +2,8 @@
 //! kernel density estimation", 1991), as R's `bw.SJ` finds them: from the counts of pairs by their
 //! binned distance, so that the cost does not grow with n².
 //!
-//! Deviation: the bins begin at the smallest value, not at 0, so that an offset changes nothing; and
-//! the root is searched to twelve digits, where R stops at one per cent of the upper bound.
+//! Deviation: the bins begin at the smallest value, not at 0, so that an offset changes nothing;
+//! and the root is searched to twelve digits, where R stops at one per cent of the upper bound.
 
 use super::spreads;
 
@@ -14,8 +14,8 @@ const MOST_TRIES: u32 = 99;
 
 /// The bandwidth that solves the plug-in equation (R's `bw.SJ(method = "ste")`).
 ///
-/// `sorted`: ascending, finite, n ≥ 2. None where the values are too few or too sparse to estimate the
-/// curvature, where R stops with an error. O(n + bins²).
+/// `sorted`: ascending, finite, n ≥ 2. None where the values are too few or too sparse to estimate
+/// the curvature, where R stops with an error. O(n + bins²).
 #[must_use]
 pub fn sheather_jones_solve(sorted: &[f64]) -> Option<f64> {
     let pilot = Pilot::of(sorted)?;
@@ -107,8 +107,8 @@ impl Pairs {
         Some(Self { n: sorted.len() as f64, bin, counts })
     }
 
-    /// The mean of a derivative of the normal density over all pairs: `term` gives it over the density
-    /// from the squared distance, `own` is its value at 0.
+    /// The mean of a derivative of the normal density over all pairs: `term` gives it over the
+    /// density from the squared distance, `own` is its value at 0.
     fn mean_of(&self, h: f64, term: impl Fn(f64) -> f64, own: f64) -> f64 {
         /// Squared distances from here on add nothing.
         const FARTHEST: f64 = 1000.0;
@@ -134,7 +134,8 @@ impl Pairs {
     }
 }
 
-/// The place between two where the function changes its sign; None where a value there is no number.
+/// The place between two where the function changes its sign; None where a value there is no
+/// number.
 fn bisected(f: impl Fn(f64) -> f64, mut lower: f64, mut upper: f64) -> Option<f64> {
     let at_lower = f(lower);
     for _ in 0..60 {
@@ -163,7 +164,8 @@ mod tests {
         found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-9)
     }
 
-    /// R: `bw.SJ(x, method = "ste", tol = 1e-13)` and `bw.SJ(x, method = "dpi")`; where the smallest value is 0 its bins are ours.
+    /// R: `bw.SJ(x, method = "ste", tol = 1e-13)` and `bw.SJ(x, method = "dpi")`; where the
+    /// smallest value is 0 its bins are ours.
     #[test]
     fn both_bandwidths_are_those_of_r() {
         let uneven = [0.0, 0.4, 1.1, 1.5, 2.2, 2.3, 3.9, 4.8, 7.5, 7.7, 8.2, 11.3];

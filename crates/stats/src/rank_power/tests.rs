@@ -241,7 +241,8 @@ fn drawn_so_far(pairs: bool, first: &[u32], second: &[u32]) -> Drawn {
 
 #[test]
 fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
-    // R: wilcox.test(exact = FALSE) of values that fall into these classes, two-sided and greater; of pairs the classes are sizes, without zeros.
+    // R: wilcox.test(exact = FALSE) of values that fall into these classes, two-sided and greater;
+    // of pairs the classes are sizes, without zeros.
     for (pairs, first, second, two, greater) in [
         (
             false,

@@ -3,7 +3,8 @@
 //!
 //! Every step goes on to the next row or back by one column, and which of the two cannot be
 //! foretold; a processor that guesses is wrong half of the time. So the step is written without a
-//! branch, and four walks through different rows go on side by side, each filling the others' waits.
+//! branch, and four walks through different rows go on side by side, each filling the others'
+//! waits.
 
 use super::SortedMatrix;
 
@@ -24,8 +25,8 @@ struct Walk {
 }
 
 impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
-    /// How many elements are `below`, a condition that holds up to some value and not beyond. O(rows
-    /// + columns).
+    /// How many elements are `below`, a condition that holds up to some value and not beyond.
+    /// O(rows + columns).
     pub(super) fn count(&self, below: impl Fn(f64) -> bool) -> u64 {
         let mut count = 0;
         self.walk_all(&below, |_, first, end, done| {
@@ -74,7 +75,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             self.walk_on(&mut walk, below, &mut at);
             return;
         }
-        // Parts of the rows differ in how many columns they pass; whoever is done takes another part.
+        // Parts of the rows differ in how many columns they pass; whoever is done takes another
+        // part.
         let part = self.rows.div_ceil(16 * LANES);
         let mut walks = [Walk::default(); LANES];
         let mut next = 0;

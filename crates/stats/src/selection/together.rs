@@ -2,9 +2,9 @@
 //!
 //! An estimate and the ends of its interval lie close together, seen from the whole matrix. Two
 //! pivots around all of them are drawn from one lattice, and the elements between are counted; a
-//! second lattice of those in between gives two pivots around each wanted element, so close that what
-//! lies between can be gathered. A lattice may mislead where many elements are equal: then nothing is
-//! found here, and the search with a guarantee takes over.
+//! second lattice of those in between gives two pivots around each wanted element, so close that
+//! what lies between can be gathered. A lattice may mislead where many elements are equal: then
+//! nothing is found here, and the search with a guarantee takes over.
 
 use super::{MARGIN, Remaining, SortedMatrix, gather_at_most};
 use crate::sorting;
@@ -118,8 +118,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         let limit = GATHER_CLOSE.max(2 * most);
         let mut between = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
         for group in groups {
-            // Rows are left out of the lattice, so that it may lie somewhat beside; by how much is known
-            // as soon as the elements below its pivots have been counted.
+            // Rows are left out of the lattice, so that it may lie somewhat beside; by how much is
+            // known as soon as the elements below its pivots have been counted.
             let mut beside = 0.0;
             for _ in 0..TRIES {
                 let ends = (group[0], group[group.len() - 1]);
@@ -136,8 +136,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         Some(found)
     }
 
-    /// Where many elements are equal, as differences of whole nanoseconds are, the lattice meets the
-    /// same value over and over: then the one where the element should be is tried, and its
+    /// Where many elements are equal, as differences of whole nanoseconds are, the lattice meets
+    /// the same value over and over: then the one where the element should be is tried, and its
     /// neighbours.
     fn among_ties(
         &self,
@@ -193,7 +193,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         };
     }
 
-    /// Takes a few neighbouring ranks out of what lies between two pivots; none if that is too much.
+    /// Takes a few neighbouring ranks out of what lies between two pivots; none if that is too
+    /// much.
     fn gather_group(
         &self,
         ranks: &[u64],
@@ -251,7 +252,8 @@ fn pivots(
 mod tests {
     use super::*;
 
-    /// Every so many ranks, each with its neighbours and one far away: what an estimate and its interval ask for.
+    /// Every so many ranks, each with its neighbours and one far away: what an estimate and its
+    /// interval ask for.
     fn each_is(matrix: &SortedMatrix<impl Fn(usize, usize) -> f64>, element: impl Fn(u64) -> f64) {
         let last = matrix.len();
         for rank in (1..=last).step_by(last as usize / 23).chain([2, last - 1, last]) {

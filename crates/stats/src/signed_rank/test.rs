@@ -109,8 +109,9 @@ impl SignedRankTest {
         pseudo_median(&self.sorted)
     }
 
-    /// The exact interval for the pseudo-median as R numbers the Walsh averages, with the confidence
-    /// that it really has, where the exact distribution applies; `confidence` in 0..1, else None.
+    /// The exact interval for the pseudo-median as R numbers the Walsh averages, with the
+    /// confidence that it really has, where the exact distribution applies; `confidence` in 0..1,
+    /// else None.
     ///
     /// For samples too small it is the widest there is, and the confidence achieved says so.
     #[must_use]
@@ -251,7 +252,8 @@ mod tests {
 
     #[test]
     fn the_large_sample_interval_of_tied_values_is_that_of_r() {
-        // R: wilcox.test(x, conf.int = TRUE, exact = FALSE), which searches its ends to four digits.
+        // R: wilcox.test(x, conf.int = TRUE, exact = FALSE), which searches its ends to four
+        // digits.
         let xs = [1.3, -2.1, 4.7, 8.9, -0.4, 12.2, 7.1, 3.3, 20.5, 5.6, -0.4, 3.3];
         let found = SignedRankTest::of(&xs).asymptotic_interval(0.95).unwrap();
         assert!(

@@ -2,9 +2,9 @@
 //! tends to smaller values than the other, without assuming that both spread alike.
 //!
 //! The estimate is p = P(Y < X) + ½ P(Y = X); its variance comes from placements, the quantile from
-//! Student's t with Satterthwaite's degrees of freedom. As in the R packages the interval is not cut
-//! to 0..1, and where the samples do not overlap at all there is no standard error to divide by:
-//! the statistic is infinite and has no p-value.
+//! Student's t with Satterthwaite's degrees of freedom. As in the R packages the interval is not
+//! cut to 0..1, and where the samples do not overlap at all there is no standard error to divide
+//! by: the statistic is infinite and has no p-value.
 
 use super::rank_sum::stairs;
 use crate::p_values::PValues;
@@ -43,7 +43,8 @@ impl BrunnerMunzel {
     }
 }
 
-/// The placements of both samples: how many values of the other one lie below each value, ties half.
+/// The placements of both samples: how many values of the other one lie below each value, ties
+/// half.
 pub(super) struct Placements {
     /// Mean of the x among the y, in 0..=m.
     pub mean_x: f64,

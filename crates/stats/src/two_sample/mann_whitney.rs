@@ -206,7 +206,8 @@ mod tests {
         assert!(tail.iter().zip(by_hand).all(|(p, q)| (p - q).abs() < 1e-15), "{tail:?}");
         // 2³ − 2 and 3³ − 3.
         assert_eq!((tie_sum(&[1.0, 1.0, 2.0, 3.0, 3.0, 3.0]), tie_sum(&[1.0, 2.0])), (30.0, 0.0));
-        // Of four and four the widest interval holds the shift with more than 95 %, of three and three it does not.
+        // Of four and four the widest interval holds the shift with more than 95 %, of three and
+        // three it does not.
         let (x, y) = ([1.0, 2.0, 3.0, 4.0], [11.0, 12.0, 13.0, 14.5]);
         let whole = Interval { lower: 7.0, upper: 13.5 };
         assert_eq!(mann_whitney_exact_interval(&x, &y, 0.95), Some(whole));
@@ -290,7 +291,8 @@ mod tests {
     fn from_fifty_values_on_the_normal_distribution_decides() {
         let values =
             |n: i32, by: f64| -> Vec<f64> { (0..n).map(|i| f64::from(i * i) * by).collect() };
-        // R: qwilcox counts to difference number 11 of 6 and 9 values, the normal distribution to number 10.
+        // R: qwilcox counts to difference number 11 of 6 and 9 values, the normal distribution to
+        // number 10.
         let (x, y) = (values(6, 0.3), values(9, 0.31));
         let exact = mann_whitney_exact_interval(&x, &y, 0.95);
         assert_eq!(exact, difference_interval(&x, &y, 11, 44));

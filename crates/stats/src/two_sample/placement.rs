@@ -44,8 +44,8 @@ pub fn placement_interval(
     placement_interval_of((&x, tau_x), (&y, tau_y), confidence)
 }
 
-/// [`placement_interval`] of samples that were sorted before, each with its autocorrelation time, at
-/// least 1. O((n + m) log) typically.
+/// [`placement_interval`] of samples that were sorted before, each with its autocorrelation time,
+/// at least 1. O((n + m) log) typically.
 #[must_use]
 pub fn placement_interval_of(
     (x_sorted, tau_x): (&[f64], f64),
@@ -87,7 +87,8 @@ fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f
     (of_rows, descriptive::variance(&placements_of_columns(counts, columns)))
 }
 
-/// The placements of all x (rows of the matrix of differences) among the shifted y; ties count half.
+/// The placements of all x (rows of the matrix of differences) among the shifted y; ties count
+/// half.
 ///
 /// They are read off the differences themselves: y − shift lies below x exactly when y − x lies
 /// below the shift, without a second rounding. `counts`: for every row how many differences are

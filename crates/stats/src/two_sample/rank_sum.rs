@@ -146,8 +146,9 @@ impl RankSum {
 /// differences, with the confidence that it really has.
 ///
 /// Both ascending, finite; `confidence` in 0..1. From difference number q to number nm + 1 − q, q =
-/// max(1, `qwilcox`((1 − confidence)/2)): where the samples are too small it is the widest there is,
-/// and the confidence achieved says so. None for an empty sample or 50 values and more on a side.
+/// max(1, `qwilcox`((1 − confidence)/2)): where the samples are too small it is the widest there
+/// is, and the confidence achieved says so. None for an empty sample or 50 values and more on a
+/// side.
 #[must_use]
 pub fn exact_shift_interval(
     x_sorted: &[f64],

@@ -1,8 +1,8 @@
 //! Intervals for the ratio of two means, second over first.
 //!
-//! Fieller's (1954) turns the t test of y̅ − r x̅ around, with one variance for both, and is unbounded
-//! when the first mean might be 0; the other is the delta method on the logarithm, with two
-//! variances and a normal quantile. Both are for values that are positive by nature; the robust
+//! Fieller's (1954) turns the t test of y̅ − r x̅ around, with one variance for both, and is
+//! unbounded when the first mean might be 0; the other is the delta method on the logarithm, with
+//! two variances and a normal quantile. Both are for values that are positive by nature; the robust
 //! ratio, the Hodges-Lehmann shift of logarithms, is usually the better answer for times.
 
 use crate::{Interval, descriptive, normal, student_t, t_test};

@@ -1,18 +1,20 @@
-//! The interval for a shift between two samples, however unequally they spread: all shifts that Brunner and Munzel's test does not
-//! reject.
+//! The interval for a shift between two samples, however unequally they spread: all shifts that
+//! Brunner and Munzel's test does not reject.
 //!
-//! At every shift the placements are taken anew ("The nonparametric Behrens-Fisher problem", 2000), unlike in
-//! [`placement_interval`](super::placement_interval), which takes them once at the estimate: of few values those of the estimate are too
-//! sure, and reach no end at all at strict levels. Deviation from the source: each variance is multiplied by the autocorrelation time τ
-//! of its sample, and the degrees of freedom are those of n/τ values. Slow drift between the two recordings is beyond any such formula.
+//! At every shift the placements are taken anew ("The nonparametric Behrens-Fisher problem", 2000),
+//! unlike in [`placement_interval`](super::placement_interval), which takes them once at the
+//! estimate: of few values those of the estimate are too sure, and reach no end at all at strict
+//! levels. Deviation from the source: each variance is multiplied by the autocorrelation time τ of
+//! its sample, and the degrees of freedom are those of n/τ values. Slow drift between the two
+//! recordings is beyond any such formula.
 
 use super::brunner_munzel::Placements;
 use super::differences;
 use crate::{Interval, normal, sorting, student_t};
 
 impl Placements {
-    /// Whether the two samples may lie on top of each other: chance puts them farther apart with at least the probability `tail` on either
-    /// side, of which the normal quantile is `z`.
+    /// Whether the two samples may lie on top of each other: chance puts them farther apart with at
+    /// least the probability `tail` on either side, of which the normal quantile is `z`.
     fn accepts(
         &self,
         (n, tau_x): (f64, f64),
@@ -29,8 +31,8 @@ impl Placements {
         // One value is the least that a sample can be worth, and leaves hardly a degree of freedom.
         let free = |n: f64, tau: f64| (n / tau - 1.0).max(LEAST_FREEDOM);
         let df = all * all / (vx * vx / free(n, tau_x) + vy * vy / free(m, tau_y));
-        // Student's tails are the heavier ones, so that what the normal distribution accepts needs no more; and one tail is found in a
-        // tenth of the time that a quantile takes.
+        // Student's tails are the heavier ones, so that what the normal distribution accepts needs
+        // no more; and one tail is found in a tenth of the time that a quantile takes.
         let t = off / all.sqrt();
         t <= z || student_t::cdf(-t, df) >= tail
     }
@@ -41,12 +43,13 @@ const SORTED_UP_TO: u64 = 4096;
 /// Degrees of freedom of a sample that is worth a single value or less.
 const LEAST_FREEDOM: f64 = 0.5;
 
-/// The interval for the shift from `x` to `y`, at `confidence` (in 0..1): from the first to the last of the sorted differences between
-/// which the test accepts.
+/// The interval for the shift from `x` to `y`, at `confidence` (in 0..1): from the first to the
+/// last of the sorted differences between which the test accepts.
 ///
-/// Each ascending and finite with its autocorrelation time ≥ 1; n ≥ 2 each, else None. Samples without overlap are never accepted, so
-/// that there is an interval at any confidence: of few values the exact distribution of ranks has to be asked besides. The ends are
-/// searched by halving, as if the statistic fell steadily with the shift. O((n + m) log²(n m)) typically.
+/// Each ascending and finite with its autocorrelation time ≥ 1; n ≥ 2 each, else None. Samples
+/// without overlap are never accepted, so that there is an interval at any confidence: of few
+/// values the exact distribution of ranks has to be asked besides. The ends are searched by
+/// halving, as if the statistic fell steadily with the shift. O((n + m) log²(n m)) typically.
 #[must_use]
 pub fn studentized_interval(
     (x, tau_x): (&[f64], f64),
@@ -73,7 +76,8 @@ pub fn studentized_interval(
         }
     };
     let mut shifted = y.to_vec();
-    // Whether a shift that leaves `below` differences under itself is accepted; between equal ones there is no such shift.
+    // Whether a shift that leaves `below` differences under itself is accepted; between equal ones
+    // there is no such shift.
     let mut accepts = |below: u64| -> Option<bool> {
         if below == 0 || below == pairs {
             return Some(false);
@@ -83,7 +87,8 @@ pub fn studentized_interval(
         shifted.iter_mut().zip(y).for_each(|(shifted, y)| *shifted = y - shift);
         Some(Placements::of(x, &shifted)?.accepts(sizes.0, sizes.1, level))
     };
-    // The counts of the outermost accepted gaps, searched from the middle, which is accepted unless nothing wavers.
+    // The counts of the outermost accepted gaps, searched from the middle, which is accepted unless
+    // nothing wavers.
     let middle = pairs / 2;
     let mut outermost = |mut refused: u64| -> Option<u64> {
         let mut accepted = middle;

@@ -1,7 +1,7 @@
 //! Fisher's F test: whether two samples have the same variance, if both are normal.
 //!
-//! R's `var.test`. It reacts to tails more than to spreads; Levene's and Fligner and Killeen's tests
-//! (`k_sample`) ask the same with less faith.
+//! R's `var.test`. It reacts to tails more than to spreads; Levene's and Fligner and Killeen's
+//! tests (`k_sample`) ask the same with less faith.
 
 use crate::p_values::doubled;
 use crate::{descriptive, f_distribution};

@@ -1,4 +1,4 @@
-//! Suites with synthetic data of which the truth is known.
+//! Suites with synthetic data of known truth.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
@@ -7,7 +7,8 @@ use crate::{Basis, Options, Verdict};
 use assay_data::{Design, Metric, Observation, Samples, Subject, Summary, Unit};
 use assay_stats::resampling::Stream;
 
-/// A suite: for each benchmark its name and the factor of the new side, with so many values on each.
+/// A suite with the name and the new side's factor of each benchmark, and `values` values on each
+/// side.
 fn suite(benchmarks: &[(&str, f64)], values: usize, seed: u64) -> Samples {
     suite_of_spread(benchmarks, values, seed, 0.002)
 }
@@ -63,7 +64,7 @@ fn a_metric_that_one_side_lacks_is_told_with_its_benchmarks() {
     for mut own in samples.observations() {
         let subject = &samples.subjects[own.subject];
         let new = samples.side_of(subject).name == "new";
-        // Faults are counted on the new side only, allocations of the sort on the old one only.
+        // Faults are counted on the new side only, allocations of `sort` on the old side only.
         if new && samples.row_of(subject).name == "sort" {
             own.values[1] = f64::NAN;
         }
@@ -111,7 +112,7 @@ fn every_benchmark_is_decided_against_its_namesake() {
     let truth = (0.8_f64 * 1.1).cbrt();
     assert!((mean.estimate - truth).abs() < 0.002 && mean.of_these.unwrap().contains(truth));
     assert_eq!((mean.rows, mean.left_out), (3, 0));
-    // The counts of both sides are the same number.
+    // The counts of both sides are equal.
     assert_eq!(verdicts(&tables(&found)[1]), [Verdict::Equivalent; 3]);
     assert_eq!(found.metrics[tables(&found)[1].metric].name, "allocations");
     assert!(codes(&found).contains(&"NOT_INTERLEAVED"));
@@ -160,7 +161,7 @@ fn more_benchmarks_make_each_level_stricter_and_the_false_discovery_rate_less_so
     assert!(few.advice.contains(&assay_data::Action::FalseDiscoveryRate.into()));
     let bh = analysed(&samples, Adjust::FalseDiscovery);
     assert_eq!(tables(&bh)[0].counts().slower, 30);
-    // All are reported, so that every interval is at the whole level.
+    // All are reported, so every interval is at the whole level.
     assert!(tables(&bh)[0].rows.iter().all(|r| (r.level - 0.05).abs() < 1e-12));
     assert_eq!(tables(&analysed(&samples, Adjust::None))[0].counts().slower, 30);
 }
@@ -179,7 +180,8 @@ fn of_nothing_that_differs_hardly_ever_is_anything_told() {
             wrong[place] += i32::from(counts.faster + counts.slower > 0);
         }
     }
-    // Suites with a false alarm, of 30: 1 or 2 on average where the error is shared, 19 where it is not.
+    // Suites with a false alarm, out of 30: 1 or 2 on average if the error is shared, 19 if it is
+    // not.
     assert!(wrong[0] <= 6 && wrong[1] <= 6 && wrong[2] > 10, "{wrong:?}");
 }
 
@@ -263,7 +265,7 @@ fn where_only_summaries_are_left_means_decide_and_it_is_said() {
     assert_eq!(verdicts(&tables(&found)[0]), [Verdict::Slower, Verdict::Inconclusive]);
     assert!(codes(&found).contains(&"SUMMARY_ONLY") && codes(&found).contains(&"SUMMARY_TOO_BARE"));
     let mean = tables(&found)[0].mean.unwrap();
-    // The spread of one is not known, so that of the mean is not either.
+    // The spread of one is unknown, so that of the mean is too.
     assert!((mean.estimate - 1.5).abs() < 1e-12 && mean.of_these.is_none());
 }
 
@@ -283,7 +285,7 @@ fn blocks_of_a_suite_are_those_of_each_benchmark() {
     for (name, factor) in [("copy", 1.1), ("sort", 1.0)] {
         let subjects = ["old", "new"].map(|side| add(&mut samples, side, name));
         for block in 0..20_u32 {
-            // Whatever slows a whole block down is in both.
+            // A slowdown of a whole block affects both sides.
             let slow = 1.0 + stream.uniform();
             for (subject, factor) in subjects.into_iter().zip([1.0, factor]) {
                 let values = vec![slow * factor * (1.0 + 0.001 * stream.normal())];
@@ -347,7 +349,7 @@ fn what_is_no_suite_is_told_apart() {
     }
     assert!(!is_suite(&apart) && !is_suite(&Samples::default()));
     assert_eq!(analyse(&apart, &Options::default()).unwrap().shape, Shape::Sides);
-    // Both sides have both rows, but nothing was measured of the new one's.
+    // Both sides have both rows, but those of the new one have no values.
     let samples = suite(&[("copy", 1.0), ("sort", 1.0)], 3, 1);
     let mut one_sided = Samples::new(samples.metrics.clone());
     (one_sided.sides, one_sided.rows) = (samples.sides.clone(), samples.rows.clone());

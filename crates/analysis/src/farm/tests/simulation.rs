@@ -1,16 +1,17 @@
-//! Farms at random, with what was planted in them: whether that is found, with its version, and whether anything else is.
+//! Random farms with planted faults: whether these are found, with their version, and nothing else.
 
 use super::*;
 use assay_stats::resampling::Stream;
 
 const VERSIONS: usize = 20;
 const TARGETS: usize = 5;
-/// The target on which the tests fail, and from which version on.
+/// The target on which the tests fail, and the first failing version.
 const FAILS: (usize, usize) = (2, 12);
-/// The target on which the version takes 5 % more than the one before.
+/// The target on which a version takes 5 % longer than the one before.
 const SLOWER: (usize, usize) = (4, 8);
 
-/// A hundred builds, each with tests and three benchmarks against the version before: of each twentieth the machine was at fault, of each twentieth nothing came.
+/// A hundred builds, each with tests and three benchmarks against the version before: in one of
+/// twenty the machine was at fault, and one of twenty has no result.
 fn farm(number: u64, planted: bool) -> Project {
     let mut stream = Stream::new(2_024, number);
     let mut project = built(&[""; TARGETS]);
@@ -38,7 +39,7 @@ fn farm(number: u64, planted: bool) -> Project {
     project
 }
 
-/// Thirty blocks of a benchmark whose ratios spread by 1 to 3 %, summarised as a run does: here by mean and t interval.
+/// Thirty blocks of a benchmark whose ratios spread by 1 to 3 %, summarized by mean and t interval.
 fn drawn(
     stream: &mut Stream,
     version: usize,
@@ -121,7 +122,8 @@ fn a_hundred_builds_without_a_difference_rarely_raise_an_alarm_and_planted_ones_
             }
         }
     }
-    // Of 1,200 versions without a difference: alarms ask for more than the threshold beyond the share of the error.
+    // For 1,200 versions without a difference: alarms require more than the threshold in addition
+    // to significance.
     assert!(false_alarms <= 2, "{false_alarms} alarms of {} versions", FARMS * VERSIONS as u64);
     assert!(beside <= 2, "{beside} beside what was planted");
     // One in ten has no build there.

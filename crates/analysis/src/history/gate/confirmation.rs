@@ -1,7 +1,9 @@
-//! What a fresh run says of an alarm: both revisions measured by turns, where all that runs differ by cancels.
+//! Confirmation of an alarm by a fresh run: both revisions are measured alternately, which cancels
+//! the variation between runs.
 //!
-//! An alarm stands if the fresh run finds the new revision worse, too, or if there could be none; a run that stands out alone is an alarm only
-//! if the fresh run finds it worse. Nothing is measured here.
+//! An alarm stands if the fresh run also finds the new revision worse, or if no fresh run was
+//! possible; a run that stands out alone is an alarm only if the fresh run finds it worse. Nothing
+//! is measured here.
 
 use super::{Gate, Standing};
 use crate::Verdict;
@@ -10,12 +12,12 @@ use crate::history::short;
 use crate::number;
 use assay_data::{Action, Finding, Severity};
 
-/// What became of an alarm.
+/// The outcome of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The fresh run finds it worse, too.
+    /// The fresh run also finds it worse.
     Confirmed,
-    /// The fresh run does not: it is no alarm.
+    /// The fresh run does not find it worse, so it is not an alarm.
     NotConfirmed,
     /// There was no fresh run, so the alarm stands.
     NotMeasured,
@@ -24,15 +26,15 @@ pub enum Outcome {
 /// A fresh run about one benchmark, or why there was none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmation {
-    /// The last normal revision, where it is known.
+    /// The last normal revision, if known.
     pub against: Option<String>,
-    /// The new revision, where it is known.
+    /// The new revision, if known.
     pub revision: Option<String>,
-    /// What the fresh run says of the new one; why there was none.
+    /// Result of the fresh run for the new revision, or why there was none.
     pub fresh: Result<Fresh, String>,
 }
 
-/// What a fresh run found.
+/// The result of a fresh run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fresh {
     /// Its verdict.
@@ -42,7 +44,7 @@ pub struct Fresh {
 }
 
 impl Confirmation {
-    /// What became of the alarm.
+    /// The outcome of the alarm.
     pub fn outcome(&self) -> Outcome {
         match &self.fresh {
             Ok(Fresh { verdict: Verdict::Slower, .. }) => Outcome::Confirmed,
@@ -101,8 +103,8 @@ impl Confirmation {
 }
 
 impl Gate {
-    /// Sets what a fresh run says of an alarm, by the place of its benchmark. Where it does not confirm it, the benchmark is normal, or not
-    /// known, as the fresh run says.
+    /// Records the result of a fresh run for the benchmark at index `place`. If it does not confirm
+    /// the alarm, the benchmark is normal or inconclusive, as the fresh run says.
     pub fn settle(&mut self, place: usize, confirmation: Confirmation) {
         let Some(label) = self.judged.get(place).map(|judged| self.label(judged)) else { return };
         let judged = &mut self.judged[place];
@@ -118,7 +120,7 @@ impl Gate {
         judged.confirmation = Some(confirmation);
     }
 
-    /// Alarms that a fresh run did not confirm.
+    /// Number of alarms that a fresh run did not confirm.
     pub fn unconfirmed(&self) -> usize {
         let not = |judged: &&super::Judged| {
             judged.confirmation.as_ref().map(Confirmation::outcome) == Some(Outcome::NotConfirmed)

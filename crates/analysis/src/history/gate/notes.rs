@@ -1,4 +1,4 @@
-//! What is to be known of a gate's answer, as findings.
+//! Findings about the result of a gate.
 
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
@@ -15,7 +15,7 @@ pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
         .advise(Action::MeasureInBlocks)
 }
 
-/// That one run is worse, and no other confirms it.
+/// The finding that one run is worse and no other confirms it.
 pub(super) fn stands_alone(label: &str, ratio: f64, runs: usize) -> Finding {
     let message = format!(
         "this run of {label} stands out from the {runs} normal runs ({:+.1} %), and the runs before it do not: one bad run is no alarm",
@@ -35,7 +35,8 @@ pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
     Finding::new("NORMAL_CHANGED", Severity::Note, message).about(label).with("ratio", ratio)
 }
 
-/// That a metric was recorded in another unit before, so that the runs before say nothing of this one.
+/// The finding that a metric was recorded in another unit before, so that earlier runs can't be
+/// compared.
 pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
     let told = |unit: &Unit| match unit {
         Unit::One => "without a unit".to_owned(),
@@ -50,7 +51,8 @@ pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
     Finding::new("UNIT_CHANGED", Severity::Warning, message).about(label)
 }
 
-/// That runs were left out, since what they measured does not lead to the branch by first parents.
+/// The finding that runs were ignored because their revision does not lead to the branch by first
+/// parents.
 pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     let runs_are = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
     let message = format!(
@@ -59,14 +61,16 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     Finding::new("NOT_ON_BRANCH", Severity::Note, message).with("runs", runs as f64)
 }
 
-/// That both revisions can be measured where the gate runs. How is added by who knows the command line.
+/// The finding that both revisions can be measured here. The caller, who knows the command line,
+/// adds how.
 pub fn can_confirm() -> Finding {
     let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
                    what runs differ by cancels; `--confirm` does so with every alarm";
     Finding::new("CAN_CONFIRM", Severity::Note, message).advise(Action::MeasureInBlocks)
 }
 
-/// That values have no logarithm, so that of another value than ever nothing is known.
+/// The finding that values have no logarithm, so that only equality with earlier values can be
+/// judged.
 pub(super) fn only_sameness(label: &str) -> Finding {
     let message = format!(
         "values of {label} are zero or negative: runs that are all the same are normal, and of any other nothing is known"

@@ -1,4 +1,4 @@
-//! The gate held to what it promises, by simulation with fixed seeds, and by cases whose answer is known.
+//! Error rates and power of the gate by simulation with fixed seeds, and cases with known answers.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use super::*;
@@ -31,7 +31,8 @@ fn candidate(runs: &[f64], metric: &Metric) -> Candidate {
     }
 }
 
-/// Every run of a suite, benchmark by benchmark: `shift` is what the first benchmark takes more from run `from` on.
+/// Every run of a suite, benchmark by benchmark; the first benchmark is slower by `shift` from run
+/// `from` on.
 fn suite(random: &mut Stream, runs: usize, sd: f64, from: usize, shift: f64) -> Vec<Vec<f64>> {
     let of = |benchmark: usize, random: &mut Stream| {
         let value = |run: usize| {
@@ -92,7 +93,7 @@ fn five_per_cent_more_is_found_within_three_runs_where_noise_permits() {
     }
 }
 
-/// Runs of 100 with a spread of 1 %, then these.
+/// Runs around 100 with a spread of 1 %, followed by `then`.
 fn usual(runs: usize, then: &[f64]) -> Vec<f64> {
     let mut random = Stream::new(3, 0);
     let usual = (0..runs).map(|_| 100.0 * (0.01 * random.normal()).exp());
@@ -110,17 +111,17 @@ fn one_bad_run_stands_out_and_the_second_is_an_alarm() {
         (judged.standing, judged.together, judged.stands_out),
         (Standing::Worse, true, false)
     );
-    // However bad it was: the good run after it is normal.
+    // However bad it was, the good run after it is normal.
     for bad in [106.0, 112.0, 200.0, 1e4] {
         let judged = one(&usual(40, &[bad, 100.2]));
         assert_eq!((judged.standing, judged.stands_out), (Standing::Normal, false), "{bad}");
         assert_eq!(one(&usual(40, &[bad, 99.8, 100.2])).standing, Standing::Normal, "{bad}");
     }
-    // One run of the past was as slow: then that happens here.
+    // One past run was as slow, so such runs occur here.
     let mut rare = usual(40, &[112.0]);
     rare[12] = 113.0;
     assert_eq!(one(&rare).standing, Standing::Normal);
-    // Twice in a row it doesn't.
+    // But not twice in a row.
     rare.push(112.5);
     rare.push(112.0);
     let judged = one(&rare);
@@ -139,7 +140,8 @@ fn of_few_runs_the_second_bad_one_is_an_alarm_too() {
     assert_ne!(with(&[120.0, 100.0]).standing, Standing::Worse);
 }
 
-/// Levels of runs: independent, each keeping half of the one before it, or one in twenty far above the others.
+/// Levels of runs: independent, autoregressive with coefficient ½, or with one in twenty far above
+/// the others.
 #[derive(Clone, Copy, Debug)]
 enum Between {
     Independent,
@@ -171,7 +173,7 @@ fn judged_at(levels: &[f64], run: usize) -> Judged {
     one(&levels[..=run].iter().map(|level| 0.01 * level.exp()).collect::<Vec<_>>())
 }
 
-/// Series of each simulation: 400, and more where `make coverage` says so.
+/// Number of series per simulation: 400, or more as set by `make coverage`.
 fn series() -> u64 {
     std::env::var("ASSAY_EXPERIMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
 }
@@ -193,7 +195,7 @@ fn the_good_runs_after_a_bad_one_are_hardly_ever_alarms() {
         let share = |count: u32| f64::from(count) / series() as f64;
         let [own, next @ ..] = alarms.map(share);
         assert!(next.iter().all(|share| *share <= 0.05), "{size}: {own} {next:?}");
-        // The bad run itself is reported, as far as its size allows.
+        // The bad run itself is reported, if it is large enough.
         let told = own + share(stands_out);
         let least = if size >= 0.08 {
             0.95
@@ -242,7 +244,8 @@ fn a_lasting_step_is_an_alarm_within_three_runs_and_good_runs_are_none() {
 
 #[test]
 fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
-    // Each run of each benchmark is an outlier once in fifty: nearly every second run has one somewhere.
+    // Each run of each benchmark is an outlier once in fifty, so nearly every second run has one
+    // somewhere.
     let (runs, mut alarms, mut told) = (60, 0, 0);
     for number in 0..runs {
         let mut stream = Stream::new(89, number);
@@ -260,7 +263,7 @@ fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
         alarms += u32::from(gate.standing() == Standing::Worse);
         told += u32::from(gate.judged.iter().any(|judged| judged.stands_out));
     }
-    // Two in a row are as rare as that, and no fewer of them are alarms.
+    // Two in a row are as rare as that, and just as many of them are alarms.
     assert!(alarms <= 6, "{alarms} of {runs}");
     assert!((20..55).contains(&told), "{told} of {runs}");
 }
@@ -269,7 +272,7 @@ fn of_fifty_benchmarks_with_lone_outliers_hardly_any_run_has_an_alarm() {
 fn a_level_that_began_with_the_last_of_few_runs_is_not_called_normal() {
     let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 199.0]);
     assert_eq!((judged.standing, judged.more_runs), (Standing::Inconclusive, Some(5)));
-    // A run that is no slower than usual is.
+    // A run that is no slower than usual is normal.
     let judged = one(&[100.0, 100.2, 99.9, 100.1, 200.0, 100.0]);
     assert_eq!(judged.standing, Standing::Normal);
 }
@@ -282,7 +285,7 @@ fn too_few_or_too_different_runs_are_inconclusive_and_say_how_many_more() {
     let noisy = |runs: usize, sd: f64, random: &mut Stream| -> Vec<f64> {
         (0..=runs).map(|_| (sd * random.normal()).exp()).collect()
     };
-    // Many benchmarks take more runs than one.
+    // Many benchmarks need more runs than one.
     let wall = Metric::wall();
     let suite = (0..BENCHMARKS).map(|_| candidate(&noisy(8, 0.018, &mut random), &wall)).collect();
     let judged = gate(suite, Asked::default()).judged;
@@ -312,7 +315,7 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
     let mut random = Stream::new(13, 0);
     let (mut changed, mut same) = (0, 0);
     for _ in 0..200 {
-        // Runs that depend on each other, with a step or without.
+        // Correlated runs, with or without a step.
         let (mut state, size) = (random.normal(), 0.06 * random.uniform());
         let value = |run: usize| {
             state = 0.4 * state + 0.92 * random.normal();
@@ -329,7 +332,7 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
             },
             0.95,
         );
-        // A slope has no change, and its last part is normal all the same.
+        // A slope has no change, but its last part is normal nevertheless.
         if found.creeps.is_empty() {
             let last = found.changes.last().map_or(0, |change| change.index);
             same += usize::from(since(&runs).0 == last);
@@ -338,7 +341,7 @@ fn normal_begins_where_the_trend_finds_the_last_level() {
             same += 1;
         }
     }
-    // The gate is the more careful one.
+    // The gate is more conservative.
     assert!((20..180).contains(&changed) && same >= 190, "{changed} {same}");
 }
 
@@ -404,7 +407,7 @@ fn each_standing_has_its_word() {
 fn values_in_steps_are_known_to_a_step() {
     let steps: Vec<f64> = (0..30).map(|i| f64::from(i % 3) * 2.0).collect();
     assert!((resolution(&steps, 4.0) - 2.0 / 12f64.sqrt()).abs() < 1e-12);
-    // Two values are no steps, and values of which each is another are known exactly.
+    // Two values are not steps, and distinct values are known exactly.
     assert_eq!(resolution(&[1.0; 30], 3.0), 0.0);
     let all: Vec<f64> = (0..30).map(f64::from).collect();
     assert_eq!(resolution(&all, 30.0), 0.0);

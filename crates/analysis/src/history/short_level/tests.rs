@@ -1,4 +1,4 @@
-//! Seeded simulation of how often it is said for nothing, and cases whose answer is known.
+//! Seeded simulation of the false-positive rate, and cases with known answers.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use crate::history::trend::{Trend, trend};
@@ -19,7 +19,7 @@ fn of(values: &[f64]) -> Trend {
     trend(Series { benchmark, metric: Metric::wall(), machine: String::new(), points }, 0.95)
 }
 
-/// Runs of these levels, so many of each, which differ by 2 %.
+/// Runs of these levels, with the given number of each, and a spread of 2 %.
 fn runs(seed: u64, levels: &[(usize, f64)]) -> Vec<f64> {
     let mut random = Stream::new(seed, 0);
     let all = levels.iter().flat_map(|&(runs, level)| std::iter::repeat_n(level, runs));
@@ -38,10 +38,10 @@ fn four_fast_runs_and_nine_slow_ones_may_be_a_change_and_one_more_run_shows_it()
     let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
     assert_eq!((finding.code.as_str(), finding.number("more")), ("LEVEL_TOO_SHORT", Some(1.0)));
     assert!(finding.message.contains("1 more run of their revisions"), "{}", finding.message);
-    // What it asks for, it gets.
+    // With the requested runs it becomes a change.
     let found = of(&runs(random.next().unwrap(), &[(5, 1.0), (9, 2.0)]));
     assert_eq!((found.changes.len(), found.short), (1, None));
-    // At the end, behind a change.
+    // At the end, after a change.
     let found = of(&runs(random.next().unwrap(), &[(20, 1.0), (20, 1.5), (3, 1.2)]));
     let short = found.short.unwrap();
     assert_eq!((found.changes.len(), short.is_first, short.runs, short.others), (1, false, 3, 20));

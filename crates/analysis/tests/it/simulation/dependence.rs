@@ -1,6 +1,7 @@
-//! Dependence: neither denied untested, nor suspected without cause. Every cell is a share of seeded experiments; a bar is missed when
-//! the share exceeds it by 3.3 standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments a cell and prints the table of
-//! docs/concepts/deciding.md; otherwise a few hundred must do.
+//! Tests of dependence by seeded experiments: it is neither missed nor reported without cause.
+//! Every cell is a share of experiments; a limit is exceeded if the share is above it by 3.3
+//! standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments per
+//! cell and prints the table of docs/concepts/deciding.md; otherwise there are a few hundred.
 
 use super::experiments;
 use assay_analysis::dependence::Dependence;
@@ -12,16 +13,17 @@ use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 use std::cell::RefCell;
 
-/// How the logarithms of successive values come about; the spread is chosen so that 1 % is no natural scale of anything.
+/// The law of the logarithms of successive values; spreads are chosen so that 1 % is not a natural
+/// scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Law {
     Normal,
     LongTail,
     TwoModes,
     Stalls,
-    /// Every value remembers this share of the one before.
+    /// Autoregressive with this coefficient.
     Remembering(f64),
-    /// 3 % from the first to the last.
+    /// A drift of 3 % from the first to the last.
     Drifting,
 }
 
@@ -52,20 +54,21 @@ fn exponentials(logs: &[f64]) -> Vec<f64> {
     logs.iter().map(|log| log.exp()).collect()
 }
 
-/// The share of experiments of which this is true, each with a stream of its own.
+/// The share of experiments for which `is` holds, each with a stream of its own.
 fn share(cell: u64, is: impl Fn(&mut Stream) -> bool) -> f64 {
     let n = experiments();
     (0..n).filter(|&seed| is(&mut Stream::new(cell, seed))).count() as f64 / n as f64
 }
 
-/// Prints a row of the table, and holds its cells to the bar.
+/// Prints a row of the table, and checks its cells against the limit.
 fn hold(what: &str, bar: f64, cells: &[(usize, f64)]) {
     let n = experiments() as f64;
     let written: Vec<String> =
         cells.iter().map(|(size, share)| format!("{size}: {:.1} %", 100.0 * share)).collect();
     super::say(what, &written);
     for (size, share) in cells {
-        // In a hundred cells some are beyond two standard errors by chance alone, and a few hundred experiments give coarse shares.
+        // Of a hundred cells some are beyond two standard errors by chance, and a few hundred
+        // experiments give coarse shares.
         let sure = if n < 4000.0 { 4.0 } else { 3.3 };
         let lower = share - sure * (bar * (1.0 - bar) / n).sqrt();
         assert!(lower <= bar, "{what}, {size}: {share}");
@@ -78,7 +81,7 @@ fn unpaired_of(x: &[f64], y: &[f64]) -> unpaired::UnpairedDecision {
     unpaired::decide(&x, &y, &Threshold::default(), 0.05, Better::Lower)
 }
 
-/// Whether two recordings of the same program are called different, and what is said of their dependence.
+/// Whether two recordings of the same program are called different, and their dependence.
 fn apart(
     law: Law,
     sizes: (usize, usize),
@@ -116,7 +119,7 @@ fn independent_recordings_are_hardly_ever_refused() {
         (n, share(n as u64, refused))
     });
     hold("apart, independent: refused", 0.01, &cells);
-    // Far apart, they are told apart.
+    // Clearly different samples are distinguished.
     let cells = [10, 15, 20, 30].map(|n| {
         let missed = |stream: &mut Stream| {
             let x = series(Law::Normal, n, 0.01, stream);
@@ -146,11 +149,12 @@ fn recordings_that_remember_are_called_different_in_6_percent_from_24_values_on(
 }
 
 thread_local! {
-    /// The distribution of signed ranks, which takes longer to make than all that is read off it.
+    /// The distribution of signed ranks, which takes longer to compute than everything derived from
+    /// it.
     static DISTRIBUTION: RefCell<SignedRankDistribution> = RefCell::default();
 }
 
-/// The decision on blocks whose log ratios are these.
+/// The decision for blocks with these log ratios.
 fn in_blocks(differences: &[f64]) -> (bool, Dependence) {
     let mut paired = Paired::default();
     differences.iter().for_each(|d| paired.push(1.0, d.exp()));

@@ -1,5 +1,6 @@
-//! The procedure held to what it promises, by seeded simulation: how often it cries wolf, how often its interval covers the
-//! truth, and whether it finds what is there. The noise is made up to be unkind: drift, dependence, stalls, ticks.
+//! Tests of the procedure's guarantees by seeded simulation: its false-positive rate, the coverage
+//! of its interval, and its power. The noise is deliberately difficult: drift, dependence, stalls,
+//! ticks.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod dependence;
@@ -12,12 +13,12 @@ use assay_data::{Better, Plan, StopReason, StopRule, Threshold};
 use assay_stats::resampling::Stream;
 use assay_stats::signed_rank::SignedRankDistribution;
 
-/// How many experiments a cell of a table has: 4,000 where `make coverage` writes it.
+/// Number of experiments per table cell: 4,000 under `make coverage`.
 fn experiments() -> u64 {
     std::env::var("ASSAY_EXPERIMENTS").ok().and_then(|n| n.parse().ok()).unwrap_or(300)
 }
 
-/// A row of a table, for whoever runs this with `--nocapture`.
+/// Prints a row of a table, visible with `--nocapture`.
 #[expect(clippy::print_stdout, reason = "it is what the long simulation is for")]
 fn say(what: &str, cells: &[String]) {
     println!("| {what} | {} |", cells.join(" · "));
@@ -39,7 +40,7 @@ enum Kind {
     Drift,
     /// Successive runs are correlated (0.9), 5 %.
     Dependent,
-    /// Every second run is 5 % slower, as a timer tick makes it.
+    /// Every second run is 5 % slower, as with a timer tick.
     Tick,
     /// One run in a hundred is 25 times as long.
     Stalls,
@@ -72,7 +73,8 @@ struct Outcome {
     reason: StopReason,
 }
 
-/// What a run takes on the clock of these experiments: 24 blocks of two take more than the two seconds before which none stops.
+/// Duration of a run in these experiments: 24 blocks of two take longer than the two seconds before
+/// which no run stops.
 const RUN_SECONDS: f64 = 0.05;
 
 fn experiment(stop: StopRule, kind: Kind, effect: f64, seed: u64) -> Outcome {
@@ -104,7 +106,7 @@ fn rate(count: u64, condition: impl Fn(u64) -> bool) -> f64 {
     (0..count).filter(|&seed| condition(seed)).count() as f64 / count as f64
 }
 
-/// 5 % and three standard errors of the simulation.
+/// 5 % plus three standard errors of the simulation.
 fn at_most_5_percent(count: u64) -> f64 {
     0.05 + 3.0 * (0.05 * 0.95 / count as f64).sqrt()
 }
@@ -119,7 +121,7 @@ fn fifty_blocks_of_a_program_against_itself_cry_wolf_in_5_percent_whatever_the_n
             |f: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|o| f(o)).count() as f64 / 600.0;
         let false_rate = share(&|o| o.verdict.is_directional());
         assert!(false_rate <= at_most_5_percent(600), "{kind:?}: {false_rate}");
-        // Silence would pass too: the interval must miss nothing in about 5 %, not far less.
+        // Reporting nothing would pass too, so the interval must miss in about 5 %, not far less.
         let misses = share(&|o| !o.covers);
         assert!((0.02..=at_most_5_percent(600)).contains(&misses), "{kind:?}: {misses}");
     }
@@ -147,7 +149,7 @@ fn a_run_that_stops_by_itself_cries_wolf_in_5_percent_and_covers_the_truth() {
 
 #[test]
 fn looks_an_end_by_the_clock_and_any_other_moment_together_cry_wolf_in_5_percent() {
-    // Whoever watches stops at the worst moment, or else the budget ends the run.
+    // An observer stops at the worst moment, or else the budget ends the run.
     for kind in [Kind::Plain, Kind::Stalls] {
         let count = experiments();
         let ever = rate(count, |seed| {

@@ -1,5 +1,6 @@
-//! The size that is claimed: a run that stops as soon as a direction is clear exaggerates it, so a number is told only where the interval
-//! allows one. Held here: the median of what is told, over the truth, is within 0.8 and 1.25.
+//! The reported size: a run that stops as soon as a direction is clear exaggerates it, so a number
+//! is reported only if the interval allows one. The median of reported sizes over the truth must be
+//! within 0.8 and 1.25.
 
 use super::experiments;
 use assay_analysis::{Experiment, Step};
@@ -24,14 +25,14 @@ fn log_time(noise: Noise, stream: &mut Stream) -> f64 {
         Noise::Common => 0.05 * z,
         Noise::Large => 0.2 * z,
         Noise::TwoModes => 0.01 * z + if stream.uniform() < 0.3 { 0.1 } else { 0.0 },
-        // Two runs in five wait for others.
+        // Two runs in five wait for other programs.
         Noise::Busy => {
             0.02 * z + if stream.uniform() < 0.4 { 0.7 * stream.exponential() } else { 0.0 }
         }
     }
 }
 
-/// The size that a run which stops by itself tells; `None` where it tells none.
+/// The size reported by a run that stops by itself; `None` if it reports none.
 fn told(noise: Noise, truth: f64, seed: u64) -> Option<f64> {
     let stop = StopRule::Sequential { look_level: 0.002, max_blocks: 200 };
     let plan =
@@ -61,7 +62,7 @@ fn what_is_told_of_a_size_is_the_truth_to_a_quarter_in_the_median() {
                 (0..runs).filter_map(|seed| told(noise, truth, seed)).collect();
             sizes.sort_by(f64::total_cmp);
             let share = sizes.len() as f64 / runs as f64;
-            // Of a handful the median is anybody's.
+            // The median of a handful is too uncertain.
             let median = (sizes.len() >= 10).then(|| sizes[sizes.len() / 2] / truth);
             cells.push(format!(
                 "{} %: {}",

@@ -1,5 +1,5 @@
-//! Properties that hold for any numbers: scale, swap, and the file's order of subjects change
-//! nothing but what they should.
+//! Properties for arbitrary numbers: scaling, swapping, and the order of subjects in a file change
+//! nothing else.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::{Options, Verdict, analyse};
@@ -54,7 +54,7 @@ proptest! {
         blocks in prop::collection::vec((0.9f64..1.1, 0.9f64..1.2), 1..60),
         in_blocks: bool,
     ) {
-        // A power of two scales without rounding, so the answer is the same to the digit.
+        // A power of two scales without rounding, so the answer is exactly the same.
         let (one, other) = (samples(&blocks, 1.0, false, in_blocks), samples(&blocks, 1024.0, false, in_blocks));
         let (a, b) = (verdict(&one), verdict(&other));
         prop_assert_eq!(a.0, b.0);
@@ -69,7 +69,8 @@ proptest! {
         let (a, b) =
             (verdict(&samples(&blocks, 1.0, false, in_blocks)), verdict(&samples(&blocks, 1.0, true, in_blocks)));
         prop_assert!(close(a.2, -b.2));
-        // The interval of recordings is not symmetric to the last rank, so only blocks turn round exactly.
+        // The interval of recordings is not symmetric to the last rank, so only blocks are exactly
+        // symmetric.
         if in_blocks {
             prop_assert_eq!(a.0, opposite(b.0));
             if let (Some((lower, upper)), Some(other)) = (a.1, b.1) {

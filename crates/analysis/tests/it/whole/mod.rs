@@ -1,4 +1,4 @@
-//! The crate from outside, as one program, so that it is linked once. What takes long is `simulation.rs`.
+//! Tests of the crate's public interface. The slow ones are in `simulation`.
 
 mod budgets;
 mod invariants;

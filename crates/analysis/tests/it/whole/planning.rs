@@ -1,4 +1,4 @@
-//! Plans hold what they promise, in simulated experiments.
+//! Simulated experiments have the planned power.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use assay_analysis::planning::{
@@ -24,7 +24,7 @@ fn asked(delta: Option<f64>, n: Option<f64>) -> Asked {
     }
 }
 
-/// Three shifted lognormals, seven, two and one in ten.
+/// A mixture of three shifted lognormals with shares of 0.7, 0.2 and 0.1.
 fn mixture(stream: &mut Stream) -> f64 {
     let which = stream.uniform();
     let shift = if which < 0.7 {
@@ -65,7 +65,7 @@ fn the_simulated_number_finds_the_difference_as_often_as_asked() {
         found += u32::from(interval.lower > 0.0);
     }
     let power = f64::from(found) / 600.0;
-    // Four standard errors of the check, and what a pilot of 5,000 leaves open.
+    // Four standard errors of the check, plus the uncertainty of a pilot of 5,000.
     assert!((power - 0.8).abs() < 0.065 + 0.03, "n = {n} gives {power}");
 }
 
@@ -93,7 +93,7 @@ fn blocks_planned_from_a_pilot_find_the_difference() {
     samples.add_subject("old");
     samples.add_subject("new");
     let mut stream = Stream::new(4, 0);
-    // So many that the pilot's own luck is small: a robust spread of 400 is off by 6 %.
+    // Enough that the pilot's own error is small: a robust spread of 400 values is off by 6 %.
     for block in 0..6000 {
         for subject in 0..2 {
             samples.push(Observation {
@@ -180,7 +180,7 @@ fn no_plan_promises_what_the_exact_rank_test_can_not_give() {
     assert_eq!(too_few.rank.rule.power, 0.0);
     assert!(too_few.t.power > 0.0);
     assert!(plan(Kind::TwoSample, TwoSided, 0.05, Some(4.0)).rank.rule.power > 0.0);
-    // Thousands of runs make binomials that no double holds.
+    // Thousands of runs have binomials that overflow a double.
     assert_eq!(plan(Kind::TwoSample, TwoSided, 0.05, Some(5000.0)).rank.fewest_n, 4);
 }
 
@@ -194,7 +194,7 @@ fn finds(n: usize, level: f64, delta: f64, draw: impl Fn(&mut Stream) -> f64, se
     critical.is_some_and(|k| (n * n - wins) as u64 <= k)
 }
 
-/// Even between two ends, with a standard deviation of 1: nearly the worst distribution for ranks.
+/// Uniform with a standard deviation of 1: nearly the worst distribution for ranks.
 fn flat(stream: &mut Stream) -> f64 {
     12f64.sqrt() * (stream.uniform() - 0.5)
 }
@@ -214,7 +214,7 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
         let asked = Asked { sig_level, power: Some(power), sd: Some(1.0), ..asked(None, Some(n)) };
         let plan = from_numbers(asked.clone(), Measure::Unit(Unit::One)).unwrap();
         let delta = plan.rank.rule.delta;
-        // The number that is planned for the difference is never less than the one that sees it.
+        // The number planned for the difference is never less than the one that detects it.
         let back = Asked {
             n: None,
             delta: Some(Threshold::Absolute { value: delta, unit: Unit::One }),
@@ -227,7 +227,8 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
         {
             let count = (0..experiments).filter(|&e| finds(n as usize, alpha, delta, draw, e));
             let found = count.count() as f64 / experiments as f64;
-            // Three standard errors of the simulation, and what the rule leaves open of few values.
+            // Three standard errors of the simulation, plus the inaccuracy of the rule for few
+            // values.
             assert!(
                 found > power - 0.024 - 0.01,
                 "{distribution} {alpha} {n}: {power} promised, {found} kept"
@@ -238,14 +239,14 @@ fn plans_of_few_runs_promise_what_the_exact_test_keeps() {
 
 #[test]
 fn a_plan_takes_more_runs_where_few_p_values_are_possible() {
-    // Of 4 and 4 values the exact test at 10 % has a level of 5.7 %; with 5 and 5 of 9.5 %.
+    // With 4 and 4 values the exact test at 10 % has a level of 5.7 %; with 5 and 5, 9.5 %.
     let asked = Asked { sig_level: Some(0.1), sd: Some(1.0), ..asked(Some(2.25), None) };
     let plan = from_numbers(asked, Measure::Unit(Unit::One)).unwrap();
     assert!(plan.t.n * 1.15 < 4.0, "{}", plan.t.n);
     assert_eq!(plan.rank.n, 5);
 }
 
-/// A pilot of which every value is there so many times in a row.
+/// A pilot in which every value is repeated `times` times in a row.
 fn sticky(values: usize, times: usize) -> Samples {
     let mut samples = Samples::new(vec![Metric::lower("value", Unit::One)]);
     let subject = samples.add_subject("pilot");
@@ -267,7 +268,7 @@ fn dependent_runs_of_the_pilot_are_counted_as_fewer_everywhere() {
     assert_eq!(loose.rank.runs_per_independent, 1.0);
     let factor = tight.rank.runs_per_independent;
     assert!((8.0..12.0).contains(&factor), "{factor}");
-    // R's number is that of independent runs; the spreads differ by the luck of 300 values only.
+    // R's number is for independent runs; the spreads differ only by chance.
     let times = tight.rank.rule.n / tight.t.n;
     assert!((times / (1.15 * factor) - 1.0).abs() < 0.05, "{times}");
     let seen = |plan: &assay_analysis::planning::Planning| {

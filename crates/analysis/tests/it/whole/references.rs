@@ -1,4 +1,4 @@
-//! Who is compared with whom, and which metrics are secondary.
+//! References of comparisons, and secondary metrics.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use assay_analysis::analysis::AnalysisError;

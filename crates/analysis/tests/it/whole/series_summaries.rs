@@ -1,5 +1,5 @@
-//! How often the findings of a summary are false alarms, by seeded simulation: what has one mode,
-//! is normal, independent or steady must be taken for something else as rarely as the levels say.
+//! False-alarm rates of a summary's findings, by seeded simulation: unimodal, normal, independent
+//! or steady series must be reported as anything else no more often than the levels allow.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
@@ -9,8 +9,8 @@ use assay_stats::resampling::Stream;
 
 const SERIES: u64 = 200;
 
-/// What of the series drawn by `distribution` (from a normal and a uniform number, and the place)
-/// gets a finding with this code, in per cent.
+/// Percentage of series that get a finding with this code; `distribution` maps a normal number, a
+/// uniform number and the index to a value.
 fn share(code: &str, n: usize, mut distribution: impl FnMut(f64, f64, usize) -> f64) -> f64 {
     let found = (0..SERIES).filter(|&number| {
         let mut stream = Stream::new(4100 + n as u64, number);
@@ -39,7 +39,7 @@ fn one_mode_is_rarely_taken_for_several_whatever_the_distribution_and_the_clock(
             assert!(found <= 5.0, "{name}, {n} values: {found} %");
         }
         let two = |z: f64, u: f64, _| if u < 0.6 { z } else { z + 6.0 };
-        // Sixty values are few to see two modes in.
+        // Sixty values are few to detect two modes.
         let found = share("MULTIMODAL", n, two);
         assert!(found >= if n < 100 { 60.0 } else { 95.0 }, "{n} values: {found} %");
     }

@@ -1,4 +1,5 @@
-//! Seeded simulation: false alarms as often as asked with and without dependence, steps found where they are, creep told from steps.
+//! Seeded simulation: false alarms as often as asked with and without dependence, steps found where
+//! they are, creep told from steps.
 
 use super::*;
 use crate::{student_t, trend};
@@ -225,7 +226,8 @@ fn scores_without_dependence_are_divided_by_their_squares() {
     assert!((white.level.0 - 3.0).abs() < 1e-12 && (white.level.1 - 0.3).abs() < 1e-12);
     // 0.09 + 0.01 + 0.25 − 0.3²/3.
     assert!((white.residue - 0.32).abs() < 1e-12);
-    // Of 0.6 the first value keeps 0.8, the others 0.4 of a level; of the values, 0.8 · 1, 2 − 0.6, 4 − 1.2 are left.
+    // Of 0.6 the first value keeps 0.8, the others 0.4 of a level; of the values, 0.8 · 1, 2 − 0.6,
+    // 4 − 1.2 are left.
     let white = White::new(&[1.0, 2.0, 4.0], 0.6);
     assert!((white.level.0 - (0.64 + 2.0 * 0.16)).abs() < 1e-12);
     assert!((white.level.1 - (0.8 * 0.8 + 0.4 * (1.4 + 2.8))).abs() < 1e-12);

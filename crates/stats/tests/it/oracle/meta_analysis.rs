@@ -16,7 +16,8 @@ pub fn check(ledger: &mut Ledger, function: &str, _: &[Vec<f64>], values: &Value
     ledger.check("random_effects estimate", found.estimate, &values["estimate"], near);
     ledger.check("random_effects se", found.standard_error, &values["se"], near);
     ledger.check("random_effects tau2", found.tau2, &values["tau2"], near);
-    // R projects with a matrix, and loses digits where weights differ by seven orders: of `meta:far` exact fractions give 3825.9758029211257 (a unit test).
+    // R projects with a matrix, and loses digits where weights differ by seven orders: of
+    // `meta:far` exact fractions give 3825.9758029211257 (a unit test).
     ledger.check("random_effects Q", found.q, &values["q"], relative(1e-10));
     ledger.check("random_effects Q p", found.q_p, &values["q_p"], relative(1e-9));
     ledger.check("random_effects I2", found.i2, &values["i2"], near);
