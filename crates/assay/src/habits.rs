@@ -1,10 +1,11 @@
-//! Options that users of other tools type out of habit: what to type here instead.
+//! Options that users of other tools type out of habit, and what to type here instead.
 //!
-//! Only texts stand here. None of these options is accepted: each error names the one right spelling.
+//! This module contains only texts. None of these options is accepted: each error names the one
+//! correct spelling.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// An option of another tool, and what does the same here.
+/// An option of another tool, and its equivalent here.
 const HABITS: [(&str, &str); 37] = [
     ("-m", FIXED_RUNS),
     ("-M", FIXED_RUNS),
@@ -66,7 +67,7 @@ const HABITS: [(&str, &str); 37] = [
 const FIXED_RUNS: &str = "assay stops by itself when the answer is clear; fix the number of runs with -r, or the time with --time";
 const STEP: &str = "write the step into the range, as in -P n=0..1+0.25";
 
-/// Adds the right spelling to an error about an option that only another tool has.
+/// Adds the correct spelling to an error about an option that only another tool has.
 pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -78,7 +79,7 @@ pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
         let name = typed.split('=').next().unwrap_or_default();
         HABITS.iter().find(|(option, _)| *option == name)
     };
-    // Of `-col` the error knows the first letter alone; a dash alone begins every option.
+    // For `-col` the error contains only the first letter. A dash alone would match every option.
     let own = || std::env::args().take_while(|word| word != "--");
     let whole = || {
         let mut words = own().filter(|word| typed != "-" && word.starts_with(typed));
