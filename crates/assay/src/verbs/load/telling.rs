@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// The progress line.
 pub(super) struct Telling {
     pub line: Rc<Line>,
-    /// The fraction done, the block, and its share of the run.
+    /// The fraction done, the number of blocks, and the seconds elapsed.
     standing: Rc<RefCell<(f64, usize, f64)>>,
 }
 
