@@ -1,5 +1,5 @@
-//! What the binary reports about itself (`assay --version --verbose`), and how release builds of it
-//! are linked: the start-up of the tool is itself measured, and its size matters.
+//! Version details of the binary (`assay --version --verbose`), and how release builds of it are
+//! linked: the start-up of the tool is itself measured, and its size matters.
 //!
 //! - The commit is that of ASSAY_COMMIT, of the package, or of the repository that contains this
 //!   source; otherwise `unknown`. It only identifies the source, so two builds of one source are

@@ -26,7 +26,7 @@ use std::rc::Rc;
 /// Number of hex digits of a commit's name in the name of its side.
 const DIGITS: usize = 12;
 
-/// What is measured of every commit.
+/// The measurement of every commit.
 pub(crate) enum What {
     /// The whole command.
     Command,
@@ -77,7 +77,7 @@ pub(crate) struct Commits {
     pub commits: Vec<Described>,
     /// Commits that cannot be measured, each with the reason.
     pub skipped: BTreeMap<usize, String>,
-    /// What is measured.
+    /// The measurement of each.
     pub what: What,
     repository: Repository,
     line: String,
@@ -96,7 +96,7 @@ pub(crate) struct How {
     pub line: String,
     /// The command that is run in its tree.
     pub command: Command,
-    /// What is measured of the command.
+    /// The measurement of the command.
     pub what: What,
 }
 
@@ -200,7 +200,7 @@ impl Commits {
         Ok(None)
     }
 
-    /// Returns the question for the program of a commit, or the reason why it cannot be asked.
+    /// Returns the question for the program of a commit, or the reason why there cannot be one.
     fn question(&mut self, side: &Side) -> Result<Result<Asked, String>, RunError> {
         let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
         let scratch = self.asker.directory().map_err(told)?;

@@ -18,9 +18,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use assay_suites::frameworks::WHOLE_FILE;
 
-/// What is known about a suite's tests.
+/// The tracked state of a suite's tests.
 pub(crate) struct Tracked {
-    /// What the tests used.
+    /// The map of what each test used.
     pub map: Map,
     /// The project's files.
     pub project: Project,
@@ -36,7 +36,7 @@ pub(crate) struct Tracked {
     rules: Vec<Rule>,
 }
 
-/// Where a suite is started, and how a part of its tests is selected.
+/// The directory of a suite, and its way of selecting a part of its tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// Path from the top of the project to that directory, prefixed to the names of its files.
@@ -84,7 +84,7 @@ impl Tracked {
     /// files into blocks. Also returns a warning if the map cannot be stored.
     ///
     /// # Errors
-    /// If there is no coverage for tests of this framework, or a rule is invalid.
+    /// If tests of this framework cannot be tracked, or a rule is invalid.
     pub fn open(
         framework: &dyn Framework,
         command: &[OsString],

@@ -54,7 +54,7 @@ pub(crate) struct RunSettings {
     pub steal: bool,
     /// True if the file caches are emptied before every run.
     pub drop_caches: bool,
-    /// What is counted afterwards, in one pass each.
+    /// Counts to take afterwards, in one pass each.
     pub counted: Vec<Counted>,
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn measure(
     (phase.map(|phase| phase.reason), share.filter(|share| share.is_finite()))
 }
 
-/// What a run gave.
+/// The result of a run.
 struct Taken {
     measured: Measured,
     outcome: assay_data::Outcome,

@@ -1,4 +1,4 @@
-//! What can be counted of a run in a separate pass: allocations, and instructions on a simulated
+//! Counts taken of a run in a separate pass: allocations, and instructions on a simulated
 //! processor. This module wraps a command and reads what its run left behind; the caller that
 //! counts runs it. Nothing is timed in such a pass, because both slow a program down.
 
@@ -17,7 +17,7 @@ const PEAK: &str = "peak_heap";
 /// Maximum number of uncounted programs that are reported by name.
 const MOST_TOLD: usize = 5;
 
-/// What is counted.
+/// A kind of count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     /// Calls and bytes of malloc and related functions.
@@ -206,7 +206,7 @@ pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
 }
 
 /// Returns a finding about programs that a command runs and that are missing from its counts;
-/// `None` if none is missing.
+/// `None` if all are included.
 pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Option<Finding> {
     let uncounted = executed.iter().filter_map(Executed::uncounted);
     let why: BTreeSet<String> = uncounted.map(|r| of_program(&r.program, r.why)).collect();

@@ -73,7 +73,7 @@ fn wall(results: &[RunResult]) -> f64 {
     last.saturating_sub(first) as f64 / 1e9
 }
 
-/// What is requested beyond the metrics of every run.
+/// Requested metrics in addition to those of every run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requested {
     /// Numbers that the program prints, or reports by name.
@@ -88,7 +88,7 @@ pub(crate) struct Requested {
     pub named: Vec<String>,
     /// True if the machine reports stolen time.
     pub steal: bool,
-    /// What is counted afterwards, in separate runs.
+    /// Counts to take afterwards, in separate runs.
     pub counted: Vec<Counted>,
 }
 

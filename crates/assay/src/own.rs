@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Returns a path that starts the running program, valid as long as it runs.
 ///
-/// Where the system has one (`/proc/PID/exe` of Linux), it leads to the file that was started, even
+/// If the system has one (`/proc/PID/exe` of Linux), it leads to the file that was started, even
 /// if that was deleted or replaced since: a measurement of hours outlives a build that replaces the
 /// binary.
 ///

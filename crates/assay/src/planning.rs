@@ -105,9 +105,9 @@ pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String
 
 /// Wording for a plan that has too little time.
 pub(crate) struct Words<'a> {
-    /// What takes long.
+    /// The unit that takes long.
     pub block: &'a str,
-    /// What the verdict is on, after `a verdict`.
+    /// The subject of the verdict, appended to `a verdict`.
     pub on: &'a str,
     /// Advice, given the seconds and the blocks that would suffice.
     pub advice: &'a dyn Fn(f64, u32) -> Vec<Action>,

@@ -1,4 +1,4 @@
-//! What preloaded processes of suites (`tests/warm.rs`) and of `assay warm` have in common:
+//! Common parts of the preloaded processes of suites (`tests/warm.rs`) and of `assay warm`:
 //! timeouts, the environment of a run, and where the list of what they loaded is stored. Nothing is
 //! started here.
 

@@ -296,7 +296,8 @@ pub(crate) fn no_direction(metric: &Metric) -> String {
     )
 }
 
-/// Returns true if the recordings of the subject's side and of the reference alternate, so that the interval includes drift.
+/// Returns true if the recordings of the subject's side and of the reference alternate, so that the
+/// interval includes drift.
 fn alternate(analysis: &Analysis, of: usize) -> bool {
     let Some(subject) = analysis.subjects.get(of) else { return false };
     let side = analysis.sides.get(subject.side).map(|side| side.name.as_str());

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Number of hex digits of a commit's name that are shown.
 const SHORT: usize = 12;
 
-/// What is to be prepared.
+/// The revisions to prepare.
 pub(crate) struct Wanted<'a> {
     /// Revisions as typed; `.` is the working tree.
     pub revisions: &'a [String],
@@ -22,9 +22,9 @@ pub(crate) struct Wanted<'a> {
     /// The program that the build produces, by its path from the top of the tree, or a program in
     /// PATH.
     pub program: &'a Command,
-    /// How often each is linked; `None` for once, as the line does.
+    /// Number of times to link each; `None` for once, as the line does.
     pub links: Option<Links>,
-    /// What to type if two revisions are meant to be the same; `None` if it was typed.
+    /// The option that permits equal revisions; `None` if it was given.
     pub if_same: Option<&'a str>,
     pub quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! Where runs are kept: the state directory, the names of files, and how many are kept.
+//! The store of recent runs: the state directory, the names of files, and how many are kept.
 //!
 //! Every run that measures is kept automatically, so that a surprising result can be examined
 //! again. The location is `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). This module
@@ -81,7 +81,7 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
 pub(crate) struct Named {
     /// The file, empty.
     pub file: File,
-    /// Where an earlier record is kept until the new one is complete.
+    /// Path of the earlier record until the new one is complete.
     pub earlier: Option<PathBuf>,
 }
 
@@ -132,8 +132,8 @@ fn runs(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Removes the oldest runs beyond `keep`, but never the run that was just started: its name may be
-/// the oldest if the clock is behind. Names sort by time. A file that cannot be removed stays, since
-/// keeping too much is no reason to fail a measurement.
+/// the oldest if the clock is behind. Names sort by time. A file that cannot be removed stays,
+/// since keeping too much must not fail a measurement.
 fn prune(directory: &Path, keep: usize, begun: &Path) {
     let mut runs = runs(directory);
     runs.retain(|path| path != begun);

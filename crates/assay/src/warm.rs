@@ -99,7 +99,7 @@ pub(crate) enum NotRun {
     Lost(PreloadedError),
 }
 
-/// Where a process is kept.
+/// The directory of a kept process.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     directory: PathBuf,

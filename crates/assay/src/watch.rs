@@ -66,7 +66,7 @@ const LOCKED: Duration = Duration::from_millis(5);
 /// Number of runs after which the launcher is replaced.
 const MOST_RUNS: u64 = 200;
 
-/// What is watched, and how.
+/// The settings of a watch.
 pub(crate) struct How {
     /// The command.
     pub command: Vec<OsString>,

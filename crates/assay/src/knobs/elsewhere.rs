@@ -4,7 +4,7 @@
 use assay_data::Finding;
 use assay_measure::machine::Knob;
 
-/// Settings that are in force: there are none.
+/// Settings that are in force: always empty.
 pub(crate) enum SettingsGuard {}
 
 impl SettingsGuard {

@@ -2,8 +2,8 @@
 //! schedule and start at the same time, here or on other machines.
 //!
 //! A separate generator is another process of this binary. It reads one line of JSON per job from
-//! its standard input and answers with one line on its standard output; access is controlled by
-//! whoever may start it. It exits at the end of its input.
+//! its standard input and answers with one line on its standard output. It obeys the process that
+//! started it, and exits at the end of its input.
 
 use crate::own;
 use crate::run_error::RunError;

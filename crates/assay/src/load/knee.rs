@@ -161,7 +161,7 @@ pub(crate) struct Search {
     /// Initial rate, and the limit that is never exceeded, 1/s.
     from: f64,
     most: f64,
-    /// Where the last search of each place ended.
+    /// The rate at which the last search of each place ended.
     known: Vec<Option<f64>>,
     /// For each place, the number of searches and the number of those that met all goals at the
     /// limit.

@@ -26,7 +26,7 @@ const MORE: f64 = 0.005;
 /// A side, and its server if it was started here.
 pub(super) type Whose = (usize, Option<usize>);
 
-/// What is known about servers between slices.
+/// The state of servers between slices.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     /// The shortest time of a single request, s.

@@ -278,7 +278,7 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        // What a search learns about its goals is kept in this copy while it runs.
+        // This copy keeps what a search learns about its goals while it runs.
         let rows = if let Some(mut search) = self.search.clone() {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);

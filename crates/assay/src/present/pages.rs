@@ -46,14 +46,14 @@ pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a page shows apart from the analysis.
+/// Further contents of a page, apart from the analysis.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Extras<'a> {
     /// The protocol of every comparison.
     pub protocol: &'a [Protocol],
     /// Summaries of the single series.
     pub summaries: &'a [SeriesSummary],
-    /// Whether the results of the run that this one repeats were confirmed.
+    /// The comparison with the run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
 }
 

@@ -26,7 +26,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The outcome of one run.
 pub(crate) struct Ran {
-    /// What the suite reported.
+    /// The suite's report.
     pub run: Run,
     /// Breakdown of its time.
     pub parts: Parts,
@@ -157,7 +157,8 @@ impl Asker {
                 }
                 hung = is_limited.then(|| watch.hung(now, limit.as_secs_f64(), output)).flatten();
             }
-            // SIGTERM ends the suite immediately. The terminal sends Ctrl-C to the suite as well, and a second Ctrl-C kills it.
+            // SIGTERM ends the suite immediately. The terminal sends Ctrl-C to the suite as well,
+            // and a second Ctrl-C kills it.
             hung.is_some() || interrupt::is_asked_to_end()
         };
         let watching = Watching { every, also: &[], ends: &mut ends };

@@ -1,4 +1,5 @@
-//! Live progress of a suite: the number of tests that ended, the running test, and each failure as it happens.
+//! Live progress of a suite: the number of tests that ended, the running test, and each failure as
+//! it happens.
 
 use crate::progress::Line;
 use assay_data::Unit;

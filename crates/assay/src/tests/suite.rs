@@ -42,7 +42,7 @@ pub(crate) fn order_of(seed: u64, block: u32) -> u64 {
     (mixed ^ (mixed >> 31)) % 65_535 + 1
 }
 
-/// What is known about a test apart from its times.
+/// Properties of a test other than its times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     /// The file that contains it.
@@ -64,13 +64,13 @@ pub(crate) struct Suite<'a> {
     pub order: Option<u64>,
     /// Requirements for all runs.
     pub wanted: Wanted,
-    /// What is known about the tests, by name.
+    /// Properties of the tests, by name.
     pub tests: BTreeMap<String, About>,
     /// The framework of each side, as reported by its runs.
     pub told: Vec<Option<String>>,
     /// The last run of each side.
     pub last: Vec<Option<Ran>>,
-    /// What the processes of each run did outside tests.
+    /// Activities of the processes of each run outside tests.
     pub spans: Vec<Inner>,
     metrics: Vec<Metric>,
     /// Number of runs that failed for reasons other than failed tests, by side and reason.
@@ -112,7 +112,8 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Returns true if a run failed for another reason than failed tests: its process failed although no test did, or its report has faults.
+    /// Returns true if a run failed for another reason than failed tests: its process failed
+    /// although no test did, or its report has faults.
     pub fn is_troubled(&self) -> bool {
         !self.troubles.is_empty()
     }

@@ -117,8 +117,7 @@ impl Warm {
     /// that run.
     pub fn learn(&mut self, before: Option<Vec<u32>>) {
         let began = Instant::now();
-        // What it learned leads to new stages, but not immediately, and there may be nothing to
-        // learn.
+        // New knowledge leads to new stages, but not immediately, and there may be none.
         while self.is_there() && self.stages() == before && began.elapsed() < LEARNS_WITHIN {
             std::thread::sleep(LOOK);
             self.rest();

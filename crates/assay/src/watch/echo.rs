@@ -45,7 +45,7 @@ impl Written {
     }
 }
 
-/// What is known about such files.
+/// Files known to be written by runs.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     known: BTreeMap<String, Written>,

@@ -61,7 +61,7 @@ pub(super) struct Mutating {
     top: PathBuf,
     command: Vec<OsString>,
     at_work: Option<Work>,
-    /// A process that was asked to end and has not ended yet.
+    /// A process that is ending.
     ending: Option<Work>,
     /// True if something was saved since it last finished.
     is_due: bool,

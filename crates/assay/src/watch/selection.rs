@@ -22,11 +22,11 @@ pub(crate) struct Selected {
     pub everything: Option<String>,
 }
 
-/// What is known about the project and its tests.
+/// The state of the project and its tests.
 pub(crate) struct Selection {
     /// For reading sources.
     project: Project,
-    /// What tests use, if that is tracked.
+    /// The tests' uses, if they are tracked.
     tracked: Option<Tracked>,
     /// Splits sources into blocks.
     cutting: Cutting,

@@ -50,7 +50,7 @@ pub(crate) struct State {
 /// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Came<'a> {
-    /// What was to run.
+    /// The tests that were to run.
     pub what: &'a What,
     /// Every test that ran, and whether it failed.
     pub tests: &'a [(&'a str, bool)],

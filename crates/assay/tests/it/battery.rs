@@ -85,7 +85,7 @@ struct Ledger {
 impl Ledger {
     fn walk(&mut self, path: &str, expected: &Value, found: &Value, scale: Scale) {
         match expected {
-            // What R refuses has no result here either.
+            // If R reports an error there is no result here either.
             Value::Object(map) if map.contains_key("error") => {
                 self.check(found.is_null(), path, expected, found);
             }

@@ -222,7 +222,7 @@ fn a_command_of_the_doctor_takes_signals_as_one_without_it() {
     let room = Room::new();
     let [hangup, interrupt, too_large] = [0, 1, 24].map(|bit| 1 << bit);
     assert_eq!(ignored_under_the_doctor(&room, "") & (hangup | interrupt | too_large), 0);
-    // What `nohup` requested applies to the command as well.
+    // A signal ignored by `nohup` is ignored by the command as well.
     let found = ignored_under_the_doctor(&room, "trap '' HUP;");
     assert_eq!(found & (hangup | interrupt | too_large), hangup);
 }

@@ -1,4 +1,4 @@
-//! What is kept of a run, where, and what happens if that fails.
+//! The parts of a run that are kept, where they are, and errors in keeping them.
 
 use crate::room::{Room, codes, finish};
 use std::fs;

@@ -144,7 +144,7 @@ fn what_is_no_suite_says_so() {
     tests(&room, &[], &["sh", "empty.sh"]).ends(2).complains("it ran no test");
     let written = ["--framework", "junit:out.xml"];
     tests(&room, &written, &["sh", "half.sh"]).ends(4).complains("out.xml can't be read");
-    // A report of an earlier run must not be used, as far as file times show that.
+    // A report of an earlier run must not be used, if file times show that it is older.
     std::thread::sleep(std::time::Duration::from_millis(100));
     tests(&room, &written, &["sh", "-c", "sleep 0.1"]).ends(4).complains("it left no report");
     tests(&room, &["--framework", "nose"], &["true"])

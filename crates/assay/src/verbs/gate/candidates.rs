@@ -1,4 +1,4 @@
-//! What is judged, and the earlier runs of it in the store. Nothing is decided here.
+//! The judged run, and the earlier runs of it in the store. Nothing is decided here.
 
 use super::Args;
 use super::branch::Branch;
@@ -112,7 +112,7 @@ impl Judging {
     }
 }
 
-/// What is compared with the normal level.
+/// The benchmarks to compare with their normal level.
 pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
     /// Names of the benchmarks when they were measured, one for each.

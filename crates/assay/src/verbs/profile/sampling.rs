@@ -169,7 +169,8 @@ impl Sampling {
         (profiles, empty)
     }
 
-    /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one that calls exec.
+    /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one
+    /// that calls exec.
     fn lost(&self, sampled: &Sampled, profiles: &[Profile], rate: f64) -> bool {
         let whole = sampled.program_cpu_seconds.unwrap_or(0.0);
         self.place.sampler == sampling::Sampler::PySpy

@@ -26,7 +26,7 @@ pub(crate) struct Again<'a> {
     pub time: Option<f64>,
     /// Seed of the random order; by default a new one.
     pub seed: Option<u64>,
-    /// Where to record it.
+    /// Options about its record.
     pub keep: KeepArgs,
     pub show: ShowArgs,
 }
