@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum time to wait, s.
 const LONGEST: f64 = 30.0;
-/// Reduction of the waiting time after each failure to recover, and its minimum, s.
+/// Divisor of the waiting time after each failure to recover, and its minimum, s.
 const IMPATIENCE: f64 = 6.0;
 const SHORTEST: f64 = 1.0;
 /// Time between two checks.

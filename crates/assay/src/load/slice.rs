@@ -19,7 +19,7 @@ pub(crate) const RATE_ACHIEVED: &str = "rate_achieved";
 pub(crate) const CAPACITY: &str = "capacity";
 
 /// Quantiles of latency: suffix of the name, probability, and the number of requests from which the
-/// quantile differs from the maximum.
+/// quantile can be distinguished from the maximum.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("p50", 0.5, 1),
     ("p90", 0.9, 10),
@@ -29,7 +29,7 @@ const QUANTILES: [(&str, f64, u64); 5] = [
 ];
 
 /// Quantiles of the parts of a request: name, histogram, probability, and the number of values from
-/// which the quantile differs from the maximum.
+/// which the quantile can be distinguished from the maximum.
 type Part = (&'static str, fn(&Tally) -> &Histogram, f64, u64);
 const PARTS: [Part; 9] = [
     ("service_p50", |own| &own.service, 0.5, 1),

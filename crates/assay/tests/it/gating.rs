@@ -149,7 +149,7 @@ fn runs_of_other_branches_are_not_normal() {
     assert_eq!(main["benchmarks"][0]["runs"], 10, "{main:#}");
     assert!(codes(&main).contains(&"NOT_ON_BRANCH"), "{main:#}");
     // A slow run on the branch is judged against the main line: its six runs neither make it normal
-    // nor confirm it, but another run of the main line does.
+    // nor confirm it, but another slow run of the main line confirms it.
     suite(&room, "now.json", [161.0, 80.0]);
     let alone = gate(&["--branch", "main"]).ends(3).json();
     assert!(codes(&alone).contains(&"STANDS_OUT"), "{alone:#}");

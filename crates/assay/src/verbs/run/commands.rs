@@ -207,7 +207,8 @@ fn of_one_combination(
     let names = names(&texts, &commands, &how.name);
     let mut prepared = Vec::with_capacity(count);
     for (index, ((command, name), text)) in commands.into_iter().zip(names).zip(texts).enumerate() {
-        // A name that is the whole command may contain the same private parts as the command.
+        // A name that is the whole command contains the parameter values; its label has the
+        // placeholders instead.
         let whole = name == in_one_line(&text);
         let label = match how.name.get(index) {
             Some(given) => given.clone(),
