@@ -1,4 +1,4 @@
-//! How often would `assay` be wrong on a recorded series? Its runs are labelled A and B afterwards.
+//! How often would `assay` be wrong on a recorded series? Its runs are labeled A and B afterwards.
 //!
 //!     assay run --runs 20000 --save series.assay ./program
 //!     cargo run --release -p assay --example label_series -- --design fixed:50 --comparisons 10000 series.assay

@@ -25,7 +25,7 @@ pub(crate) struct SettingsGuard {
     /// The requested changes, whether or not they succeeded.
     changes: Vec<Change>,
     journal: Journal,
-    /// Restores everything if this process is killed; told to forget once this process has restored
+    /// Restores everything if this process is killed; dismissed once this process has restored
     /// it.
     guard: Option<Guard>,
 }

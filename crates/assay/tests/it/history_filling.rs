@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Returns the directory of stores written by real tools, or modelled on their documentation.
+/// Returns the directory of stores written by real tools, or modeled on their documentation.
 fn stores() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/stores")
 }
