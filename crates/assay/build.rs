@@ -1,13 +1,14 @@
-//! What the binary says of itself (`assay --version --verbose`), and how it is linked where it is what people start: a start of the tool is itself
-//! measured, and its size is seen.
+//! Version details of the binary (`assay --version --verbose`), and how release builds of it are
+//! linked: the start-up of the tool is itself measured, and its size matters.
 //!
-//! - The commit is that of ASSAY_COMMIT, of the package, or of the repository that this is the source of; else `unknown`. It is no more than the
-//!   source that is built, so two builds of one source are the same. Builds for tests don't ask, since each commit would have them linked anew.
-//! - At a fixed address: a position-independent program of this size touches fifty pages more to start, only to write addresses into
-//!   them.
-//! - Without tables for unwinding, a tenth of the file: a panic ends the program. Those who build what is handed out leave them out of every
-//!   program.
-//! - Without libgcc_s, which would be loaded for unwinding alone: `c/unwind.c` stands for it.
+//! - The commit is that of ASSAY_COMMIT, of the package, or of the repository that contains this
+//!   source; otherwise `unknown`. It only identifies the source, so two builds of one source are
+//!   the same. Builds for tests do not look it up, since they would be relinked at each commit.
+//! - At a fixed address: a position-independent program of this size touches fifty more pages at
+//!   start, only to write addresses into them.
+//! - Without tables for unwinding, a tenth of the file: a panic ends the program. Release packagers
+//!   leave them out of every program.
+//! - Without libgcc_s, which would be loaded only for unwinding: `c/unwind.c` replaces it.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,12 +25,12 @@ fn main() -> Result<(), String> {
     println!("cargo::rustc-env=ASSAY_TARGET={}", env::var("TARGET").unwrap_or_default());
     let features = env::var("CARGO_CFG_FEATURE").unwrap_or_default().replace(',', ", ");
     println!("cargo::rustc-env=ASSAY_FEATURES={features}");
-    // Tests run the binary as well, but nobody times them.
+    // Tests run the binary as well, but its start is not timed there.
     if !(is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release")) {
         return Ok(());
     }
-    // Both profiles that are given out say `panic = "abort"`, which a build script is not told. (In `cargo test --release` a failed
-    // unit test of the binary ends all of them.)
+    // Both distributed profiles set `panic = "abort"`, which a build script cannot see. (In `cargo
+    // test --release` a failed unit test of the binary ends all of them.)
     if !is("CARGO_CFG_TARGET_ENV", "gnu") {
         return Ok(());
     }
@@ -40,7 +41,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// The commit that is built, in twelve digits; or, where it was given, what was given.
+/// Returns the commit being built, in twelve digits, or the given value unchanged.
 fn commit(looks: bool) -> String {
     println!("cargo::rerun-if-env-changed=ASSAY_COMMIT");
     let given = env::var("ASSAY_COMMIT").ok().filter(|text| {
@@ -51,14 +52,15 @@ fn commit(looks: bool) -> String {
     given.or_else(shortened).unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// What cargo notes in a package that it makes.
+/// Returns the commit that cargo recorded in a package.
 fn of_package() -> Option<String> {
     let text = fs::read_to_string(".cargo_vcs_info.json").ok()?;
     let (_, rest) = text.split_once("\"sha1\"")?;
     rest.split('"').nth(1).map(str::to_owned)
 }
 
-/// That of the repository whose top is two directories above: one that merely holds an unpacked source is another.
+/// Returns the commit of the repository whose top is two directories up. A repository that merely
+/// contains an unpacked source is not it.
 fn of_repository() -> Option<String> {
     let top = fs::canonicalize("../..").ok()?;
     let asked = ["rev-parse", "--show-toplevel", "--git-path", "logs/HEAD", "HEAD"];
@@ -68,7 +70,7 @@ fn of_repository() -> Option<String> {
     if Path::new(own) != top {
         return None;
     }
-    // Where there is none cargo would do all this anew at every build.
+    // If the file did not exist, cargo would run this script again in every build.
     let log = top.join(log);
     if log.is_file() {
         println!("cargo::rerun-if-changed={}", log.display());
@@ -76,7 +78,8 @@ fn of_repository() -> Option<String> {
     Some(commit.to_owned())
 }
 
-/// Whether the linker is the one that Rust takes by itself: not every other one (mold, for one) understands such a script.
+/// Returns true if the linker is Rust's default: others (e.g. mold) may not understand such a
+/// script.
 fn the_usual_linker() -> bool {
     let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")

@@ -1,13 +1,14 @@
-//! How often would `assay` be wrong on a recorded series? Labels A and B are put on its runs afterwards.
+//! How often would `assay` be wrong on a recorded series? Its runs are labeled A and B afterwards.
 //!
 //!     assay run --runs 20000 --save series.assay ./program
 //!     cargo run --release -p assay --example label_series -- --design fixed:50 --comparisons 10000 series.assay
 //!
-//! All runs of a series are of one program, so a label can't have changed a run, and every `faster` or `slower` is false.
-//! Every comparison begins at another place of the series, takes its runs one after the other, and hands them to the same
-//! [`Experiment`] that `assay run` follows, which draws the order within every block and says when to stop; the verdict is the
-//! one that `assay run` would have printed. Prints counts as JSON. What other tools would have said of the same series is not
-//! its task: `bench/run.py aa-recorded` puts that beside it.
+//! All runs of a series are of one program, so a label cannot have changed a run, and every
+//! `faster` or `slower` is false. Each comparison begins at a different place of the series, takes
+//! its runs in order, and passes them to the same [`Experiment`] that `assay run` uses, which draws
+//! the order within every block and decides when to stop; the verdict is the one that `assay run`
+//! would have printed. Prints counts as JSON. For what other tools would have concluded from the
+//! same series, see `bench/run.py aa-recorded`.
 #![expect(clippy::print_stdout, reason = "printing is what this example is for")]
 
 use anyhow::{Context, bail, ensure};
@@ -79,7 +80,7 @@ fn main() -> anyhow::Result<()> {
     let mut tally = Tally::default();
     for _ in 0..args.comparisons {
         let begin = (random.next() % (series.len() - longest + 1) as u64) as usize;
-        // Seeds of a plan stay below 2^53, so that every reader of JSON keeps them.
+        // Seeds of a plan stay below 2^53, so that every JSON reader represents them exactly.
         let plan = Plan::sequential(0.95, Threshold::default(), random.next() >> 11);
         // As in `assay run`, a fixed number of blocks has no time budget.
         let budget_seconds = plan.budget_seconds.filter(|_| args.design == DEFAULT);
@@ -121,7 +122,7 @@ fn stop_rule(design: &str) -> anyhow::Result<StopRule> {
 /// One comparison, on as many of these runs as it asks for.
 fn compare(plan: Plan, runs: &[f64], tally: &mut Tally) -> anyhow::Result<()> {
     let mut experiment = Experiment::new(plan, PAIR);
-    // The runs themselves are the clock: measuring them took at least so long.
+    // The runs themselves are the clock: measuring them took at least this long.
     let mut elapsed = 0.0;
     for &wall in runs {
         elapsed += wall;

@@ -1,10 +1,10 @@
-//! What this program is, for whoever reports a problem: `assay --version --verbose`. What it says of the commit and the target comes from the build
-//! (`build.rs`); nothing is asked of anybody else.
+//! Details of this program for bug reports: `assay --version --verbose`. The commit and the target
+//! are recorded by the build script (`build.rs`); nothing is looked up at run time.
 
 use crate::others;
 use std::ffi::OsString;
 
-/// Whether a command line asks for the version, with all that belongs to it.
+/// Returns true if a command line asks for the version with its details.
 pub(crate) fn is_asked(words: &[OsString]) -> bool {
     let is_version = |word: &OsString| word == "--version" || word == "-V";
     let is_verbose = |word: &OsString| word == "--verbose" || word == "-v";
@@ -14,7 +14,7 @@ pub(crate) fn is_asked(words: &[OsString]) -> bool {
     }
 }
 
-/// The lines below the version.
+/// Returns the lines below the version.
 pub(crate) fn details() -> String {
     let features = match env!("ASSAY_FEATURES") {
         "" => "none",

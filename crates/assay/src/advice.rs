@@ -1,7 +1,9 @@
-//! What to do about findings, in the options of the verb that speaks: the only place that knows which verb has which option for it.
+//! Turns the advice of findings into options of the verb that shows them: the only place that knows
+//! which verb has which option for it.
 //!
-//! A finding says what to do ([`Action`]) wherever it was made, perhaps when a file was recorded by another verb. What a verb can't do
-//! at all is left out here. A test holds every option to the verb's own arguments.
+//! A finding carries its advice as an [`Action`], wherever it was made, perhaps when another verb
+//! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every
+//! option against the verb's own arguments.
 
 use assay_data::{Action, Advice, Finding, How};
 use std::path::Path;
@@ -23,7 +25,7 @@ pub(crate) enum Dialect {
     Compare,
     /// `assay describe`
     Describe,
-    /// `assay profile`, of what it samples itself
+    /// `assay profile`, when it samples itself
     Profile,
     /// `assay profile`, of recordings
     Recording,
@@ -33,7 +35,7 @@ pub(crate) enum Dialect {
     Gate,
 }
 
-/// Says of every finding how this verb does what is advised.
+/// Spells the advice of every finding for this verb, and drops what does not apply.
 pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a mut Finding>) {
     for finding in findings {
         let spelled = finding.advice.drain(..).filter_map(|advice| dialect.spelled(advice.action));
@@ -41,8 +43,7 @@ pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a
     }
 }
 
-/// An option, and the value that it is to have.
-/// Names the file in commands that are about it.
+/// Adds the file's name to commands that repeat a run.
 pub(crate) fn name_file<'a>(file: &Path, findings: impl IntoIterator<Item = &'a mut Finding>) {
     for advice in findings.into_iter().flat_map(|finding| &mut finding.advice) {
         if advice.action == Action::Repeat
@@ -65,17 +66,17 @@ fn command(line: &str) -> Spelling {
     Spelling::By(How::Command(line.to_owned()))
 }
 
-/// What becomes of an action in a dialect.
+/// How a dialect expresses an action.
 enum Spelling {
     By(How),
-    /// It is said without an option.
+    /// Advised in words, without an option.
     Plain,
-    /// It is of no use here.
+    /// Not applicable to this verb.
     Absent,
 }
 
 impl Dialect {
-    /// The verb as it is typed.
+    /// Returns the verb as it is typed.
     pub(crate) fn verb(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -106,7 +107,7 @@ impl Dialect {
         };
         let seconds = |seconds: &Option<f64>| seconds.map(|seconds| format!("{seconds}s"));
         match (action, self) {
-            // What a command uses itself; of servers that is another metric.
+            // `cpu` is the command's own processor time; for servers that is another metric.
             (Action::DecideBy { metric }, Load) if metric == "cpu" => Spelling::Absent,
             (Action::DecideBy { metric }, Run | Bench | Load | Tests | Compare) => {
                 option("--primary", Some(metric.clone()))
@@ -169,7 +170,8 @@ impl Dialect {
             (Action::SeeDistributions, Run | Repeat | Bench | Load | Tests | Compare) => {
                 option("--report", Some("report.html".to_owned()))
             }
-            // How a series is described does not change what it is compared by, and a page of two recordings decides nothing.
+            // Describing a series does not choose the metric that it is compared by, and a page of
+            // two recordings decides nothing.
             (Action::DecideBy { .. }, _)
             | (Action::FixRuns { .. }, _)
             | (Action::FewerRows { .. } | Action::LargerThreshold, Describe | Recording | Doctor)

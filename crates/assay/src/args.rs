@@ -1,4 +1,4 @@
-//! Arguments that several verbs share, and the readers of their values.
+//! Arguments shared by several verbs, and the parsers of their values.
 
 use crate::Ending;
 use crate::builds::matching;

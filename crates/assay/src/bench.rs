@@ -1,8 +1,10 @@
-//! Measuring suites of benchmarks: the programs of the sides are asked what they hold, tried once, and then run by turns, one
-//! process of one benchmark at a time, as [`assay_analysis::design`] says.
+//! Measures suites of benchmarks. The programs of all sides are asked for their benchmarks, tried
+//! once, and then run alternately, one process of one benchmark at a time, in the order that
+//! [`assay_analysis::design`] chooses.
 //!
-//! What to ask and how to read the answer is `assay-harness`'s; whose turn it is, the analysis's; starting and ending processes,
-//! `assay-measure`'s. Here these three are joined. No statistics, no screen.
+//! `assay-harness` knows what to ask and how to read the answers, the analysis decides whose turn
+//! it is, and `assay-measure` starts and ends processes; this module joins the three. It computes
+//! no statistics and draws nothing.
 
 mod asker;
 mod benchmarks;

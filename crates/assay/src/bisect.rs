@@ -1,7 +1,9 @@
-//! Commits as a source: each place is a commit, which is built when it is first asked for, and each turn is one run of its program.
+//! Commits as a source: each place is a commit, built when it is first needed, and each turn is one
+//! run of its program.
 //!
-//! What is run is a command, or one benchmark of a program of a harness. A commit that does not build, or whose program fails, is left out;
-//! the good and the bad commit can't be. No statistics, and no choice of what is measured.
+//! The program is a command, or one benchmark of a harness. A commit that does not build or whose
+//! program fails is skipped, except for the good and the bad commit. This module computes no
+//! statistics and does not choose what is measured.
 
 use crate::bench::{Asker, Question, Ran, Side, driver_of};
 use crate::meter;
@@ -21,39 +23,39 @@ use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Digits of a commit's name by which its side is called.
+/// Number of hex digits of a commit's name in the name of its side.
 const DIGITS: usize = 12;
 
-/// What is measured of every commit.
+/// The measurement of every commit.
 pub(crate) enum What {
     /// The whole command.
     Command,
     /// One benchmark of a program.
     Benchmark {
-        /// Its name.
+        /// The benchmark's name.
         name: String,
-        /// The harness, where the user names it.
+        /// The harness, if the user names it.
         harness: Option<String>,
-        /// How long one process is to measure, s.
+        /// Measuring time of one process, s.
         seconds: f64,
-        /// The iterations that every run is held to, once they are known.
+        /// Number of iterations that every run is fixed to, once known.
         iterations: Option<u64>,
     },
 }
 
-/// What is put to the program of a commit; of a benchmark with its harness.
+/// The question for a commit's program, with the harness if a benchmark is measured.
 type Asked = (Question, Option<Box<dyn Driver>>);
 
 /// A commit that can be measured.
 struct Ready {
     question: Question,
-    /// Of a benchmark.
+    /// The harness, if a benchmark is measured.
     driver: Option<Box<dyn Driver>>,
-    /// While it lives, nobody takes the tree away.
+    /// Keeps the tree from being removed.
     _built: Built,
 }
 
-/// Why a commit can't be measured.
+/// The reason why a commit cannot be measured.
 enum Unusable {
     /// It does not build.
     Build(String),
@@ -71,11 +73,11 @@ impl Unusable {
 
 /// The commits of a search.
 pub(crate) struct Commits {
-    /// In their order; the first is the good one, the last the bad one.
+    /// From the good commit (first) to the bad one (last).
     pub commits: Vec<Described>,
-    /// Those that can't be measured, with why.
+    /// Commits that cannot be measured, each with the reason.
     pub skipped: BTreeMap<usize, String>,
-    /// What is measured.
+    /// The measurement of each.
     pub what: What,
     repository: Repository,
     line: String,
@@ -90,16 +92,16 @@ pub(crate) struct Commits {
 
 /// How commits are built and run.
 pub(crate) struct How {
-    /// The shell line that builds one.
+    /// The shell line that builds a commit.
     pub line: String,
-    /// What is run in its tree.
+    /// The command that is run in its tree.
     pub command: Command,
-    /// What of it is measured.
+    /// The measurement of the command.
     pub what: What,
 }
 
 impl Commits {
-    /// These commits of a repository, none of them built yet.
+    /// Creates a search over the commits of a repository; none of them is built yet.
     pub fn new(
         repository: Repository,
         commits: Vec<Described>,
@@ -127,10 +129,11 @@ impl Commits {
         }
     }
 
-    /// Builds the good and the bad commit and runs each once, unmeasured: what is wrong with them, if so, with whether it was a run that failed.
+    /// Builds the good and the bad commit and runs each once, unmeasured. The inner error is a
+    /// message and whether a run failed (rather than the build).
     ///
     /// # Errors
-    /// When nothing can be built or run at all, or the user stops it.
+    /// If nothing can be built or run at all, or the user interrupts.
     pub fn ready_ends(&mut self) -> Result<Result<(), (String, bool)>, RunError> {
         for place in [0, self.commits.len() - 1] {
             if let Some(unusable) = self.prepare(place)? {
@@ -142,13 +145,13 @@ impl Commits {
         Ok(Ok(()))
     }
 
-    /// What a side is called.
+    /// Returns the name of a side.
     fn name(&self, place: usize) -> String {
         let commit = &self.commits[place].commit;
         commit.get(..DIGITS).unwrap_or(commit).to_owned()
     }
 
-    /// Builds a commit and tries it, unless that is done.
+    /// Builds a commit and tries it, unless that was done before.
     fn prepare(&mut self, place: usize) -> Result<Option<Unusable>, RunError> {
         if self.ready.contains_key(&place) {
             return Ok(None);
@@ -158,7 +161,8 @@ impl Commits {
         let revision = Revision { written: name.clone(), commit, is_working_tree: false };
         let progress = Rc::clone(&self.progress);
         let built = self.repository.ready(&revision, &self.line, None, &mut |stage| {
-            // That a tree is there already is no news in a search, and that nothing is built needs no words.
+            // During a search an existing tree is not worth a message, and neither is a skipped
+            // build.
             if !matches!(stage, Stage::Kept) && self.line != NO_BUILD {
                 progress.say(&staged(&name, stage, None));
             }
@@ -187,7 +191,7 @@ impl Commits {
             Ok(asked) => asked,
             Err(why) => return Ok(Some(Unusable::Run(why))),
         };
-        // The first run of a program pays for what is not in memory yet.
+        // The first run of a program pays for loading it into memory.
         let tried = self.put(&question, 0)?;
         if let Err(why) = self.values(driver.as_deref(), &tried) {
             return Ok(Some(Unusable::Run(why)));
@@ -196,7 +200,7 @@ impl Commits {
         Ok(None)
     }
 
-    /// What to ask the program of a commit; or why it can't be asked.
+    /// Returns the question for the program of a commit, or the reason why there cannot be one.
     fn question(&mut self, side: &Side) -> Result<Result<Asked, String>, RunError> {
         let told = |error: anyhow::Error| RunError::Reading(format!("{error:#}"));
         let scratch = self.asker.directory().map_err(told)?;
@@ -215,7 +219,8 @@ impl Commits {
         if !first {
             return Ok(Ok((question, Some(driver))));
         }
-        // The good commit says how many iterations make a run: all others do the same work.
+        // The good commit determines the number of iterations of a run, so that all commits do the
+        // same work.
         let ran = self.put(&question, 0)?;
         let reading = match reading(driver.as_ref(), &name, &ran) {
             Ok(reading) => reading,
@@ -240,7 +245,7 @@ impl Commits {
         }
     }
 
-    /// The values of a run, in the order of the metrics; or how it failed.
+    /// Returns the values of a run, in the order of the metrics, or how it failed.
     fn values(&mut self, driver: Option<&dyn Driver>, ran: &Ran) -> Result<Vec<f64>, String> {
         let (Some(driver), What::Benchmark { name, .. }) = (driver, &self.what) else {
             return match ran.failure() {
@@ -268,7 +273,8 @@ impl Commits {
         Ok(values)
     }
 
-    /// A run of this place failed: of a commit between the ends that is a result, of an end it is the end.
+    /// Handles a failed run: a commit between the ends is skipped, while a failure of the good or
+    /// the bad commit ends the search.
     fn failed(&mut self, place: usize, why: &str) -> Result<(), Obstacle<RunError>> {
         if place == 0 || place + 1 == self.commits.len() {
             let name = self.name(place);
@@ -279,7 +285,7 @@ impl Commits {
     }
 }
 
-/// What a run said of a benchmark; or how it failed.
+/// Returns what a run reported about a benchmark, or how it failed.
 fn reading(driver: &dyn Driver, name: &str, ran: &Ran) -> Result<Reading, String> {
     if let Some(how) = ran.failure() {
         return Err(format!("its program {how}"));

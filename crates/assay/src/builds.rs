@@ -1,5 +1,6 @@
-//! `--builds` of `assay run` and `assay bench`: several builds a side, so that the luck of placement is measured and not mistaken for a
-//! change. Which files they are is found out here; the engine takes them by turns, and the interval is over them.
+//! `--builds` of `assay run` and `assay bench`: several builds per side, so that the effect of
+//! memory placement is measured and not mistaken for a change. This module finds the files; the
+//! engine alternates between them, and the interval covers their spread.
 
 use crate::args::any_words;
 use crate::bench::{self, Build, Side};
@@ -12,16 +13,16 @@ use clap::builder::TypedValueParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What `--builds` may say.
+/// Value of `--builds`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Builds {
-    /// Link every revision so many times.
+    /// Link every revision this many times.
     Links(u32),
-    /// For every side its name and the patterns of its files.
+    /// The name of each side and the patterns of its files.
     Files(Vec<(String, Vec<String>)>),
 }
 
-/// More links of one revision than this are asked for by mistake.
+/// Maximum number of links per revision; more are taken for a typing error.
 const MOST_LINKS: u32 = 100;
 
 impl std::str::FromStr for Builds {
@@ -65,14 +66,14 @@ fn name_of(side: &[String]) -> String {
     if stem.is_empty() || stem.contains(['*', '?']) { pattern.to_owned() } else { stem.to_owned() }
 }
 
-/// Sides of several files: their names, and for each its builds as commands.
+/// Names of the sides, and the builds of each side as commands.
 pub(crate) type Named = (Vec<String>, Vec<Vec<Command>>);
 
 impl Builds {
-    /// The sides that are named by their files; `None` for links of revisions.
+    /// Returns the sides given by their files; `None` if revisions are to be linked several times.
     ///
     /// # Errors
-    /// When a pattern fits no file.
+    /// If a pattern matches no file.
     pub fn commands(&self) -> anyhow::Result<Option<Named>> {
         let Self::Files(sides) = self else { return Ok(None) };
         let mut all = Vec::with_capacity(sides.len());
@@ -92,16 +93,16 @@ impl Builds {
     }
 }
 
-/// A file as a program: without a slash it would be looked for in PATH.
+/// Returns a file as a program; a name without a slash would be looked up in PATH.
 fn program(file: PathBuf) -> OsString {
     if file.components().count() > 1 { file.into() } else { Path::new(".").join(file).into() }
 }
 
-/// Gives the sides their builds, which are called as the side is, each by its own file. Those that are the same file to the last byte
-/// as one before are left out, which is reported.
+/// Gives each side its builds, which carry the name of the side and each have their own file. Files
+/// that are byte for byte equal to an earlier one are left out and reported.
 ///
 /// # Errors
-/// When a side has too few that differ.
+/// If a side has too few different builds.
 pub(crate) fn settle(
     sides: &mut [Side],
     builds: Vec<Vec<Command>>,
@@ -123,10 +124,11 @@ pub(crate) fn settle(
     Ok(found)
 }
 
-/// Those of a side's builds that are not the same file to the last byte as one before; what is left out is found.
+/// Returns the builds of a side that differ from all earlier ones byte by byte, with a finding
+/// about those left out.
 ///
 /// # Errors
-/// When too few are left.
+/// If too few are left.
 pub(crate) fn different(
     side: &str,
     builds: Vec<Command>,
@@ -173,7 +175,8 @@ fn same_builds(side: &str, all: usize, differ: usize) -> Finding {
         .with("differ", differ as f64)
 }
 
-/// The wanted paths that fit a pattern with `*` and `?` in its parts, in the order of their names.
+/// Returns the wanted paths that match a pattern with `*` and `?` in its components, sorted by
+/// name.
 pub(crate) fn matching(
     pattern: &str,
     wanted: fn(&PathBuf) -> bool,
@@ -203,7 +206,8 @@ pub(crate) fn matching(
     Ok(places)
 }
 
-/// Whether a name fits a pattern; one that begins with a dot only if the pattern does.
+/// Returns true if a name matches a pattern. Names that begin with a dot match only patterns that
+/// do.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     fn rest(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern, name) {

@@ -1,7 +1,9 @@
-//! What `assay calibrate` found out about this machine, kept in the state directory and reported to later runs.
+//! The results of `assay calibrate` for this machine, kept in the state directory and added to
+//! later runs.
 //!
-//! Kept is one small file: when, on which machine, and the smallest differences that could be believed in a minute. Later runs
-//! record these as facts; what they mean is decided in the analysis. A file of another machine or a broken one is as good as none.
+//! The file is small: the time, the machine, and the smallest differences that can be trusted after
+//! a minute. Later runs record these as facts; the analysis interprets them. A broken file or one
+//! of another machine is ignored.
 
 use crate::store;
 use anyhow::Context;
@@ -9,16 +11,17 @@ use assay_data::{Environment, private};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Facts by which a machine is known, as in the file.
+/// Facts that identify a machine, as named in the file.
 const MACHINE: [&str; 3] = ["hostname", "cpu_model", "cpus_online"];
-/// Facts that are handed on.
+/// Facts that later runs record.
 const KEPT: [&str; 3] = ["calibrated_at", "calibrated_wall_60s", "calibrated_cpu_60s"];
 
 fn file() -> Option<PathBuf> {
     Some(store::state_directory()?.join("calibration.json"))
 }
 
-/// The facts of the last calibration, to be laid beside those of a machine; none where nothing is kept.
+/// Returns the facts of the last calibration, to be added to those of a machine; empty if there is
+/// none.
 pub(crate) fn facts(environment: &Environment) -> Environment {
     let kept = file().and_then(|path| std::fs::read(path).ok());
     let kept: Option<Value> = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -30,7 +33,7 @@ pub(crate) fn facts(environment: &Environment) -> Environment {
     Environment::from_facts(facts.map(|fact| ((*fact).to_owned(), kept[*fact].clone())))
 }
 
-/// True when two environments are of one machine, as far as they say.
+/// Returns true if two environments describe the same machine, by all facts that both have.
 pub(crate) fn same_machine(one: &Environment, other: &Environment) -> bool {
     is_of(one, |fact| other.facts.get(fact).unwrap_or(&Value::Null))
 }
@@ -39,10 +42,10 @@ fn is_of<'a>(environment: &Environment, told: impl Fn(&str) -> &'a Value) -> boo
     MACHINE.iter().all(|fact| environment.facts.get(*fact).unwrap_or(&Value::Null) == told(fact))
 }
 
-/// Keeps what was found: the smallest believable differences in a minute, as fractions.
+/// Stores the smallest trustworthy differences after a minute, as fractions.
 ///
 /// # Errors
-/// When there is no state directory, or it can't be written.
+/// If there is no state directory, or it cannot be written.
 pub(crate) fn keep(
     environment: &Environment,
     at: &str,

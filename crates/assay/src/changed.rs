@@ -1,5 +1,6 @@
-//! Which tests of a suite a change touches: the map of what they used (`assay-coverage`), where it is kept, and what is asked of the framework
-//! for it. For `assay tests --changed` and `assay watch`. Nothing is run here.
+//! Selects the tests of a suite that a change affects, for `assay tests --changed` and `assay
+//! watch`: where the map of what tests used (`assay-coverage`) is stored, and what to ask of the
+//! framework. Nothing is run here.
 
 use crate::cutting::Cutting;
 use crate::revisions::cache_directory;
@@ -17,72 +18,73 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) use assay_suites::frameworks::WHOLE_FILE;
 
-/// What is known of a suite's tests.
+/// The tracked state of a suite's tests.
 pub(crate) struct Tracked {
-    /// What they used.
+    /// The map of what each test used.
     pub map: Map,
-    /// The files.
+    /// The project's files.
     pub project: Project,
     store: Option<Store>,
-    /// By what one knows that the tests are run as they were: the framework and the command.
+    /// The framework and the command, which identify the way the tests are run.
     way: String,
     place: Place,
-    /// How the files were when it was last chosen.
+    /// State of the files at the last selection.
     before: Before,
-    /// Whether it was chosen by a revision, which says nothing of what else is new.
+    /// True if the last selection was made by revision, which does not account for other changes.
     by_revision: bool,
-    /// The user's.
+    /// The user's rules.
     rules: Vec<Rule>,
 }
 
-/// Where a suite is started, and how it is asked for some of its tests.
+/// The directory of a suite, and its way of selecting a part of its tests.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
-    /// From the top of the project to there: names of its files begin there.
+    /// Path from the top of the project to that directory, prefixed to the names of its files.
     pub prefix: String,
-    /// Whether its tests are chosen by files.
+    /// True if tests are selected by file.
     pub by_files: bool,
 }
 
-/// What is asked about.
+/// The change whose tests are wanted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Asked<'a> {
-    /// Whatever changed since the tests ran.
+    /// Everything that changed since the tests ran.
     Any,
-    /// What is not as in a revision.
+    /// Differences from a revision.
     Since(&'a str),
-    /// These files, which were saved, by their paths from where the suite is started.
+    /// These saved files, relative to the directory in which the suite is started.
     Saved(&'a [String]),
 }
 
-/// A rule, as `--rule` has it.
+/// Parses the value of `--rule`.
 pub(crate) fn rule(text: &str) -> Result<String, String> {
     Rule::read(text, "").map(|_| text.to_owned())
 }
 
-/// What is to run.
+/// The tests to run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
-    /// Everything, and why.
+    /// All tests, with the reason.
     All(String),
-    /// These tests, by name or as whole files; of so many.
+    /// A part of the tests, by name or by whole file.
     Some {
-        /// As [`assay_suites::Wanted`] takes them.
+        /// In the form that [`assay_suites::Wanted`] takes.
         only: Vec<String>,
-        /// The files among them, from the top of the project.
+        /// The files among them, relative to the top of the project.
         files: Vec<String>,
-        /// The tests that are known to be left out.
+        /// Number of known tests left out.
         left: usize,
     },
-    /// Nothing: so many tests used nothing that changed.
+    /// No test; the number of tests that used nothing that changed.
     Nothing(usize),
 }
 
 impl Tracked {
-    /// The map of a suite that is started here, whose files this one cuts; with what is to be said of it, if it can't be kept.
+    /// Opens the map of a suite that is started in the current directory; `cutting` splits its
+    /// files into blocks. Also returns a warning if the map cannot be stored.
     ///
     /// # Errors
-    /// When nobody can see what the framework's tests use, or a rule is none.
+    /// If tests of this framework cannot be tracked, or a rule is invalid.
     pub fn open(
         framework: &dyn Framework,
         command: &[OsString],
@@ -131,16 +133,16 @@ impl Tracked {
         ))
     }
 
-    /// The top of the project.
+    /// Returns the top directory of the project.
     pub fn top(&self) -> PathBuf {
         self.project.top().to_owned()
     }
 
-    /// What is to run because of what is asked about. `noting`: the next run sees the files as they are now; without, one that goes on may have seen what
-    /// was there before, so nothing is noted.
+    /// Selects the tests to run. If `noting`, the next run sees the files as they are now;
+    /// otherwise a run in progress may have seen earlier contents, so their state is not recorded.
     ///
     /// # Errors
-    /// When git can't say what changed since a revision.
+    /// If git cannot tell what changed since a revision.
     pub fn choice(&mut self, asked: Asked<'_>, noting: bool) -> anyhow::Result<Choice<'_>> {
         if noting {
             self.by_revision = matches!(asked, Asked::Since(_));
@@ -174,7 +176,7 @@ impl Tracked {
         Ok(choose(&self.map, &mut self.project, changed, &self.rules))
     }
 
-    /// Looks at a file that was saved.
+    /// Records the state of a saved file.
     fn note(&mut self, path: &str) {
         self.forget_compiled(path);
         match self.project.noted(path) {
@@ -183,7 +185,7 @@ impl Tracked {
         }
     }
 
-    /// Looks at all files, for what changed since the tests ran.
+    /// Compares all files with their state when the tests ran, and returns those that changed.
     pub fn look(&mut self) -> Vec<String> {
         let (files, changed) = self.project.compared(&self.map.files);
         changed.iter().for_each(|path| self.forget_compiled(path));
@@ -191,8 +193,9 @@ impl Tracked {
         changed
     }
 
-    /// Removes what Python made of a source. It knows by the size and the whole second whether that is out of date: of two saves within a second
-    /// it would run the first.
+    /// Removes the bytecode that Python compiled from a source. Python checks it by size and
+    /// modification time in whole seconds, so after two saves within a second it would run the
+    /// first.
     fn forget_compiled(&self, path: &str) {
         let place = self.project.top().join(path);
         let (Some(directory), Some(stem)) = (place.parent(), place.file_stem()) else { return };
@@ -209,7 +212,7 @@ impl Tracked {
         }
     }
 
-    /// What is asked of the framework for a choice.
+    /// Returns what to ask of the framework for a choice.
     pub fn selection(choice: &Choice<'_>, place: &Place) -> Selection {
         if let Some(why) = &choice.everything {
             return Selection::All(why.clone());
@@ -225,7 +228,7 @@ impl Tracked {
                 None => only.push(chosen.name.to_owned()),
             }
         }
-        // What is not below the directory of the suite is none of its files.
+        // Files outside the suite's directory do not belong to it.
         let own = files.iter().filter_map(|file| file.strip_prefix(&place.prefix));
         only.extend(own.map(|file| format!("{WHOLE_FILE}{file}")));
         let left = choice.left.len();
@@ -235,21 +238,22 @@ impl Tracked {
         Selection::Some { only, files: files.into_iter().map(str::to_owned).collect(), left }
     }
 
-    /// Gives up to keep what is known: it could not be written.
+    /// Stops storing the map, because it could not be written.
     pub fn forget_store(&mut self) {
         self.store = None;
     }
 
-    /// Where the suite is started.
+    /// Returns where the suite is started.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Takes what a run saw of the last choice, and keeps it. `whole`: see [`Map::take`]. If it `broke`, or failed beside its tests, their uses
-    /// count as unknown, so that all of them run again: the file that would mend it is among the uses of none.
+    /// Takes over what a run saw of the last choice, and stores it. `whole`: see [`Map::take`]. If
+    /// the run `broke`, or failed outside its tests, their uses become unknown, so that all of them
+    /// run again: the file whose change would repair the run is not among the uses of any test.
     ///
     /// # Errors
-    /// When it can't be kept.
+    /// If the map cannot be stored.
     pub fn take(&mut self, run: &Run, broke: bool, whole: Option<&[String]>) -> anyhow::Result<()> {
         let broke = broke || run.tests.iter().any(|test| test.beside);
         let tests: Vec<Ended> =
@@ -269,7 +273,8 @@ impl Tracked {
         let before = self.before.clone();
         let mut seen = if broke { Seen::default() } else { run.seen.clone() };
         for process in &mut seen.processes {
-            // Where TMPDIR is in the project, what is loaded into the suite lies there.
+            // If TMPDIR is inside the project, the files that are loaded into the suite are as
+            // well.
             let is_ours =
                 |path: &String| path.split('/').any(|part| part.starts_with(room::PREFIX));
             process.sources.retain(|_, path| !is_ours(path));
@@ -299,7 +304,7 @@ fn since_1970() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// Why a test runs, as the end of a sentence about it.
+/// Returns the reason why a test runs, to complete a sentence about it.
 pub(crate) fn reason(why: &Why) -> String {
     match why {
         Why::Failed => "failed when it ran last".to_owned(),
@@ -335,7 +340,7 @@ pub(crate) fn reason(why: &Why) -> String {
     }
 }
 
-/// By what one knows that a test runs: one word for each kind of knowledge.
+/// Returns how the need to run a test is known, in a word or two.
 fn source(why: &Why) -> &'static str {
     match why {
         Why::Failed | Why::Unseen => "last run",
@@ -347,7 +352,7 @@ fn source(why: &Why) -> &'static str {
     }
 }
 
-/// Why a test is left out.
+/// Returns the reason why a test is left out.
 fn left(known: &Known) -> &'static str {
     let uses = known.uses.as_deref().unwrap_or_default();
     match uses.is_empty() {
@@ -359,7 +364,7 @@ fn left(known: &Known) -> &'static str {
     }
 }
 
-/// Why each test runs, or does not, and how one knows: lines for people.
+/// Returns lines that explain for each test why it runs or not, and how that is known.
 pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(why) = &choice.everything {
@@ -377,7 +382,7 @@ pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
     lines
 }
 
-/// What is said of a selection before it runs.
+/// Returns the message about a selection that is shown before it runs.
 pub(crate) fn said(selection: &Selection) -> String {
     match selection {
         Selection::All(why) => format!("all tests run: {why}"),
@@ -444,7 +449,7 @@ mod tests {
                 true => std::fs::create_dir(&later).unwrap(),
                 false => std::fs::remove_dir(&later).unwrap(),
             }
-            // Whichever file is saved in it.
+            // The result must not depend on which file in it is saved.
             let saved = ["later/a.txt".to_owned()];
             for asked in [Asked::Any, Asked::Saved(&saved)] {
                 assert_eq!(tracked.choice(asked, true).unwrap().tests.len(), 1, "{asked:?}");
@@ -459,12 +464,12 @@ mod tests {
         write("known.txt", "1");
         write("data.txt", "1");
         let mut tracked = tracked(room.path());
-        // It failed, and no test did.
+        // The run failed although no test did.
         tracked.take(&run("known.txt"), true, None).unwrap();
         assert_eq!(tracked.choice(Asked::Any, true).unwrap().tests.len(), 1);
         tracked.take(&run("known.txt"), false, None).unwrap();
         assert!(tracked.choice(Asked::Any, true).unwrap().is_empty());
-        // The next run opens a file that no test had opened, and then it is saved.
+        // The next run opens a file that no test had opened before; then the file is saved.
         write("data.txt", "2");
         let saved = ["data.txt".to_owned()];
         assert!(tracked.choice(Asked::Saved(&saved), false).unwrap().is_empty());

@@ -1,6 +1,7 @@
-//! Commands as a source: each turn is one run of a command, with the hooks around it, by the launcher.
+//! Commands as a source: each turn is one run of a command by the launcher, with its hooks before
+//! and after.
 //!
-//! Nothing here may print or draw. It holds no statistics.
+//! This module neither prints nor draws, and computes no statistics.
 
 mod counting;
 mod ending;
@@ -36,23 +37,24 @@ use runners::Runners;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Of a command that says so much on standard error in one run, bytes, nothing is kept from then on: it would fill the memory.
+/// Once a command has written this many bytes to standard error in one run, later runs are not
+/// captured: that could fill the memory.
 const TALKATIVE: usize = 4096;
 
 /// How commands are measured.
 #[derive(Debug, Default)]
 pub(crate) struct RunSettings {
-    /// After so long a run is ended.
+    /// Time after which a run is killed.
     pub timeout: Option<Duration>,
-    /// Which failures are no reason to stop.
+    /// Failures that do not stop the measurement.
     pub tolerated: Tolerated,
     /// Events to count.
     pub events: Vec<Event>,
-    /// The machine reports how much time is stolen from it.
+    /// True if the machine reports stolen time.
     pub steal: bool,
-    /// Empty the caches of files before every run.
+    /// True if the file caches are emptied before every run.
     pub drop_caches: bool,
-    /// What is counted afterwards, one pass each.
+    /// Counts to take afterwards, in one pass each.
     pub counted: Vec<Counted>,
 }
 
@@ -64,35 +66,39 @@ pub(crate) struct Commands {
     meter: Meter,
     passes: Passes,
     left_behind: Vec<u32>,
-    /// For each command, true if its last run left processes.
+    /// For each command, true if its last run left processes behind.
     has_left: Vec<bool>,
-    /// After how many runs that had left processes `--conclude` failed.
+    /// For each command, the number of runs with processes left behind after which `--conclude`
+    /// failed.
     needless: Vec<u32>,
-    /// How long the last run of each command took, s.
+    /// Wall time of the last run of each command, s.
     last_wall: Vec<f64>,
-    /// The commands that say so much on standard error that only their first run is listened to.
+    /// For each command, true if it writes so much to standard error that only its first run is
+    /// captured.
     talks_much: Vec<bool>,
-    /// How often each metric of each command could not be read, and why at first; after it could be read before.
+    /// Number of times that a metric of a command could not be read although it could be before,
+    /// with the first reason.
     missing: BTreeMap<(usize, String), (u32, String)>,
-    /// Metrics that a command did not give while warming up, and why at first.
+    /// Metrics that a command did not give during warm-up, with the first reason.
     unproved: BTreeMap<(usize, String), String>,
-    /// The metrics that each command has given.
+    /// Metrics that each command has given.
     proved: Vec<Vec<String>>,
     refused: Vec<Finding>,
     refusals: Vec<Refusal>,
-    /// Whether the commands have run before anything is recorded.
+    /// True if the commands run before anything is recorded.
     warmed_up: bool,
-    /// Whether anything was recorded: from then on nothing that was set may change.
+    /// True once anything is recorded; from then on no setting may change.
     recorded: bool,
 }
 
 /// A session of commands.
 pub(crate) type CommandSession = Session<'static, Commands, Record>;
 
-/// A session that measures these commands. What the machine refuses to count is reported by [`Commands::findings`].
+/// Starts a session that measures these commands. [`Commands::findings`] reports what the machine
+/// refuses to count.
 ///
 /// # Errors
-/// When the runners can't be started, or can't be given the commands.
+/// If the runners cannot be started or given the commands.
 pub(crate) fn session(
     commands: Vec<Prepared>,
     settings: RunSettings,
@@ -104,10 +110,11 @@ pub(crate) fn session(
     Ok(session.interrupted_by(|| interrupt::count() > 0))
 }
 
-/// Takes warm-up blocks, and returns the seconds that the quickest took. After that it is known what can be measured.
+/// Runs warm-up blocks, and returns the time that the fastest took, s. Afterwards it is known what
+/// can be measured.
 ///
 /// # Errors
-/// When a command fails, does not give what it has to, or the user stops it.
+/// If a command fails or lacks a required metric, or the user interrupts.
 pub(crate) fn warm_up(
     session: &mut CommandSession,
     blocks: u32,
@@ -122,17 +129,18 @@ pub(crate) fn warm_up(
         return Err(RunError::Interrupted(why.to_owned()));
     }
     session.source.end_warm_up()?;
-    // A setting may have been refused.
+    // A setting may have been refused during warm-up.
     for (subject, command) in session.samples.subjects.iter_mut().zip(&session.source.commands) {
         subject.control = control(command);
     }
     Ok(phase.block_seconds)
 }
 
-/// Measures until there is a reason to stop, and returns also the share of the CPUs' time that the hypervisor gave to others meanwhile.
+/// Measures until there is a reason to stop. Also returns the fraction of CPU time that the
+/// hypervisor stole in that time.
 ///
 /// # Errors
-/// What measuring can't go on from.
+/// If measuring cannot continue.
 pub(crate) fn measure(
     session: &mut CommandSession,
     progress: &mut Progress,
@@ -145,7 +153,7 @@ pub(crate) fn measure(
     (phase.map(|phase| phase.reason), share.filter(|share| share.is_finite()))
 }
 
-/// What a run gave.
+/// The result of a run.
 struct Taken {
     measured: Measured,
     outcome: assay_data::Outcome,
@@ -201,7 +209,7 @@ impl Source for Commands {
         }
         let line = self.commands[turn.place].conclude.clone();
         match self.hook("--conclude", line.as_ref()) {
-            // Its target was ended together with the run.
+            // The hook's target was killed together with the run.
             Err(RunError::Hook(HookError::Failed { .. })) if self.has_left[turn.place] => {
                 self.needless[turn.place] += 1;
                 Ok(())
@@ -278,15 +286,15 @@ impl Commands {
         })
     }
 
-    /// Why an event is not counted, if it was asked for.
+    /// Returns the reason why a requested event is not counted.
     pub fn why_not_counted(&self, event: &str) -> Option<&str> {
         self.refusals.iter().find(|r| r.event == event).map(|r| r.why.as_str())
     }
 
-    /// Measures the metrics of a run that is resumed.
+    /// Adopts the metrics of a run that is resumed.
     ///
     /// # Errors
-    /// In words, when they are not those of these commands.
+    /// A message, if they are not the metrics of these commands.
     pub fn adopt_metrics(&mut self, recorded: &[Metric]) -> Result<(), String> {
         self.recorded = true;
         self.meter.adopt(recorded)
@@ -303,7 +311,7 @@ impl Commands {
         })
     }
 
-    /// A metric that a command had to give while warming up, and never gave, is a mistake.
+    /// Fails if a command never gave a required metric during warm-up.
     fn end_warm_up(&mut self) -> Result<(), RunError> {
         self.meter.forget_problems();
         let proved = &self.proved;
@@ -333,7 +341,7 @@ impl Commands {
         })
     }
 
-    /// What comes before a run.
+    /// Does what precedes a run.
     fn prepare(&mut self, subject: usize) -> Result<(), RunError> {
         let line = self.commands[subject].prepare.clone();
         self.hook("--prepare", line.as_ref())?;
@@ -345,7 +353,8 @@ impl Commands {
 
     fn run(&mut self, turn: &Turn, first: bool) -> Result<Taken, Obstacle<RunError>> {
         let subject = turn.place;
-        // What a program says on its first run is worth a pipe; those that are compared have none.
+        // Standard error of the first run is captured through a pipe; the runs that are compared
+        // have none.
         let last_words = match self.commands[subject].command.output {
             _ if first => LastWords::Piped,
             Output::Inherit => LastWords::Unheard,
@@ -362,7 +371,7 @@ impl Commands {
         loop {
             self.prepare(subject).map_err(RunError::obstacle)?;
             self.runners.forget_counts();
-            // Stolen time is counted in steps: short runs are spared the reading.
+            // Stolen time is counted in coarse ticks, so it is not read for short runs.
             let counts_steal = self.settings.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
             let before = counts_steal.then(environment::steal_seconds).flatten();
             let ran = self.runners.run((subject, turn.build), self.commands[subject].jobs, options);
@@ -387,7 +396,7 @@ impl Commands {
         Ok(Taken { outcome: outcome(&results), measured, started_seconds })
     }
 
-    /// A failure that the user did not expect ends the session.
+    /// Ends the session if a run failed in a way that the user did not allow.
     fn judge(&mut self, turn: &Turn, results: &[RunResult], first: bool) -> Result<(), RunError> {
         self.has_left[turn.place] = results.iter().any(|result| result.left_behind);
         for result in results {
@@ -405,8 +414,9 @@ impl Commands {
         Ok(())
     }
 
-    /// A metric that was asked for and that a command has never given is a mistake; one that it gives only sometimes is reported in
-    /// the end. Warming up decides which it is, if there is any.
+    /// Records a missing metric. It is an error if the metric was requested and the command has
+    /// never given it; if it is given only sometimes, that is reported at the end. Warm-up runs, if
+    /// any, decide which it is.
     fn note_missing(&mut self, turn: &Turn, measured: &mut Measured) -> Result<(), RunError> {
         let subject = turn.place;
         let proved = &mut self.proved[subject];
@@ -419,7 +429,7 @@ impl Commands {
         for Missing { metric, why, must } in measured.missing.drain(..) {
             let is_proved = proved.contains(&metric);
             if !is_proved && !must {
-                // What one command gives of its own accord is not missing from the others.
+                // A metric that one command gives unasked is not missing from the others.
                 continue;
             }
             if turn.purpose == Purpose::WarmUp {
@@ -438,7 +448,7 @@ impl Commands {
         RunError::Reading(format!("--metric {metric}: `{command}`: {why}"))
     }
 
-    /// Goes on without a setting that the system refuses.
+    /// Continues without a setting that the system refuses.
     fn do_without(
         &mut self,
         setting: assay_measure::Setting,
@@ -458,7 +468,8 @@ impl Commands {
     }
 }
 
-/// The finding about a command whose runs left processes; `needless` is the number of runs after which `--conclude` failed.
+/// Returns the finding about a command whose runs left processes behind. `needless` is the number
+/// of runs after which `--conclude` failed.
 fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
     if runs == 0 {
         return None;
@@ -484,7 +495,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
     )
 }
 
-/// What can't be counted, one finding for every reason.
+/// Returns findings about what cannot be counted, one per reason.
 fn uncounted(refusals: &[Refusal]) -> Vec<Finding> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for refusal in refusals {

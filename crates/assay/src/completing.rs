@@ -1,7 +1,9 @@
-//! What the shells' completions lack that clap writes: files where files go, and the metrics and benchmarks that there are.
+//! Adds to the shell completions what clap does not generate: file names where files are expected,
+//! and the names of existing metrics and benchmarks.
 //!
-//! The scripts ask `assay completions --names` for the latter, which reads the files on the line, or else the newest recorded run.
-//! Nothing is measured here, and what can't be read is passed over: a completion has nobody to complain to.
+//! The scripts get those names from `assay completions --names`, which reads the files on the
+//! command line, or otherwise the newest recorded run. It measures nothing and skips what it cannot
+//! read, since a completion cannot report errors.
 
 use crate::store;
 use assay_data::import::{self, ImportOptions};
@@ -86,7 +88,7 @@ fn word(what: Names) -> String {
 }
 
 fn replaced(script: &str, pattern: &str, with: impl Fn(&Captures<'_>) -> String) -> String {
-    // The patterns stand below.
+    // The patterns are constants below.
     Regex::new(pattern).map_or_else(
         |_| script.to_owned(),
         |pattern| pattern.replace_all(script, |found: &Captures<'_>| with(found)).into_owned(),
@@ -103,7 +105,7 @@ fn in_bash(script: &str) -> String {
             format!("{}local IFS=$'\\n'; COMPREPLY=( {ask} )", &found[1])
         });
     }
-    // Options are offered to who begins one. With nothing to offer, bash offers files.
+    // Options are offered only after a typed dash. With no other candidates, bash offers files.
     let mut in_verb = false;
     let with_files = |line: &str| {
         if let Some(label) = line.strip_prefix("        assay__subcmd__") {
@@ -125,7 +127,8 @@ fn in_bash(script: &str) -> String {
 }
 
 fn in_zsh(script: &str) -> String {
-    // With two colons the rest of the line would be that argument's, and no option be offered behind the first file.
+    // With two colons the argument would take the rest of the line, and zsh would offer no options
+    // after the first file.
     let script = replaced(script, r"(?m)^'\*::(\w+ -- )", |found| format!("'*:{}", &found[1]));
     NAMED.iter().fold(script, |script, &(option, what)| {
         let ask = format!("assay completions --names {} -- ${{words[2,-1]}}", word(what));

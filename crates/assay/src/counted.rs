@@ -1,6 +1,6 @@
-//! What can be counted of a run in a pass of its own: allocations, and instructions on a simulated
-//! processor. A command is wrapped here, and what its run left behind is read; whoever counts runs
-//! it. Nothing is timed under either, for both slow a program down.
+//! Counts taken of a run in a separate pass: allocations, and instructions on a simulated
+//! processor. This module wraps a command and reads what its run left behind; the caller that
+//! counts runs it. Nothing is timed in such a pass, because both slow a program down.
 
 use assay_data::finding::shared::not_counted;
 use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
@@ -11,29 +11,29 @@ use assay_measure::simulation::Simulation;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most that was live at once: it is no sum over what a run does.
+/// The peak of live memory, which is not a sum over what a run does.
 const PEAK: &str = "peak_heap";
 
-/// More programs that were not counted are not reported by name.
+/// Maximum number of uncounted programs that are reported by name.
 const MOST_TOLD: usize = 5;
 
-/// What is counted.
+/// A kind of count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// Calls and bytes of malloc and its kin.
+    /// Calls and bytes of malloc and related functions.
     Allocations,
-    /// Instructions on valgrind's processor.
+    /// Instructions on valgrind's simulated processor.
     Instructions,
 }
 
 impl Counted {
-    /// What was asked for.
+    /// Returns what the options request.
     pub fn asked(alloc: bool, instructions: bool) -> Vec<Self> {
         let all = [(alloc, Self::Allocations), (instructions, Self::Instructions)];
         all.into_iter().filter(|(asked, _)| *asked).map(|(_, counted)| counted).collect()
     }
 
-    /// That it can't be counted of somebody.
+    /// Returns a finding that it cannot be counted for `whose`.
     pub fn refused(self, whose: &str, why: &str) -> Finding {
         let what = format!("the {} of {whose}", self.what());
         let (finding, guide) = match self {
@@ -47,7 +47,7 @@ impl Counted {
         finding.advise(Action::Read { page: format!("{guide} says what can be counted") })
     }
 
-    /// The pass that its blocks belong to.
+    /// Returns the pass of its blocks.
     pub fn pass(self) -> Pass {
         match self {
             Self::Allocations => Pass::Allocations,
@@ -55,12 +55,12 @@ impl Counted {
         }
     }
 
-    /// What a metric of this name is a count of.
+    /// Returns what the metric of this name counts.
     pub fn of_metric(name: &str) -> Option<Self> {
         [Self::Allocations, Self::Instructions].into_iter().find(|own| own.names().contains(&name))
     }
 
-    /// The names of its metrics.
+    /// Returns the names of its metrics.
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Self::Allocations => &ALLOCATIONS,
@@ -68,7 +68,7 @@ impl Counted {
         }
     }
 
-    /// Its metrics: exact counts, of which less is better.
+    /// Returns its metrics: exact counts, lower is better.
     pub fn metrics(self) -> Vec<Metric> {
         let unit = |name: &str| match name {
             "allocated_bytes" | PEAK => Unit::Byte,
@@ -77,7 +77,7 @@ impl Counted {
         self.names().iter().map(|name| Metric::exact(name, unit(name))).collect()
     }
 
-    /// In words.
+    /// Returns its description.
     pub fn what(self) -> &'static str {
         match self {
             Self::Allocations => "allocations",
@@ -85,7 +85,7 @@ impl Counted {
         }
     }
 
-    /// What goes on while it is counted.
+    /// Returns the description of the activity, for the progress display.
     pub fn doing(self) -> &'static str {
         match self {
             Self::Allocations => "counting allocations",
@@ -93,7 +93,7 @@ impl Counted {
         }
     }
 
-    /// The option that asks for it.
+    /// Returns the option that requests it.
     pub fn option(self) -> &'static str {
         match self {
             Self::Allocations => "--alloc",
@@ -101,10 +101,10 @@ impl Counted {
         }
     }
 
-    /// Makes ready to count: for one command at a time.
+    /// Prepares to count one command at a time.
     ///
     /// # Errors
-    /// When a tool is missing, or there is no place for what runs leave behind.
+    /// If a tool is missing, or there is no place for the files that runs leave behind.
     pub fn start(self) -> anyhow::Result<Counter> {
         Ok(match self {
             Self::Allocations => Counter::Allocations(Counting::start()?),
@@ -113,38 +113,39 @@ impl Counted {
     }
 }
 
-/// Whether a count grows with what a run does, so that the difference of two runs is that of their work.
+/// Returns true if a count grows with the work of a run, so that the difference of two runs is the
+/// difference of their work.
 pub(crate) fn is_sum(name: &str) -> bool {
     name != PEAK
 }
 
-/// What counts one command.
+/// Counts one command.
 #[derive(Debug)]
 pub(crate) enum Counter {
-    /// Its allocations.
+    /// Counts its allocations.
     Allocations(Counting),
-    /// Its instructions.
+    /// Counts its instructions.
     Instructions(Simulation),
 }
 
-/// What was counted of a run.
+/// The counts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Count {
-    /// A value for each metric, in the order of [`Counted::metrics`]; NaN where it is not known.
+    /// One value per metric, in the order of [`Counted::metrics`]; NaN if unknown.
     pub values: Vec<f64>,
-    /// The programs that were counted, as far as the counter reports them.
+    /// The counted programs, if the counter reports them.
     pub programs: Vec<PathBuf>,
-    /// One among them that went uncounted, because its malloc is its own.
+    /// A program among them that was not counted because it has its own malloc.
     pub bypassed: Option<PathBuf>,
-    /// The programs that the counted ones have run, or tried to.
+    /// The programs that the counted ones executed, or tried to.
     pub executed: BTreeSet<Executed>,
 }
 
 impl Counter {
-    /// The command as it has to be run to be counted.
+    /// Returns the command wrapped for counting.
     ///
     /// # Errors
-    /// When it can't be.
+    /// If it cannot be wrapped.
     pub fn wrapped(&self, command: &Command) -> anyhow::Result<Command> {
         Ok(match self {
             Self::Allocations(counting) => {
@@ -156,10 +157,10 @@ impl Counter {
         })
     }
 
-    /// What the runs since the last time came to, all processes together.
+    /// Returns the counts of all runs since the last call, summed over their processes.
     ///
     /// # Errors
-    /// In words, why nothing was counted.
+    /// A message that says why nothing was counted.
     pub fn take(&self) -> Result<Count, String> {
         match self {
             Self::Instructions(simulation) => {
@@ -192,19 +193,20 @@ impl Counter {
     }
 }
 
-/// Of the path only the name is reported: an anonymous run keeps the rest to itself.
+/// Only the name is reported, not the path: an anonymous run keeps the rest private.
 pub(crate) fn of_program(program: &Path, why: Why) -> String {
     let name = program.file_name().unwrap_or(program.as_os_str());
     format!("`{}` {why}", name.to_string_lossy())
 }
 
-/// That not all allocations of somebody are in the counts.
+/// Returns a finding that not all allocations of `whose` are counted.
 pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
     let message = format!("not all that {whose} allocates is in the counts: {why}");
     Finding::new("ALLOCATIONS_HIDDEN", Severity::Note, message)
 }
 
-/// That programs which a command runs are missing from its counts; `None` if none is.
+/// Returns a finding about programs that a command runs and that are missing from its counts;
+/// `None` if all are included.
 pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Option<Finding> {
     let uncounted = executed.iter().filter_map(Executed::uncounted);
     let why: BTreeSet<String> = uncounted.map(|r| of_program(&r.program, r.why)).collect();
@@ -225,7 +227,8 @@ pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Opti
     })
 }
 
-/// The values of one run, in the order of [`ALLOCATIONS`]: sums over all its processes, and the largest peak of any one.
+/// Returns the values of one run in the order of [`ALLOCATIONS`]: sums over all its processes, and
+/// the largest peak of any process.
 fn summed(counts: &[Counts]) -> [f64; 5] {
     let sum = |of: fn(&Counts) -> u64| counts.iter().map(of).fold(0, u64::wrapping_add) as f64;
     let peak = counts.iter().filter_map(|c| c.peak_bytes).max();

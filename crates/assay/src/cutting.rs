@@ -1,8 +1,10 @@
-//! The program that cuts source files into blocks, `assay-blocks`: its grammars would be the largest part of this program, and nobody but
-//! `tests --changed` and `watch` needs them. It is started once, asked as often as there is something to cut, and never outlives us: it ends when
-//! its input does, however we end.
+//! Runs `assay-blocks`, which splits source files into blocks. It is a separate program because its
+//! grammars would be the largest part of this one, and only `tests --changed` and `watch` need
+//! them. It is started once and then asked for each file. It never outlives this process: it ends
+//! when its input does, however this process ends.
 //!
-//! Without it files are known as wholes, so that a change touches more tests, and never fewer; that is said once.
+//! Without it files are tracked as a whole, so that a change affects more tests, never fewer; that
+//! is reported once.
 
 use crate::others;
 use assay_coverage::{Blocks, Cutter, Language, wire};
@@ -12,20 +14,20 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
-/// Its name, behind `assay-`.
+/// Its name after `assay-`.
 const NAME: &str = "blocks";
 
-/// Who asks it; clones ask the same one.
+/// Handle to the program; clones share one process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cutting(Rc<RefCell<State>>);
 
 #[derive(Debug, Default)]
 enum State {
-    /// Nobody asked yet.
+    /// Not started yet.
     #[default]
     Idle,
     Running(Box<Program>),
-    /// It can't be had, or ended; with why, until that was said.
+    /// It cannot be started, or it ended; the reason, until it is reported.
     Gone(Option<String>),
 }
 
@@ -34,14 +36,15 @@ struct Program {
     child: Child,
     input: BufWriter<ChildStdin>,
     output: BufReader<ChildStdout>,
-    /// Whether it said who it is.
+    /// True once it identified itself.
     is_known: bool,
-    /// The text that was cut last by itself: at a save two ask about it, one after the other.
+    /// The text that was last split without others: after a save two callers ask for it in turn.
     last: Option<(Language, Vec<u8>, Blocks)>,
 }
 
 impl Cutting {
-    /// Starts it, if it was not yet, and does not wait: it loads while something else is done.
+    /// Starts the program unless it was started before, and does not wait for it: it loads in the
+    /// background.
     pub fn start(&self) {
         let state = &mut *self.0.borrow_mut();
         if let State::Idle = state {
@@ -52,7 +55,7 @@ impl Cutting {
         }
     }
 
-    /// What is lost because it is not there: said once.
+    /// Returns what is lost without the program, once.
     pub fn lost(&self) -> Option<String> {
         let State::Gone(why) = &mut *self.0.borrow_mut() else { return None };
         let why = why.take()?;
@@ -84,7 +87,7 @@ impl Program {
         })?;
         let mut command = Command::new(&path);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        // A ^C is meant for whoever asks it.
+        // Ctrl-C is meant for this process, not for the program.
         command.process_group(0);
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         let mut child = command.spawn().map_err(failed)?;
@@ -118,7 +121,7 @@ impl Program {
         Ok(files)
     }
 
-    /// Ends it; why it is of no use.
+    /// Ends the program, and returns why it is unusable.
     fn failed(&mut self, error: &io::Error) -> String {
         let ended = matches!(
             error.kind(),
@@ -126,7 +129,7 @@ impl Program {
                 | io::ErrorKind::BrokenPipe
                 | io::ErrorKind::ConnectionReset
         );
-        // One that closed its output is about to end by itself.
+        // A program that closed its output is about to exit by itself.
         let status = if ended { self.child.wait() } else { self.end() };
         match status {
             Ok(status) if ended => format!("assay-{NAME} ended ({status}); begin again to have it"),

@@ -1,4 +1,4 @@
-//! The end of a run, whatever was measured: its record is closed, and the exit status says how it went.
+//! The end of a run, whatever was measured: closes its record and determines the exit status.
 
 use crate::record::Record;
 use crate::run_error::RunError;
@@ -6,7 +6,7 @@ use crate::{Ending, output};
 use assay_data::{Environment, Source, StopReason};
 use assay_experiment::Session;
 
-/// Closes a session after all was measured that could be. Facts that were known only now go to its record.
+/// Closes a session after measuring. Facts that became known only now are added to its record.
 pub(crate) fn close<S: Source>(
     session: &mut Session<'_, S, Record>,
     measured: &Result<StopReason, RunError>,
@@ -22,7 +22,8 @@ pub(crate) fn close<S: Source>(
     session.samples.findings.extend(not_saved);
 }
 
-/// The exit status of a run that was measured like this and has this verdict. A record that the user named has to be written.
+/// Returns the exit status of a measured run with this verdict. It is an error if a record that the
+/// user named could not be written.
 pub(crate) fn ending(
     measured: Result<StopReason, RunError>,
     verdict: Ending,

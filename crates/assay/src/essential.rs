@@ -1,10 +1,12 @@
-//! What `-h` shows: of each verb the options that most people need, on one screen. `--help`, the man pages and the completions have all.
+//! The options that `-h` shows: for each verb those that most people need, on one screen. `--help`,
+//! the man pages and the completions have all of them.
 //!
-//! A new option is not shown by `-h` unless it is named here.
+//! `-h` does not show a new option unless it is listed here.
 
 use clap::Command;
 
-/// The options of a verb by their ids; `None` where there are so few that all are shown.
+/// Returns the ids of a verb's essential options; `None` if it has so few options that all are
+/// shown.
 fn of(verb: &str) -> Option<&'static [&'static str]> {
     Some(match verb {
         "run" => &[
@@ -137,7 +139,7 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The verb, whose `-h` shows the essential options alone.
+/// Returns the verb with only its essential options in `-h`.
 pub(crate) fn only(name: &str, verb: Command) -> Command {
     let Some(shown) = of(name) else { return verb };
     let verb = verb.mut_args(|argument| {

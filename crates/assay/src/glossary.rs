@@ -1,16 +1,16 @@
-//! `assay help TERM`: what a word on a screen means, or a finding by its code.
+//! `assay help TERM`: explains a term used in the output, or a finding by its code.
 //!
-//! The words are those of docs/reference/glossary.md; nothing is explained here.
+//! The entries are those of docs/reference/glossary.md; this module contains no explanations.
 
 use crate::{Ending, output};
 use anyhow::bail;
 use assay_report::glossary::{find, terms};
 use std::ffi::OsString;
 
-/// Columns of the text.
+/// Width of the text, in columns.
 const WIDEST: usize = 80;
 
-/// Prints the entry of these words, or, for `words`, the names of all entries.
+/// Prints the entry for these words, or for `words` the names of all entries.
 pub(crate) fn explain(asked: &[OsString]) -> anyhow::Result<Ending> {
     let asked: Vec<_> = asked.iter().map(|word| word.to_string_lossy()).collect();
     let asked = asked.join(" ");

@@ -1,11 +1,12 @@
-//! Options that users of other tools type out of habit: what to type here instead.
+//! Options that users of other tools type out of habit, and what to type here instead.
 //!
-//! Only texts stand here. None of these options is accepted: each error names the one right spelling.
+//! This module contains only texts. None of these options is accepted: each error names the one
+//! correct spelling.
 
 use assay_measure::text_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// An option of another tool, and what does the same here.
+/// An option of another tool, and its equivalent here.
 const HABITS: [(&str, &str); 37] = [
     ("-m", FIXED_RUNS),
     ("-M", FIXED_RUNS),
@@ -67,7 +68,7 @@ const HABITS: [(&str, &str); 37] = [
 const FIXED_RUNS: &str = "assay stops by itself when the answer is clear; fix the number of runs with -r, or the time with --time";
 const STEP: &str = "write the step into the range, as in -P n=0..1+0.25";
 
-/// Adds the right spelling to an error about an option that only another tool has.
+/// Adds the correct spelling to an error about an option that only another tool has.
 pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;

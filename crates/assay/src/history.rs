@@ -1,8 +1,10 @@
-//! The history of a project: where its store is, what the project is called, and how a run gets into it with its revision.
+//! The history of a project: where its store is, the name of the project, and how a run is added to
+//! it with its revision.
 //!
-//! A run that is to go to a server which is gone meanwhile waits in the state directory ([`waiting`]).
+//! If a server is unreachable, the run waits in the state directory ([`waiting`]).
 //!
-//! Shared by `--keep` of the verbs that measure, `assay history` and `assay gate`. Nothing is shown here but warnings.
+//! This module is shared by `--keep` of the verbs that measure, `assay history` and `assay gate`.
+//! It shows nothing but warnings.
 
 #[cfg(unix)]
 mod keeping;
@@ -223,7 +225,8 @@ fn of_sides(samples: &Samples) -> Vec<(String, Revision)> {
 fn hide(store: &Path) {
     let ignored = store.with_file_name(".gitignore");
     if store.parent().is_some_and(|directory| directory.ends_with(".assay")) && !ignored.exists() {
-        // A tree that is taken for changed is worth a mark in a list, and no error.
+        // If this fails the tree counts as changed, which costs a mark in a list; that is not worth
+        // an error.
         let _marked = private::replace(&ignored, format!("{FILE}*\n.gitignore\n").as_bytes());
     }
 }

@@ -1,9 +1,11 @@
-//! Settings of the machine that hold while something is measured, and are undone whatever happens.
+//! Machine settings that are in force during a measurement and restored afterwards, whatever
+//! happens.
 //!
-//! Three layers see to that. This process puts everything back when it ends; a small process that outlives it does so when it is
-//! killed; and should both be killed, a journal in the state directory lets the next run do it. What another run of assay holds at
-//! the moment is not touched: two that set the same would undo each other. What a setting is, and how it is written, belongs to
-//! `assay_measure::machine`.
+//! Three layers ensure that. This process restores everything when it ends; a small guard process
+//! that outlives it does so if this process is killed; and if both are killed, the next run does it
+//! from a journal in the state directory. Settings that another run of assay currently holds are
+//! left alone, because two runs that set the same thing would undo each other.
+//! `assay_measure::machine` knows what a setting is and how it is written.
 
 use crate::{output, store};
 use anyhow::Context;
@@ -20,18 +22,20 @@ use std::path::{Path, PathBuf};
 /// Settings that are in force.
 pub(crate) struct SettingsGuard {
     machine: Machine,
-    /// What was to be changed, whether or not it could be.
+    /// The requested changes, whether or not they succeeded.
     changes: Vec<Change>,
     journal: Journal,
-    /// Puts everything back should this process be killed; forgets it once we have done so.
+    /// Restores everything if this process is killed; dismissed once this process has restored
+    /// it.
     guard: Option<Guard>,
 }
 
 impl SettingsGuard {
-    /// Puts everything back.
+    /// Restores everything.
     ///
     /// # Errors
-    /// When the system refuses; then the guard tries again, and the journal stays for the next run.
+    /// If the system refuses. Then the guard process tries again, and the journal stays for the
+    /// next run.
     pub fn release(mut self) -> anyhow::Result<()> {
         self.put_back()
     }
@@ -42,7 +46,8 @@ impl SettingsGuard {
         let restored: Result<Vec<Undone>, KnobError> =
             self.machine.restore(&changes).into_iter().collect();
         restored.context("a setting of the machine could not be restored")?;
-        // It writes without looking, and somebody else may set something from now on.
+        // The guard process writes without checking, and others may change the settings from now
+        // on.
         if let Some(guard) = guard {
             guard.forget();
         }
@@ -60,11 +65,12 @@ impl Drop for SettingsGuard {
     }
 }
 
-/// Puts settings into force. What the machine does not offer, the user may not set or another run of assay holds is reported in a
-/// finding, and the rest goes on; what was set is reported too. `None` when nothing had to be changed.
+/// Puts settings into force. A finding reports each setting that the machine does not offer, that
+/// the user may not change or that another run of assay holds, and the others are set regardless;
+/// what was set is reported as well. Returns `None` if nothing had to be changed.
 ///
 /// # Errors
-/// When a value is none that can be set, or changes can't be made safe against a crash.
+/// If a value is invalid, or the changes cannot be made safe against a crash.
 pub(crate) fn hold(knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Vec<Finding>)> {
     hold_on(Machine::here(), store::state_directory(), knobs)
 }
@@ -85,7 +91,7 @@ fn hold_on(
     let failed = || directory.display().to_string();
     private::directory(&directory).with_context(failed)?;
     let _turn = Journal::turn(&directory).with_context(failed)?;
-    // Another run may have been at it until our turn came.
+    // Another run may have changed the settings while this one waited for the lock.
     let (wanted, mut findings) = plan(&machine, Some(&directory), knobs)?;
     if wanted.is_empty() {
         return Ok((None, findings));
@@ -112,7 +118,7 @@ fn hold_on(
     Ok((Some(held), findings))
 }
 
-/// What has to be written for the settings, and findings about those that can't be had.
+/// Returns the changes that the settings need, and findings about settings that are unavailable.
 fn plan(
     machine: &Machine,
     directory: Option<&Path>,
@@ -128,9 +134,11 @@ fn plan(
     for knob in knobs {
         match machine.plan(knob) {
             Ok(changes) => match holder(machine, knob, &held)? {
-                // `assay doctor --fix` that started us has set it, and waits for our end.
+                // The `assay doctor --fix` that started this process has set it, and waits for this
+                // process to end.
                 Some(other) if other.encloses_us && changes.is_empty() => {}
-                // Also where it has the wished value already: the other run will restored another.
+                // This also applies if it has the wanted value already: the other run will restore
+                // a different one.
                 Some(other) => findings.push(held_by(knob, other.process)),
                 None => wanted.extend(changes),
             },
@@ -141,7 +149,7 @@ fn plan(
     Ok((wanted, findings))
 }
 
-/// Who among others has changed a file of a knob.
+/// Returns the other process that has changed a file of a setting.
 fn holder<'a>(
     machine: &Machine,
     knob: &Knob,
@@ -155,7 +163,8 @@ fn holder<'a>(
     Ok(held.iter().find(|other| other.changes.iter().any(is_of_knob)))
 }
 
-/// Those settings that can be had here: offered, with a value that they can have, and not refused to this user.
+/// Returns the settings that are possible here: the machine offers them with this value, and the
+/// user may change them.
 pub(crate) fn mendable(knobs: Vec<Knob>) -> Vec<Knob> {
     mendable_on(&Machine::here(), knobs)
 }
@@ -164,7 +173,7 @@ fn mendable_on(machine: &Machine, knobs: Vec<Knob>) -> Vec<Knob> {
     knobs.into_iter().filter(|knob| machine.plan(knob).is_ok()).collect()
 }
 
-/// Puts back what a run that was killed has left behind, and says so.
+/// Restores what a killed run has left changed, and reports it.
 pub(crate) fn mend() {
     if let Some(directory) = store::state_directory() {
         for line in mend_on(&Machine::here(), &directory) {
@@ -173,7 +182,8 @@ pub(crate) fn mend() {
     }
 }
 
-/// Puts back what can be, and returns what is to be said. A journal goes when everything in it is dealt with.
+/// Restores what is possible, and returns the messages to show. A journal is removed once
+/// everything in it is dealt with.
 fn mend_on(machine: &Machine, directory: &Path) -> Vec<String> {
     let mut said = Said::default();
     if let Err(error) = put_back_left(machine, directory, &mut said) {
@@ -191,8 +201,8 @@ fn put_back_left(machine: &Machine, directory: &Path, said: &mut Said) -> io::Re
         turn => turn?,
     };
     let living = Journal::held_by_others(directory)?;
-    // Files that must not be written to on the ground of an earlier journal: what a living run does with them, or one that was
-    // killed later and can't be undone yet, lies above it.
+    // Files that earlier journals must not restore: a running process, or a run that was killed
+    // later and cannot be undone yet, has changed them since.
     let mut above: BTreeSet<PathBuf> =
         living.into_iter().flat_map(|other| other.changes).map(|change| change.path).collect();
     for left in Journal::left_behind(directory)?.iter().rev() {
@@ -206,7 +216,8 @@ fn put_back_left(machine: &Machine, directory: &Path, said: &mut Said) -> io::Re
     unless_denied(Journal::sweep(directory))
 }
 
-/// Another user's journal that is dealt with harms nobody, and goes when that user runs assay.
+/// Ignores that another user's journal, already dealt with, cannot be removed: it does no harm, and
+/// is removed when that user runs assay.
 fn unless_denied(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
@@ -214,15 +225,15 @@ fn unless_denied(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Undoes what a journal holds. False if something of it is still to be undone.
+/// Undoes the changes in a journal. Returns false if some of them remain.
 fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut Said) -> bool {
     let mut undone = true;
-    // The last first, as they were undone.
+    // Report the last change first, in the order in which they were undone.
     for (change, result) in left.changes.iter().zip(machine.restore(&left.changes)).rev() {
         match result {
             Ok(Undone::Restored) => said.restored(change),
             Ok(Undone::LeftAlone { .. }) => {}
-            // It never was a change of ours, and never will be.
+            // This was never a change made by assay, and retrying would not help.
             Err(error @ KnobError::NotOurs { .. }) => said.line(format!("warning: {error}")),
             Err(KnobError::NotPermitted { .. }) if !privileges().root => {
                 said.denied.push(change.clone());
@@ -237,7 +248,7 @@ fn is_undone(machine: &Machine, left: &LeftBehind, said: &mut Said) -> bool {
     undone
 }
 
-/// What is to be said of what was left behind, nothing of it twice.
+/// Messages about what was left behind, without repetition.
 #[derive(Default)]
 struct Said {
     restored: Vec<Change>,
@@ -252,7 +263,7 @@ impl Said {
         }
     }
 
-    /// A change was undone; those that were made after it were reported before.
+    /// Records that a change was undone; changes made after it were reported before.
     fn restored(&mut self, change: &Change) {
         match self.restored.iter_mut().find(|later| later.path == change.path) {
             Some(later) => later.before.clone_from(&change.before),
@@ -301,7 +312,7 @@ fn set(changes: &[Change]) -> Finding {
     )
 }
 
-/// Settings with their values; many files of one setting are reported once.
+/// Lists settings with their values; a setting with many files is listed once.
 fn listed(changes: &[Change]) -> String {
     let mut told: Vec<String> = Vec::new();
     for change in changes {

@@ -1,5 +1,5 @@
-//! A program whose work is known, and plain runs of commands for a span of time, whatever comes out: what is measured of a machine is
-//! measured with these. What it shows is for the verbs to say.
+//! A program with a known amount of work, and plain runs of commands for a fixed time, regardless
+//! of the result. Measurements of the machine itself use these. The verbs decide what is shown.
 
 use crate::commands::{self, CommandSession, Prepared, RunSettings};
 use crate::meter::{Meter, Requested};
@@ -9,15 +9,16 @@ use assay_data::{Plan, StopRule, Threshold};
 use assay_measure::{Command, Output, workload};
 use std::path::Path;
 
-/// How long a run of the program takes, s: long enough to meet the machine's disturbances, short enough for thousands.
+/// Duration of one run of the program, s: long enough to meet the machine's disturbances, short
+/// enough for thousands of runs.
 const RUN_SECONDS: f64 = 0.002;
 /// A fixed seed, so that the same series gives the same numbers.
 pub(crate) const SEED: u64 = 1;
 
-/// The program, unpacked in this directory.
+/// Unpacks the program in this directory.
 ///
 /// # Errors
-/// When it can't be run from there, as where that is mounted `noexec`.
+/// If it cannot be run from there, for example because the file system is mounted `noexec`.
 pub(crate) fn program(room: &Path) -> anyhow::Result<Command> {
     let failed = || {
         format!(
@@ -33,7 +34,7 @@ pub(crate) fn program(room: &Path) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Whether a recorded command line is that of the program.
+/// Returns true if a recorded command line is that of the program.
 pub(crate) fn is_own(command: &str) -> bool {
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or_default();
@@ -41,7 +42,7 @@ pub(crate) fn is_own(command: &str) -> bool {
         && words.next() == Some("spin")
 }
 
-/// For so many seconds.
+/// Returns a plan that measures for `seconds`.
 pub(crate) fn plan(seconds: f64) -> Plan {
     Plan {
         stop: StopRule::Fixed { blocks: u32::MAX },
@@ -50,10 +51,10 @@ pub(crate) fn plan(seconds: f64) -> Plan {
     }
 }
 
-/// A session of commands of which nothing is read but what every run has.
+/// Starts a session of commands that reads only the metrics of every run.
 ///
 /// # Errors
-/// As for [`commands::session`].
+/// Same as [`commands::session`].
 pub(crate) fn session(commands: Vec<Prepared>) -> Result<CommandSession, RunError> {
     commands::session(commands, RunSettings::default(), |_| Meter::new(Requested::default()))
 }

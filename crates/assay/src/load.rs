@@ -1,6 +1,8 @@
-//! Load tests as a source: each turn is one slice, a server loaded at one rate for some seconds, all of whose metrics are one observation.
+//! Load tests as a source: each turn is one slice, in which a server is loaded at one rate for some
+//! seconds; all its metrics form one observation.
 //!
-//! The requests are `assay-load`'s, the servers `assay-measure`'s; here they are joined and made into values. There are no statistics.
+//! `assay-load` sends the requests and `assay-measure` runs the servers; this module joins them and
+//! computes the values. It computes no statistics.
 
 mod generators;
 mod knee;

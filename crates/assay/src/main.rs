@@ -1,13 +1,15 @@
 //! The `assay` binary: arguments in, verdict out.
 //!
-//! One file per verb under [`verbs`]; each asks the design what to measure, has a source measure it, and hands the analysis to
-//! a report. This crate contains no arithmetic about samples. Only programs print or end the process: this one, `assay-mutate` and
-//! `assay-blocks`.
+//! There is one file per verb under [`verbs`]. Each asks the design what to measure, has a source
+//! measure it, and passes the analysis to a report. This crate does no arithmetic on samples. Only
+//! programs print or end the process: this one, `assay-mutate` and `assay-blocks`.
 //!
-//! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 3 inconclusive under `--fail-if` ·
-//! 4 a measured command failed · 130 interrupted, with what was measured kept and reported.
+//! Exit codes: 0 success · 1 a condition of `--fail-if` is true · 2 usage or input error · 3
+//! inconclusive under `--fail-if` · 4 a measured command failed · 130 interrupted, with the
+//! measurements kept and reported.
 //!
-//! Other systems than Linux lack verbs, and so whole modules; which, stands here and in [`verbs`].
+//! Some verbs, and whole modules, are compiled only on Linux; see the `cfg`s below and in
+//! [`verbs`].
 
 #![cfg_attr(
     not(target_os = "linux"),
@@ -35,7 +37,7 @@ mod system;
 mod systems;
 mod verbs;
 
-// Where commands can be run: on all systems like Unix.
+// On Unix-like systems, where commands can be run.
 #[cfg(unix)]
 mod bench;
 #[cfg(unix)]
@@ -72,7 +74,7 @@ mod run_error;
 #[cfg(unix)]
 mod scan;
 
-// What Linux alone has.
+// On Linux only.
 #[cfg(target_os = "linux")]
 mod changed;
 #[cfg(target_os = "linux")]
@@ -134,7 +136,7 @@ macro_rules! verb {
         Verb {
             name: stringify!($name),
             about: $about,
-            // What the type says of itself is not for the user.
+            // The doc comment of the type is not meant for users.
             augment: |verb| {
                 let verb = <$args>::augment_args(verb).about($about).long_about(None);
                 completing::hinted(essential::only(stringify!($name), verb))
@@ -316,7 +318,7 @@ fn main() -> ExitCode {
             let verb = VERBS.iter().find(|verb| verb.name == name)?;
             Some((verb, command.find_subcommand(name)?, matches))
         });
-        // The parser lets no other line through.
+        // The parser rejects every other command line.
         let (verb, arguments, matches) =
             chosen.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
         match systems::check(verb.name) {
@@ -368,7 +370,7 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
 /// Ids of the verb's arguments that stood on the command line.
 fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
     let ids = verb.get_arguments().map(|argument| argument.get_id().as_str());
-    // Every command has `help` and `version`, of which a match says nothing.
+    // Every command has `help` and `version`, which are not in the matches.
     let known = ids.filter(|id| matches.try_contains_id(id).is_ok());
     known
         .filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine))

@@ -1,8 +1,9 @@
-//! What is measured of a command: the metrics of every run, and their values from what a run gave.
+//! The metrics of every run of a command, and how their values are computed from its results.
 //!
-//! Wall and processor time, memory and the kernel's other accounts come from the launcher, the rest is asked for: counters,
-//! numbers that the program prints (`--metric`) or hands over by the sample protocol (`--samples`). Several runs at once
-//! (`--jobs`) come to one set of values. Nothing is run here, and nothing decided.
+//! Wall and processor time, memory and the kernel's other accounts come from the launcher. The rest
+//! is optional: counters, and numbers that the program prints (`--metric`) or reports by the sample
+//! protocol (`--samples`). Several concurrent runs (`--jobs`) give one set of values. This module
+//! runs nothing and decides nothing.
 
 use crate::counted::Counted;
 use assay_data::assay_file::MAX_METRICS;
@@ -15,16 +16,17 @@ use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
 use std::collections::BTreeMap;
 
-/// Processor time in units of wall time: how many processors were at work on average.
+/// Processor time divided by wall time: the average number of busy processors.
 const CPU_PER_WALL: &str = "cpu_per_wall";
-/// Runs a second, of several at once.
+/// Runs per second with several concurrent runs.
 const THROUGHPUT: &str = "throughput";
-/// The median time of one of several runs at once.
+/// Median time of one of several concurrent runs.
 const JOB_WALL: &str = "job_wall";
-/// Steal time is accounted in 10 ms ticks, so it says nothing about shorter runs.
+/// Shortest run for which steal time is read, s: it is accounted in 10 ms ticks, so it says nothing
+/// about shorter runs.
 pub(crate) const STEAL_FROM_SECONDS: f64 = 0.01;
 
-/// The metrics that every run has.
+/// Returns the metrics of every run.
 pub(crate) fn of_every_run() -> Vec<Metric> {
     OF_EVERY_RUN
         .iter()
@@ -39,10 +41,11 @@ pub(crate) fn of_every_run() -> Vec<Metric> {
         .collect()
 }
 
-/// Values of the metrics that every run has, in the order of [`OF_EVERY_RUN`].
+/// Returns the values of the metrics of every run, in the order of [`OF_EVERY_RUN`].
 pub(crate) fn accounted(results: &[RunResult]) -> [f64; 11] {
     let sum = |of: fn(&RunResult) -> f64| results.iter().map(of).sum::<f64>();
-    // The kernel counts whole microseconds: the sum is rounded to them, so that equal times are equal numbers.
+    // The kernel counts whole microseconds. The sum is rounded to them, so that equal times are
+    // equal numbers.
     let microseconds = |seconds: f64| (seconds * 1e6).round() / 1e6;
     let (user, system) = (sum(|r| r.user_seconds), sum(|r| r.system_seconds));
     [
@@ -60,7 +63,7 @@ pub(crate) fn accounted(results: &[RunResult]) -> [f64; 11] {
     ]
 }
 
-/// From the start of the first to the end of the last, s.
+/// Returns the time from the start of the first run to the end of the last, s.
 fn wall(results: &[RunResult]) -> f64 {
     if let [alone] = results {
         return alone.wall_seconds;
@@ -70,33 +73,33 @@ fn wall(results: &[RunResult]) -> f64 {
     last.saturating_sub(first) as f64 / 1e9
 }
 
-/// What is asked for beyond what every run has.
+/// Requested metrics in addition to those of every run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Requested {
-    /// Numbers that the program prints, or gives by name.
+    /// Numbers that the program prints, or reports by name.
     pub specs: Vec<MetricSpec>,
-    /// Take whatever the program gives by the sample protocol.
+    /// True if everything the program reports by the sample protocol is taken.
     pub samples: bool,
-    /// Events that are counted, with their units.
+    /// Events to count, with their units.
     pub counters: Vec<Metric>,
-    /// Some command runs several times at once.
+    /// True if some command has several concurrent runs.
     pub jobs: bool,
-    /// Metrics that are named somewhere, as primary or secondary.
+    /// Metrics named as primary or secondary.
     pub named: Vec<String>,
-    /// The machine reports how much time is stolen from it.
+    /// True if the machine reports stolen time.
     pub steal: bool,
-    /// What is counted afterwards, in runs of their own.
+    /// Counts to take afterwards, in separate runs.
     pub counted: Vec<Counted>,
 }
 
-/// What one turn came to.
+/// The result of one turn.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// One value per metric known so far; NaN where there is none.
+    /// One value per metric known at the time; NaN if missing.
     pub values: Vec<f64>,
-    /// Metrics of which there were several values.
+    /// Metrics with several values.
     pub inner: Vec<(String, Vec<f64>)>,
-    /// What could not be read.
+    /// Metrics that could not be read.
     pub missing: Vec<Missing>,
 }
 
@@ -105,26 +108,26 @@ pub(crate) struct Measured {
 pub(crate) struct Missing {
     pub metric: String,
     pub why: String,
-    /// It was asked for by name.
+    /// True if it was requested by name.
     pub must: bool,
 }
 
-/// Turns results into values.
+/// Computes values from results.
 #[derive(Debug)]
 pub(crate) struct Meter {
     requested: Requested,
     /// All metrics, in the order of the values.
     metrics: Vec<Metric>,
-    /// Metrics that programs gave without being asked for them by name.
+    /// Metrics that programs reported without being asked for them by name.
     welcome: Vec<String>,
-    /// Lines of the sample protocol that were no good, per subject: how many, and the first.
+    /// Invalid lines of the sample protocol, per subject: their number, and the first.
     bad_lines: BTreeMap<usize, (usize, String)>,
-    /// Counters that did not count all the time: the smallest share.
+    /// Smallest fraction of time that a counter was active, if it was not active all the time.
     multiplexed: Option<f64>,
 }
 
 impl Meter {
-    /// A meter of what was requested.
+    /// Creates a meter for what was requested.
     pub fn new(requested: Requested) -> Self {
         let mut metrics = of_every_run();
         let higher =
@@ -151,10 +154,10 @@ impl Meter {
         }
     }
 
-    /// Takes over the metrics of a run that is resumed, so that every value keeps its place.
+    /// Takes over the metrics of a run that is resumed, so that the values keep their order.
     ///
     /// # Errors
-    /// In words, when they are not those that this meter measures.
+    /// A message, if they are not the metrics that this meter measures.
     pub fn adopt(&mut self, recorded: &[Metric]) -> Result<(), String> {
         let told = |metrics: &[Metric]| {
             let told = metrics.iter().map(|m| format!("{} ({})", m.name, m.unit.symbol()));
@@ -180,14 +183,14 @@ impl Meter {
         Ok(())
     }
 
-    /// Measures one more metric, unless it does.
+    /// Adds a metric unless it is present.
     pub fn add(&mut self, metric: Metric) {
         if !self.metrics.iter().any(|known| known.name == metric.name) {
             self.metrics.push(metric);
         }
     }
 
-    /// These values by name, in the order of the metrics; all others are missing.
+    /// Returns these values in the order of the metrics; all others are missing.
     pub fn row<'a>(&self, known: impl Iterator<Item = (&'a str, f64)>) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         for (name, value) in known {
@@ -198,22 +201,23 @@ impl Meter {
         values
     }
 
-    /// True for a metric of what is counted afterwards.
+    /// Returns true for a metric that is counted afterwards.
     fn is_counted(&self, name: &str) -> bool {
         self.requested.counted.iter().any(|counted| counted.names().contains(&name))
     }
 
-    /// All metrics known so far.
+    /// Returns all metrics known at this time.
     pub fn metrics(&self) -> &[Metric] {
         &self.metrics
     }
 
-    /// Names that a program may not use for numbers of its own.
+    /// Returns true for names that a program may not use for its own numbers.
     pub fn is_own(name: &str) -> bool {
         OF_EVERY_RUN.contains(&name) || [CPU_PER_WALL, STEAL, THROUGHPUT, JOB_WALL].contains(&name)
     }
 
-    /// The values of one turn. Metrics that a program gives for the first time are added to those that are known.
+    /// Returns the values of one turn. Metrics that a program reports for the first time are added
+    /// to the known ones.
     pub fn read(
         &mut self,
         subject: usize,
@@ -257,7 +261,7 @@ impl Meter {
         }
     }
 
-    /// Numbers that the program printed. Several runs at once count with their mean.
+    /// Reads numbers that the program printed; several concurrent runs give their mean.
     fn printed(&self, measured: &mut Measured, results: &[RunResult]) {
         for spec in self.requested.specs.iter().filter(|spec| !is_given(spec)) {
             let mut values = Vec::new();
@@ -285,7 +289,8 @@ impl Meter {
         }
     }
 
-    /// Numbers that the program gave by the sample protocol. Several runs at once count with their mean.
+    /// Reads numbers that the program reported by the sample protocol; several concurrent runs give
+    /// their mean.
     fn given(&mut self, measured: &mut Measured, subject: usize, results: &[RunResult]) {
         let reports: Vec<Report> =
             results.iter().map(|result| protocol::parse(bytes(&result.samples))).collect();
@@ -313,7 +318,8 @@ impl Meter {
             let kept = readings.and_then(|r| self.admit(measured, &name, r));
             if let Err(why) = kept {
                 if self.metrics.iter().any(|m| m.name == name) && !self.welcome.contains(&name) {
-                    // The name is taken: that is about the program, not about the metric of that name.
+                    // The name is taken, which is a problem of the program and not of the metric of
+                    // that name.
                     self.bad_lines.entry(subject).or_insert((0, why)).0 += 1;
                     continue;
                 }
@@ -322,7 +328,8 @@ impl Meter {
         }
     }
 
-    /// The names that may be given: those that are asked for, and if anything is welcome those that came before or come now.
+    /// Returns the names that may be reported: those requested, and if everything is taken, also
+    /// those reported before or now.
     fn expected(&self, reports: &[Report]) -> Vec<String> {
         let asked = self.requested.specs.iter().filter(|spec| is_given(spec));
         let mut names: Vec<String> = asked.map(|spec| spec.metric.name.clone()).collect();
@@ -337,7 +344,7 @@ impl Meter {
         names
     }
 
-    /// Keeps what was given; a metric that comes for the first time is added to those that are known.
+    /// Stores a reported value; a new metric is added to the known ones.
     fn admit(
         &mut self,
         measured: &mut Measured,
@@ -381,13 +388,13 @@ impl Meter {
         Ok(())
     }
 
-    /// Forgets what could not be read so far: of runs that are not recorded.
+    /// Forgets earlier reading problems, because the runs were not recorded.
     pub fn forget_problems(&mut self) {
         self.bad_lines.clear();
         self.multiplexed = None;
     }
 
-    /// Findings about what could not be read.
+    /// Returns findings about what could not be read.
     pub fn findings(&self, names: &[String]) -> Vec<Finding> {
         let mut findings = Vec::new();
         for (&subject, (count, first)) in &self.bad_lines {
@@ -410,12 +417,13 @@ impl Meter {
     }
 }
 
-/// True for a number that comes by the sample protocol.
+/// Returns true for a number that is reported by the sample protocol.
 pub(crate) fn is_given(spec: &MetricSpec) -> bool {
     matches!(spec.source, Source::Protocol)
 }
 
-/// What one run gave of a metric, by what was asked for, or else as the program gives it.
+/// Returns one run's reading of a metric, in the requested form or otherwise as the program reports
+/// it.
 fn reading_of(
     name: &str,
     wanted: Option<&MetricSpec>,

@@ -1,8 +1,10 @@
-//! Verbs of other programs: `assay NAME` runs `assay-NAME`, which stands beside this program or on PATH, as git and cargo do it.
+//! Verbs of other programs: `assay NAME` runs `assay-NAME`, found in the directory of this program
+//! or on PATH, as with git and cargo.
 //!
-//! Such a program takes over the process, so arguments, status and signals are its own; ASSAY in its environment names this one. It
-//! answers two questions: `--assay-about` with one line for the help, and `--assay-completions SHELL` with a script that completes
-//! `assay-NAME`. Nothing else is known of it here. A verb of this program is never looked for elsewhere.
+//! Such a program takes over the process, so it controls arguments, status and signals; ASSAY in
+//! its environment is the path of this program. It answers two questions: `--assay-about` with one
+//! line for the help, and `--assay-completions SHELL` with a script that completes `assay-NAME`.
+//! Nothing else is known about it here. Verbs of this program are never looked up elsewhere.
 
 use crate::completing;
 use crate::system::{become_program, is_program};
@@ -17,20 +19,22 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Programs that come with this one, with what they are for: the help has them whether they are installed or not.
+/// Programs that come with this one, with their descriptions; the help lists them whether they are
+/// installed or not.
 pub(crate) const SHIPPED: [(&str, &str); 2] = [
     ("mutate", "Change the source in small ways, and report which changes the tests do not notice"),
     ("farm", "Test and measure every version of a project on many machines"),
 ];
-/// Programs that this one starts by itself: they are no verbs.
+/// Programs that this one starts by itself, which are not verbs.
 const PARTS: [&str; 1] = ["blocks"];
-/// How the files begin.
+/// Prefix of the file names.
 pub(crate) const PREFIX: &str = "assay-";
-/// How long all of them together may take to answer a question.
+/// Maximum time for all programs together to answer a question.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Runs the program that the command line is for. Gives back, with the reason, only if it can't be run; `None` if the line is
-/// for this program, or for nobody.
+/// Replaces this process with the program that the command line is for. Returns only if it cannot
+/// be run, with the reason, or `None` if there is no such program or the verb is one of this
+/// program.
 pub(crate) fn hand_over(
     words: &[OsString],
     is_verb: impl Fn(&OsStr) -> bool,
@@ -54,33 +58,34 @@ pub(crate) fn hand_over(
     Some(anyhow::Error::new(error).context(path.display().to_string()))
 }
 
-/// The program of a name.
+/// Returns the program of a name.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let file = file_of(name.as_ref());
     let path = directories().into_iter().map(|directory| directory.join(&file));
     path.into_iter().find(|path| is_program(path))
 }
 
-/// The names of all programs that come with this one.
+/// Returns the names of all programs that come with this one.
 pub(crate) fn with_this_one() -> impl Iterator<Item = &'static str> {
     PARTS.into_iter().chain(SHIPPED.into_iter().map(|(name, _)| name))
 }
 
-/// What is to be said where a program is not there that comes with this one.
+/// Returns the error for a program that comes with this one but is not installed.
 pub(crate) fn missing(name: &str) -> anyhow::Error {
     anyhow::anyhow!(
         "assay {name} is a program of its own, {PREFIX}{name}, which is neither beside this one nor on PATH: install it, too (from the sources: `cargo install --path crates/{name}`)"
     )
 }
 
-/// The programs of others by name. Where two directories have one of the same name, the first counts, as in [`hand_over`].
+/// Finds the programs of others by name. If two directories have one of the same name, the first
+/// counts, as in [`hand_over`].
 fn found(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     let mut found = installed(is_verb);
     found.retain(|name, _| SHIPPED.iter().all(|(own, _)| name != own));
     found
 }
 
-/// The same with those that come with this one.
+/// Like [`found`], with the programs that come with this one.
 fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let entries = directories().into_iter().filter_map(|directory| directory.read_dir().ok());
@@ -95,12 +100,12 @@ fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     found
 }
 
-/// The arguments with the names of those programs among the verbs, so that a name that is nearly one of them is noticed.
+/// Adds the names of those programs to the verbs, so that a misspelled name can be recognized.
 pub(crate) fn named(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> Arguments {
     arguments.subcommands(found(is_verb).into_keys().map(verb))
 }
 
-/// The arguments with a list of those programs at the end of the help.
+/// Adds a list of those programs to the end of the help.
 pub(crate) fn listed(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> Arguments {
     let programs = found(is_verb);
     if programs.is_empty() {
@@ -119,7 +124,7 @@ pub(crate) fn listed(arguments: Arguments, is_verb: impl Fn(&OsStr) -> bool) -> 
     arguments.after_help(list + "\n" + &after.unwrap_or_default())
 }
 
-/// The completions of all verbs, those of other programs among them.
+/// Returns the completions of all verbs, including those of other programs.
 pub(crate) fn completions(
     shell: Shell,
     arguments: Arguments,
@@ -160,7 +165,8 @@ pub(crate) fn completions(
     })
 }
 
-/// At the top of the function that completes: the words after the name are completed as those of the program.
+/// Inserted at the top of the completing function: completes the words after the name like those of
+/// the program.
 const IN_BASH: &str = r#"    local other
     if [[ $COMP_CWORD -gt 1 ]] && other=$(complete -p "assay-${COMP_WORDS[1]}" 2>/dev/null) && [[ $other =~ -F\ ([^ ]+) ]]; then
         COMP_WORDS=("assay-${COMP_WORDS[1]}" "${COMP_WORDS[@]:2}")
@@ -183,13 +189,15 @@ fn first_line(text: Option<&str>) -> &str {
     text.and_then(|text| text.lines().next()).unwrap_or_default().trim()
 }
 
-/// A verb that takes nothing that is known here.
+/// Returns a verb without known arguments.
 fn verb(name: String) -> Arguments {
-    // There are few, and the process ends with the help or the error that they are named for.
+    // Leaking is fine: there are few names, and the process ends with the help or the error that
+    // needs them.
     Arguments::new(&*name.leak())
 }
 
-/// What the programs answer to a question, all asked at once; nothing from one that fails or takes too long.
+/// Asks all programs a question in parallel and returns their answers; `None` from one that fails
+/// or takes too long.
 fn asked<'a>(
     programs: impl Iterator<Item = &'a PathBuf>,
     question: &[&str],
@@ -201,7 +209,8 @@ fn asked<'a>(
         let mut child = command.spawn().ok()?;
         let output = child.stdout.take()?;
         let (sender, answer) = std::sync::mpsc::channel();
-        // Whoever keeps the pipe open is not waited for. Without a thread nothing comes, and it is ended.
+        // Do not wait for a process that keeps the pipe open. If no thread can be started there is
+        // no answer, and the program is killed.
         let _reads = threads::start(move || sender.send(std::io::read_to_string(output)));
         Some((child, answer))
     });
@@ -218,7 +227,7 @@ fn asked<'a>(
     answers.collect()
 }
 
-/// That of this program, then those of PATH.
+/// Returns the directory of this program, then those of PATH.
 fn directories() -> Vec<PathBuf> {
     let own = std::env::current_exe().ok().and_then(|path| Some(path.parent()?.to_owned()));
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -231,7 +240,7 @@ fn file_of(name: &OsStr) -> OsString {
     file
 }
 
-/// Whether a verb may be called that: small letters, digits and inner dashes.
+/// Returns true if a verb may have this name: lower-case letters, digits and inner dashes.
 fn is_name(name: &OsStr) -> bool {
     let is_of = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let name = name.as_encoded_bytes();

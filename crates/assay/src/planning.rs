@@ -1,4 +1,5 @@
-//! What is decided before the first block, whatever is measured: how many blocks, for how long, how strictly, and from which seed.
+//! Decisions made before the first block, whatever is measured: how many blocks, for how long, how
+//! strictly, and with which seed.
 
 use crate::args::JudgeArgs;
 use crate::seed;
@@ -7,20 +8,20 @@ use assay_data::plan::look_level;
 use assay_data::{Action, Finding, Metric, Plan, Severity, StopRule, Threshold, Unit};
 use assay_report::number;
 
-/// Seconds that measuring takes at most by default.
+/// Default time budget of a comparison, s.
 pub(crate) const BUDGET: f64 = 60.0;
-/// Seconds that what is compared with nothing is measured by default: nothing waits for a verdict.
+/// Default time budget without a comparison, s: there is no verdict to wait for.
 pub(crate) const BUDGET_ALONE: f64 = 10.0;
-/// Seconds to which the default budget stretches while there are too few blocks for a verdict.
+/// Limit to which the default budget is extended while there are too few blocks for a verdict, s.
 pub(crate) const CEILING: f64 = 300.0;
 
-/// What `--quick` makes of `--time`.
+/// Value of `--time` that `--quick` stands for.
 pub(crate) const QUICK: &str = "3s";
 
-/// How long to measure, as the user says.
+/// The user's settings of how long to measure.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct When {
-    /// Exactly so many blocks.
+    /// Exact number of blocks.
     pub runs: Option<u32>,
     /// Time budget, s.
     pub time: Option<f64>,
@@ -28,7 +29,8 @@ pub(crate) struct When {
     pub seed: Option<u64>,
 }
 
-/// The plan, before anything is known about how long a run takes. One that stops by itself gives up at `max_blocks`.
+/// Returns the plan before the duration of a run is known. A plan that stops by itself gives up at
+/// `max_blocks`.
 pub(crate) fn plan(when: When, judge: &JudgeArgs, primary: &str, max_blocks: u32) -> Plan {
     let confidence = judge.confidence.unwrap_or(0.95);
     let stop = match when.runs {
@@ -48,11 +50,11 @@ pub(crate) fn plan(when: When, judge: &JudgeArgs, primary: &str, max_blocks: u32
     }
 }
 
-/// The same for what is counted so often and not timed. `given`: the options that say how long to time, and whether they are there;
-/// `what` is counted.
+/// Returns the plan for counting `times` times without timing. `given` lists the options about how
+/// long to time, and whether each is present.
 ///
 /// # Errors
-/// When one of them is there.
+/// If one of them is present.
 pub(crate) fn counting_plan(
     plan: Plan,
     times: u32,
@@ -68,8 +70,8 @@ pub(crate) fn counting_plan(
     Ok(Plan { stop: StopRule::Fixed { blocks: times }, budget_seconds: None, ..plan })
 }
 
-/// The plan of a run that is resumed: the one that it was begun with, with a new budget. What was decided before the first block
-/// can't be decided anew after some of them were seen.
+/// Returns the plan of a resumed run: the original plan with a new budget. Decisions made before
+/// the first block cannot be changed after some blocks were seen.
 pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     let budget_seconds = match begun.stop {
         StopRule::Fixed { .. } => time,
@@ -78,17 +80,17 @@ pub(crate) fn resumed(begun: Plan, time: Option<f64>) -> Plan {
     Plan { budget_seconds, ..begun }
 }
 
-/// Why a metric can't be had: there is none of this name; with the one that was probably meant.
+/// Returns the message that there is no metric of this name, with the one that was probably meant.
 pub(crate) fn no_such_metric(option: &str, name: &str, known: &[&str]) -> String {
     let meant = known.iter().find(|own| own.ends_with(&format!("_{}", name.replace('.', "_"))));
     let meant = meant.map_or(String::new(), |own| format!("; did you mean {own}?"));
     format!("{option} {name}: there is no such metric{meant}; known are {}", known.join(", "))
 }
 
-/// An absolute threshold has to be in the unit of what decides.
+/// Checks that an absolute threshold has the unit of the deciding metric.
 ///
 /// # Errors
-/// In words, when it is not.
+/// A message, if it does not.
 pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String> {
     match &plan.threshold {
         Threshold::Absolute { unit, .. } if *unit != metric.unit => Err(format!(
@@ -101,17 +103,17 @@ pub(crate) fn check_threshold(plan: &Plan, metric: &Metric) -> Result<(), String
     }
 }
 
-/// How a plan is spoken of for which time is too short.
+/// Wording for a plan that has too little time.
 pub(crate) struct Words<'a> {
-    /// What takes so long.
+    /// The unit that takes long.
     pub block: &'a str,
-    /// What the verdict is on, behind `a verdict`.
+    /// The subject of the verdict, appended to `a verdict`.
     pub on: &'a str,
-    /// What can be done about it, from the seconds and the blocks that would suffice.
+    /// Advice, given the seconds and the blocks that would suffice.
     pub advice: &'a dyn Fn(f64, u32) -> Vec<Action>,
 }
 
-/// Says so where there is no time for a verdict, before it is spent.
+/// Warns if there is too little time for a verdict, before it is spent.
 pub(crate) fn too_short(
     plan: &Plan,
     block_seconds: f64,
@@ -134,7 +136,7 @@ pub(crate) fn too_short(
     Some((words.advice)(enough, needed).into_iter().fold(finding, Finding::advise))
 }
 
-/// Says so where a number of blocks was given that can't lead to a verdict, before their time is spent.
+/// Warns if the given number of blocks cannot lead to a verdict, before their time is spent.
 pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
     let StopRule::Fixed { blocks } = plan.stop else { return None };
     let needed = design::fewest_blocks(plan, comparisons);

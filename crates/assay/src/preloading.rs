@@ -1,5 +1,6 @@
-//! What processes that are kept loaded have in common, those of suites (`tests/warm.rs`) and those of `assay warm`: how long they are waited for, the
-//! environment of a run, and where what they loaded is kept. Nothing is started here.
+//! Common parts of the preloaded processes of suites (`tests/warm.rs`) and of `assay warm`:
+//! timeouts, the environment of a run, and where the list of what they loaded is stored. Nothing is
+//! started here.
 
 use crate::revisions::cache_directory;
 use assay_coverage::sum;
@@ -12,20 +13,21 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// A process that loads is waited for so long since it began to; then the command runs as it is, and the process goes on.
+/// Maximum time to wait for a process since it began to load; after that the command runs without
+/// it, and the process continues loading.
 pub(crate) const LOADS_WITHIN: Duration = Duration::from_secs(30);
-/// One that has loaded all begins a run within this; it takes milliseconds.
+/// Maximum time until a loaded process begins a run; normally it takes milliseconds.
 const BEGINS_WITHIN: Duration = Duration::from_secs(10);
-/// And one that can't load says so within this.
+/// Maximum time until a process that cannot load reports it.
 const REFUSES_WITHIN: Duration = Duration::from_secs(1);
-/// The longest path that a socket may have, and what stands behind the directory in it.
+/// Maximum length of a socket's path, and the part of the path after the directory.
 const LONGEST: usize = 107;
 const BEHIND: &str = "/socket.stages";
 
-/// How a command is run in a preloaded process.
+/// Returns how a command is run in a preloaded process.
 ///
 /// # Errors
-/// Why it can't be, in words.
+/// A message that says why it cannot be.
 pub(crate) fn of(command: &Command) -> Result<Preloading, String> {
     Preloading::of(&command.argv, &|name| {
         let own = Command { argv: vec![name.to_owned()], ..command.clone() };
@@ -33,10 +35,10 @@ pub(crate) fn of(command: &Command) -> Result<Preloading, String> {
     })
 }
 
-/// All of the environment of a run, as a process that is started would have it.
+/// Returns the whole environment of a run, as a newly started process would have it.
 ///
 /// # Errors
-/// When it can't be handed on.
+/// If a variable is not UTF-8 and cannot be passed on.
 pub(crate) fn environment(
     command: &Command,
     way: &Preloading,
@@ -53,10 +55,10 @@ pub(crate) fn environment(
     Ok(env.into_iter().collect())
 }
 
-/// Where a command runs, from the root.
+/// Returns the absolute directory in which a command runs.
 ///
 /// # Errors
-/// When it can't be handed on.
+/// If it cannot be resolved, or is not UTF-8 and cannot be passed on.
 pub(crate) fn directory(command: &Command) -> Result<String, String> {
     let directory = command.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
     let path =
@@ -64,12 +66,14 @@ pub(crate) fn directory(command: &Command) -> Result<String, String> {
     path.into_os_string().into_string().map_err(|_| "the directory's name is not UTF-8".to_owned())
 }
 
-/// Whether what changed makes a process another one from the beginning on, of which it has no notion itself: a file that it would have read first.
+/// Returns true if a change would alter a process from its start without its knowledge: a changed
+/// file that it would have read first.
 pub(crate) fn is_another(process: &Preloaded, changed: &[PathBuf]) -> bool {
     changed.iter().any(|path| is_read_first(path) && !process.has_loaded(path))
 }
 
-/// How long a run may take to begin: of a process that has loaded all; or of one that began to load so long ago, and has `within` for that.
+/// Returns the maximum time until a run begins: for a process that has loaded everything, or for
+/// one that began to load `since` ago and may take `within`.
 pub(crate) fn patience(is_loaded: bool, since: Duration, within: Duration) -> Duration {
     match is_loaded {
         true => BEGINS_WITHIN,
@@ -77,10 +81,10 @@ pub(crate) fn patience(is_loaded: bool, since: Duration, within: Duration) -> Du
     }
 }
 
-/// Whether a socket can lie in a directory.
+/// Checks whether a socket can be created in a directory.
 ///
 /// # Errors
-/// When its path is too long for that.
+/// If its path would be too long.
 pub(crate) fn fits(directory: &Path) -> Result<(), String> {
     let length = directory.as_os_str().len() + BEHIND.len();
     if length <= LONGEST {
@@ -92,14 +96,16 @@ pub(crate) fn fits(directory: &Path) -> Result<(), String> {
     ))
 }
 
-/// The file in which a process notes what its runs loaded, for the next one of its kind; `None`: there is no place for it.
+/// Returns the file in which a process records what its runs loaded, for the next process of its
+/// kind; `None` if there is no place for it.
 pub(crate) fn seen(root: &Path, way: &Preloading) -> Option<PathBuf> {
     let directory = cache_directory()?.join("preloaded");
     private::directory(&directory).ok()?;
     Some(directory.join(format!("{:016x}", key(root, way))))
 }
 
-/// The same for one command in every session: a runner of ours lies in a room of its own each time.
+/// Returns the same key for a command in every session, although our runner is in a different
+/// temporary directory each time.
 fn key(root: &Path, way: &Preloading) -> u64 {
     let lasting = |word: &String| -> String {
         let mut parts = Path::new(word).components();

@@ -1,4 +1,5 @@
-//! The end of every verb that decides: show the analysis, write the exports, and turn verdicts into an exit status.
+//! The end of every verb that decides: shows the analysis, writes the exports, and turns verdicts
+//! into an exit status.
 
 pub(crate) mod pages;
 
@@ -23,16 +24,18 @@ use assay_report::{csv, json, markdown, protocol, terminal};
 use pages::Extras;
 use std::path::{Path, PathBuf};
 
-/// Name and version, as files and reports carry it.
+/// Name and version, as written to files and reports.
 pub(crate) const TOOL: &str = concat!("assay ", env!("CARGO_PKG_VERSION"));
 
-/// The arguments as recordings and reports carry them; what is not UTF-8 is replaced there, and passwords of databases are left out.
+/// Returns the arguments as recordings and reports contain them: invalid UTF-8 is replaced, and
+/// database passwords are removed.
 pub(crate) fn argv() -> Vec<String> {
     std::env::args_os().map(|word| without_password(&text_of(&word))).collect()
 }
 
-/// Checks before anything is measured that the files named by `--export`, `--report` and `--plots` can be written, and
-/// in which form, and that none takes the place of an input or of the file in which the run is `kept`.
+/// Checks before measuring that the files named by `--export`, `--report` and `--plots` can be
+/// written, in a known form, and that none overwrites an input or the file in which the run is
+/// `kept`.
 pub(crate) fn check_exports(
     show: &ShowArgs,
     inputs: &[PathBuf],
@@ -57,7 +60,7 @@ pub(crate) fn check_exports(
     pages::check(&show.pages)
 }
 
-/// Checks beforehand that every export has a place for the protocol, or holds nothing but samples.
+/// Checks before measuring that every export can hold the protocol, or contains only samples.
 pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
     for path in &show.export {
         if matches!(form_of(path)?, Form::Summary) {
@@ -71,14 +74,14 @@ pub(crate) fn check_protocol_exports(show: &ShowArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How an analysis is shown: in whose words, which rows, and which file keeps it.
+/// How an analysis is shown: in whose words, which rows, and which file stores it.
 #[derive(Clone, Copy)]
 pub(crate) struct Showing<'a> {
     pub dialect: Dialect,
-    /// Which rows of a suite, and in which order.
+    /// Rows of a suite to show, and their order.
     pub rows: Shown,
     pub show: &'a ShowArgs,
-    /// The file that keeps the samples.
+    /// The file that stores the samples.
     pub file: Option<&'a Path>,
 }
 
@@ -89,7 +92,7 @@ pub(crate) fn present(
     samples: &Samples,
 ) -> anyhow::Result<()> {
     how.spell(analysis);
-    // An export that fails must not cost the screen, nor the other way round.
+    // A failing export must not prevent the output to the screen, nor the other way round.
     let exported = export_all(how, analysis, samples, Extras::default());
     if how.show.json {
         let meta = meta_of(how.dialect.verb(), samples, how.file);
@@ -103,7 +106,7 @@ pub(crate) fn present(
 }
 
 impl Showing<'_> {
-    /// Says in the words of the verb, and with the name of the file, what is advised.
+    /// Spells the advice for this verb, and adds the name of the file.
     fn spell(&self, analysis: &mut Analysis) {
         spell(self.dialect, &mut analysis.findings);
         if let Some(file) = self.file {
@@ -111,7 +114,7 @@ impl Showing<'_> {
         }
     }
 
-    /// After an interrupt: where the samples are, and how to add to them.
+    /// After an interruption, says where the samples are and how to add to them.
     fn say_how_to_go_on(&self, analysis: &Analysis) {
         let measures = matches!(self.dialect, Dialect::Run | Dialect::Bench | Dialect::Tests);
         if let Some(path) = self.file.filter(|_| measures && !self.show.quiet)
@@ -123,7 +126,7 @@ impl Showing<'_> {
     }
 }
 
-/// The same of series that are compared with nobody: the screen has one line for each.
+/// Like [`present`], for series without a comparison: one line each on the screen.
 pub(crate) fn numbers(
     how: Showing<'_>,
     analysis: &mut Analysis,
@@ -150,7 +153,7 @@ pub(crate) fn numbers(
     exported
 }
 
-/// Writes every export that was asked for, and reports the first that failed.
+/// Writes every requested export, and returns the first error.
 pub(crate) fn export_all(
     how: Showing<'_>,
     analysis: &Analysis,
@@ -183,13 +186,13 @@ pub(crate) fn export_all(
     exported.into_iter().collect()
 }
 
-/// The result as JSON, with the four steps where they were asked for.
+/// Returns the result as JSON, with the four steps if they were requested.
 fn report(analysis: &Analysis, chains: &[Protocol], meta: &Meta) -> anyhow::Result<String> {
     let rigorous = (!chains.is_empty()).then(|| Rigorous::new(analysis, chains));
     Ok(json::text(&Decision { rigorous, ..json::of_analysis(analysis, meta) })?)
 }
 
-/// Shows the protocol, and writes the exports of the analysis; in JSON both stand together.
+/// Shows the protocol, and writes the exports of the analysis; JSON output contains both.
 pub(crate) fn protocol(
     how: Showing<'_>,
     analysis: &mut Analysis,
@@ -209,7 +212,7 @@ pub(crate) fn protocol(
     exported
 }
 
-/// What a report says about the run, apart from its analysis.
+/// Returns what a report says about the run apart from its analysis.
 pub(crate) fn meta_of(verb: &str, samples: &Samples, file: Option<&Path>) -> Meta {
     Meta {
         verb: verb.to_owned(),
@@ -219,7 +222,7 @@ pub(crate) fn meta_of(verb: &str, samples: &Samples, file: Option<&Path>) -> Met
     }
 }
 
-/// What a file holds that `--export` names: a report, or the samples themselves.
+/// Content of a file named by `--export`: a report, or the samples themselves.
 #[derive(Clone, Copy)]
 enum Form {
     Json,
@@ -244,11 +247,11 @@ fn form_of(path: &Path) -> anyhow::Result<Form> {
     })
 }
 
-/// Rejects `--fail-if` for fewer than two sides before anything is measured, because it could never come true. `there_is` names the only side;
-/// `instead` says how to give another.
+/// Rejects `--fail-if` for fewer than two sides before anything is measured, because it could never
+/// come true. `there_is` names the only side; `instead` says how to give another.
 ///
 /// # Errors
-/// With fewer than two sides.
+/// If there are fewer than two sides.
 pub(crate) fn check_fail_if(
     fail_if: &[FailIf],
     sides: usize,
@@ -261,10 +264,10 @@ pub(crate) fn check_fail_if(
     Ok(())
 }
 
-/// Refuses `--fail-if slower` and `faster` for a metric without a direction.
+/// Rejects `--fail-if slower` and `faster` for a metric without a direction.
 ///
 /// # Errors
-/// With how to say it.
+/// A message that says how to give one.
 pub(crate) fn check_direction(
     samples: &Samples,
     primary: Option<&str>,
@@ -285,7 +288,7 @@ pub(crate) fn check_direction(
     }
 }
 
-/// Why a metric can't be called better or worse, and how that is mended.
+/// Returns the message that a metric has no better direction, and how to give one.
 pub(crate) fn no_direction(metric: &Metric) -> String {
     format!(
         "nothing says which direction of `{}` ({}) is better; say it with --better lower or --better higher",
@@ -294,7 +297,8 @@ pub(crate) fn no_direction(metric: &Metric) -> String {
     )
 }
 
-/// Returns true if the recordings of the subject's side and of the reference alternate, so that the interval includes drift.
+/// Returns true if the recordings of the subject's side and of the reference alternate, so that the
+/// interval includes drift.
 fn alternate(analysis: &Analysis, of: usize) -> bool {
     let Some(subject) = analysis.subjects.get(of) else { return false };
     let side = analysis.sides.get(subject.side).map(|side| side.name.as_str());
@@ -306,8 +310,9 @@ fn alternate(analysis: &Analysis, of: usize) -> bool {
     analysis.findings.iter().any(is_of)
 }
 
-/// The exit status that `--fail-if` asks for. What was recorded apart can't prove programs different, so it is inconclusive, and so is what
-/// has no comparison. One comparison that came true is enough.
+/// Returns the exit status that `--fail-if` asks for. Separate recordings cannot prove programs
+/// different, so they are inconclusive, and so is a missing comparison. A single comparison that
+/// came true is enough to fail.
 pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
     if fail_if.is_empty() {
         return Ending::Fine;
@@ -320,7 +325,7 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
             FailIf::Equivalent => verdict == Verdict::Equivalent,
         })
     };
-    // Nothing is known of the difference to a reference that failed.
+    // Nothing is known about the difference to a reference that failed.
     let failed = |c: &assay_analysis::Comparison| {
         c.failing.as_ref().is_some_and(|own| own.subject == c.against)
     };

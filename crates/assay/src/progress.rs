@@ -1,6 +1,8 @@
-//! Progress on the terminal: drawn only between runs, never while one is timed, and at most five times a second.
+//! Progress on the terminal, drawn only between runs, never while one is timed, and at most five
+//! times a second.
 //!
-//! Nothing is drawn in the background. Without a terminal nothing is drawn at all. What the line says is the report's business.
+//! Nothing is drawn in the background, and without a terminal nothing is drawn at all. The report
+//! crate chooses the words.
 
 use crate::output;
 use assay_analysis::Experiment;
@@ -15,22 +17,22 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// At most one drawing in so much time.
+/// Minimum time between two drawings.
 const EVERY: Duration = Duration::from_millis(200);
-/// Nothing is drawn in the first moments: most questions about quick commands are answered before.
+/// Initial time without drawing: most comparisons of fast commands are finished by then.
 const QUIET_AT_FIRST: Duration = Duration::from_millis(400);
-/// No line holds more subjects.
+/// Maximum number of subjects in a line.
 const MOST_NAMES: usize = 6;
-/// Steps of the bar.
+/// Number of steps of the bar.
 const STEPS: u64 = 1000;
 
-/// Fewer values than these are done with before anybody would read about it,
+/// Number of values from which work takes long enough to be worth a progress line.
 const MANY_VALUES: usize = 500_000;
-/// and so are files of fewer bytes.
+/// Size of files from which reading takes long enough to be worth a progress line, bytes.
 const MANY_BYTES: u64 = 8 << 20;
 
-/// The line that says what is being done with millions of values: `comparing: validity (5 of 8)`. It is drawn as each phase
-/// begins; how long that will take is not guessed.
+/// The line that shows work on millions of values: `comparing: validity (5 of 8)`. It is drawn as
+/// each phase begins; its duration is not estimated.
 pub(crate) struct Work {
     bar: Option<ProgressBar>,
     what: &'static str,
@@ -39,8 +41,8 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// Work on files, of which reading them is the first phase. Nothing is drawn for small ones, when `quiet`, or when standard
-    /// error is no terminal.
+    /// Starts work on files; reading them is the first phase. Nothing is drawn for small files, if
+    /// `quiet`, or if standard error is not a terminal.
     pub fn on_files(quiet: bool, what: &'static str, files: &[PathBuf]) -> Self {
         let work = Self::new(quiet, what, None);
         let bytes: u64 = files.iter().filter_map(|file| Some(fs::metadata(file).ok()?.len())).sum();
@@ -51,7 +53,8 @@ impl Work {
         work
     }
 
-    /// Work on so many values, in so many phases. When nothing is drawn is as of [`Work::on_files`].
+    /// Starts work on this many values, in this many phases. Draws nothing in the same cases as
+    /// [`Work::on_files`].
     pub fn on_values(quiet: bool, what: &'static str, values: usize, phases: usize) -> Self {
         Self::new(quiet || values < MANY_VALUES, what, Some(phases))
     }
@@ -61,7 +64,8 @@ impl Work {
         Self { bar, what, begun: Cell::new(0), phases: Cell::new(phases) }
     }
 
-    /// The files are read, and so many phases follow; few values are not worth a line.
+    /// Notes that the files are read and that `phases` phases follow; a small number of values is
+    /// not worth a line.
     pub fn read(&mut self, values: usize, phases: usize) {
         if values < MANY_VALUES {
             self.end();
@@ -86,11 +90,11 @@ impl Work {
             }
             None => bar.set_message(format!("{what}: {phase}")),
         }
-        // A bar draws at most so often by itself, and what comes next may take long.
+        // A bar limits its own drawing rate, and the next phase may take long.
         bar.force_draw();
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -98,7 +102,7 @@ impl Work {
     }
 }
 
-/// A bar that nothing is drawn of yet.
+/// Returns a bar that is not drawn yet.
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::stderr_with_hz(20));
     let style = ProgressStyle::with_template("▕{bar:10}▏ {wide_msg}");
@@ -108,7 +112,8 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// The line on which a measuring verb shows how far it is. It stays invisible when `quiet`, or when standard error is no terminal.
+/// The progress line of a verb that measures. It is invisible if `quiet`, or if standard error is
+/// not a terminal.
 pub(crate) struct Line {
     bar: Option<ProgressBar>,
     quiet: bool,
@@ -122,7 +127,7 @@ impl Line {
         Self { bar, quiet, began: Instant::now(), drawn: Cell::new(None) }
     }
 
-    /// Says something above the bar, or as a plain line; nothing when `quiet`.
+    /// Prints a message above the bar, or as a plain line; nothing if `quiet`.
     pub fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
@@ -131,7 +136,8 @@ impl Line {
         }
     }
 
-    /// Names the machine, to those who see the line; and says what a portable runner does not do, before anybody waits for it.
+    /// Names the machine if the line is visible, and warns about what a portable runner does not do
+    /// before the user waits for it.
     pub fn machine(&self, environment: &Environment) {
         if self.bar.is_some() {
             self.say(&machine(environment));
@@ -141,7 +147,7 @@ impl Line {
         }
     }
 
-    /// Whether the line is to be drawn now.
+    /// Returns true if the line is to be drawn now.
     pub fn is_due(&self) -> bool {
         let is_early = || {
             let before = self.drawn.get();
@@ -154,7 +160,7 @@ impl Line {
         true
     }
 
-    /// Draws what share is done, and these words.
+    /// Draws the fraction done, and these words.
     pub fn draw(&self, share: f64, words: String) {
         if let Some(bar) = &self.bar {
             bar.set_position((share.clamp(0.0, 1.0) * STEPS as f64) as u64);
@@ -162,7 +168,7 @@ impl Line {
         }
     }
 
-    /// Begins anew, at nothing.
+    /// Starts again at zero.
     fn reset(&self, words: &'static str) {
         if let Some(bar) = &self.bar {
             bar.reset();
@@ -170,7 +176,7 @@ impl Line {
         }
     }
 
-    /// Takes the line away, so that the screen can be printed.
+    /// Removes the line, so that the result can be printed.
     pub fn end(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -178,7 +184,7 @@ impl Line {
     }
 }
 
-/// The share of a plan that is done.
+/// Returns the fraction of a plan that is done.
 pub(crate) fn share_done(plan: &Plan, standing: &Standing<'_>) -> f64 {
     let by_time = plan.budget_seconds.map_or(0.0, |budget| standing.seconds / budget);
     let by_blocks =
@@ -186,7 +192,7 @@ pub(crate) fn share_done(plan: &Plan, standing: &Standing<'_>) -> f64 {
     by_time.max(by_blocks)
 }
 
-/// The blocks of a plan that takes just so many.
+/// Returns the number of blocks of a plan with a fixed number.
 fn planned(plan: &Plan) -> Option<u32> {
     match plan.stop {
         StopRule::Fixed { blocks } => Some(blocks),
@@ -194,59 +200,61 @@ fn planned(plan: &Plan) -> Option<u32> {
     }
 }
 
-/// The line that shows how far a run is.
+/// The progress line of a run.
 pub(crate) struct Progress {
     line: Line,
     plan: Plan,
     names: Vec<String>,
     unit: Unit,
-    /// What is done for a span of time, whatever comes out; `None`: an experiment that ends with an answer.
+    /// Activity with a fixed duration, regardless of the result; `None` for an experiment that ends
+    /// with an answer.
     what: Option<&'static str>,
 }
 
 impl Progress {
-    /// A line for this run.
+    /// Creates a line for this run.
     pub fn new(quiet: bool, environment: &Environment, names: Vec<String>, plan: Plan) -> Self {
         let line = Line::new(quiet);
         line.machine(environment);
         Self { line, plan, names, unit: Unit::Second, what: None }
     }
 
-    /// A line for runs that are taken for the time that `plan` gives, whatever comes out. `what` stands before their number.
+    /// Creates a line for runs that last as long as `plan` says, regardless of the result. `what`
+    /// is shown before their number.
     pub fn of_span(quiet: bool, environment: &Environment, what: &'static str, plan: Plan) -> Self {
         Self { what: Some(what), ..Self::new(quiet, environment, Vec::new(), plan) }
     }
 
-    /// Another such line, after the first is taken away.
+    /// Replaces the line by another one of this kind.
     pub fn next_span(&mut self, what: &'static str, plan: Plan) {
         self.line.reset("");
         (self.what, self.plan) = (Some(what), plan);
     }
 
-    /// Shows that something is done which takes a moment, with no sign of how far it is.
+    /// Shows an activity that takes a moment, without a fraction done.
     pub fn busy(&self, what: &'static str) {
         self.line.reset(what);
     }
 
-    /// After warming up it is known what decides, and the plan may have changed.
+    /// Takes over the plan and the deciding metric, which may have changed during warm-up.
     pub fn follow(&mut self, plan: &Plan, primary: &Metric) {
         self.plan = plan.clone();
         self.unit = primary.unit.clone();
     }
 
-    /// Says something above the line.
+    /// Prints a message above the line.
     pub fn say(&self, line: &str) {
         self.line.say(line);
     }
 
-    /// Shows that a warm-up is under way.
+    /// Shows that a warm-up is running.
     pub fn warm_up(&self, block: usize, blocks: u32) {
         if self.line.is_due() {
             self.line.draw(0.0, format!("warming up, block {} of {blocks}", block + 1));
         }
     }
 
-    /// Shows how far the run is and what it would say now.
+    /// Shows the progress and the result at this point.
     pub fn show(&self, standing: Standing<'_>) {
         if self.line.is_due() {
             let share = share_done(&self.plan, &standing);
@@ -268,11 +276,11 @@ impl Progress {
         };
         let subjects: Vec<SubjectStanding> =
             self.names.iter().take(MOST_NAMES).enumerate().map(standing).collect();
-        // All are known from the first complete block on, and none before.
+        // All differences are known from the first complete block on, and none before.
         let mut compared = subjects.iter().filter_map(|s| s.difference.as_ref()).peekable();
         let whole = self.names.len() <= MOST_NAMES;
         let settled = whole && compared.peek().is_some() && compared.all(|d| d.is_settled());
-        // At least a second, since nobody reads less.
+        // At least one second, because shorter times cannot be read.
         let blocks = experiment.blocks();
         let rate = elapsed_seconds / blocks.max(1) as f64;
         let ahead = subjects.iter().filter_map(|s| s.difference.as_ref());
@@ -294,7 +302,7 @@ impl Progress {
         status(&told, output::width_of_progress(), output::unicode())
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn end(&self) {
         self.line.end();
     }

@@ -1,5 +1,5 @@
-//! The forms in which samples are handed on, all observations of them: what `--export` and `assay convert` can write, and by which ending of
-//! a file each is known.
+//! The formats with all observations that `--export` and `assay convert` can write, and the file
+//! name endings that select them.
 
 use assay_data::export::{Escapes, Plain};
 use assay_data::{Samples, assay_file, export};

@@ -1,4 +1,5 @@
-//! The file that observations are recorded in as they are measured. When it can't be written any more, measuring goes on.
+//! The file in which observations are recorded while measuring. If it cannot be written any more,
+//! measuring continues.
 
 use crate::args::KeepArgs;
 use crate::store::Named;
@@ -15,20 +16,21 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where observations are recorded as they are measured.
+/// Records observations while they are measured.
 pub(crate) struct Record {
     /// The file; `None` once writing failed.
     pub writer: Option<Writer<File>>,
     /// Its path.
     pub path: PathBuf,
-    /// Why writing failed.
+    /// The reason why writing failed.
     pub failure: Option<String>,
-    /// The record that had this path before; it goes when this one has its end.
+    /// An earlier record with the same path, which is removed when this one is complete.
     pub earlier: Option<PathBuf>,
 }
 
 impl Record {
-    /// Does something with the writer; after the first failure nothing more is written, and measuring goes on.
+    /// Applies an operation to the writer. After the first failure nothing more is written, and
+    /// measuring continues.
     fn write(&mut self, step: impl FnOnce(&mut Writer<File>) -> io::Result<()>) {
         let Some(writer) = &mut self.writer else { return };
         if let Err(error) = step(writer) {
@@ -37,7 +39,8 @@ impl Record {
         }
     }
 
-    /// Opens the record, if there is to be one. The state directory may be out of reach: that is reported, and measuring goes on.
+    /// Opens the record if one is wanted. If the state directory is unavailable, that is reported,
+    /// and measuring continues.
     pub fn open(keep: &KeepArgs, began: &jiff::Timestamp, samples: &Samples) -> Option<Self> {
         if keep.no_save {
             return None;
@@ -57,10 +60,11 @@ impl Record {
         Some(begun.unwrap_or_else(failed))
     }
 
-    /// Begins the record of these samples in the file that the user named by this option. That an earlier record gives way to it is said.
+    /// Starts the record of these samples in the file that the user named with `option`, and
+    /// reports if it replaces an earlier record.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it cannot be written.
     pub fn named(option: &str, path: &Path, samples: &Samples) -> anyhow::Result<Self> {
         let Named { file, earlier } = store::open_named(option, path)?;
         if let Some(earlier) = &earlier {
@@ -85,7 +89,7 @@ impl Record {
         Ok(Self { writer: Some(writer), path, failure: None, earlier })
     }
 
-    /// A finding that says that nothing could be saved, if so.
+    /// Returns a finding if nothing could be saved.
     pub fn not_saved(&self) -> Option<Finding> {
         let failure = self.failure.as_ref()?;
         let place = match self.path.as_os_str().is_empty() {
@@ -135,7 +139,7 @@ impl Recorder for Record {
         self.write(|writer| writer.environment(late_facts));
         self.write(|writer| writer.stop(reason, blocks));
         if let Some(earlier) = self.earlier.take().filter(|_| self.failure.is_none()) {
-            // What can't be removed stays beside the new one.
+            // If it cannot be removed it stays next to the new one.
             let _stays = std::fs::remove_file(earlier);
         }
     }

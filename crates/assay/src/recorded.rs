@@ -1,6 +1,7 @@
-//! A session that is recorded: what every verb that measures does with it in the same way. It begins, in a file of its own or in the one that it
-//! goes on with, is measured, closed, shown, kept in the history, and comes to an exit status. What is measured, and what is said meanwhile, is the
-//! verb's own.
+//! A recorded session: the steps that are the same for every verb that measures. It starts in a new
+//! file or continues an existing one, measures, closes the record, shows the result, adds it to the
+//! history, and returns an exit status. The verb decides what is measured and what is shown in the
+//! process.
 
 use crate::args::KeepArgs;
 use crate::ending::{close, ending};
@@ -15,10 +16,11 @@ use jiff::Timestamp;
 use std::path::Path;
 use std::time::Instant;
 
-/// Runs a verb: `measure` anew, or `resume` the file that was named. That the user stopped it before anything was measured is no error.
+/// Runs a verb: calls `measure`, or `resume` with the named file. It is not an error if the user
+/// interrupts before anything is measured.
 ///
 /// # Errors
-/// When files can't be written or read, and what the verb's own steps can't go on from.
+/// If files cannot be written or read, or a step of the verb fails.
 pub(crate) fn run(
     record: &RecordArgs,
     measure: impl FnOnce() -> anyhow::Result<Ending>,
@@ -40,10 +42,10 @@ pub(crate) fn run(
     }
 }
 
-/// A recorded run that is to be resumed, with the arguments that this verb began it with.
+/// Reads a recorded run that is to be resumed, with the arguments that this verb was started with.
 ///
 /// # Errors
-/// When it can't be read, was begun by another verb, or lacks what measuring again takes.
+/// If it cannot be read, was started by another verb, or lacks what is needed to continue.
 pub(crate) fn begun<A: clap::Args>(
     record: &RecordArgs,
     path: &Path,
@@ -56,7 +58,7 @@ pub(crate) fn begun<A: clap::Args>(
     Ok((recorded, first))
 }
 
-/// A session that is recorded.
+/// A recorded session.
 pub(crate) struct Recorded<'a, S: Source> {
     /// The session.
     pub session: Session<'a, S, Record>,
@@ -64,7 +66,7 @@ pub(crate) struct Recorded<'a, S: Source> {
 }
 
 impl<S: Source<Error = RunError>> Recorded<'_, S> {
-    /// A session of a source, that the user may stop. It begins now.
+    /// Creates a session of a source that the user may interrupt. It starts now.
     pub fn new(source: S) -> Self {
         let (began, clock) = (Timestamp::now(), Instant::now());
         let session = Session::new(source, move || clock.elapsed().as_secs_f64());
@@ -73,10 +75,11 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
         Self { session, began }
     }
 
-    /// Begins the experiment and its record, or brings both to where `recorded` stopped. Why it is over comes back where nothing is left to measure.
+    /// Starts the experiment and its record, or restores both to where `recorded` stopped. Returns
+    /// why the experiment is over if nothing is left to measure.
     ///
     /// # Errors
-    /// When what was recorded is not the same experiment, or can't be gone on with.
+    /// If the recording is of a different experiment, or cannot be continued.
     pub fn begin(
         &mut self,
         (keep, earlier): (&KeepArgs, &ResumeArgs),
@@ -93,7 +96,7 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
         Ok(resume::go_on(resumption, session, *began)?)
     }
 
-    /// Measures to the end, unless that is reached.
+    /// Measures to the end, unless it is `done`.
     pub fn measure(
         &mut self,
         done: Option<StopReason>,
@@ -105,11 +108,11 @@ impl<S: Source<Error = RunError>> Recorded<'_, S> {
         }
     }
 
-    /// Closes the record, with facts that were known only now; shows what came of it, keeps it in the history if that was asked for, and says how it
-    /// ended.
+    /// Closes the record with facts that became known only now, shows the result, adds it to the
+    /// history if requested, and returns how the run ended.
     ///
     /// # Errors
-    /// What `show` and the history can't go on from.
+    /// If `show` or the history fails.
     pub fn end(
         &mut self,
         args: &RecordArgs,

@@ -1,7 +1,9 @@
-//! `--resume FILE`: whether the experiment at hand is the one that the file began, and what differs if not.
+//! `--resume FILE`: checks whether the experiment at hand is the one that the file began, and
+//! reports what differs if not.
 //!
-//! A resumed experiment must be one experiment: the same commands, the same programs to the byte, the same machine. Otherwise
-//! what the file holds and what comes would be put into one block design that never took place.
+//! A resumed experiment must be one experiment: the same commands, programs that are identical byte
+//! for byte, the same machine. Otherwise old and new observations would be combined in a block
+//! design that never took place.
 
 use crate::args::{KeepArgs, ShowArgs};
 use crate::history::KeepInHistoryArgs;
@@ -150,7 +152,7 @@ pub(crate) fn check(
     other_options: bool,
 ) -> anyhow::Result<Resumption> {
     let path = earlier.resume.clone().unwrap_or_default();
-    // Rows that runs discover are not declared before the first.
+    // Rows that runs discover are not declared before the first run.
     let mut declared = Samples::new(Vec::new());
     let own = recorded.subjects.iter().filter(|subject| subject.row < now.rows.len());
     declared.subjects = own.cloned().collect();
@@ -186,7 +188,7 @@ pub(crate) fn go_on<S: Source>(
     session.recorder =
         Some(Record { writer: Some(writer), path: path.clone(), failure: None, earlier: None });
     session.resume(samples, since_start).map_err(|error| {
-        // What is in the file stays as it is.
+        // Leave the file unchanged.
         session.recorder = None;
         refused(error.to_string())
     })

@@ -1,4 +1,5 @@
-//! Sides that are git revisions, each built in a tree of its own before anything is measured: of benchmark programs, and of servers.
+//! Sides that are git revisions, each built in its own tree before anything is measured, for
+//! benchmark programs and for servers.
 
 use crate::output;
 use crate::run_error::RunError;
@@ -9,20 +10,21 @@ use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// So much of a commit's name distinguishes it from all others, for people.
+/// Number of hex digits of a commit's name that are shown.
 const SHORT: usize = 12;
 
-/// What is to be made ready.
+/// The revisions to prepare.
 pub(crate) struct Wanted<'a> {
-    /// Revisions as they were typed; `.` is the working tree.
+    /// Revisions as typed; `.` is the working tree.
     pub revisions: &'a [String],
     /// The shell line that builds one.
     pub line: &'a str,
-    /// The program that is to be there then, by its path from the top of the tree, or in the PATH.
+    /// The program that the build produces, by its path from the top of the tree, or a program in
+    /// PATH.
     pub program: &'a Command,
-    /// How often each is linked; `None`: once, as the line does.
+    /// Number of times to link each; `None` for once, as the line does.
     pub links: Option<Links>,
-    /// What to type if two are meant to be the same; `None`: that was typed.
+    /// The option that permits equal revisions; `None` if it was given.
     pub if_same: Option<&'a str>,
     pub quiet: bool,
 }
@@ -31,20 +33,21 @@ pub(crate) struct Wanted<'a> {
 pub(crate) struct Prepared {
     /// Their programs, each in its own directory.
     pub commands: Vec<Command>,
-    /// All links of each, where there are several.
+    /// All links of each revision, if there are several.
     pub links: Option<Vec<Vec<Command>>>,
-    /// What should be known of them.
+    /// Findings about them.
     pub findings: Vec<Finding>,
     /// Their commits, as facts.
     commits: Vec<Option<String>>,
-    /// While these live, nobody takes their trees away.
+    /// Keep the trees from being removed.
     _built: Vec<Built>,
 }
 
-/// Builds all revisions. Same ones are refused unless that is meant.
+/// Builds all revisions. Equal revisions are rejected unless that is intended.
 ///
 /// # Errors
-/// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`].
+/// If a revision does not exist, does not build, or does not produce the program;
+/// [`RunError::Interrupted`].
 pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     let mut repository = repository()?;
     let asked = wanted.revisions.iter().map(|written| repository.revision(written));
@@ -98,27 +101,27 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     })
 }
 
-/// The build line of programs that need none.
+/// The build line of programs that need no build.
 pub(crate) const NO_BUILD: &str = ":";
 
-/// The repository here, with the place for its built revisions.
+/// Returns the repository of the current directory, with the directory for its built revisions.
 ///
 /// # Errors
-/// When there is none, or no such place.
+/// If there is none, or there is no such directory.
 pub(crate) fn repository() -> anyhow::Result<Repository> {
     let cache = cache_directory()
         .context("neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in")?;
     Repository::around(Path::new("."), &cache.join("revisions")).map_err(told)
 }
 
-/// What is done to a revision that is linked several times.
+/// Describes the linking of a revision that is linked several times.
 fn linking(links: &Links) -> String {
     let by = links.linker.map_or(String::new(), |linker| format!(" by {}", linker.name()));
     format!("building it and linking it {} times, shuffled{by}", links.count)
 }
 
 impl Prepared {
-    /// Sets the commit of every side, as a fact.
+    /// Records the commit of every side as a fact.
     pub fn record(&self, sides: impl Iterator<Item = String>, environment: &mut Environment) {
         for (index, side) in sides.enumerate() {
             let commit = self.commits.get(index).or(self.commits.last());
@@ -129,7 +132,7 @@ impl Prepared {
     }
 }
 
-/// What is said while a revision is made ready.
+/// Returns the message shown while a revision is prepared.
 pub(crate) fn staged(name: &str, stage: Stage<'_>, links: Option<&Links>) -> String {
     match stage {
         Stage::Waiting => format!("{name}: another assay builds it; waiting"),
@@ -141,7 +144,7 @@ pub(crate) fn staged(name: &str, stage: Stage<'_>, links: Option<&Links>) -> Str
     }
 }
 
-/// The directory in which `assay` keeps what it can make anew.
+/// Returns the directory for what `assay` can recreate.
 pub(crate) fn cache_directory() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -149,7 +152,7 @@ pub(crate) fn cache_directory() -> Option<PathBuf> {
     Some(cache.join("assay"))
 }
 
-/// An interruption is reported as those of measuring are.
+/// Converts an error, so that an interruption is reported like one while measuring.
 pub(crate) fn told(error: RevisionError) -> anyhow::Error {
     match error {
         RevisionError::Interrupted => RunError::Interrupted(
@@ -160,7 +163,7 @@ pub(crate) fn told(error: RevisionError) -> anyhow::Error {
     }
 }
 
-/// A revision for people: as written, with its commit.
+/// Returns a revision for display: as typed, with its commit.
 pub(crate) fn named(revision: &Revision) -> String {
     match &revision.commit {
         _ if revision.is_working_tree => "the working tree".to_owned(),
@@ -173,7 +176,7 @@ fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
 
-/// Sees to it that no two revisions are the same.
+/// Checks that no two revisions are the same.
 fn check_differ(
     revisions: &[Revision],
     repository: &mut Repository,
@@ -203,7 +206,8 @@ fn check_differ(
     Ok(())
 }
 
-/// Of changes that are in no commit, where the commit that they belong to is measured and they are not.
+/// Returns a finding if there are uncommitted changes and the commit that they are based on is
+/// measured without them.
 fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
     let without = revisions.iter().find(|revision| revision.commit == head.commit)?;
     if revisions.iter().any(|revision| revision.is_working_tree) {
@@ -217,10 +221,10 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
     Some(finding.advise(Action::WorkingTree))
 }
 
-/// The program of a revision that was built.
+/// Returns the program of a built revision.
 ///
 /// # Errors
-/// When it is not there.
+/// If it does not exist.
 pub(crate) fn found(
     program: &Command,
     built: &Built,
@@ -228,7 +232,7 @@ pub(crate) fn found(
 ) -> anyhow::Result<Command> {
     let mut command = program.clone();
     command.cwd = Some(built.directory.clone());
-    // A name without a slash would be looked for in PATH, and mean the same for all revisions.
+    // A name without a slash would be looked up in PATH, and be the same program for all revisions.
     let own = built.directory.join(&command.argv[0]);
     if !program.argv[0].to_string_lossy().contains('/') && own.is_file() {
         command.argv[0] = [OsString::from("./"), program.argv[0].clone()].into_iter().collect();

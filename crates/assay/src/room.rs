@@ -1,11 +1,11 @@
-//! Asks for a room of our own for temporary files, and says in words why there is none.
+//! Creates a private temporary directory, and explains a failure.
 
 use assay_measure::room::{Room, is_full};
 
-/// A directory that is this user's alone, and goes when it is dropped.
+/// Returns a directory that only this user can access, removed on drop.
 ///
 /// # Errors
-/// When the directory for temporary files can't be written.
+/// If the directory for temporary files is not writable.
 pub(crate) fn temporary() -> anyhow::Result<Room> {
     Room::temporary().map_err(|(parent, error)| {
         anyhow::anyhow!(

@@ -1,4 +1,4 @@
-//! Why measuring could not go on, whatever is measured.
+//! Reasons why measuring could not continue, whatever is measured.
 
 use crate::Ending;
 use assay_data::source::Obstacle;
@@ -6,7 +6,7 @@ use assay_measure::MeasureError;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::KnobError;
 
-/// Why measuring could not go on.
+/// The reason why measuring could not continue.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     /// A measured command failed.
@@ -15,16 +15,16 @@ pub(crate) enum RunError {
     /// A hook failed.
     #[error(transparent)]
     Hook(#[from] HookError),
-    /// The runner can't go on.
+    /// The runner cannot continue.
     #[error(transparent)]
     Measure(MeasureError),
-    /// What a metric is to be read from does not hold it.
+    /// The source of a metric does not contain it.
     #[error("{0}")]
     Reading(String),
-    /// The machine can't be set as was asked for.
+    /// A requested machine setting is not possible.
     #[error(transparent)]
     Knob(#[from] KnobError),
-    /// The user stopped it, and no whole observation came of that.
+    /// The user interrupted before a complete observation.
     #[error("interrupted {0}")]
     Interrupted(String),
 }
@@ -41,7 +41,7 @@ impl From<MeasureError> for RunError {
 }
 
 impl RunError {
-    /// How the process ends because of it.
+    /// Returns how the process ends because of it.
     pub fn ending(&self) -> Ending {
         match self {
             Self::Failed(_) | Self::Hook(_) => Ending::CommandFailed,
@@ -50,7 +50,7 @@ impl RunError {
         }
     }
 
-    /// The same for the engine: an interruption is no error to it, nor is a run that was lost.
+    /// Converts it for the engine, to which neither an interruption nor a lost run is an error.
     pub fn obstacle(self) -> Obstacle<Self> {
         match self {
             Self::Interrupted(_) => Obstacle::Interrupted,

@@ -1,31 +1,31 @@
-//! Parameter scans: `-P n=1..8`, from the text of the option to the combinations that are measured, and their values put into
-//! the commands.
+//! Parameter scans: `-P n=1..8`, from the text of the option to the combinations that are measured,
+//! and the substitution of values into commands.
 //!
-//! A dimension is one parameter with its values; dimensions are multiplied, or walked in step with `--zip`. A command may have
-//! values of its own (`2:n=…`), which stand in for the general ones one by one, so that it is still clear what is compared with
-//! what. Nothing is run or asked here.
+//! A dimension is one parameter with its values; dimensions are multiplied, or walked in step with
+//! `--zip`. A command may have its own values (`2:n=…`), which replace the general ones one by one,
+//! so that it stays clear what is compared with what. Nothing is run or asked here.
 
 use anyhow::{Context, bail, ensure};
 use assay_data::ParameterValue;
 use std::collections::BTreeMap;
 
-/// The most values of one parameter: more can't be meant.
+/// Maximum number of values of one parameter; more cannot be intended.
 const MOST_VALUES: usize = 1_000_000;
-/// Decimals that the ends and the step of a range may have.
+/// Maximum number of decimals in the ends and the step of a range.
 const MOST_DECIMALS: usize = 9;
 
 /// One parameter and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dimension {
     name: String,
-    /// The values for every command that has none of its own.
+    /// Values for every command that has none of its own.
     general: Option<Vec<String>>,
-    /// The values of single commands, counted from 0.
+    /// Values of single commands, counted from 0.
     own: BTreeMap<usize, Vec<String>>,
 }
 
 impl Dimension {
-    /// How many values it walks through.
+    /// Returns the number of values.
     fn len(&self) -> usize {
         self.general.iter().chain(self.own.values()).map(Vec::len).next().unwrap_or(0)
     }
@@ -36,7 +36,7 @@ impl Dimension {
     }
 }
 
-/// All parameters of a run; none for a run that scans nothing.
+/// All parameters of a run; empty if nothing is scanned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Scan {
     dimensions: Vec<Dimension>,
@@ -44,7 +44,7 @@ pub(crate) struct Scan {
 }
 
 impl Scan {
-    /// The scan that the options describe, for so many commands.
+    /// Parses the options that describe a scan over this many commands.
     pub fn parse(parameters: &[String], zip: bool, commands: usize) -> anyhow::Result<Self> {
         let mut dimensions: Vec<Dimension> = Vec::new();
         for text in parameters {
@@ -93,12 +93,12 @@ impl Scan {
         Ok(Self { dimensions, zip })
     }
 
-    /// True when nothing is scanned.
+    /// Returns true if nothing is scanned.
     pub fn is_empty(&self) -> bool {
         self.dimensions.is_empty()
     }
 
-    /// How many combinations there are: 1 when nothing is scanned; `None` when they can't be counted.
+    /// Returns the number of combinations: 1 if nothing is scanned; `None` if it overflows.
     pub fn combinations(&self) -> Option<usize> {
         if self.zip {
             return Some(self.dimensions.first().map_or(1, Dimension::len));
@@ -106,10 +106,10 @@ impl Scan {
         self.dimensions.iter().try_fold(1_usize, |product, d| product.checked_mul(d.len()))
     }
 
-    /// The parameters of a command in a combination, by name, in the order in which they were given.
+    /// Returns the parameters of a command in a combination, in the order in which they were given.
     pub fn parameters(&self, combination: usize, command: usize) -> Vec<(String, ParameterValue)> {
         let mut found = Vec::new();
-        // The last parameter changes fastest, as nested loops would have it.
+        // The last parameter changes fastest, as in nested loops.
         let mut rest = combination;
         for dimension in self.dimensions.iter().rev() {
             let index = if self.zip { combination } else { rest % dimension.len().max(1) };
@@ -122,8 +122,8 @@ impl Scan {
         found
     }
 
-    /// Checks that every parameter is used by somebody: in one of these texts, which belong to the commands of these numbers
-    /// (from 0; `None`: to all).
+    /// Checks that every parameter is used in one of these texts, each of which belongs to the
+    /// command of that index (from 0; `None` for all).
     pub fn check_use(
         &self,
         texts: &[(Option<usize>, &str)],
@@ -155,7 +155,8 @@ impl Scan {
     }
 }
 
-/// A text with the values put in for `{name}`. Braces around anything else stay: shells and programs use them too.
+/// Replaces `{name}` in a text by the values. Other braces stay, because shells and programs use
+/// them as well.
 pub(crate) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -181,7 +182,7 @@ pub(crate) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> Strin
     filled
 }
 
-/// Reads `[N:]NAME=VALUES`.
+/// Parses `[N:]NAME=VALUES`.
 fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)> {
     let (head, values) = text.split_once('=').with_context(|| {
         format!(
@@ -203,7 +204,7 @@ fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)>
     Ok((command, name.to_owned(), values_of(values)?))
 }
 
-/// Reads a range or a list.
+/// Parses a range or a list.
 fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     if let Some((first, rest)) = text.split_once("..")
         && !text.contains(',')
@@ -220,7 +221,7 @@ fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     Ok(values)
 }
 
-/// Reads what follows `A..`: `B`, `B+STEP` or `B*FACTOR`.
+/// Parses what follows `A..`: `B`, `B+STEP` or `B*FACTOR`.
 fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> {
     let (last, step, factor) = match (rest.split_once('+'), rest.split_once('*')) {
         (Some((last, step)), _) => (last, Some(step), None),
@@ -265,7 +266,8 @@ fn range(text: &str, first: Decimal, rest: &str) -> anyhow::Result<Vec<String>> 
     Ok(values)
 }
 
-/// A decimal number, exactly: 0.25 is 25 hundredths. Steps of a range must not gather the errors of binary fractions.
+/// An exact decimal number: 0.25 is 25 hundredths. The steps of a range must not accumulate the
+/// errors of binary fractions.
 #[derive(Clone, Copy, Debug)]
 struct Decimal {
     digits: i64,
@@ -398,7 +400,7 @@ mod tests {
     fn only_the_parameters_own_braces_are_filled() {
         let parameters = [("n".to_owned(), "7".into()), ("no".to_owned(), "x".into())];
         assert_eq!(fill("awk '{print {n}}' {no} {m} {", &parameters), "awk '{print 7}' x {m} {");
-        // A value is never filled in turn.
+        // A value is not substituted again.
         let nested = [("n".to_owned(), "{no}".into()), ("no".to_owned(), "x".into())];
         assert_eq!(fill("{n}", &nested), "{no}");
     }

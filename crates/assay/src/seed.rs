@@ -1,11 +1,12 @@
-//! Seeds that nobody chose. They only have to differ from run to run; they are recorded, so that whatever they led to can be had again.
+//! Seeds that the user did not choose. They only have to differ from run to run; they are recorded,
+//! so that results can be reproduced.
 
 use std::ops::RangeTo;
 
-/// Seeds stay below this, so that every JSON reader keeps them.
+/// Upper bound of seeds, so that every JSON reader represents them exactly.
 pub(crate) const BELOW: RangeTo<u64> = ..1 << 53;
 
-/// A new seed: from the clock's nanoseconds and the process.
+/// Returns a new seed from the clock's nanoseconds and the process id.
 pub(crate) fn fresh() -> u64 {
     let now = jiff::Timestamp::now().as_nanosecond() as u64;
     (now ^ (u64::from(std::process::id()) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11

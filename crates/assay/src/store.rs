@@ -1,7 +1,8 @@
-//! Where runs are kept: the state directory, its names, and how many stay.
+//! The store of recent runs: the state directory, the names of files, and how many are kept.
 //!
-//! Every run that measures is kept without being asked, so that a surprising result can be looked at again. The place is
-//! `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). Reading and writing the format is not done here.
+//! Every run that measures is kept automatically, so that a surprising result can be examined
+//! again. The location is `$XDG_STATE_HOME/assay/runs` (`~/.local/state/assay/runs`). This module
+//! does not read or write the format.
 
 use crate::system;
 use anyhow::Context;
@@ -10,10 +11,10 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Runs that are kept.
+/// Number of runs that are kept.
 const KEEP: usize = 200;
 
-/// The directory in which `assay` keeps what it must not forget; `None` when neither `XDG_STATE_HOME` nor `HOME` says where.
+/// Returns the directory of persistent state; `None` if neither `XDG_STATE_HOME` nor `HOME` is set.
 pub(crate) fn state_directory() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -22,15 +23,16 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     Some(state.join("assay"))
 }
 
-/// The directory of kept runs.
+/// Returns the directory of kept runs.
 fn directory() -> Option<PathBuf> {
     Some(state_directory()?.join("runs"))
 }
 
-/// Opens a new file among the kept runs, named by the time it began. Old ones beyond 200 are removed.
+/// Opens a new file among the kept runs, named after its start time, and removes the oldest runs
+/// beyond 200.
 ///
 /// # Errors
-/// When there is no such place or it can't be written.
+/// If there is no such directory or it cannot be written.
 pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, File)> {
     let directory = directory().context("neither XDG_STATE_HOME nor HOME names a directory")?;
     private::directory(&directory).with_context(|| directory.display().to_string())?;
@@ -45,10 +47,11 @@ pub(crate) fn open_kept(began: &jiff::Timestamp) -> anyhow::Result<(PathBuf, Fil
     Ok((path, file))
 }
 
-/// Finds out before anything is measured whether the file that the user named by this option can become the record.
+/// Checks before measuring whether the file that the user named with `option` can become the
+/// record.
 ///
 /// # Errors
-/// When it is something else that must not be overwritten, or its place is none for a file.
+/// If it is something else that must not be overwritten, or the path cannot hold a file.
 pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
     if path.is_dir() {
         anyhow::bail!("{option} {}: that is a directory; name a file in it", path.display());
@@ -61,7 +64,7 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
             directory.display()
         );
     }
-    // Opening a pipe waits for its reader, and may wait for ever.
+    // Opening a pipe waits for its reader, possibly forever.
     if path.metadata().is_ok_and(|found| system::is_pipe(&found)) {
         anyhow::bail!("{option} {}: that is a pipe; name a file", path.display());
     }
@@ -78,14 +81,15 @@ pub(crate) fn check_named(option: &str, path: &Path) -> anyhow::Result<()> {
 pub(crate) struct Named {
     /// The file, empty.
     pub file: File,
-    /// Where the record that was there before is kept until the new one ends.
+    /// Path of the earlier record until the new one is complete.
     pub earlier: Option<PathBuf>,
 }
 
-/// Opens the file that the user named by this option, if [`check_named`] still has nothing against it. An earlier record is kept beside it.
+/// Opens the file that the user named with `option`, if [`check_named`] still accepts it. An
+/// earlier record is kept next to it.
 ///
 /// # Errors
-/// As there, or when it can't be written.
+/// As in [`check_named`], or if it cannot be written.
 pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<Named> {
     check_named(option, path)?;
     let failed = || format!("cannot write {}", path.display());
@@ -98,7 +102,7 @@ pub(crate) fn open_named(option: &str, path: &Path) -> anyhow::Result<Named> {
     Ok(Named { file: file.with_context(failed)?, earlier })
 }
 
-/// A name beside this one that nobody has.
+/// Returns an unused name in the same directory.
 fn aside(path: &Path) -> PathBuf {
     let named = |number: u32| {
         let mut name = path.as_os_str().to_owned();
@@ -115,20 +119,21 @@ fn looks_like_samples(path: &Path) -> bool {
     read.is_ok() && (start.is_empty() || start.starts_with(b"{\"assay\":"))
 }
 
-/// Removes the oldest runs beyond `keep`, but never the one that was just begun: its name may be older than all others where a clock is
-/// behind. Names sort by time. A file that can't be removed stays: keeping too much is no reason to fail a measurement.
-/// The run that was begun last.
+/// Returns the run that was started last.
 pub(crate) fn newest() -> Option<PathBuf> {
     runs(&directory()?).into_iter().max()
 }
 
-/// The kept runs, in no order; none where the directory can't be read.
+/// Returns the kept runs, unordered; empty if the directory cannot be read.
 fn runs(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).into_iter().flatten();
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     paths.filter(|path| path.extension().is_some_and(|e| e == "assay")).collect()
 }
 
+/// Removes the oldest runs beyond `keep`, but never the run that was just started: its name may be
+/// the oldest if the clock is behind. Names sort by time. A file that cannot be removed stays,
+/// since keeping too much must not fail a measurement.
 fn prune(directory: &Path, keep: usize, begun: &Path) {
     let mut runs = runs(directory);
     runs.retain(|path| path != begun);
@@ -149,7 +154,7 @@ mod tests {
         for name in ["2026-01-03.assay", "2026-01-01.assay", "2026-01-02.assay", "notes.txt"] {
             fs::write(directory.path().join(name), "").expect("written");
         }
-        // The clock is behind: what was just begun has the oldest name.
+        // The clock is behind, so the new run has the oldest name.
         let begun = directory.path().join("1986-01-01.assay");
         fs::write(&begun, "").expect("written");
         prune(directory.path(), 3, &begun);
@@ -166,7 +171,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("a.assay");
         assert_eq!(open_named("--save", &path).expect("opened").earlier, None);
-        // An empty file is no record.
+        // An empty file is not a record.
         assert_eq!(open_named("--save", &path).expect("opened").earlier, None);
         let mode = std::os::unix::fs::PermissionsExt::mode(
             &fs::metadata(&path).expect("there").permissions(),

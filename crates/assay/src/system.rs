@@ -1,5 +1,5 @@
-//! What is asked of the operating system beside measuring: kinds of files, and to become another program. Systems that are not like Unix have
-//! a file of their own for it.
+//! Operating system services other than measuring: kinds of files, and replacing the process by
+//! another program. Systems that are not Unix-like have their own file.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -7,17 +7,17 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Whether it is a pipe with a name: to open one waits for the other side.
+/// Returns true for a named pipe; opening one waits for the other end.
 pub(crate) fn is_pipe(found: &Metadata) -> bool {
     found.file_type().is_fifo()
 }
 
-/// Whether a file can be run.
+/// Returns true if a file can be executed.
 pub(crate) fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
 }
 
-/// Hands this process over to a program. Gives back, with the reason, only if that can't be.
+/// Replaces this process by a program. Returns only if that fails, with the reason.
 pub(crate) fn become_program(command: &mut Command) -> std::io::Error {
     command.exec()
 }

@@ -1,16 +1,17 @@
-//! Which verbs a system has, which of them and of their options the runner serves, and what is said of the others. What each system lacks is
-//! in `docs/reference/systems.md`.
+//! Which verbs a system has, which of them and of their options the runner supports, and the
+//! messages about the others. `docs/reference/systems.md` lists what each system lacks.
 
 use std::ffi::OsStr;
 
-/// Verbs that only Linux has, and there only with its launcher.
+/// Verbs that only Linux has, and only with its launcher.
 const BY_LAUNCHER: [&str; 7] = ["calibrate", "doctor", "load", "profile", "tests", "warm", "watch"];
-/// Verbs that run commands, which any system like Unix can do.
+/// Verbs that run commands, available on all Unix-like systems.
 const BY_ANY_RUNNER: [&str; 5] = ["bench", "bisect", "gate", "repeat", "run"];
-/// The page about it.
+/// The documentation page about it.
 const PAGE: &str = "docs/reference/systems.md";
 
-/// That this program lacks a verb which it has on other systems; `None` for any other word. To be asked of words that are no verbs here.
+/// Returns an error if the word is a verb that this program has on other systems; `None` for any
+/// other word. Only called for words that are not verbs here.
 pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
     let named = |verbs: &[&'static str]| verbs.iter().copied().find(|verb| word == *verb);
     let (verb, systems) = match (named(&BY_LAUNCHER), named(&BY_ANY_RUNNER)) {
@@ -27,7 +28,7 @@ pub(crate) fn elsewhere(word: &OsStr) -> Option<anyhow::Error> {
 #[cfg(unix)]
 pub(crate) use by_runner::{check, check_options};
 
-/// Refuses no verb: those that the system has need no runner.
+/// Accepts every verb: those of this system need no runner.
 ///
 /// # Errors
 /// None.
@@ -42,10 +43,10 @@ mod by_runner {
     use anyhow::ensure;
     use assay_measure::{RUNNER, RunnerKind};
 
-    /// Refuses a verb that the chosen runner can't serve.
+    /// Rejects a verb that the chosen runner does not support.
     ///
     /// # Errors
-    /// For such a verb; for one that measures, also when the name of the runner is none.
+    /// For such a verb; for a verb that measures, also if there is no runner of the given name.
     pub(crate) fn check(verb: &str) -> anyhow::Result<()> {
         let by_launcher = BY_LAUNCHER.contains(&verb);
         if !by_launcher && !BY_ANY_RUNNER.contains(&verb) {
@@ -58,10 +59,11 @@ mod by_runner {
         Ok(())
     }
 
-    /// Refuses options that the chosen runner can't serve; each comes with whether it was given.
+    /// Rejects options that the chosen runner does not support; each is paired with whether it was
+    /// given.
     ///
     /// # Errors
-    /// With the names of all of them.
+    /// A message with the names of all of them.
     pub(crate) fn check_options(
         options: impl IntoIterator<Item = (&'static str, bool)>,
     ) -> anyhow::Result<()> {

@@ -1,7 +1,9 @@
-//! Running the test suites of projects: a side is a suite under some settings, one run of it one observation of each of its tests.
+//! Runs the test suites of projects: a side is a suite under some settings, and one run of it is
+//! one observation of each of its tests.
 //!
-//! How a framework is asked and how its answer is read is `assay-suites`'s; whose turn it is, the analysis's; starting and ending processes,
-//! `assay-measure`'s. Here these three are joined. No statistics, no screen.
+//! `assay-suites` knows how to ask a framework and read its answer, the analysis decides whose turn
+//! it is, and `assay-measure` starts and ends processes; this module joins the three. It computes
+//! no statistics and draws nothing.
 
 mod asker;
 mod live;

@@ -1,8 +1,10 @@
-//! Settings of a suite as sides of one experiment, and the servers that it needs: what `--toggle`, `--with` and `--server` ask for.
+//! Settings of a suite as sides of one experiment, and the servers that it needs: `--toggle`,
+//! `--with` and `--server`.
 //!
-//! What a toggle is, and what its sides consist of, belongs to `assay_suites::toggles`; how servers are started and set, to
-//! `assay_measure::servers`. Here they meet: before a run of a side its settings are applied, after it they are undone, and whatever happens
-//! nothing of it stays.
+//! `assay_suites::toggles` knows what a toggle is and what its sides consist of, and
+//! `assay_measure::servers` how servers are started and configured. This module combines them: the
+//! settings of a side are applied before its run and undone afterwards, and nothing remains
+//! whatever happens.
 
 mod servers;
 
@@ -181,7 +183,7 @@ impl Toggled {
     pub fn added(&self, side: usize) -> Added {
         let own = &self.sides[side];
         let mut added = own.added(self.files.path());
-        // What the user sets comes after what leads to a server.
+        // The user's variables follow those that lead to a server, and override them.
         let servers = self.servers.variables(own.is_in_memory());
         added.env = servers.into_iter().chain(added.env).collect();
         added
@@ -223,7 +225,7 @@ impl Toggled {
         let Some(runner) = self.runner.as_mut().filter(|_| self.off.is_some()) else {
             return Ok(());
         };
-        // One that fails must not cost the others.
+        // A line that fails must not prevent the others.
         let lines = self.sides[side].lines().into_iter().rev().filter(|(_, off)| !off.is_empty());
         let undone: Vec<_> = lines.map(|(_, off)| hooks::run(runner, "--toggle", off)).collect();
         self.off = None;

@@ -1,5 +1,5 @@
-//! The verbs, one file each: its arguments with their help, and what it does. Which of them a system lacks is said to the user by
-//! `systems.rs`.
+//! The verbs, one file each: its arguments with their help, and what it does. `systems.rs` tells
+//! the user which of them a system lacks.
 
 #[cfg(unix)]
 pub(crate) mod bench;

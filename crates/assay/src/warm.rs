@@ -1,7 +1,9 @@
-//! Commands in processes that are kept loaded between them: where each is kept, by what it is found again, how a run is had of it.
+//! Commands in processes that stay loaded between runs: where each process is kept, how it is found
+//! again, and how a command is run in it.
 //!
-//! Each has a keeper ([`keeper`]): `assay` itself, in the background, which is asked at a socket in a private directory. Runs are asked for at the
-//! preloaded process's own socket beside it. A lock that runs share says that they go on.
+//! Each has a keeper ([`keeper`]): `assay` itself in the background, which answers on a socket in a
+//! private directory. Runs are requested at the preloaded process's own socket in the same
+//! directory. A lock shared by runs shows that they are in progress.
 
 mod keeper;
 
@@ -25,23 +27,23 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// A keeper answers at once.
+/// Maximum time until a keeper answers; it does so immediately.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
-/// And is there in milliseconds.
+/// Maximum time until a keeper is started, which takes milliseconds.
 const STARTS_WITHIN: Duration = Duration::from_secs(10);
-/// How often one that loads is asked.
+/// Interval between queries of a process that is loading.
 const LOOK: Duration = Duration::from_millis(5);
-/// The files in the directory of a keeper: its socket, its number, the lock that runs share, what it says.
+/// Files in the directory of a keeper: its socket, its pid, the lock shared by runs, its messages.
 const CONTROL: &str = "control";
 const NUMBER: &str = "keeper";
 const IN_USE: &str = "runs";
 const SAID: &str = "keeper.log";
-/// The preloaded process's own.
+/// The preloaded process's own socket.
 const SOCKET: &str = "socket";
-/// Held by whoever makes or removes such a directory.
+/// Lock held while such a directory is created or removed.
 const LOCK: &str = "lock";
 
-/// What differs from terminal to terminal, or from command to command, and is of no account for what is loaded.
+/// Variables that differ between terminals or commands and do not affect what is loaded.
 const PASSING: [&str; 31] = [
     "_",
     "PWD",
@@ -89,24 +91,24 @@ const PASSING_BY_PREFIX: [&str; 11] = [
     "STARSHIP_",
 ];
 
-/// Why a command was not run in a preloaded process.
+/// The reason why a command was not run in a preloaded process.
 pub(crate) enum NotRun {
-    /// It can still be run as it is, and this is why it has to be.
+    /// It can still be run without preloading, for this reason.
     Cold(String),
-    /// It had begun.
+    /// It had started.
     Lost(PreloadedError),
 }
 
-/// Where a process is kept.
+/// The directory of a kept process.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     directory: PathBuf,
 }
 
-/// Where all of this user's are.
+/// Returns the directory of all processes of this user.
 ///
 /// # Errors
-/// When there is no such place.
+/// If there is no such directory.
 fn base() -> anyhow::Result<PathBuf> {
     let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let session = session.filter(|path| path.is_absolute() && path.is_dir());
@@ -119,7 +121,7 @@ fn base() -> anyhow::Result<PathBuf> {
     Ok(base.join("warm"))
 }
 
-/// All places at which something is kept, or was.
+/// Returns all places at which a process is or was kept.
 pub(crate) fn all() -> anyhow::Result<Vec<Place>> {
     let Ok(entries) = fs::read_dir(base()?) else { return Ok(Vec::new()) };
     let mut found: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -128,17 +130,17 @@ pub(crate) fn all() -> anyhow::Result<Vec<Place>> {
     Ok(found.into_iter().map(|directory| Place { directory }).collect())
 }
 
-/// The top of the project around the directory here.
+/// Returns the top of the project that contains the current directory.
 fn root() -> anyhow::Result<PathBuf> {
     let here = Path::new(".").canonicalize().context("the directory here")?;
     Ok(git::top(&here).unwrap_or(here))
 }
 
 impl Place {
-    /// Where a command's is, whether anything is there or not.
+    /// Returns the place of a command, whether or not a process is there.
     ///
     /// # Errors
-    /// Why none can be there.
+    /// A message that says why it cannot have one.
     pub fn of(command: &Command) -> Result<Self, String> {
         let way = preloading::of(command)?;
         let base = base().map_err(|error| format!("{error:#}"))?;
@@ -160,15 +162,16 @@ impl Place {
         Ok(place)
     }
 
-    /// Asks its keeper something.
+    /// Sends a question to its keeper.
     ///
     /// # Errors
-    /// When there is none, or it does not answer.
+    /// If there is none, or it does not answer.
     pub fn ask(&self, question: &Value) -> Result<Value, PreloadedError> {
         Client::of(self.directory.join(CONTROL)).ask(question, ANSWERS_WITHIN)
     }
 
-    /// Ends what is kept here, with its runs, and waits for that. False if nothing was.
+    /// Ends the process kept here, with its runs, and waits for that. Returns false if there was
+    /// none.
     pub fn stop(&self) -> bool {
         let asked = self.ask(&json!({"stop": true}));
         let began = Instant::now();
@@ -178,7 +181,7 @@ impl Place {
         asked.is_ok()
     }
 
-    /// Sees to it that a keeper is there: only one, however many want it at once.
+    /// Ensures that a keeper is running, and only one even with concurrent calls.
     fn keeper(&self, command: &Command, idle: Duration) -> anyhow::Result<()> {
         if self.is_kept() {
             return Ok(());
@@ -187,7 +190,7 @@ impl Place {
         if self.is_kept() {
             return Ok(());
         }
-        // Of one that was killed.
+        // Left by a keeper that was killed.
         let _not_there = fs::remove_dir_all(&self.directory);
         private::directory(&self.directory).with_context(|| self.named())?;
         let said = private::create(&self.directory.join(SAID)).with_context(|| self.named())?;
@@ -218,8 +221,8 @@ impl Place {
     }
 }
 
-/// Runs a command in its preloaded process, which is started if there is none, with our own input and output; `wait`: so long that may
-/// take to load.
+/// Runs a command in its preloaded process with our own input and output, and starts that process
+/// if necessary. `wait`: maximum time for loading.
 pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<Outcome, NotRun> {
     let cold = |why: &dyn std::fmt::Display| NotRun::Cold(why.to_string());
     let place = Place::of(command).map_err(NotRun::Cold)?;
@@ -227,7 +230,8 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     let env = preloading::environment(command, &way).map_err(NotRun::Cold)?;
     let directory = preloading::directory(command).map_err(NotRun::Cold)?;
     place.keeper(command, idle).map_err(|error| NotRun::Cold(format!("{error:#}")))?;
-    // As long as we have it, or are gone, it is not idle.
+    // While this process holds the lock, the keeper is not idle; the lock is released if this
+    // process dies.
     let in_use = File::open(place.directory.join(IN_USE)).and_then(|file| {
         file.lock_shared()?;
         Ok(file)
@@ -246,10 +250,10 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
         let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
         match client.begin(&asked, streams, patience, &mut waiting) {
             Ok(running) => return preloaded::relayed(running).map_err(NotRun::Lost),
-            // It has just begun anew.
+            // It has just restarted.
             Err(PreloadedError::Absent) => {}
             Err(error @ PreloadedError::Silent(_)) if is_loaded => {
-                // It is stuck; the next run has another one.
+                // It is stuck; the next run gets a new one.
                 let _not_there = place.ask(&json!({"restart": true}));
                 return Err(cold(&error));
             }
@@ -258,7 +262,8 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
     }
 }
 
-/// Waits until it can be asked for a run, and hands back whether it has loaded all, and how long ago it began to. The process hears what changed on the way.
+/// Waits until it accepts runs, and returns whether it has loaded everything, and for how long it
+/// has been loading. Changed files are reported to the process on the way.
 fn ready(
     place: &Place,
     (wait, idle): (Duration, Duration),
@@ -283,7 +288,8 @@ fn ready(
     }
 }
 
-/// Says that, and why, a command is run as it is, and becomes it. Comes back only if that can't be done.
+/// Reports why a command is run without preloading, and replaces this process by it. Returns only
+/// if that fails.
 pub(crate) fn run_cold(command: &Command, why: &str) -> anyhow::Error {
     output::say(&format!("assay: run cold: {why}"));
     preloaded::become_program(command).into()
@@ -293,7 +299,8 @@ fn is_passing(name: &str) -> bool {
     PASSING.contains(&name) || PASSING_BY_PREFIX.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Held as long as a directory below this one is made or removed. The one above is made, and is this user's alone.
+/// Returns a lock for creating or removing a directory below `base`. Also creates `base`, private
+/// to this user.
 fn locked(base: &Path) -> anyhow::Result<File> {
     let named = || base.display().to_string();
     private::directory(base).with_context(named)?;
@@ -308,7 +315,7 @@ fn locked(base: &Path) -> anyhow::Result<File> {
     Ok(lock)
 }
 
-/// What is kept there, as its keeper tells it; `None` where it is gone.
+/// Returns what its keeper reports; `None` if it is gone.
 pub(crate) fn held(place: &Place) -> Option<assay_report::preloaded::Held> {
     let answer = place.ask(&json!({"status": true})).ok()?;
     keeper::told(&answer)

@@ -1,7 +1,9 @@
-//! Runs tests, or a command, again whenever a file is saved: at the first event, and anew if another one comes meanwhile.
+//! Runs tests, or a command, again whenever a file is saved: at the first event, and anew if
+//! another one comes during the run.
 //!
-//! One thread: it waits for saves, keys and signals, and while something runs its runner waits for them too. What runs is decided by [`state`] and
-//! [`selection`], both of which start nothing.
+//! There is a single thread. It waits for saves, keys and signals, and while a run is in progress
+//! its runner waits for them as well. [`state`] and [`selection`] decide what runs; they start
+//! nothing.
 
 mod attention;
 mod echo;
@@ -50,40 +52,42 @@ use std::time::{Duration, Instant};
 use telling::{Telling, TellingArgs};
 use times::Times;
 
-/// Until so much time passed without a save nothing begins again after a save had ended a run: an editor that renames saves twice within less,
+/// Time without a save before the next run, after a save ended a run: an editor that saves by
+/// renaming writes twice within less. It doubles with each further run ended in a row.
 const QUIET: Duration = Duration::from_millis(5);
-/// and twice as much after each further one in a row, up to this;
+/// Upper limit of the doubled [`QUIET`].
 const LONGEST_QUIET: Duration = Duration::from_millis(200);
-/// but it begins after this, whatever comes.
+/// Time after which a run starts even if saves continue.
 const LONGEST_STORM: Duration = Duration::from_secs(2);
-/// While git is at work its lock is there; one that stays for so long was left by a git that was killed.
+/// Maximum time to wait while git's lock file exists; a lock that is older was left by a git that
+/// was killed.
 const LONGEST_LOCK: Duration = Duration::from_secs(10);
 const LOCKED: Duration = Duration::from_millis(5);
-/// After so many runs a new launcher is taken.
+/// Number of runs after which the launcher is replaced.
 const MOST_RUNS: u64 = 200;
 
-/// What is watched, and how.
+/// The settings of a watch.
 pub(crate) struct How {
     /// The command.
     pub command: Vec<OsString>,
-    /// Its framework; `None`: it is run as it is.
+    /// Its framework; `None` if the command is run as it is.
     pub framework: Option<Box<dyn Framework>>,
-    /// Whether each run is started anew.
+    /// True if each run starts a new process.
     pub cold: bool,
-    /// Where.
+    /// The watched directory.
     pub top: PathBuf,
-    /// Patterns of what is ignored.
+    /// Patterns of ignored files.
     pub ignore: Vec<String>,
-    /// The user's rules of which tests a change touches.
+    /// The user's rules about which tests a change affects.
     pub rules: Vec<String>,
-    /// How often to look, where one is to look.
+    /// Interval of polling, if files are polled.
     pub poll: Option<Duration>,
     pub full: FullRuns,
-    /// After so long without a save all tests run, where only parts of them did.
+    /// Time without a save after which all tests run, if only a part of them did.
     pub idle: Duration,
     pub limits: Limits,
     pub telling: TellingArgs,
-    /// How changes are tried when all tests are green, if they are to be.
+    /// How changes are tried when all tests pass, if requested.
     pub mutate: Option<mutating::How>,
     pub json: bool,
     pub quiet: bool,
@@ -96,12 +100,12 @@ pub(crate) use state::FullRuns as Full;
 /// Something to run.
 struct Job {
     what: What,
-    /// What was saved before it.
+    /// Files saved before it.
     changed: Vec<String>,
     why: String,
 }
 
-/// Who watches.
+/// The state of a watch.
 struct Watcher {
     how: How,
     attention: Attention,
@@ -113,26 +117,26 @@ struct Watcher {
     programs: Programs,
     suite: Option<Suite>,
     runs: u64,
-    /// Ran, but was ended before it was through.
+    /// Tests of a run that was ended early.
     owed: Option<What>,
-    /// Saves since the last run that began.
+    /// Saves since the start of the last run.
     held: Saved,
-    /// Runs in a row that a save ended.
+    /// Number of runs in a row that a save ended.
     ended: u32,
-    /// The tests that ran, and how long each took last, s.
+    /// The tests that ran, and the last duration of each, s.
     known: BTreeMap<String, f64>,
     times: Times,
     mutating: Option<Mutating>,
     /// The last run.
     last: Option<Came>,
-    /// True while a source that can't be read is shown in its place.
+    /// True while an unreadable source is shown in its place.
     is_broken: bool,
 }
 
-/// Watches until it is told to leave.
+/// Watches until the user quits.
 ///
 /// # Errors
-/// When the directory can't be watched, or the command can't be run at all.
+/// If the directory cannot be watched, or the command cannot be run at all.
 pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
     interrupt::install().context("signals can't be handled")?;
     let ignored = Ignored::below(&how.top, &how.ignore)?;
@@ -151,7 +155,7 @@ pub(crate) fn watch(mut how: How) -> anyhow::Result<Ending> {
             let language = language_of(framework.name());
             if !how.cold && matches!(language, Some("ruby" | "python")) {
                 let root = selection.coverage().unwrap_or_else(|| how.top.clone());
-                // The first run says it, too.
+                // The first run reports this error as well.
                 let _can_not_be_asked = asker.preload(framework.as_ref(), &side, &root);
             }
             Some(Suite { framework, side, asker })
@@ -244,7 +248,7 @@ impl Watcher {
         }
     }
 
-    /// Has changes tried while all tests are green, and shows what came of it.
+    /// Starts trying changes while all tests pass, and shows the results.
     fn look_at_changes(&mut self) -> anyhow::Result<()> {
         let look = self.screen.look();
         let is_green = self.state.all_is_green() && self.owed.is_none();
@@ -261,7 +265,7 @@ impl Watcher {
         Job { what, changed: self.held.paths.iter().cloned().collect(), why }
     }
 
-    /// Takes what was saved, and says what runs because of it.
+    /// Takes over saved files, and returns what to run because of them.
     fn saved(&mut self) -> anyhow::Result<Option<Job>> {
         if let Some(mutating) = &mut self.mutating {
             mutating.cancel();
@@ -309,7 +313,7 @@ impl Watcher {
         suite.asker.warm(&suite.side)
     }
 
-    /// Has what is preloaded load what was saved, in the background.
+    /// Has the preloaded process load saved files, in the background.
     fn tell_of_saves(&mut self) -> anyhow::Result<()> {
         let top = &self.how.top;
         let paths = self.held.paths.iter().map(|path| top.join(path)).collect();
@@ -320,7 +324,7 @@ impl Watcher {
         self.say_of_warm()
     }
 
-    /// Asks the preloaded process how it is.
+    /// Queries the state of the preloaded process.
     fn rest(&mut self) -> anyhow::Result<()> {
         if let Some(warm) = self.warm() {
             warm.rest();
@@ -333,9 +337,9 @@ impl Watcher {
         said.iter().try_for_each(|line| self.screen.say(line))
     }
 
-    /// `a.rb and 3 others were saved`.
+    /// Returns `a.rb and 3 others were saved`.
     fn named(&self) -> String {
-        // What an editor wrote beside a file and renamed, or deleted, says less.
+        // Temporary files that an editor wrote and renamed or deleted are less informative.
         let (there, gone): (Vec<&String>, Vec<&String>) =
             self.held.paths.iter().partition(|path| self.how.top.join(path).exists());
         let mut paths = if there.is_empty() { gone.iter() } else { there.iter() };
@@ -347,7 +351,8 @@ impl Watcher {
         }
     }
 
-    /// While git checks something out, or rebases, all that it writes is one save.
+    /// Waits while git checks something out or rebases, so that everything it writes counts as one
+    /// save.
     fn wait_for_git(&mut self) -> anyhow::Result<()> {
         let Some(lock) = git_of(&self.how.top).map(|own| own.join("index.lock")) else {
             return Ok(());
@@ -360,7 +365,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// The first of the saved sources that can't be read as its language, and what its interpreter says.
+    /// Returns the first saved source with a syntax error, and its interpreter's message.
     fn broken(&mut self) -> Option<(String, String)> {
         for path in &self.held.paths {
             if self.selection.looks_broken(path) {
@@ -400,7 +405,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// A run that told nothing yet.
+    /// Returns an empty result of a run.
     fn blank(&self, job: &Job) -> Came {
         Came {
             run: self.runs,
@@ -421,7 +426,7 @@ impl Watcher {
         }
     }
 
-    /// Runs it; what runs next without anybody's doing.
+    /// Runs a job, and returns the next one if it follows automatically.
     fn do_job(&mut self, job: Job) -> anyhow::Result<Option<Job>> {
         self.runs += 1;
         if let Some(mutating) = &mut self.mutating {
@@ -436,7 +441,7 @@ impl Watcher {
             true => self.run_suite(&job)?,
             false => self.run_any(&job)?,
         };
-        // What came at the very end is part of it.
+        // Saves at the very end belong to the run.
         let late = self.attention.look();
         self.echo.of_others(late, began.elapsed());
         let meanwhile = self.attention.saved.clone();
@@ -471,11 +476,11 @@ impl Watcher {
         }
     }
 
-    /// Lets time pass, unless something comes.
+    /// Waits, unless something happens.
     fn pause(&mut self, pause: Duration) -> anyhow::Result<()> {
         let began = Instant::now();
         while began.elapsed() < pause && interrupt::count() == 0 && self.attention.wish.is_none() {
-            // Somebody else saves.
+            // Another program saved a file.
             if !self.attention.wait(Some(pause.saturating_sub(began.elapsed())))?.is_empty() {
                 break;
             }
@@ -483,7 +488,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Where commands of earlier runs are forgotten.
+    /// Replaces the launcher, to forget the commands of earlier runs.
     fn renew(&mut self) -> anyhow::Result<()> {
         self.programs.renew()?;
         if let Some(suite) = &mut self.suite
@@ -514,7 +519,8 @@ impl Watcher {
     }
 }
 
-/// Where git keeps what it knows of the tree around a directory; of a linked tree a file says it.
+/// Returns the git directory of the tree that contains a directory; in a linked worktree, `.git` is
+/// a file with its path.
 fn git_of(top: &Path) -> Option<PathBuf> {
     let own = top.ancestors().map(|above| above.join(".git")).find(|own| own.exists())?;
     if own.is_dir() {
@@ -524,7 +530,7 @@ fn git_of(top: &Path) -> Option<PathBuf> {
     Some(own.parent()?.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// What both have run.
+/// Combines what two runs cover.
 fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     match (one, other) {
         (None, other) => other,
@@ -537,7 +543,7 @@ fn both(one: Option<What>, other: Option<What>) -> Option<What> {
     }
 }
 
-/// What of it was not to run yet.
+/// Returns the part of `owed` that has not run yet.
 fn left_of(owed: What, ran: &What) -> Option<What> {
     match (owed, ran) {
         (_, What::All) => None,

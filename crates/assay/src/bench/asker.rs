@@ -1,4 +1,4 @@
-//! Puts requests to benchmark programs, one process at a time, and hands back what they answered.
+//! Sends requests to benchmark programs, one process at a time, and returns their answers.
 
 use super::Side;
 use crate::run_error::RunError;
@@ -10,19 +10,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What came of one run.
+/// The outcome of one run.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// What it answered.
+    /// The program's answer.
     pub reply: Reply,
-    /// How long it took, and how it ended.
+    /// Its duration and exit status.
     pub result: RunResult,
-    /// What the machine counted, for each event that it was told to watch; nothing where an event was lost.
+    /// The machine's count for each watched event; `None` if an event was lost.
     pub counts: Vec<Option<Count>>,
 }
 
 impl Ran {
-    /// How it failed, in words that end a sentence; `None` when it ended well.
+    /// Returns how it failed, as the end of a sentence; `None` if it succeeded.
     pub fn failure(&self) -> Option<String> {
         let how = match self.result.outcome {
             Outcome::Exited(0) => return None,
@@ -34,7 +34,7 @@ impl Ran {
         };
         let said = [&self.reply.errors, &self.reply.output].into_iter().find_map(|bytes| {
             let text = String::from_utf8_lossy(bytes);
-            // Google Benchmark's warnings stand there whatever happens.
+            // Google Benchmark always prints these warnings.
             let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
             let line = text.lines().rev().map(str::trim).find(said)?;
             Some(line.chars().take(200).collect::<String>())
@@ -46,7 +46,7 @@ impl Ran {
     }
 }
 
-/// A request that was taught to the runner, to be put as often as is wished.
+/// A request registered with the runner, to be sent any number of times.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
     id: SubjectId,
@@ -55,28 +55,28 @@ pub(crate) struct Question {
     scratch: PathBuf,
 }
 
-/// Asks programs.
+/// Sends requests to programs.
 pub(crate) struct Asker {
     runner: Runner,
     scratch: assay_measure::room::Room,
-    /// After so long a run is ended.
+    /// Time after which a run is killed.
     timeout: Duration,
     directories: usize,
-    /// What the machine counts, on the launcher of this process number.
+    /// The machine's counters, on the launcher with this pid.
     watched: Option<(Option<u32>, Counters)>,
 }
 
 impl Asker {
-    /// Starts the launcher and makes a directory for answers.
+    /// Starts the launcher and creates a directory for answers.
     ///
     /// # Errors
-    /// When the system lets us do neither.
+    /// If the launcher cannot be started or the directory cannot be created.
     pub fn start(timeout: Duration) -> anyhow::Result<Self> {
         let scratch = crate::room::temporary()?;
         Ok(Self { runner: Runner::start()?, scratch, timeout, directories: 0, watched: None })
     }
 
-    /// Has the machine count these events of every run from here on. What it can't count is reported.
+    /// Counts these events in every run from here on. Returns what cannot be counted.
     pub fn watch(&mut self, events: &[Event]) -> Vec<Refusal> {
         let process = self.runner.launcher_process_id();
         let (counters, refusals) = counters::open(process.unwrap_or(0), events);
@@ -84,8 +84,8 @@ impl Asker {
         refusals
     }
 
-    /// What was counted since the last run ended. Counters go with the launcher that they were opened on: if somebody killed that one,
-    /// they are opened on the next, and this run is not counted.
+    /// Returns the counts since the last run ended. Counters belong to the launcher that they were
+    /// opened on: if that was killed, they are opened on the next, and this run is not counted.
     fn counts(&mut self) -> Vec<Option<Count>> {
         let Some((process, counters)) = &mut self.watched else { return Vec::new() };
         if *process == self.runner.launcher_process_id() {
@@ -96,10 +96,10 @@ impl Asker {
         vec![None; events.len()]
     }
 
-    /// A directory of its own for the files of one request.
+    /// Creates a directory for the files of one request.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// If it cannot be created.
     pub fn directory(&mut self) -> anyhow::Result<PathBuf> {
         self.directories += 1;
         let path = self.scratch.path().join(self.directories.to_string());
@@ -107,10 +107,10 @@ impl Asker {
         Ok(path)
     }
 
-    /// Makes a request ready; `scratch` is emptied before each time it is put.
+    /// Prepares a request; `scratch` is emptied each time before it is sent.
     ///
     /// # Errors
-    /// When the program can't be found, or can't be given such a request.
+    /// If the program is not found, or cannot be given the request.
     pub fn prepare(
         &mut self,
         side: &Side,
@@ -120,10 +120,10 @@ impl Asker {
         self.prepare_command(&side.asking(request), request, scratch)
     }
 
-    /// The same for the command of a request that was wrapped otherwise.
+    /// Like [`Asker::prepare`], for a command that was wrapped differently.
     ///
     /// # Errors
-    /// As for [`Asker::prepare`].
+    /// Same as [`Asker::prepare`].
     pub fn prepare_command(
         &mut self,
         command: &assay_measure::Command,
@@ -135,11 +135,11 @@ impl Asker {
         Ok(Question { id, answer, files, scratch: scratch.to_path_buf() })
     }
 
-    /// Puts a request, with so many bytes of padding in the environment.
+    /// Sends a request, with `padding` bytes added to the environment.
     ///
     /// # Errors
-    /// [`RunError::Interrupted`] when the user ended it; [`MeasureError::LostRun`] when somebody killed the launcher, which is there
-    /// again; what else keeps a program from being started.
+    /// [`RunError::Interrupted`] if the user interrupted; [`MeasureError::LostRun`] if the launcher
+    /// was killed, after it was restarted; any error while starting the program.
     pub fn put(&mut self, question: &Question, padding: u16) -> Result<Ran, RunError> {
         empty(&question.scratch)?;
         for (path, text) in &question.files {
@@ -173,10 +173,10 @@ impl Asker {
         Ok(Ran { reply, result, counts })
     }
 
-    /// Makes a request ready and puts it once, again if its run is lost.
+    /// Prepares a request and sends it once, or again if the run is lost.
     ///
     /// # Errors
-    /// As for [`Asker::prepare`] and [`Asker::put`].
+    /// Same as [`Asker::prepare`] and [`Asker::put`].
     pub fn ask(&mut self, side: &Side, request: &Request, scratch: &Path) -> Result<Ran, RunError> {
         let question = self.prepare(side, request, scratch)?;
         loop {
@@ -188,7 +188,7 @@ impl Asker {
     }
 }
 
-/// Empties a directory of our own, which a program may have filled with whatever it likes.
+/// Empties one of our directories, in which a program may have created anything.
 fn empty(directory: &Path) -> Result<(), RunError> {
     let emptied = fs::read_dir(directory).and_then(|entries| {
         for entry in entries {

@@ -1,6 +1,8 @@
-//! Benchmark programs as a source: each turn is one process of one benchmark, or of a program that can't be held to one.
+//! Benchmark programs as a source: each turn is one process of one benchmark, or of a whole program
+//! that cannot select one.
 //!
-//! A run that fails takes its unit out; what was measured of it stays, and all others go on.
+//! If a run fails, its unit is no longer measured; its measurements are kept, and all others
+//! continue.
 
 use super::asker::Question;
 use super::code::Codes;
@@ -14,21 +16,21 @@ use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
 use std::collections::BTreeSet;
 
-/// A benchmark that failed while it was measured, or when it was tried.
+/// A benchmark that failed while it was measured or tried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// Its name.
     pub benchmark: String,
     /// The side on which it failed.
     pub side: String,
-    /// How.
+    /// Description of the failure.
     pub how: String,
-    /// Blocks that were measured before.
+    /// Number of blocks measured before.
     pub blocks: usize,
 }
 
 impl Failure {
-    /// The same as a finding.
+    /// Converts it to a finding.
     pub fn finding(&self) -> Finding {
         let kept = match self.blocks {
             0 => "it is left out".to_owned(),
@@ -46,17 +48,18 @@ impl Failure {
     }
 }
 
-/// What one turn runs, on each of its sides.
+/// The processes of one turn, on each of its sides.
 pub(super) struct Runs {
     /// Indices of the benchmarks in the catalogue.
     pub(super) benchmarks: Vec<usize>,
-    /// Indices of the sides, and for each the request, put to every build, and the subjects of the benchmarks.
+    /// Indices of the sides, and for each the requests (one per build), and the subjects of the
+    /// benchmarks.
     pub(super) on: Vec<(usize, Vec<Question>, Vec<usize>)>,
-    /// The iterations that every run is held to.
+    /// Number of iterations that every run is fixed to.
     pub(super) pinned: Option<u64>,
 }
 
-/// The command line of a side, in one line.
+/// Returns the command line of a side, on one line.
 fn typed(side: &super::sides::Side) -> String {
     let words: Vec<_> = side.command.argv.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ")
@@ -71,17 +74,17 @@ pub(crate) struct Benchmarks<'a> {
     pub(super) metrics: Vec<Metric>,
     /// Sides, rows and subjects.
     declared: Samples,
-    /// What failed when it was tried.
+    /// Failures in the trial runs.
     pub failures: Vec<Failure>,
     pub(super) counting: Counting,
 }
 
 impl<'a> Benchmarks<'a> {
-    /// Readies the benchmarks that were tried with success on two sides at least, the reference among them; of a recorded run that is
-    /// resumed those that it has, with the iterations that they had.
+    /// Prepares the benchmarks that succeeded in the trial on at least two sides, including the
+    /// reference. For a resumed run these are the recorded ones, with their number of iterations.
     ///
     /// # Errors
-    /// When a program can't be given its request.
+    /// If a program cannot be given its request.
     pub fn ready(
         catalogue: &'a Catalogue,
         trial: &Trial,
@@ -128,7 +131,7 @@ impl<'a> Benchmarks<'a> {
             }
         }
         if let Some(recorded) = recorded {
-            // A run that is resumed goes on with what it began with.
+            // A resumed run keeps the benchmarks that it started with.
             let used: BTreeSet<usize> = usable.iter().flat_map(|(_, on)| on).copied().collect();
             usable.retain_mut(|(benchmark, on)| {
                 let row = &catalogue.benchmarks[*benchmark].name;
@@ -148,7 +151,7 @@ impl<'a> Benchmarks<'a> {
         if counted.clone().any(|reading| reading.iterations.is_some()) {
             all.metric(&iterations());
         }
-        // Where a program can't be held to one benchmark, all that stand on the same sides are one unit.
+        // If a program cannot select one benchmark, all benchmarks on the same sides form one unit.
         let mut groups: Vec<(Vec<usize>, Vec<usize>)> = Vec::new();
         for (benchmark, sides) in usable {
             let same = groups.iter_mut().find(|(own, _)| !catalogue.isolates() && *own == sides);
@@ -241,7 +244,8 @@ impl<'a> Benchmarks<'a> {
         Ok(())
     }
 
-    /// Index of a metric, which is added if it is new. `None`: one of this name has another unit, so that this is another one.
+    /// Returns the index of a metric, adding it if it is new. `None` if a metric of this name has
+    /// another unit and is therefore a different one.
     pub(super) fn metric(&mut self, metric: &Metric) -> Option<usize> {
         match self.metrics.iter().position(|known| known.name == metric.name) {
             Some(index) => (self.metrics[index].unit == metric.unit).then_some(index),
@@ -252,7 +256,7 @@ impl<'a> Benchmarks<'a> {
         }
     }
 
-    /// A value for every metric, of those that are known; all others are missing.
+    /// Returns a value for every metric; those that are not given are missing.
     pub(super) fn row(&mut self, known: impl IntoIterator<Item = (Metric, f64)>) -> Vec<f64> {
         let mut values = vec![f64::NAN; self.metrics.len()];
         for (metric, value) in known {
@@ -264,22 +268,22 @@ impl<'a> Benchmarks<'a> {
         values
     }
 
-    /// How many benchmarks are measured.
+    /// Returns the number of benchmarks that are measured.
     pub fn benchmarks(&self) -> usize {
         self.units.iter().map(|unit| unit.benchmarks.len()).sum()
     }
 
-    /// Whether one benchmark can be run without the others.
+    /// Returns true if one benchmark can be run without the others.
     pub fn isolates(&self) -> bool {
         self.catalogue.isolates()
     }
 
-    /// How many sides there are.
+    /// Returns the number of sides.
     pub fn sides(&self) -> usize {
         self.catalogue.sides.len()
     }
 
-    /// About how long one block of everything takes, s, by how long it took to try it.
+    /// Returns the approximate duration of one block of everything, s, from the trial runs.
     pub fn round_seconds(&self, trial: &Trial) -> f64 {
         let of_unit = |unit: &Runs| {
             let first = unit.benchmarks[0];
@@ -288,7 +292,8 @@ impl<'a> Benchmarks<'a> {
         self.units.iter().map(of_unit).sum()
     }
 
-    /// The readings of a unit's benchmarks, in their order; or the row of which of them failed, and how.
+    /// Returns the readings of a unit's benchmarks, in order, or the row of the benchmark that
+    /// failed, and how.
     fn read(&self, unit: usize, side: usize, ran: &Ran) -> Result<Vec<Reading>, (usize, String)> {
         let benchmarks = &self.units[unit].benchmarks;
         if let Some(how) = ran.failure() {
@@ -366,7 +371,7 @@ impl Source for Benchmarks<'_> {
     }
 }
 
-/// What a benchmark on one side is called.
+/// Returns the name of a benchmark on one side.
 fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
     let name = &catalogue.benchmarks[benchmark].name;
     match catalogue.sides.as_slice() {
@@ -375,18 +380,20 @@ fn name_on(catalogue: &Catalogue, benchmark: usize, side: usize) -> String {
     }
 }
 
-/// Whether something on these sides, of so many, can be compared: on the reference and on another one, if there is another.
+/// Returns true if a benchmark on these sides can be compared: it is on the reference, and on
+/// another side if there are several in all (`of`).
 fn comparable(sides: &[usize], of: usize) -> bool {
     sides.first() == Some(&0) && sides.len() >= of.min(2)
 }
 
-/// The recorded subject of a row on the side of this place. Names of sides are for people.
+/// Returns the recorded subject of a row on the side at this position. Names of sides are only for
+/// display.
 fn subject_of(recorded: &Samples, row: &str, place: usize) -> Option<usize> {
     let is_it = |own: &Subject| own.side == place && recorded.row_of(own).name == row;
     recorded.subjects.iter().position(is_it)
 }
 
-/// The iterations that the runs of a recorded row were held to.
+/// Returns the number of iterations of the runs of a recorded row.
 fn iterations_of(recorded: &Samples, row: &str) -> Option<u64> {
     let subject = subject_of(recorded, row, 0)?;
     let series = recorded.series(subject, recorded.metric_index(ITERATIONS)?);

@@ -1,4 +1,5 @@
-//! What the programs hold: their harnesses, their benchmarks, and which of those stand on which side.
+//! The contents of the programs: their harnesses, their benchmarks, and which of those are on which
+//! side.
 
 use super::{Asker, Side};
 use anyhow::{Context, bail};
@@ -7,14 +8,14 @@ use assay_data::{Metric, Samples, Subject};
 use assay_harness::{Driver, Kind};
 use std::collections::BTreeMap;
 
-/// Which benchmarks are wanted.
+/// Selection of benchmarks.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
-    /// Only those.
+    /// Only matching benchmarks.
     pub filter: Option<Filter>,
-    /// And none of these.
+    /// No matching benchmarks.
     pub exclude: Option<Filter>,
-    /// The harness by name, instead of finding out.
+    /// The harness by name, instead of detecting it.
     pub harness: Option<String>,
 }
 
@@ -31,33 +32,35 @@ impl Wanted {
     }
 }
 
-/// One benchmark, on whichever sides it is.
+/// One benchmark, on some or all sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// What the sides are matched by.
+    /// The name by which the sides are matched.
     pub name: String,
-    /// What each side calls it; `None` where it is not.
+    /// Its name on each side; `None` if it is not on that side.
     pub on: Vec<Option<String>>,
 }
 
-/// Everything the programs hold that is wanted.
+/// All selected benchmarks of the programs.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     /// The sides; the first is the reference.
     pub sides: Vec<Side>,
     /// The harness of each side.
     pub drivers: Vec<Box<dyn Driver>>,
-    /// The benchmarks, in the reference's order, then those that it lacks.
+    /// The benchmarks, in the reference's order, followed by those that it lacks.
     pub benchmarks: Vec<Listed>,
-    /// How long a process takes that measures nothing, s: the slowest of those that listed what they hold.
+    /// Duration of a process that measures nothing, s: the slowest of those that listed their
+    /// benchmarks.
     pub start_seconds: f64,
 }
 
 impl Catalogue {
-    /// Asks every program what it is and what it holds.
+    /// Asks every program for its harness and its benchmarks.
     ///
     /// # Errors
-    /// When a program can't be run, is of no known harness, or holds nothing that is wanted.
+    /// If a program cannot be run, its harness is unknown, or it has none of the selected
+    /// benchmarks.
     pub fn of(sides: Vec<Side>, wanted: &Wanted, asker: &mut Asker) -> anyhow::Result<Self> {
         let mut drivers = Vec::with_capacity(sides.len());
         let mut benchmarks: Vec<Listed> = Vec::new();
@@ -112,7 +115,8 @@ impl Catalogue {
         Ok(Self { sides, drivers, benchmarks, start_seconds })
     }
 
-    /// Indices of the benchmarks that can be compared: those on the reference and on one more side at least. Of one side alone all.
+    /// Returns the indices of the benchmarks that can be compared: those on the reference and at
+    /// least one more side; with a single side all of them.
     pub fn comparable(&self) -> Vec<usize> {
         let on_two = |listed: &Listed| {
             let others = &listed.on[1..];
@@ -121,21 +125,21 @@ impl Catalogue {
         (0..self.benchmarks.len()).filter(|&index| on_two(&self.benchmarks[index])).collect()
     }
 
-    /// Whether every side's program can be held to one benchmark.
+    /// Returns true if every side's program can run a single benchmark.
     pub fn isolates(&self) -> bool {
         self.drivers.iter().all(|driver| driver.isolates())
     }
 
-    /// Whether all sides can be given the number of iterations.
+    /// Returns true if all sides accept a number of iterations.
     pub fn pins(&self) -> bool {
         self.drivers.iter().all(|driver| driver.pins())
     }
 }
 
-/// The harness of a side.
+/// Returns the harness of a side.
 ///
 /// # Errors
-/// When its program can't be run, or is of no known harness.
+/// If its program cannot be run, or its harness is unknown.
 pub(crate) fn driver_of(
     side: &Side,
     named: Option<&str>,
@@ -155,7 +159,7 @@ pub(crate) fn driver_of(
     if let Some(driver) = assay_harness::by_help(&program, &ran.reply) {
         return Ok(driver);
     }
-    // Some print their results whatever they are asked.
+    // Some programs always print their results, regardless of the request.
     if let Some(driver) = assay_harness::by_output(&ran.reply) {
         return Ok(driver);
     }

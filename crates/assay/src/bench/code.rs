@@ -1,7 +1,8 @@
-//! Which benchmarks have the same machine code on their sides: digests of it, found out before anything is measured.
+//! Determines which benchmarks have the same machine code on their sides, by digests taken before
+//! anything is measured.
 //!
-//! What a symbol is called is the harness's; what is at it, `assay-measure`'s. Nothing is judged here: that two digests are equal
-//! and yet a difference is found, the analysis says.
+//! The harness knows the names of symbols, and `assay-measure` reads their code. Nothing is judged
+//! here: the analysis reports if a difference is found despite equal digests.
 
 use super::Catalogue;
 use assay_measure::code::Code;
@@ -12,8 +13,9 @@ use assay_measure::libraries::{Loads, loaded};
 pub(super) struct Codes(Vec<Option<(Code, Vec<String>)>>);
 
 impl Codes {
-    /// Reads the programs. One whose command differs from the reference's in more than its file is left out: there the difference
-    /// may come from what it is given. So is the reference's own file, unless other benchmarks of it are measured.
+    /// Reads the programs. A program is left out if its command differs from the reference's in
+    /// more than its file, because then its input may cause the difference; so is the reference's
+    /// own file, unless other benchmarks of it are measured.
     pub fn of(catalogue: &Catalogue, files: &mut Fingerprints) -> Self {
         let reference = &catalogue.sides[0];
         let mut digest = |index: usize| {
@@ -51,7 +53,8 @@ impl Codes {
         Self(wanted.into_iter().enumerate().map(of).collect())
     }
 
-    /// The digest of a benchmark's code on a side; `None` where its harness doesn't say which that is.
+    /// Returns the digest of a benchmark's code on a side; `None` if its harness cannot tell which
+    /// code that is.
     pub fn digest(
         &mut self,
         catalogue: &Catalogue,

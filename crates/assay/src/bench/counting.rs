@@ -1,12 +1,15 @@
-//! Passes that count, after everything is timed: what a benchmark allocates, how many instructions it takes on a simulated processor,
-//! and what the machine's own counters say. Nothing is timed in them, since counting slows a program down.
+//! Counting passes after the timing: the allocations of a benchmark, its instructions on a
+//! simulated processor, and the machine's own counters. Nothing is timed in them, since counting
+//! slows a program down.
 //!
-//! Where the harness can be held to a number of iterations, a process is run with few and with more of them, and the difference
-//! is what the iterations between took: start-up, preparations and the printing of results fall out. Else one process with the least
-//! work that the harness can do is counted, start-up and all. Counters that a program gives only while it is counted (it can ask the
-//! counter itself, `c/assay_alloc.h`) are taken too. What is exact is counted twice: counts that repeat are known, not estimated. The
-//! machine's counters are read more often, and compared as times are: so often that each of them can have
-//! a verdict at its share of the error.
+//! If the harness accepts a number of iterations, a process is run with few and with more of them,
+//! and the difference is due to the additional iterations: start-up, preparations and the output of
+//! results cancel out. Otherwise one process with the least work that the harness can do is
+//! counted, including start-up. Counters that a program gives only while it is counted (it can
+//! query the counter itself, `c/assay_alloc.h`) are recorded as well. Exact values are counted
+//! twice: counts that repeat are known, not estimated. The machine's counters are read more often
+//! and compared as times are, often enough that each of them can have a verdict at its share of the
+//! error.
 
 use super::benchmarks::{Benchmarks, Runs};
 use crate::counted::{Counted, Counter, allocations_hidden, children_missing, is_sum};
@@ -24,25 +27,26 @@ use assay_measure::Command;
 use assay_measure::allocations::{notes, refusal};
 use assay_measure::counters::Event;
 
-/// How often what is exact is counted.
+/// Number of runs for exact counts.
 pub(crate) const TIMES: u32 = 2;
-/// Iterations between the two runs whose difference is taken: against them, what differs from process to process is little.
+/// Difference in iterations between the two runs: enough that the variation between processes is
+/// small in comparison.
 const BETWEEN: u64 = 1000;
 
-/// What to count.
+/// The requested counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Passes {
-    /// What is exact.
+    /// Exact counts.
     pub counted: Vec<Counted>,
     /// Events that the machine counts.
     pub events: Vec<Event>,
 }
 
 impl Passes {
-    /// Makes sure that what is exact can be counted here.
+    /// Checks that the exact counts are possible here.
     ///
     /// # Errors
-    /// When a tool is missing, or there is no place for what runs leave behind.
+    /// If a tool is missing, or there is no place for the files that runs leave behind.
     pub fn check_tools(&self) -> anyhow::Result<()> {
         for counted in &self.counted {
             counted.start().with_context(|| counted.option())?;
@@ -51,31 +55,31 @@ impl Passes {
     }
 }
 
-/// How often the machine's counters are read when so many comparisons share the error: by fewer the rank test cannot reach the level of
-/// the first of them.
+/// Returns the number of readings of the machine's counters if `comparisons` comparisons share the
+/// error: with fewer the rank test could not reach the level of the first of them.
 fn readings(plan: &Plan, adjust: Adjust, comparisons: usize) -> u32 {
     let share = if adjust == Adjust::None { 1 } else { comparisons.max(1) };
-    // Whatever ended the timing, this is the level that their comparisons have at least.
+    // However the timing ended, their comparisons have at least this level.
     fewest_blocks(plan.level() / share as f64).max(policy::FEWEST_READINGS)
 }
 
-/// What is counted in one run: exactly, or by the machine.
+/// The counter of one run: exact, or the machine's.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     Pass(Counted),
     Machine,
 }
 
-/// What is known of counting.
+/// The state of counting.
 #[derive(Debug, Default)]
 pub(super) struct Counting {
-    /// What is exact.
+    /// Exact counts.
     counted: Vec<Counted>,
     /// Events that the machine can count.
     events: Vec<Event>,
-    /// On which sides allocations can be counted.
+    /// Sides on which allocations can be counted.
     countable: Vec<bool>,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<Finding>,
 }
 
@@ -91,11 +95,11 @@ impl Counting {
 type Count = (Metric, f64);
 
 impl Benchmarks<'_> {
-    /// What a metric will be called that was asked for with or without what is put behind it, if it is among those that will be
-    /// counted.
+    /// Returns the full name of a metric that was requested with or without its suffix, if it is
+    /// going to be counted.
     ///
     /// # Errors
-    /// When it would be counted of whole processes only: a verdict on starting up is none on a benchmark.
+    /// If only whole processes could be counted: a verdict on start-up is not one on a benchmark.
     pub fn counted_name(&self, passes: &Passes, asked: &str) -> anyhow::Result<Option<String>> {
         let plain = asked.strip_suffix(PER_ITERATION).unwrap_or(asked);
         if !passes.counted.iter().any(|counted| counted.names().contains(&plain)) {
@@ -110,8 +114,8 @@ impl Benchmarks<'_> {
         Ok(Some(if is_sum(plain) { format!("{plain}{PER_ITERATION}") } else { plain.to_owned() }))
     }
 
-    /// Finds out what can be counted of what was asked for, and returns how many blocks each pass takes. What can't be counted
-    /// becomes a finding.
+    /// Determines which of the requested counts are possible, and returns the number of blocks of
+    /// each pass. The others become findings.
     pub fn begin_counting(
         &mut self,
         passes: &Passes,
@@ -142,7 +146,8 @@ impl Benchmarks<'_> {
         [(Pass::Exact, times), (Pass::Counters, readings)]
     }
 
-    /// Counts a benchmark once on one side; nothing of a program that can't be held to one benchmark.
+    /// Counts a benchmark once on one side; counts nothing if the program cannot run a single
+    /// benchmark.
     pub(super) fn count(&mut self, turn: &Turn, pass: Pass) -> Result<Measured, RunError> {
         let Runs { benchmarks, on, pinned } = &self.units[turn.unit];
         let &[benchmark] = benchmarks.as_slice() else { return Ok(Measured::default()) };
@@ -165,8 +170,8 @@ impl Benchmarks<'_> {
         Ok(Measured::values(self.row(counts)))
     }
 
-    /// How many comparisons share the error with those of these events: all of secondary metrics, but for exact
-    /// counts, which are known.
+    /// Returns the number of comparisons that share the error with those of these events: all of
+    /// secondary metrics, except exact counts, which are known.
     fn compared_as_secondary(&self, plan: &Plan, events: &[Event]) -> usize {
         let secondary = &plan.secondary;
         let is_named = |name: &str| {
@@ -184,7 +189,8 @@ impl Benchmarks<'_> {
         metrics.count() * pairs
     }
 
-    /// Has the machine count, and returns what it can count of these; of the rest it is told why not.
+    /// Starts the machine's counters, and returns the events that it can count; the others become
+    /// findings.
     fn countable_events(&mut self, events: &[Event]) -> Vec<Event> {
         if events.is_empty() {
             return Vec::new();
@@ -205,7 +211,8 @@ impl Benchmarks<'_> {
         counted
     }
 
-    /// On which sides allocations can be counted; why not is a finding, and so is what their runtimes hide.
+    /// Returns the sides on which allocations can be counted; reasons against it, and allocations
+    /// hidden by runtimes, become findings.
     fn countable(&mut self, passes: &Passes) -> Vec<bool> {
         let alloc = passes.counted.contains(&Counted::Allocations);
         let mut countable = Vec::new();
@@ -231,7 +238,8 @@ impl Benchmarks<'_> {
         countable
     }
 
-    /// The counts of one benchmark on one side, per iteration where that is known, and those that the program gave itself.
+    /// Returns the counts of one benchmark on one side, per iteration if possible, and those that
+    /// the program gave itself.
     fn differences(
         &mut self,
         benchmark: usize,
@@ -255,7 +263,8 @@ impl Benchmarks<'_> {
         Ok((few.into_iter().zip(many).map(difference).collect(), said))
     }
 
-    /// What was counted in one run of a side's build, and the exact counts that the program gave itself.
+    /// Returns the counts of one run of a side's build, and the exact counts that the program gave
+    /// itself.
     fn counted(
         &mut self,
         benchmark: usize,
@@ -317,14 +326,15 @@ impl Benchmarks<'_> {
                 said.push((Metric::exact(&metric.name, metric.unit), value));
             }
         }
-        // There may be thousands of them.
+        // There may be thousands of files.
         std::fs::remove_dir_all(&scratch)
             .map_err(|error| RunError::Reading(format!("{}: {error}", scratch.display())))?;
         Ok((found, said))
     }
 }
 
-/// The harness can't be held to a number of iterations, and the program gave no counts of its own.
+/// Returns a finding that the harness accepts no number of iterations and the program gave no
+/// counts of its own.
 fn counted_whole() -> Finding {
     Finding::new(
         "COUNTED_WHOLE",
@@ -350,7 +360,8 @@ mod tests {
         let plan = Plan::sequential(0.95, Threshold::default(), 1);
         for comparisons in [1, 4, 5, 12, 36, 1000] {
             let n = readings(&plan, Adjust::Holm, comparisons);
-            // All on one side is the most that n blocks can say: it happens by chance in one of 2^(n-1).
+            // The strongest result of n blocks is that all are on one side, which happens by chance
+            // with probability 2^-(n-1).
             let reachable = 0.5_f64.powi(n as i32 - 1);
             assert!(reachable <= plan.level() / comparisons as f64, "{n} for {comparisons}");
             assert!(

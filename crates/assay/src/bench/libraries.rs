@@ -1,7 +1,8 @@
-//! Which libraries the sides load, where they are one program in several environments or places: found out before anything is
-//! measured. Two sides that load the same files are one, whatever their variables say, and that is refused with the reason.
+//! Determines which libraries the sides load, if they are one program in several environments or
+//! places, before anything is measured. Two sides that load the same files are equal regardless of
+//! their variables, and are rejected with the reason.
 //!
-//! Asking the loader is `assay-measure`'s; here its answers are held against each other. Nothing is measured.
+//! `assay-measure` queries the loader; this module compares its answers. Nothing is measured.
 
 use super::Side;
 use anyhow::bail;
@@ -12,27 +13,28 @@ use assay_measure::libraries::{Library, Loads, loaded, search_paths};
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Variables by which the loader of glibc takes other libraries.
+/// Variables with which the loader of glibc finds other libraries.
 const VARIABLES: [&str; 3] = ["LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"];
 /// Programs that run others, and open libraries for them.
 const INTERPRETERS: [&str; 7] = ["java", "jruby", "node", "perl", "pypy", "python", "ruby"];
-/// Differences, or libraries, that are named.
+/// Maximum number of differences or libraries that are named.
 const NAMED: usize = 4;
 
-/// What was found out about the libraries of the sides.
+/// Information about the libraries of the sides.
 #[derive(Debug, Default)]
 pub(crate) struct Proof {
-    /// What differs, and what could not be found out.
+    /// Differences, and what could not be determined.
     pub findings: Vec<Finding>,
     different: Vec<(usize, usize)>,
 }
 
 impl Proof {
-    /// Asks the loader of every side whose program is that of another one. The files in which sides differ are noted on them.
+    /// Queries the loader for every side that has the same program as another one, and records on
+    /// the sides the files in which they differ.
     ///
     /// # Errors
-    /// When the variables of two sides name libraries and both load the same files, unless that is `meant`; when a library is not
-    /// found; when a program can't be run.
+    /// If the variables of two sides name libraries and both load the same files, unless that is
+    /// `meant`; if a library is not found; if a program cannot be run.
     pub fn of(sides: &mut [Side], meant: bool) -> anyhow::Result<Self> {
         let mut proof = Self::default();
         let mut files = Fingerprints::default();
@@ -61,7 +63,7 @@ impl Proof {
         Ok(proof)
     }
 
-    /// Whether two sides of one program were seen to load different libraries.
+    /// Returns true if two sides of one program load different libraries.
     pub fn differ(&self, first: usize, second: usize) -> bool {
         self.different.contains(&(first, second))
     }
@@ -130,14 +132,15 @@ impl Proof {
     }
 }
 
-/// Whether a side's program is run by an interpreter: what such a one loads is opened while it runs.
+/// Returns true if a side's program is run by an interpreter, which opens its libraries at run
+/// time.
 fn is_interpreted(side: &Side) -> anyhow::Result<bool> {
     let program = side.program()?;
     let by_name = INTERPRETERS.iter().any(|name| program.is_called(name));
     Ok(by_name || program.kind != Kind::Executable)
 }
 
-/// A variable as a side's program sees it.
+/// Returns a variable as a side's program sees it.
 fn variable(side: &Side, name: &str) -> Option<String> {
     let own = side.command.env.iter().rev().find(|(own, _)| own == name);
     let told = own.map(|(_, value)| value.clone()).or_else(|| env::var(name).ok());
@@ -148,12 +151,12 @@ fn variables(side: &Side) -> [Option<String>; 3] {
     VARIABLES.map(|name| variable(side, name))
 }
 
-/// The variables of the loader in which two sides differ.
+/// Returns the loader's variables in which two sides differ.
 fn differing(one: &Side, other: &Side) -> Vec<&'static str> {
     VARIABLES.into_iter().filter(|name| variable(one, name) != variable(other, name)).collect()
 }
 
-/// The libraries that are not the same file to the last byte on both sides.
+/// Returns the libraries that are not byte for byte the same file on both sides.
 fn differences<'a>(
     one: &'a [Library],
     other: &'a [Library],
@@ -173,7 +176,7 @@ fn differences<'a>(
     first.chain(alone).collect()
 }
 
-/// Keeps on a side which file it loads.
+/// Records on a side which file it loads.
 fn note(side: &mut Side, library: Option<&Library>) {
     let Some(Library { path: Some(path), digest: Some(digest), .. }) = library else { return };
     let own = (located(side, path).display().to_string(), digest.clone());
@@ -182,7 +185,7 @@ fn note(side: &mut Side, library: Option<&Library>) {
     }
 }
 
-/// A path as a side's program sees it, absolute.
+/// Returns a path as a side's program sees it, absolute.
 fn located(side: &Side, path: &Path) -> PathBuf {
     let path = side.command.cwd.as_ref().map_or(path.to_owned(), |cwd| cwd.join(path));
     std::path::absolute(&path).unwrap_or(path)
@@ -218,7 +221,7 @@ fn found_different(
         .with("libraries", differences.len() as f64)
 }
 
-/// Sees to it that a side finds all of its libraries.
+/// Checks that a side finds all of its libraries.
 fn check_found(side: &Side, libraries: &[Library]) -> anyhow::Result<()> {
     let Some(missing) = libraries.iter().find(|library| library.path.is_none()) else {
         return Ok(());
@@ -237,13 +240,13 @@ fn check_found(side: &Side, libraries: &[Library]) -> anyhow::Result<()> {
     bail!("{}: the library {} is not found: {looked}", side.name, missing.name)
 }
 
-/// The directories that a side's LD_LIBRARY_PATH names.
+/// Returns the directories in a side's LD_LIBRARY_PATH.
 fn directories(side: &Side) -> Vec<String> {
     let path = variable(side, "LD_LIBRARY_PATH").unwrap_or_default();
     path.split([':', ';']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Says that two sides load the same files, which, and why.
+/// Returns the message that two sides load the same files, with their names and the reason.
 fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<&str>) -> String {
     let mut concerned: Vec<&Library> = Vec::new();
     let mut reasons: Vec<String> = Vec::new();
@@ -276,7 +279,7 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
     );
     reasons.dedup();
     if concerned.is_empty() {
-        // The loader itself is no answer to what is loaded.
+        // The loader itself does not answer which libraries are loaded.
         concerned = a.iter().filter(|library| !library.name.starts_with("ld-")).collect();
     }
     let files: Vec<String> = concerned
@@ -296,7 +299,8 @@ fn refusal(one: &Side, other: &Side, a: &[Library], b: &[Library], said: Option<
     )
 }
 
-/// Why a library is the same on the other side, although a directory that this side's variable names holds one.
+/// Returns the reason why a library is the same on the other side, although a directory in this
+/// side's variable contains one.
 fn why(side: &Side, directory: &str, library: &Library) -> String {
     let own = format!("{directory}/{}", library.name);
     let real = |path: &Path| located(side, path).canonicalize().ok();

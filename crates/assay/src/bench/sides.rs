@@ -1,4 +1,4 @@
-//! The sides of a suite: programs with their arguments, variables and directories, and what they are called.
+//! The sides of a suite: programs with their arguments, variables and directories, and their names.
 
 use super::Proof;
 use assay_harness::{Program, Request};
@@ -8,35 +8,38 @@ use regex::Regex;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a benchmark is called of whose name its side's pattern leaves nothing.
+/// Name of a benchmark if its side's pattern matches the whole original name.
 const WITHOUT_REST: &str = "(alone)";
 
 /// One side.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
-    /// What people see; all sides have different names.
+    /// Name shown to the user, unique among the sides.
     pub name: String,
     /// The command: program, the user's arguments, its variables and directory.
     pub command: Command,
-    /// What in the names of its benchmarks is this side's alone, and is left out where sides are matched.
+    /// Part of the names of its benchmarks that is specific to this side, and is ignored when
+    /// matching sides.
     pub versus: Option<Regex>,
-    /// Libraries in which it differs from a side with the same program: absolute paths, with digests.
+    /// Libraries in which it differs from a side with the same program: absolute paths, with
+    /// digests.
     pub libraries: Vec<(String, String)>,
-    /// Where several builds of one source are run by turns, all of them; `command` is then the first. Else empty.
+    /// All builds, if several builds of one source are run alternately (`command` is the first
+    /// one); otherwise empty.
     pub builds: Vec<Build>,
 }
 
 /// One of the builds of a side.
 #[derive(Clone, Debug)]
 pub(crate) struct Build {
-    /// Its file, for people.
+    /// Displayed name of its file.
     pub name: String,
     /// Its command.
     pub command: Command,
 }
 
 impl Side {
-    /// The side as it is with one of its builds.
+    /// Returns the side with one of its builds.
     pub fn of_build(&self, build: usize) -> Self {
         match self.builds.get(build) {
             Some(own) => Self { command: own.command.clone(), ..self.clone() },
@@ -44,16 +47,16 @@ impl Side {
         }
     }
 
-    /// What its program looks like.
+    /// Returns what is known about its program without running it.
     ///
     /// # Errors
-    /// When there is no such program.
+    /// If the program does not exist.
     pub fn program(&self) -> anyhow::Result<Program> {
         let words = self.command.argv.iter().map(|word| self.seen_from_here(word));
         Ok(Program::look(&words.collect::<Vec<_>>(), &self.command.resolve()?))
     }
 
-    /// A word that names a file in the directory of the command, so that it names it in ours.
+    /// Converts a file name relative to the command's directory to one relative to ours.
     fn seen_from_here(&self, word: &OsString) -> OsString {
         let there = self.command.cwd.as_ref().map(|cwd| cwd.join(word));
         match there.filter(|path| path.is_file()) {
@@ -62,7 +65,7 @@ impl Side {
         }
     }
 
-    /// The command that puts a request: what it writes is kept.
+    /// Returns the command of a request, with its output captured.
     pub fn asking(&self, request: &Request) -> Command {
         let own = &self.command.argv;
         let (program, arguments) = own.split_at(1.min(own.len()));
@@ -77,7 +80,7 @@ impl Side {
         Command { argv, env, keep_output: true, keep_errors: true, ..self.command.clone() }
     }
 
-    /// The name by which a benchmark of this side is matched with those of the others.
+    /// Returns the name by which a benchmark of this side is matched with those of the others.
     pub fn matched(&self, benchmark: &str) -> String {
         match &self.versus {
             Some(pattern) => match pattern.replace(benchmark, "") {
@@ -89,8 +92,8 @@ impl Side {
     }
 }
 
-/// Short names that tell programs apart: as many of the last parts of their paths as that takes, else the words in which the commands
-/// differ, or else numbers.
+/// Returns short distinct names of programs: as many of the last components of their paths as
+/// necessary, otherwise the words in which the commands differ, or otherwise numbers.
 pub(crate) fn named(commands: &[Command]) -> Vec<String> {
     let paths: Vec<Vec<String>> = commands.iter().map(parts).collect();
     let longest = paths.iter().map(Vec::len).max().unwrap_or(1);
@@ -110,7 +113,8 @@ pub(crate) fn named(commands: &[Command]) -> Vec<String> {
     numbered(paths.iter().map(last))
 }
 
-/// What is left of each command without the words that all begin with and those that all end with; `None` where that does not tell them apart.
+/// Returns each command without the words that all begin and end with; `None` if the results are
+/// not distinct.
 fn by_words(commands: &[Command]) -> Option<Vec<String>> {
     let word = |command: &Command, back: bool, at: usize| {
         let words = &command.argv;
@@ -135,12 +139,13 @@ fn by_words(commands: &[Command]) -> Option<Vec<String>> {
     (names.iter().all(|name| !name.is_empty()) && all_differ(&names)).then_some(names)
 }
 
-/// Names that are the same, told apart by numbers.
+/// Appends numbers to names, so that they are distinct.
 pub(crate) fn numbered(names: impl Iterator<Item = String>) -> Vec<String> {
     names.enumerate().map(|(index, name)| format!("{name} #{}", index + 1)).collect()
 }
 
-/// The parts of the path that tells what a command is: of an interpreter, that of the first file it is given.
+/// Returns the components of the path that identifies a command; for an interpreter, that of its
+/// first file.
 fn parts(command: &Command) -> Vec<String> {
     let words = &command.argv;
     let file = words
@@ -157,10 +162,11 @@ pub(crate) fn all_differ(names: &[String]) -> bool {
     sorted.windows(2).all(|two| two[0] != two[1])
 }
 
-/// Sees to it that no two sides are the same program, called in the same way, with the same libraries: whoever wants that says so.
+/// Checks that no two sides are the same program, called in the same way, with the same libraries,
+/// unless the user asks for that.
 ///
 /// # Errors
-/// With the two sides.
+/// A message with the two sides.
 pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> {
     let mut files = Fingerprints::default();
     let known: Vec<_> = sides.iter().map(|side| files.files_of(&side.command)).collect();
@@ -189,7 +195,7 @@ pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Whether arguments are the same, where those that name files were compared by what is in them.
+/// Returns true if arguments are equal, apart from file names, whose contents were compared.
 fn same_but_files(one: &[OsString], other: &[OsString]) -> bool {
     let same = |(a, b): (&OsString, &OsString)| {
         a == b || (Path::new(a).is_file() && Path::new(b).is_file())

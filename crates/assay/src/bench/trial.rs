@@ -1,38 +1,39 @@
-//! Every benchmark is run once on every side before anything is recorded: it shows what is broken, how long a run takes, and how
-//! many iterations make one.
+//! Runs every benchmark once on every side before anything is recorded, to find out what is broken,
+//! how long a run takes, and how many iterations a run has.
 
 use super::{Asker, Catalogue};
 use crate::run_error::RunError;
 use assay_harness::{Effort, Reading};
 use std::collections::BTreeSet;
 
-/// What trying one benchmark on one side showed.
+/// Result of trying one benchmark on one side.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tried {
-    /// What it found; `None` when it failed, or is not on that side.
+    /// Its reading; `None` if it failed, or is not on that side.
     pub reading: Option<Reading>,
-    /// How long the process took, s.
+    /// Duration of the process, s.
     pub seconds: f64,
-    /// Why there is no reading.
+    /// The reason for a missing reading.
     pub failure: Option<String>,
 }
 
-/// What trying showed: by benchmark, by side.
+/// Results of all trial runs.
 #[derive(Debug)]
 pub(crate) struct Trial {
     /// For each benchmark of the catalogue, by side.
     pub tried: Vec<Vec<Tried>>,
-    /// What makes the times of a side's build larger than they had to be.
+    /// For each side, the reason why the times of its build are larger than necessary.
     pub debug_builds: Vec<Option<String>>,
-    /// Counters that are totals over iterations, by the runs that showed it.
+    /// Counters that are totals over iterations, as the trial runs show.
     pub totals: BTreeSet<String>,
 }
 
 impl Trial {
-    /// Tries these benchmarks on all of their sides. `telling` is told how many runs are done, of how many.
+    /// Tries these benchmarks on all of their sides. Calls `telling(done, total)` with the number
+    /// of runs.
     ///
     /// # Errors
-    /// When nothing can be run at all; a benchmark that fails is a result.
+    /// If nothing can be run at all; a benchmark that fails is a result.
     pub fn of(
         catalogue: &Catalogue,
         benchmarks: &[usize],
@@ -71,7 +72,7 @@ impl Trial {
                 for index in group {
                     let name = own(&index).unwrap_or_default();
                     let reading = readings.iter().find(|r| r.benchmark == name).cloned();
-                    // One that gives up at once may be reported under a shorter name.
+                    // A benchmark that fails early may be reported under a shorter name.
                     let told = reading.as_ref().or_else(|| match readings.as_slice() {
                         [only] if driver.isolates() => Some(only),
                         _ => None,
@@ -85,7 +86,8 @@ impl Trial {
                         None => Some("was not in the answer of its program".to_owned()),
                     };
                     let empty = || unread.clone().or_else(nothing);
-                    // What the benchmark said of itself says more than how its program ended.
+                    // The benchmark's own message is more informative than the program's exit
+                    // status.
                     let failure = error.or(failed.clone()).or_else(empty);
                     tried[index][side] = Tried {
                         reading: reading.filter(|_| failure.is_none()),
@@ -104,8 +106,8 @@ impl Trial {
         Ok(found)
     }
 
-    /// The iterations that all sides of a benchmark are held to: the fewest that any of them took, so that no side takes longer than
-    /// was asked for.
+    /// Returns the number of iterations for all sides of a benchmark: the smallest number that any
+    /// of them took, so that no side takes longer than requested.
     pub fn iterations(&self, benchmark: usize) -> Option<u64> {
         let counts: Option<Vec<f64>> = self.tried[benchmark]
             .iter()

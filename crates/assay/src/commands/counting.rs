@@ -1,8 +1,8 @@
-//! Counts what the commands allocate and how many instructions they take, in runs of their own after the timed ones: counting makes
-//! a program slower, so no time is taken under it.
+//! Counts the allocations and instructions of commands, in separate runs after the timed ones:
+//! counting makes a program slower, so nothing is timed in them.
 //!
-//! A pass is made ready at its first turn. Its runs hold the counts and no other value. What can't be counted is reported with the reason
-//! and has no value, never zero.
+//! A pass is prepared at its first turn. Its runs contain the counts and no other values. If
+//! something cannot be counted, the reason is reported, and the value is missing, never zero.
 
 use super::runners::Runners;
 use super::{Commands, Prepared, failure, outcome};
@@ -15,38 +15,40 @@ use assay_measure::{MeasureError, RunOptions, RunResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// How often every command is counted: most counts are the same each time, and three runs show whether they are.
+/// Number of counting runs per command: most counts are the same each time, and three runs show
+/// whether they are.
 pub(crate) const RUNS: u32 = 3;
-/// More programs of one command are not looked at for what their runtimes hide.
+/// Maximum number of programs of one command that are checked for allocations hidden by their
+/// runtimes.
 const MOST_PROGRAMS: usize = 32;
 
-/// The passes that were begun.
+/// The passes that were started.
 #[derive(Default)]
 pub(super) struct Passes {
     begun: BTreeMap<data::Pass, Pass>,
-    /// Runs the commands of the last of them.
+    /// Runs the commands of the last pass.
     runners: Option<Runners>,
-    /// Whether the last turn ran something.
+    /// True if the last turn ran something.
     pub ran: bool,
 }
 
 /// One pass.
 struct Pass {
     counted: Counted,
-    /// For every command what counts it; `None` for one that can't be counted.
+    /// The counter of each command; `None` if it cannot be counted.
     counters: Vec<Option<Counter>>,
-    /// Why commands can't be counted.
+    /// Commands that cannot be counted, by reason.
     reasons: BTreeMap<String, BTreeSet<usize>>,
     /// The programs that each command runs.
     programs: Vec<BTreeSet<PathBuf>>,
-    /// Programs that went uncounted among others that were.
+    /// A program of each command that was not counted, although others were.
     bypassed: BTreeMap<usize, PathBuf>,
-    /// The programs that those of each command have run.
+    /// The programs executed by those of each command.
     executed: Vec<BTreeSet<Executed>>,
 }
 
 impl Commands {
-    /// One run of a command under the counter of a pass; nothing if it can't be counted.
+    /// Counts one run of a command in a pass; `None` if it cannot be counted.
     pub(super) fn count(
         &mut self,
         subject: usize,
@@ -89,7 +91,8 @@ impl Commands {
         self.hook("--prepare", line.as_ref()).map_err(RunError::obstacle)?;
         let Some(runners) = &mut self.passes.runners else { return Ok(None) };
         self.passes.ran = true;
-        // Padding the environment is for times; a longer environment takes more instructions to go through.
+        // Environment padding is only for times; a longer environment takes more instructions to
+        // process.
         let options = RunOptions {
             timeout: self.settings.timeout,
             end_strays: true,
@@ -97,14 +100,14 @@ impl Commands {
         };
         let results = match runners.run((subject, 0), self.commands[subject].jobs, options) {
             Err(MeasureError::LostRun { .. }) => {
-                // What it had counted goes with it; that there may be nothing is no matter.
+                // Discard the counts of the lost run; there may be none.
                 let _ = counter.take();
                 pass.counters[subject] = Some(counter);
                 return Err(Obstacle::Lost);
             }
             other => other.map_err(|error| RunError::from(error).obstacle())?,
         };
-        // What the program said of itself before was without the counter.
+        // The program's earlier messages were written without the counter.
         let slow = |r: &RunResult| r.outcome == assay_measure::Outcome::TimedOut;
         let how = match results.iter().any(slow) {
             true => Some("took longer than --timeout allows".to_owned()),
@@ -115,7 +118,7 @@ impl Commands {
                 Counted::Allocations => "it ran with the counting library",
                 Counted::Instructions => "valgrind ran it",
             };
-            // Half a run leaves counts behind, too.
+            // A partial run leaves counts behind as well.
             let _ = counter.take();
             pass.give_up(subject, format!("it {how} when {under}"));
             return Ok(None);
@@ -141,14 +144,14 @@ impl Commands {
 }
 
 impl Passes {
-    /// What was found while counting; the commands are called by these names.
+    /// Returns the findings of counting; `names` are those of the commands.
     pub fn findings(&self, names: &[String]) -> Vec<Finding> {
         self.begun.values().flat_map(|pass| pass.findings(names)).collect()
     }
 }
 
 impl Pass {
-    /// Finds out which commands can be counted.
+    /// Determines which commands can be counted.
     fn prepare(counted: Counted, commands: &[Prepared]) -> Self {
         let count = commands.len();
         let mut pass = Self {
@@ -160,7 +163,7 @@ impl Pass {
             executed: vec![BTreeSet::new(); count],
         };
         for (index, prepared) in commands.iter().enumerate() {
-            // That it is there was seen before; if it is gone since, its run will say so.
+            // The program existed before; if it is gone since, its run reports that.
             let program = prepared.command.resolve().unwrap_or_default();
             if counted == Counted::Allocations
                 && let Some(refusal) = allocations::refusal(&program)
@@ -177,11 +180,11 @@ impl Pass {
         pass
     }
 
-    /// The commands as they have to be run.
+    /// Returns the commands wrapped for counting.
     fn wrapped(&mut self, commands: &[Prepared]) -> Vec<Prepared> {
         let mut wrapped = commands.to_vec();
         for (index, prepared) in wrapped.iter_mut().enumerate() {
-            // Counts don't depend on placement: one build stands for all.
+            // Counts do not depend on memory placement, so one build represents all.
             prepared.builds.clear();
             match self.counters[index].as_ref().map(|counter| counter.wrapped(&prepared.command)) {
                 Some(Ok(command)) => prepared.command = command,
@@ -192,7 +195,7 @@ impl Pass {
         wrapped
     }
 
-    /// A command that can't be counted, or not any more.
+    /// Marks a command as one that cannot be counted, or no longer.
     fn give_up(&mut self, subject: usize, why: String) {
         self.counters[subject] = None;
         self.reasons.entry(why).or_default().insert(subject);

@@ -1,10 +1,10 @@
-//! How single runs ended: what is recorded of it, what counts as a failure, and how that is reported.
+//! How single runs ended: the recorded outcome, what counts as a failure, and how that is reported.
 
 use super::{Prepared, Tolerated};
 use assay_data::{Outcome, Turn};
 use assay_measure::RunResult;
 
-/// The outcome that is recorded for one turn: of several runs at once, the first that did not end well.
+/// Returns the recorded outcome of a turn: with concurrent runs, that of the first one that failed.
 pub(super) fn outcome(results: &[RunResult]) -> Outcome {
     let worst = results.iter().map(of_one).find(|&outcome| outcome != Outcome::Ok);
     worst.unwrap_or_default()
@@ -21,7 +21,7 @@ fn of_one(result: &RunResult) -> Outcome {
     }
 }
 
-/// How a run failed, unless that is tolerated.
+/// Returns how a run failed, unless that is tolerated.
 pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<String> {
     use assay_measure::Outcome::{Exited, Signalled, Stopped, TimedOut, WantedTerminal};
     let is_tolerated = match (result.outcome, tolerated) {
@@ -33,7 +33,7 @@ pub(super) fn failure(result: &RunResult, tolerated: &Tolerated) -> Option<Strin
     (!is_tolerated).then(|| result.outcome.to_string())
 }
 
-/// What the user is told of a failure.
+/// Returns the message about a failure.
 pub(super) fn failure_message(
     command: &Prepared,
     how: &str,
@@ -66,7 +66,7 @@ pub(super) fn failure_message(
     message
 }
 
-/// A name in braces, as a parameter of a scan stands there.
+/// Returns a name in braces, the placeholder of a scan's parameter.
 fn braces(text: &str) -> Option<&str> {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_alphabetic() || c == '_')

@@ -1,25 +1,25 @@
-//! A command with everything that belongs to it, and the subject that is recorded of it.
+//! A command with its settings, and the subject recorded for it.
 
 use assay_data::{ParameterValue, Samples, Side};
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 
-/// A command with what belongs to it.
+/// A command with its settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    /// The name that people see.
+    /// Name shown to the user.
     pub name: String,
-    /// In a scan, which of its commands it is, counted from 0.
+    /// In a scan, the index of the command, from 0.
     pub side: Option<usize>,
     /// In a scan, its name without the values.
     pub label: Option<String>,
-    /// The command as it was typed, with the places of the scan's values.
+    /// The command as typed, with placeholders for the scan's values.
     pub typed: String,
     /// The command with these values.
     pub text: String,
-    /// What is run.
+    /// The command to run.
     pub command: Command,
-    /// Where several builds of it are run by turns, all of them; `command` is then the first. Else empty.
+    /// All builds, if several are run alternately (`command` is the first one); otherwise empty.
     pub builds: Vec<Command>,
     /// Shell line before every run, not measured.
     pub prepare: Option<String>,
@@ -27,14 +27,14 @@ pub(crate) struct Prepared {
     pub conclude: Option<String>,
     /// Parameters of a scan with their values.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// Index of the command that it is compared with; its own marks a reference. `None`: the first.
+    /// Index of the command to compare with; its own index marks a reference. `None` for the first.
     pub against: Option<usize>,
-    /// How many runs of it go on at once.
+    /// Number of concurrent runs.
     pub jobs: u32,
 }
 
 impl Prepared {
-    /// A command without anything around it.
+    /// Creates a command with default settings.
     pub fn plain(name: &str, command: Command) -> Self {
         let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
         Self {
@@ -53,18 +53,18 @@ impl Prepared {
         }
     }
 
-    /// Everything that is run: all builds where there are several.
+    /// Returns everything that is run: all builds if there are several.
     pub fn every(&self) -> &[Command] {
         if self.builds.is_empty() { std::slice::from_ref(&self.command) } else { &self.builds }
     }
 
-    /// The same, to be changed alike.
+    /// Like [`Prepared::every`], for applying the same change to all.
     pub fn every_mut(&mut self) -> impl Iterator<Item = &mut Command> {
         std::iter::once(&mut self.command).chain(&mut self.builds)
     }
 }
 
-/// Which exit statuses are no reason to stop.
+/// Exit statuses that do not stop the measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tolerated {
     /// Only success.
@@ -76,7 +76,7 @@ pub(crate) enum Tolerated {
     Statuses(Vec<i32>),
 }
 
-/// Adds the subject that is recorded of a command, and its side where that is new.
+/// Adds the subject recorded for a command, and its side if that is new.
 pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerprints) {
     let subject = assay_data::Subject {
         name: command.name.clone(),
@@ -109,7 +109,7 @@ fn name_of_build(command: &Command) -> String {
     words.join(" ")
 }
 
-/// What is set for a command's processes, by the names of the options.
+/// Returns the settings of a command's processes, by the names of the options.
 pub(super) fn control(command: &Prepared) -> Vec<(String, String)> {
     let control = &command.command.control;
     let cpus: Vec<String> = control.cpus.iter().map(u32::to_string).collect();

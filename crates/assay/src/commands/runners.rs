@@ -1,7 +1,7 @@
-//! The runners: one for every run that goes on at once, each with all commands, and the counters that watch them.
+//! The runners: one for each concurrent run, each with all commands, and the counters on them.
 //!
-//! A run of several at once is started from as many threads and ends with the last. A setting that the system refuses is
-//! dropped for all commands, as long as nothing was measured with it.
+//! Concurrent runs are started from one thread each, and end with the last. A setting that the
+//! system refuses is dropped for all commands, unless something was measured with it before.
 
 use super::Prepared;
 use assay_data::threads;
@@ -12,22 +12,22 @@ use assay_measure::{
 };
 use std::time::Duration;
 
-/// How long to wait for the other runs before looking whether the user has lost patience.
+/// Interval between checks for a second interruption while waiting for the other runs.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Everybody who runs something.
+/// All runners.
 pub(crate) struct Runners {
     runners: Vec<Runner>,
-    /// For every runner the ids of all builds of all commands.
+    /// For every runner, the ids of all builds of all commands.
     ids: Vec<Vec<Vec<SubjectId>>>,
     events: Vec<Event>,
-    /// For every runner the counters on its launcher, with the launcher's process.
+    /// For every runner, the counters on its launcher, with the pid of the launcher.
     counters: Vec<(Option<u32>, Counters)>,
 }
 
 impl Runners {
-    /// Starts as many runners as the greediest command needs, and counts these events of theirs. What can't be counted is
-    /// told, and left out.
+    /// Starts as many runners as the command with the most concurrent runs needs, and counts these
+    /// events in them. Events that cannot be counted are returned and left out.
     pub fn start(
         commands: &[Prepared],
         events: &[Event],
@@ -48,17 +48,17 @@ impl Runners {
         Ok((runners, refusals))
     }
 
-    /// The events that are counted.
+    /// Returns the events that are counted.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// True when what the kernel does for a program can't be counted here.
+    /// Returns true if only user mode can be counted here, without the kernel.
     pub fn counts_user_only(&self) -> bool {
         self.counters.iter().any(|(_, counters)| counters.user_only())
     }
 
-    /// The runner that runs the hooks.
+    /// Returns the runner that runs the hooks.
     pub fn first(&mut self) -> &mut Runner {
         &mut self.runners[0]
     }
@@ -76,14 +76,14 @@ impl Runners {
         refusals
     }
 
-    /// Teaches all commands anew, after their settings have changed.
+    /// Registers all commands again after their settings changed.
     pub fn teach(&mut self, commands: &[Prepared]) -> Result<(), MeasureError> {
         self.ids =
             self.runners.iter_mut().map(|r| taught(r, commands)).collect::<Result<_, _>>()?;
         Ok(())
     }
 
-    /// Runs a build of a command, or several of it at once, and waits for the last.
+    /// Runs one or several concurrent runs of a build of a command, and waits for the last.
     pub fn run(
         &mut self,
         (subject, build): (usize, u32),
@@ -117,7 +117,7 @@ impl Runners {
             let running: Vec<_> = match running.into_iter().collect::<std::io::Result<_>>() {
                 Ok(running) => running,
                 Err(source) => {
-                    // Those that were started are not waited for.
+                    // Do not wait for the runs that were started.
                     abort.iter().for_each(|handle| {
                         handle.abort_in_flight();
                     });
@@ -127,7 +127,7 @@ impl Runners {
             let signals_before = interrupt::count();
             let mut results = vec![first.run(own, options)];
             while running.iter().any(|job| !job.is_finished()) {
-                // Signals wake this thread alone: it has to end the others' runs.
+                // Signals wake only this thread, so it has to end the other runs.
                 let signals = interrupt::count();
                 if signals >= 2 && signals > signals_before {
                     results.push(Err(MeasureError::Interrupted));
@@ -139,7 +139,7 @@ impl Runners {
             }
             let gone = |_| Err(MeasureError::LauncherGone);
             results.extend(running.into_iter().map(|job| job.join().unwrap_or_else(gone)));
-            // That the user ended the runs goes before how they ended.
+            // An interruption by the user takes precedence over how the runs ended.
             let interrupted = |r: &Result<_, _>| matches!(r, Err(MeasureError::Interrupted));
             if results.iter().any(interrupted) {
                 return Err(MeasureError::Interrupted);
@@ -148,19 +148,21 @@ impl Runners {
         })
     }
 
-    /// Leaves out of the counts what ran since they were last taken: hooks run by the same launchers.
+    /// Excludes what ran since the last call from the counts: hooks run by the same launchers.
     pub fn forget_counts(&mut self) {
         for (_, counters) in &mut self.counters {
             counters.take();
         }
     }
 
-    /// What was counted since it was last asked, over the runners of so many runs at once; nothing where an event is lost.
+    /// Returns the counts since the last call, summed over the runners of `jobs` concurrent runs;
+    /// `None` for an event that was lost.
     pub fn take_counts(&mut self, jobs: u32) -> Vec<Option<Count>> {
         if self.events.is_empty() {
             return Vec::new();
         }
-        // A launcher that was replaced takes its counters with it: the run at hand is not counted, later ones are.
+        // The counters of a launcher are lost when it is replaced: the current run is not counted,
+        // later ones are.
         let replaced = |(runner, (process, _)): (&Runner, &(Option<u32>, Counters))| {
             runner.launcher_process_id() != *process
         };
@@ -187,12 +189,12 @@ impl Runners {
         totals
     }
 
-    /// What they are.
+    /// Returns their kind.
     pub fn kind(&self) -> RunnerKind {
         self.runners.first().map_or(RunnerKind::Launcher, Runner::kind)
     }
 
-    /// Bytes below which no peak memory can be seen.
+    /// Returns the lower limit of measurable peak memory, bytes.
     pub fn memory_floor_bytes(&self) -> u64 {
         self.runners.iter().map(Runner::memory_floor_bytes).max().unwrap_or(0)
     }
@@ -204,7 +206,7 @@ fn taught(runner: &mut Runner, commands: &[Prepared]) -> Result<Vec<Vec<SubjectI
     commands.iter().map(&mut every).collect()
 }
 
-/// Takes a setting away from all commands.
+/// Removes a setting from all commands.
 pub(super) fn without(commands: &mut [Prepared], setting: Setting) {
     for command in commands.iter_mut().flat_map(Prepared::every_mut) {
         let control = &mut command.control;
@@ -217,7 +219,7 @@ pub(super) fn without(commands: &mut [Prepared], setting: Setting) {
     }
 }
 
-/// The option by which a setting is asked for.
+/// Returns the option of a setting.
 pub(super) fn option_of(setting: Setting) -> &'static str {
     match setting {
         Setting::Pin => "--pin",

@@ -1,4 +1,4 @@
-//! Keeps what a verb measured in the history, where `--keep` asks for it.
+//! Adds the measurements of a verb to the history if `--keep` is given.
 
 use super::{Adding, Kept, StoreArgs};
 use crate::args::any_words;

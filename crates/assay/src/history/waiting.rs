@@ -1,7 +1,9 @@
-//! Runs that wait in the state directory for a server that was gone when they were to be kept. Whoever writes to that store next adds them.
+//! Runs waiting in the state directory for a server that was unreachable when they were to be
+//! stored. The next program that writes to that store adds them.
 //!
-//! A file holds one run with everything the store needs to know of it, and the address of the store without a password. Nothing here waits: when a
-//! server is asked again is the business of those who write.
+//! A file holds one run with everything the store needs to know about it, and the address of the
+//! store without a password. This module does not wait itself: the callers that write decide when
+//! to try a server again.
 
 use crate::{output, store};
 use anyhow::Context;
@@ -13,14 +15,14 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// A run that waits.
+/// A waiting run.
 #[derive(Debug, Deserialize, Serialize)]
 struct Waiting {
     store: String,
     project: String,
     machine: Option<String>,
     revision: Option<Parts>,
-    /// What sides say of their revisions, and what these are.
+    /// The revision recorded for each side, with its parts.
     of_sides: Vec<(String, Parts)>,
     changed: bool,
     started: i64,
@@ -32,10 +34,10 @@ struct Waiting {
 /// A revision: its name, its parent, its ordinal, its time.
 type Parts = (String, Option<String>, Option<u64>, Option<i64>);
 
-/// Lets a run wait for a store; the file that holds it.
+/// Saves a run that waits for a store, and returns its file.
 ///
 /// # Errors
-/// When nothing says where the state directory is, or it can't be written.
+/// If there is no state directory, or it cannot be written.
 pub(super) fn put(place: &Place, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
     let mut text = Vec::new();
     assay_file::write(new.samples, &mut text)?;
@@ -61,10 +63,10 @@ pub(super) fn put(place: &Place, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Adds all runs that wait for this store, the oldest first, and says how many they were.
+/// Adds all runs that wait for this store, oldest first, and reports their number.
 ///
 /// # Errors
-/// When the store takes one of them not, for another reason than that the server is gone again.
+/// If the store rejects one of them for any reason other than an unreachable server.
 pub(super) fn add(store: &mut Store) -> anyhow::Result<()> {
     let own = store.place().to_string();
     let mut count = 0;
@@ -91,7 +93,7 @@ pub(super) fn add(store: &mut Store) -> anyhow::Result<()> {
             Err(error) if error.is_gone() => break,
             Err(error) => return Err(error).with_context(|| path.display().to_string()),
         }
-        // Another program may have been quicker, and a run that is added twice is there once.
+        // Another program may have added the run first; adding it twice stores it only once.
         let _gone = fs::remove_file(&path);
     }
     match count {
@@ -106,7 +108,7 @@ fn directory() -> Option<PathBuf> {
     Some(store::state_directory()?.join("waiting"))
 }
 
-/// The files, the oldest first: their names begin with the time.
+/// Returns the files, oldest first: their names begin with the time.
 fn files() -> Vec<PathBuf> {
     let entries = directory().and_then(|directory| fs::read_dir(directory).ok());
     let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
@@ -116,7 +118,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What a file holds; `None` where it is none of ours.
+/// Returns the content of a file; `None` if it is not a waiting run.
 fn read(path: &Path) -> Option<Waiting> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }

@@ -1,14 +1,14 @@
-//! Settings of the machine, where `assay` has none: by the names of the other file of this name, with nothing behind them. The options that
-//! ask for settings are refused before (`systems.rs`).
+//! Stub for systems on which `assay` has no machine settings, with the same names as the other file
+//! of this name. The options that request settings are refused before (`systems.rs`).
 
 use assay_data::Finding;
 use assay_measure::machine::Knob;
 
-/// Settings that are in force: there are none.
+/// Settings that are in force: always empty.
 pub(crate) enum SettingsGuard {}
 
 impl SettingsGuard {
-    /// Puts everything back.
+    /// Restores everything.
     ///
     /// # Errors
     /// None.
@@ -17,7 +17,7 @@ impl SettingsGuard {
     }
 }
 
-/// Puts no setting into force.
+/// Puts no settings into force.
 ///
 /// # Errors
 /// None.
@@ -25,5 +25,5 @@ pub(crate) fn hold(_knobs: &[Knob]) -> anyhow::Result<(Option<SettingsGuard>, Ve
     Ok((None, Vec::new()))
 }
 
-/// Puts back nothing: nothing was set.
+/// Does nothing, since nothing was set.
 pub(crate) fn mend() {}

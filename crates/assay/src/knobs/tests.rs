@@ -1,4 +1,4 @@
-//! Settings held and mended on a machine that is made up of files.
+//! Tests that hold and restore settings on a simulated machine made of files.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -10,10 +10,10 @@ const AUTOGROUP: &str = "proc/sys/kernel/sched_autogroup_enabled";
 const RT: &str = "proc/sys/kernel/sched_rt_runtime_us";
 const GOVERNOR: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
 const GOVERNORS: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_available_governors";
-/// Where the journals lie.
+/// Directory of the journals.
 const STATE: &str = "state/assay";
 
-/// A machine in a directory, and a state directory beside it.
+/// A simulated machine in a directory, with a state directory next to it.
 struct MadeUp(TempDir);
 
 impl MadeUp {
@@ -46,7 +46,8 @@ impl MadeUp {
         hold_on(self.machine(), Some(self.path(STATE)), knobs).unwrap()
     }
 
-    /// A journal of a process that is gone: of our number, but started at another time.
+    /// Leaves the journal of a process that is gone: it has the pid of this process but started at
+    /// another time.
     fn left(&self, started: u64, changes: &[(&str, &str, &str, &str)]) {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
         let process = std::process::id();
@@ -105,7 +106,7 @@ fn changes_on_top_of_each_other_are_undone_to_the_first_value_and_told_once() {
 #[test]
 fn what_can_not_be_put_back_now_is_put_back_later() {
     let made = MadeUp::new();
-    // The later one can't be undone, and so the earlier one must not be forgotten.
+    // The later journal cannot be undone, and so the earlier one must be kept.
     made.left(1, &[("rt-runtime", RT, "950000", "5")]);
     made.left(2, &[("autogroup", AUTOGROUP, "1", "0"), ("rt-runtime", RT, "5", "6")]);
     made.set(AUTOGROUP, "0");
@@ -162,7 +163,8 @@ fn only_what_can_be_had_is_mendable() {
     made.set(GOVERNORS, "powersave schedutil");
     let performance = Knob::Governor("performance".to_owned());
     let knobs = [performance, Knob::Turbo(false), Knob::RtRuntime(None), Knob::Autogroup(true)];
-    // A value that is not known is an error for who asked for it, and nothing to mend for who did not.
+    // An unknown value is an error if the user asked for it, and otherwise it is not offered as a
+    // fix.
     let refused = hold_on(made.machine(), Some(made.path(STATE)), &knobs).err().unwrap();
     assert!(refused.to_string().contains("`performance`"), "{refused}");
     let mendable = mendable_on(&made.machine(), knobs.to_vec());

@@ -1,7 +1,9 @@
-//! Who sends the requests of a slice: this process, or several that share its schedule and begin together, here or on other machines.
+//! The generators that send the requests of a slice: this process, or several that share its
+//! schedule and start at the same time, here or on other machines.
 //!
-//! A generator of its own is this binary once more, asked by one line of JSON on its standard input, and answering by one on its standard
-//! output: whoever may start it there is who it answers to. Each line is a job; the end of the input ends it.
+//! A separate generator is another process of this binary. It reads one line of JSON per job from
+//! its standard input and answers with one line on its standard output. It obeys the process that
+//! started it, and exits at the end of its input.
 
 use crate::own;
 use crate::run_error::RunError;
@@ -17,41 +19,41 @@ use std::sync::Mutex;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How long before its start a slice is announced to generators of their own.
+/// Time before the start of a slice at which it is sent to separate generators, s.
 const AHEAD: f64 = 0.05;
-/// How often it is looked at who is done.
+/// Interval between checks which generators are done.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often clocks are compared; the quickest answer counts (Cristian, 1989).
+/// Number of clock comparisons; the one with the fastest answer counts (Cristian, 1989).
 const CLOCK_QUESTIONS: usize = 9;
 
 /// How a generator is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
-    /// What people call it.
+    /// Name shown to the user.
     pub name: String,
-    /// The words in front of the binary; none: it is started here.
+    /// Words before the binary; if empty, it is started on this machine.
     pub prefix: Vec<String>,
-    /// The binary there; `None`: this one.
+    /// The binary on that machine; `None` for this one.
     pub program: Option<String>,
 }
 
-/// What is asked of a generator.
+/// A request to a generator.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Ask {
-    /// What is your clock?
+    /// Asks for the time of the generator's clock.
     Clock,
-    /// Do this, from that moment of your clock on.
+    /// Starts a job at that time of the generator's clock.
     Job { start_at: f64, job: Box<Job> },
 }
 
-/// A generator in a process of its own.
+/// A generator in a separate process.
 struct Remote {
     name: String,
     child: Child,
     asks: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Its clock less ours, s, and how far off that may be.
+    /// Its clock minus ours, s, and the uncertainty of that.
     offset: f64,
     uncertainty: f64,
 }
@@ -62,29 +64,31 @@ pub(crate) struct Generators {
 }
 
 impl Generators {
-    /// This process alone.
+    /// Uses this process alone.
     pub fn here() -> Self {
         Self { remotes: Vec::new() }
     }
 
-    /// Processes of their own.
+    /// Starts separate processes.
     ///
     /// # Errors
-    /// When one can't be started, or does not answer.
+    /// If one cannot be started, or does not answer.
     pub fn start(ways: &[Way]) -> anyhow::Result<Self> {
         let remotes = ways.iter().map(Remote::start).collect::<anyhow::Result<_>>()?;
         Ok(Self { remotes })
     }
 
-    /// Their names, and how far their clocks are off, s; none where this process sends by itself.
+    /// Returns the name of each generator with the offset and uncertainty of its clock, s; empty if
+    /// this process sends by itself.
     pub fn clocks(&self) -> impl Iterator<Item = (&str, f64, f64)> {
         self.remotes.iter().map(|own| (own.name.as_str(), own.offset, own.uncertainty))
     }
 
-    /// Makes one request, as the slices of the job make theirs, from where they are made; its answer is waited for for so many seconds.
+    /// Makes one request as the slices of the job do, from where they are made, and waits at most
+    /// `seconds` for the answer.
     ///
     /// # Errors
-    /// When it can't begin, or a generator is lost.
+    /// If it cannot start, or a generator is lost.
     pub fn probe(&mut self, job: &Job, seconds: f64) -> Result<Tally, RunError> {
         let job = probe(job, seconds);
         match self.remotes.first_mut() {
@@ -93,10 +97,10 @@ impl Generators {
         }
     }
 
-    /// Runs a slice. `pace` hears how it goes, where this process sends by itself.
+    /// Runs a slice. Calls `pace` with its progress if this process sends by itself.
     ///
     /// # Errors
-    /// When it can't begin, or a generator is lost.
+    /// If it cannot start, or a generator is lost.
     pub fn run(&mut self, job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
         if self.remotes.is_empty() {
             return here(job, pace);
@@ -114,7 +118,7 @@ impl Generators {
     }
 }
 
-/// Runs a job on a thread of its own: drawing must not make requests late.
+/// Runs a job on a separate thread, so that drawing does not delay requests.
 fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
     let before = interrupt::count();
     let last: Mutex<Option<Pace>> = Mutex::new(None);
@@ -128,7 +132,7 @@ fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
                 }
             };
             let tally = generate(job, &Hooks { stop: &stop, pace: &say });
-            // Who waits for it is here as long as this thread is.
+            // The receiver lives as long as this thread.
             let _heard = done.send(tally);
         });
         if let Err(error) = started {
@@ -200,7 +204,7 @@ impl Remote {
         self.tally()
     }
 
-    /// Has it do a job from that moment of our clock on.
+    /// Starts a job at that time of our clock.
     fn begin(&mut self, at: f64, job: Job) -> Result<(), RunError> {
         self.ask(&Ask::Job { start_at: at + self.offset, job: Box::new(job) })
     }
@@ -242,16 +246,18 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // The end of its input ends it.
+        // The process exits at the end of its input.
         self.asks = None;
         let _ended = self.child.wait();
     }
 }
 
-/// Serves as a generator: jobs come by lines on standard input, tallies go by lines to standard output.
+/// Runs as a generator: reads jobs from standard input and writes tallies to standard output, one
+/// per line.
 ///
 /// # Errors
-/// When a line can't be read, or a job can't begin: in words, on standard error, for whoever started it.
+/// If a line cannot be read, or a job cannot start; the message goes to standard error, for the
+/// process that started this one.
 pub(crate) fn work() -> anyhow::Result<()> {
     let mut answers = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {

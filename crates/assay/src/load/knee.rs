@@ -1,9 +1,11 @@
-//! The highest rate that a server holds: a search, of which each block makes one anew on every side. What it finds is one value of one
-//! observation, so that blocks, intervals and verdicts are those of everything else.
+//! Searches for the highest rate that a server sustains. Each block repeats the search on every
+//! side. Its result is one value of one observation, so blocks, intervals and verdicts are the
+//! usual ones.
 //!
-//! A search goes up by a factor until the goals are missed, and then halves the way between held and missed on the scale of ratios, until
-//! both are close. It begins a random bit beside where the last one ended: a fixed grid of rates would make ties, and would look more
-//! certain than it is.
+//! A search raises the rate by a factor until the goals are missed, then bisects between the
+//! sustained and the missed rate on a logarithmic scale until they are close. It starts at a small
+//! random distance from the last result: a fixed grid of rates would produce ties, and results
+//! would look more certain than they are.
 
 use super::slice::{self, ANSWERED, CAPACITY};
 use assay_analysis::goals::is_out_of_reach;
@@ -15,31 +17,32 @@ use assay_load::Tally;
 use assay_report::number;
 use std::time::Instant;
 
-/// Held and missed are this close in the end.
+/// Ratio of missed to sustained rate at which the search ends.
 const CLOSE: f64 = 1.04;
-/// The first steps of a search that knows nothing.
+/// Initial step of a search without an earlier result.
 const LEAP: f64 = 2.0;
-/// The first steps of a search that knows where the last one ended.
+/// Initial step of a search that starts from an earlier result.
 const STEP: f64 = 1.15;
-/// Slices of a search are never made longer than that, s: what holds less than the requests of its goals in this time holds nothing.
+/// Maximum duration of a slice of a search, s. A rate with fewer requests in this time than its
+/// goals need counts as not sustained.
 const LONGEST: f64 = 30.0;
-/// Most slices of one search.
+/// Maximum number of slices of one search.
 const MOST_SLICES: usize = 24;
 
-/// What a held rate has to be like.
+/// A condition on a sustained rate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Goal {
     text: String,
-    /// Index of the metric, and what it may be at most; of answers what they must be at least.
+    /// Index of the metric, and its upper limit (for answers, its lower limit).
     metric: usize,
     limit: f64,
 }
 
 impl Goal {
-    /// Reads `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several with commas.
+    /// Parses `p99<200ms`, `latency_p99_9<1s`, `errors<0.1%`; several are separated by commas.
     ///
     /// # Errors
-    /// In words.
+    /// A message that says what is wrong.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, String> {
         text.split(',').map(|part| Self::parse(part.trim())).collect()
     }
@@ -69,7 +72,7 @@ impl Goal {
         Ok(Self { text: text.to_owned(), metric, limit })
     }
 
-    /// The metric's name as goals are written: `p99` for `latency_p99`.
+    /// Returns the metric's name as goals are written: `p99` for `latency_p99`.
     fn name(&self) -> String {
         let name = slice::metrics()[self.metric].name.clone();
         match name.strip_prefix("latency_") {
@@ -79,7 +82,8 @@ impl Goal {
         }
     }
 
-    /// The value of its metric in words. A few requests have no far quantile as a metric, and still one to tell of.
+    /// Formats the value of its metric. With few requests a far quantile is undefined as a metric,
+    /// but can still be reported.
     fn seen(&self, tally: &Tally, values: &[f64]) -> String {
         let metric = &slice::metrics()[self.metric];
         let of_few = || {
@@ -140,7 +144,7 @@ pub(crate) enum Try {
     OneAtATime,
 }
 
-/// A goal that was missed, in words.
+/// Description of a goal that was missed.
 #[derive(Clone, Debug, PartialEq)]
 struct Missed {
     /// The value and the load at which it was measured, as in `p99 was 240 ms at 812/s`.
@@ -154,16 +158,17 @@ struct Missed {
 #[derive(Clone, Debug)]
 pub(crate) struct Search {
     goals: Vec<Goal>,
-    /// Where it begins, 1/s, and what it never exceeds.
+    /// Initial rate, and the limit that is never exceeded, 1/s.
     from: f64,
     most: f64,
-    /// Where the last search of each place ended.
+    /// The rate at which the last search of each place ended.
     known: Vec<Option<f64>>,
-    /// The searches of each place, and those of them that ended at what is never exceeded, with all goals met.
+    /// For each place, the number of searches and the number of those that met all goals at the
+    /// limit.
     ended: Vec<(u32, u32)>,
     /// The goal that each place missed last.
     missed: Vec<Option<Missed>>,
-    /// Places of which requests made one at a time met the goals.
+    /// Places at which requests made one at a time met the goals.
     reachable: Vec<bool>,
     /// Position in a sequence that fills the interval from 0 to 1 evenly.
     draw: f64,
@@ -177,7 +182,8 @@ impl Search {
         Self { goals, from, most, known, ended, missed, reachable, draw }
     }
 
-    /// Of a place that met its goals at the highest rate allowed: what it would hold beyond is not known.
+    /// Returns a finding for a place that met its goals at the highest rate allowed: its actual
+    /// limit is unknown.
     pub fn capped(&self, place: usize, name: &str) -> Option<Finding> {
         let (all, capped) = self.ended[place];
         let message = format!(
@@ -208,7 +214,7 @@ impl Search {
         !self.missed.is_empty() && self.missed.iter().all(everywhere)
     }
 
-    /// What is found.
+    /// Returns the metric that a search finds.
     pub fn metrics() -> Vec<Metric> {
         let mut all =
             vec![Metric { better: Better::Higher, ..Metric::lower(CAPACITY, Unit::PerSecond) }];
@@ -216,18 +222,18 @@ impl Search {
         all
     }
 
-    /// What has to hold, as it was typed.
+    /// Returns the goals as typed.
     pub fn goals(&self) -> String {
         let all: Vec<&str> = self.goals.iter().map(|goal| goal.text.as_str()).collect();
         all.join(", ")
     }
 
-    /// The first rate of a search, 1/s.
+    /// Returns the initial rate of a search, 1/s.
     pub fn first_rate(&self) -> f64 {
         self.from
     }
 
-    /// The requests that a slice must have for its goals to be judged, at least.
+    /// Returns the minimum number of requests in a slice for judging its goals.
     pub fn fewest_requests(&self) -> u64 {
         self.goals.iter().map(|goal| slice::fewest(goal.metric)).max().unwrap_or(1)
     }
@@ -239,7 +245,7 @@ impl Search {
             && self.goals.iter().all(|goal| goal.is_met(values))
     }
 
-    /// The goal that these values miss, in words.
+    /// Describes the goal that these values miss.
     fn miss(&self, at: Try, tally: &Tally, values: &[f64]) -> Missed {
         let place = match at {
             Try::Rate(rate) => format!("at {}/s", number::rough(rate, &Unit::One)),
@@ -284,7 +290,7 @@ impl Search {
         Ok(true)
     }
 
-    /// Searches; `slice` loads the place.
+    /// Runs a search; `slice` loads the place.
     pub fn run<E>(
         &mut self,
         place: usize,
@@ -301,7 +307,7 @@ impl Search {
             let mut from = began.elapsed().as_secs_f64();
             let (mut tally, mut values) = slice(Try::Rate(rate))?;
             if !self.holds(rate, &tally, &values) && slice::was_late(&tally, &values) {
-                // The generator's own lateness may be what missed them.
+                // The generator's own lateness may have caused the miss.
                 from = began.elapsed().as_secs_f64();
                 (tally, values) = slice(Try::Rate(rate))?;
             }
@@ -327,7 +333,7 @@ impl Search {
                 (None, _) => rate / step,
             };
             if held.is_none() || missed.is_none() {
-                // What goes on for long was begun far off.
+                // A search that takes long started far off.
                 step = (step * 1.2).min(4.0);
             }
         }
@@ -352,7 +358,7 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
 
-    /// A server that answers within 10 ms up to its capacity, and within 1 s beyond.
+    /// Returns a server that answers within 10 ms up to its capacity, and within 1 s beyond.
     fn of_capacity(
         capacity: f64,
     ) -> impl FnMut(Try) -> Result<(Tally, Vec<f64>), Obstacle<Infallible>> {

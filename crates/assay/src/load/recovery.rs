@@ -1,5 +1,6 @@
-//! Waits until a server is done with what an earlier slice left: requests that nobody waits for any more would delay those of the next slice,
-//! and a server would be judged by the order of its slices.
+//! Waits until a server has finished the requests left over from an earlier slice. Abandoned
+//! requests would delay those of the next slice, and the result would depend on the order of the
+//! slices.
 
 use super::generators::Generators;
 use crate::run_error::RunError;
@@ -9,36 +10,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long it is waited for, s.
+/// Maximum time to wait, s.
 const LONGEST: f64 = 30.0;
-/// By how much shorter it is waited for the next time, and the shortest time, s.
+/// Divisor of the waiting time after each failure to recover, and its minimum, s.
 const IMPATIENCE: f64 = 6.0;
 const SHORTEST: f64 = 1.0;
-/// How long between two looks.
+/// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
-/// A server is itself again when one request takes at most so many times the shortest that one took,
+/// A server has recovered once one request takes at most this many times the shortest single
+/// request, plus [`MORE`].
 const TIMES: f64 = 2.0;
-/// and so much more, s.
+/// Allowance added to [`TIMES`] the shortest time, s.
 const MORE: f64 = 0.005;
 
-/// A side, and its server where it was started here.
+/// A side, and its server if it was started here.
 pub(super) type Whose = (usize, Option<usize>);
 
-/// What is known of servers between slices.
+/// The state of servers between slices.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    /// The shortest time that one request alone took, s.
+    /// The shortest time of a single request, s.
     shortest: BTreeMap<Whose, f64>,
     overloaded: BTreeSet<Whose>,
-    /// Servers that did not recover in time, with the patience that is left for them, s: one that is dead must not cost half a minute each
-    /// time.
+    /// Remaining waiting time of servers that did not recover in time, s, so that a dead server
+    /// does not cost half a minute every time.
     patience: BTreeMap<Whose, f64>,
-    /// Slices before which a server was not itself again in time.
+    /// Number of slices before which a server had not recovered in time.
     pub still_busy: u32,
 }
 
 impl Recovery {
-    /// Hears what a slice did to a server.
+    /// Records how a slice left a server.
     pub fn after(&mut self, whose: Whose, tally: &Tally) {
         let given_up = [Failure::Timeout, Failure::ConnectTimeout, Failure::TlsTimeout];
         if given_up.into_iter().any(|failure| tally.failed_as(failure) > 0) {
@@ -50,7 +52,7 @@ impl Recovery {
     /// Returns how much longer than usual its first answer was waited for, s.
     ///
     /// # Errors
-    /// When a generator is lost, or the user interrupts.
+    /// If a generator is lost, or the user interrupts.
     pub fn before(
         &mut self,
         whose: Whose,
@@ -83,7 +85,7 @@ impl Recovery {
                     return Ok(silent.unwrap_or(0.0));
                 }
             }
-            // A server whose single requests fail is the slice's to report.
+            // If single requests fail, the slice reports it.
             if !overloaded {
                 return Ok(0.0);
             }

@@ -1,5 +1,5 @@
-//! The file of single requests that `--record-requests` asks for: CSV, written slice by slice, so that what was measured stays if the rest
-//! does not come.
+//! The file of single requests that `--record-requests` writes: CSV, written slice by slice, so
+//! that measured data is kept if the run ends early.
 
 use super::source::Place;
 use assay_data::Side;
@@ -8,7 +8,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
-/// Requests that are kept of a slice, an even part of all where there are more.
+/// Maximum number of requests recorded per slice; of more, an evenly spaced subset.
 pub(crate) const MOST: usize = 10_000;
 
 /// The file.
@@ -18,10 +18,10 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Begins a file, or goes on with one that is there where that is meant.
+    /// Creates the file, or appends to an existing one if `goes_on`.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the file cannot be opened or written.
     pub fn create(path: &Path, places: &[Place], goes_on: bool) -> io::Result<Self> {
         let file = OpenOptions::new()
             .create(true)
@@ -30,7 +30,7 @@ impl Requests {
             .truncate(!goes_on)
             .open(path)?;
         let is_new = file.metadata()?.len() == 0;
-        // The rate has a column of its own, of whatever load.
+        // The rate has its own column, whatever the load.
         let names = places.first().into_iter().flat_map(|place| &place.parameters);
         let parameters: Vec<String> =
             names.map(|(name, _)| name.clone()).filter(|name| name != "rate").collect();
@@ -46,10 +46,11 @@ impl Requests {
         Ok(own)
     }
 
-    /// Adds the requests of a slice. Moments are seconds since the part of the slice that counts began; empty is what did not happen.
+    /// Adds the requests of a slice. Times are in seconds since the start of the measured part of
+    /// the slice; a cell is empty if the event did not happen.
     ///
     /// # Errors
-    /// What the system says.
+    /// If the file cannot be written.
     pub fn add(
         &mut self,
         block: u32,

@@ -1,4 +1,5 @@
-//! What a slice gave, as values, histograms and counts. Which metrics there are, and what each is made of, is said here and nowhere else.
+//! The values, histograms and counts of a slice. This is the only place that defines the metrics
+//! and how each is computed.
 
 use assay_analysis::policy;
 use assay_data::samples::{Buckets, Counts};
@@ -8,16 +9,17 @@ use assay_load::{Failure, Second, Tally};
 use assay_measure::serving::Used;
 use std::collections::BTreeMap;
 
-/// Median latency, from the moment at which a request was due.
+/// Median latency, measured from the time at which a request was due.
 pub(crate) const LATENCY_MEDIAN: &str = "latency_p50";
-/// Share of the requests that were answered well.
+/// Fraction of requests with a good answer.
 pub(crate) const ANSWERED: &str = "answered";
-/// Answers a second.
+/// Answers per second.
 pub(crate) const RATE_ACHIEVED: &str = "rate_achieved";
-/// The highest rate held.
+/// The highest sustained rate.
 pub(crate) const CAPACITY: &str = "capacity";
 
-/// The quantiles of latency, with what stands behind the name, and the requests from which on one can be distinguished from the longest.
+/// Quantiles of latency: suffix of the name, probability, and the number of requests from which the
+/// quantile can be distinguished from the maximum.
 const QUANTILES: [(&str, f64, u64); 5] = [
     ("p50", 0.5, 1),
     ("p90", 0.9, 10),
@@ -26,8 +28,8 @@ const QUANTILES: [(&str, f64, u64); 5] = [
     ("p99_9", 0.999, 1000),
 ];
 
-/// Quantiles of the parts of a request: the name, the histogram, the share, and the values from which on it can be distinguished from the
-/// longest.
+/// Quantiles of the parts of a request: name, histogram, probability, and the number of values from
+/// which the quantile can be distinguished from the maximum.
 type Part = (&'static str, fn(&Tally) -> &Histogram, f64, u64);
 const PARTS: [Part; 9] = [
     ("service_p50", |own| &own.service, 0.5, 1),
@@ -41,7 +43,7 @@ const PARTS: [Part; 9] = [
     ("chunk_gap_p99", |own| &own.chunk_gap, 0.99, 100),
 ];
 
-/// The metrics of every slice, in the order of [`values`].
+/// Returns the metrics of every slice, in the order of [`values`].
 pub(crate) fn metrics() -> Vec<Metric> {
     let seconds = |name: &str| Metric::lower(name, Unit::Second);
     let higher = |name: &str, unit| Metric { better: Better::Higher, ..Metric::lower(name, unit) };
@@ -59,8 +61,8 @@ pub(crate) fn metrics() -> Vec<Metric> {
     all
 }
 
-/// The values of a slice that counted for so many seconds. `limit_seconds` is the longest that was waited for an answer: what failed took
-/// at least that long, for all that its user knows.
+/// Returns the values of a slice whose measured part lasted `seconds`. `limit_seconds` is the
+/// longest wait for an answer: for its user a failed request took at least that long.
 pub(crate) fn values(
     tally: &Tally,
     seconds: f64,
@@ -94,12 +96,14 @@ pub(crate) fn values(
     all
 }
 
-/// Takes away the quantiles of latency at which the generator itself was late, and names them. The rest of the slice holds: whether a
-/// server answers, and how many a second, is not the generator's. A quantile that stands for failures holds, too: no lateness makes
-/// requests fail.
+/// Removes the latency quantiles at which the generator itself was late, and returns their names.
+/// The other values of the slice stay valid: whether a server answers, and how many requests per
+/// second, does not depend on the generator. A quantile that represents failures stays as well,
+/// since lateness does not make requests fail.
 ///
-/// `usual` are the latencies of all sides at this step in earlier slices: what is left out must not depend on how quick this very slice was,
-/// or the slow ones would stay. Of the first slice its own latencies are taken.
+/// `usual` holds the latencies of all sides at this step in earlier slices. The decision must not
+/// depend on how fast this particular slice was, or slow slices would be kept more often. For the
+/// first slice its own latencies are used.
 pub(crate) fn without_late(
     tally: &Tally,
     usual: &Histogram,
@@ -121,7 +125,7 @@ pub(crate) fn without_late(
     taken
 }
 
-/// Whether the generator was late at any of the quantiles.
+/// Returns true if the generator was late at any of the quantiles.
 pub(crate) fn was_late(tally: &Tally, values: &[f64]) -> bool {
     !without_late(tally, &tally.latency, &mut values.to_vec()).is_empty()
 }
@@ -136,18 +140,19 @@ pub(crate) fn quantile_of(metric: usize, tally: &Tally) -> Option<(&Histogram, f
     Some((part.1(tally), part.2))
 }
 
-/// Answers a second, among the values of a slice.
+/// Returns the answers per second from the values of a slice.
 pub(crate) fn rate_achieved(values: &[f64]) -> f64 {
     let place = metrics().iter().position(|metric| metric.name == RATE_ACHIEVED);
     place.and_then(|at| values.get(at)).copied().unwrap_or(f64::NAN)
 }
 
-/// The requests from which on the metric of this index has a value.
+/// Returns the number of requests from which the metric of this index has a value.
 pub(crate) fn fewest(metric: usize) -> u64 {
     QUANTILES.get(metric).map_or(100, |&(_, _, fewest)| fewest)
 }
 
-/// The requests from which on the metric of this name has a value: 1 unless it is a quantile of which each request has at most one value.
+/// Returns the number of requests from which the metric of this name has a value: 1 unless it is a
+/// quantile with at most one value per request.
 pub(crate) fn fewest_requests(name: &str) -> u64 {
     let own =
         QUANTILES.iter().find(|(quantile, ..)| name.strip_prefix("latency_") == Some(quantile));
@@ -155,12 +160,13 @@ pub(crate) fn fewest_requests(name: &str) -> u64 {
     own.map(|own| own.2).or_else(of_part).unwrap_or(1)
 }
 
-/// The values that a quantile of a part of requests takes; `None` for all other metrics.
+/// Returns the number of values that a quantile of a part of requests needs; `None` for all other
+/// metrics.
 pub(crate) fn fewest_values(name: &str) -> Option<u64> {
     PARTS.iter().find(|(part, ..)| *part == name).map(|part| part.3)
 }
 
-/// A finding about slices that are too short for the quantile that decides.
+/// Returns a finding about slices that are too short for the deciding quantile.
 pub(crate) fn too_short(message: String, needed: u64) -> Finding {
     let finding = Finding::new("FEW_REQUESTS", Severity::Warning, message);
     finding
@@ -218,7 +224,8 @@ pub(crate) fn row(tally: &Tally, values: Vec<f64>, silent_seconds: f64) -> RowRe
     }
 }
 
-/// What a search saw at one rate in the slice that began then, s since the search did, and whether that was held.
+/// Returns the latencies and counts that a search saw at one rate, in the slice that began `from`
+/// seconds after the search; the counts include whether the rate was sustained.
 pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buckets, Counts) {
     let counts = [
         ("due", tally.due),
@@ -235,7 +242,7 @@ pub(crate) fn tried(rate: f64, from: f64, tally: &Tally, is_held: bool) -> (Buck
     )
 }
 
-/// What ended in one second, by name; what is none is left out.
+/// Returns what ended in one second, by name, without zeros.
 fn in_second(second: &Second) -> BTreeMap<String, u64> {
     let kinds = Failure::ALL.iter().zip(second.failed);
     let kinds = kinds.map(|(kind, count)| (format!("failed.{}", kind.name()), count));
@@ -247,7 +254,7 @@ fn in_second(second: &Second) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Counts by name; what is none is left out, but for what always means something.
+/// Returns counts by name, without zeros except where a zero is meaningful.
 fn counted(tally: &Tally) -> BTreeMap<String, u64> {
     let c = &tally.connections;
     let mut all: BTreeMap<String, u64> =
@@ -318,7 +325,7 @@ mod tests {
         assert_eq!(late_of(3, 1), (4, true));
         assert_eq!(late_of(3, 100), (0, false));
         assert_eq!(late_of(0, 1), (0, false));
-        // Nothing was usual before the first slice: its own median is 100 ms.
+        // Before the first slice there is no usual latency; its own median is 100 ms.
         let mut first = tally(200, 0);
         (0..200).for_each(|_| first.lateness.record(3_000_000));
         let mut found = values(&first, 1.0, 30.0, None);
@@ -334,7 +341,8 @@ mod tests {
         usual.record(1_000_000);
         assert_eq!(without_late(&own, &usual, &mut found), Vec::<&str>::new());
         assert_eq!(found[0], 30.0);
-        // The quantiles of what was answered may be the generator's, those of what failed are not.
+        // The generator may have delayed the quantiles of answered requests, but not those of
+        // failures.
         let mut own = tally(180, 20);
         (0..200).for_each(|_| own.lateness.record(3_000_000));
         let mut found = values(&own, 1.0, 30.0, None);

@@ -1,4 +1,4 @@
-//! The source: which slice a turn asks for, and what it gave.
+//! The source: chooses the slice of a turn, and returns its values.
 
 use super::generators::Generators;
 use super::knee::{Search, Try};
@@ -19,17 +19,18 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// One thing that is measured: a server, at one rate.
+/// One thing that is measured: a server at one rate.
 pub(crate) struct Place {
     pub side: usize,
     pub parameters: Vec<(String, ParameterValue)>,
     /// The slice; its seed is drawn for each block.
     pub job: Job,
-    /// Index of its server among those that were started; `None`: it runs elsewhere.
+    /// Index of its server among those started here; `None` if it runs elsewhere.
     pub server: Option<usize>,
 }
 
-/// Hears which side's slice runs, and how it goes; no pace: the side's server is waited for.
+/// Callback with the side whose slice runs and its progress; no pace while waiting for the side's
+/// server.
 pub(crate) type Told = Rc<RefCell<dyn FnMut(&str, Option<Pace>)>>;
 
 /// Slices of a load test.
@@ -38,34 +39,36 @@ pub(crate) struct Slices {
     pub places: Vec<Place>,
     pub servers: Vec<Server>,
     pub generators: Generators,
-    /// What is searched for; `None`: each slice is measured for itself.
+    /// The search; `None` if each slice is measured by itself.
     pub search: Option<Search>,
     pub seed: u64,
     pub told: Told,
     metrics: Vec<Metric>,
-    /// Number of slices in which the generator was late, by quantile, and was busy; and of all slices.
+    /// Number of slices with a late generator (in all, and by quantile), with a busy one, and of
+    /// all slices.
     late: u32,
     late_at: BTreeMap<&'static str, u32>,
     busy: u32,
     /// Number of slices that ended before any of their answers came.
     outlasted: u32,
     slices: u32,
-    /// What the processes of a server may hold together, B, and those that held more, with the most.
+    /// Memory limit for all processes of a server, bytes; and the servers that exceeded it, with
+    /// their maximum.
     pub memory_limit: Option<u64>,
     over_memory: BTreeMap<usize, u64>,
-    /// Latencies at each step so far, all sides together.
+    /// Latencies at each step in earlier slices, of all sides together.
     usual: BTreeMap<String, Histogram>,
     recovery: Recovery,
-    /// Where single requests are written.
+    /// File of single requests.
     pub requests: Option<Requests>,
-    /// Failures that are this machine's own.
+    /// Number of failures caused by this machine.
     ours: [u64; 2],
     /// Details of the first request that failed in each way.
     details: BTreeMap<Failure, String>,
 }
 
 impl Slices {
-    /// A side, with the values that it has at a place.
+    /// Returns the name of a side with its parameters at a place.
     fn name_of(&self, place: usize) -> String {
         let own = &self.places[place];
         let values = own.parameters.iter().map(|(name, value)| format!(" {name}={value}"));
@@ -111,7 +114,7 @@ impl Slices {
         }
     }
 
-    /// The goals that a search has missed so far, for a run that was interrupted early.
+    /// Returns the goals that a search has missed, for a run that was interrupted early.
     pub fn so_far(&self) -> Vec<Finding> {
         let search = self.search.iter();
         search
@@ -121,7 +124,7 @@ impl Slices {
             .collect()
     }
 
-    /// Runs one slice of a place, as it is loaded itself or as a search tries it.
+    /// Runs one slice of a place, with its own load or with that of a search.
     fn slice(
         &mut self,
         place: usize,
@@ -139,7 +142,7 @@ impl Slices {
             None => None,
         };
         match (&mut job.load, rate) {
-            // Both sides of a block meet the same arrivals: what differs is the servers.
+            // Both sides of a block get the same arrivals, so that only the servers differ.
             (Load::Open(Arrivals::Poisson { rate, seed }), asked) => {
                 *rate = asked.unwrap_or(*rate);
                 *seed = self.seed ^ u64::from(block).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -189,7 +192,7 @@ impl Slices {
         }
         for (&failure, detail) in &tally.details {
             if tally.failed_as(failure) > 0 {
-                // The place of a redirection may hold a key.
+                // The target of a redirect may contain a key.
                 self.details.entry(failure).or_insert_with(|| without_secrets(detail));
             }
         }
@@ -209,8 +212,8 @@ impl Slices {
             self.late += u32::from(!late_at.is_empty());
             late_at.into_iter().for_each(|at| *self.late_at.entry(at).or_default() += 1);
             usual.add(&tally.latency);
-            // Of one server alone the numbers are shown, with what is to be thought of them. To a search a latency that is too long says
-            // enough: a goal that was met all the same was met.
+            // For a single server the numbers are shown with a warning. For a search a latency that
+            // is too long is informative enough, and a goal that was met despite lateness was met.
             if self.sides.len() > 1 && tried.is_none() {
                 values = fit;
             }
@@ -258,7 +261,7 @@ impl Source for Slices {
             samples.add_side(side.clone());
         }
         let row = samples.row_named("");
-        // One value for all needs no name.
+        // A value that is the same everywhere needs no name.
         let differs = |name: &str, value: &ParameterValue| {
             let is_other = |(own, other): &(String, ParameterValue)| own == name && other != value;
             self.places.iter().any(|place| place.parameters.iter().any(is_other))
@@ -291,7 +294,7 @@ impl Source for Slices {
     }
 
     fn measure(&mut self, turn: &Turn) -> Result<Measured, Obstacle<RunError>> {
-        // What a search needs to know of its goals stays here while it runs.
+        // This copy keeps what a search learns about its goals while it runs.
         let rows = if let Some(mut search) = self.search.clone() {
             if search.is_pointless() {
                 return Err(Obstacle::Interrupted);
@@ -390,7 +393,7 @@ impl Source for Slices {
                     .advise(Action::text("give it fewer workers, or more memory")),
             );
         }
-        // A search goes on until requests fail.
+        // A search continues until requests fail.
         if !self.details.is_empty() && self.search.is_none() {
             let told = |(failure, detail): (&Failure, &String)| {
                 format!("{}: {detail}", failure.name().replace('_', " "))

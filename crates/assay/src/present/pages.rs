@@ -1,6 +1,6 @@
-//! `--report` and `--plots`: writes the page and the pictures that the report crate makes.
+//! `--report` and `--plots`: writes the page and the charts that the report crate draws.
 //!
-//! What can't be written is said before anything is measured. Nothing is drawn here.
+//! What cannot be written is reported before anything is measured. Nothing is drawn here.
 
 use crate::advice::spell;
 use crate::args::PageArgs;
@@ -23,13 +23,13 @@ use assay_report::replication::ReplicationReport;
 use std::fs;
 use std::path::Path;
 
-/// Pixels of a PNG per unit of its sheet: about 1,000 across.
+/// Pixels of a PNG per unit of its sheet, which makes it about 1,000 pixels wide.
 const PIXELS: f64 = 2.5;
 
-/// Finds out whether the page and the pictures can be written; makes the directory of the pictures.
+/// Checks whether the page and the charts can be written, and creates the directory of the charts.
 ///
 /// # Errors
-/// When a name is one of something else, or a place can't be written to.
+/// If a name belongs to something else, or a location is not writable.
 pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     if let Some(path) = &wanted.report {
         whole_file::check(path, "report.html")
@@ -46,21 +46,21 @@ pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What a page shows apart from the analysis.
+/// Further contents of a page, apart from the analysis.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Extras<'a> {
     /// The protocol of every comparison.
     pub protocol: &'a [Protocol],
-    /// The series by themselves.
+    /// Summaries of the single series.
     pub summaries: &'a [SeriesSummary],
-    /// What became of the results of the run that this one repeats.
+    /// The comparison with the run that this one repeats.
     pub repeats: Option<ReplicationReport<'a>>,
 }
 
-/// Writes what was asked for.
+/// Writes the requested page and charts.
 ///
 /// # Errors
-/// When a file can't be written.
+/// If a file cannot be written.
 pub(crate) fn write(
     how: Showing<'_>,
     analysis: &Analysis,
@@ -134,9 +134,9 @@ pub(crate) fn write(
     written.into_iter().chain(drawn).collect()
 }
 
-/// The series of a comparison by themselves: those that the page draws.
+/// Returns summaries of the single series of a comparison that the page draws.
 fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<SeriesSummary> {
-    // Those of a suite are its rows.
+    // For a suite they are its rows.
     if analysis.is_suite() {
         return Vec::new();
     }
@@ -145,7 +145,7 @@ fn alone(analysis: &Analysis, samples: &Samples, figures: &Figures) -> Vec<Serie
     series_summary::of_subjects(samples, shown, analysis.primary, &options)
 }
 
-/// Writes pictures; several of one name are numbered.
+/// Writes charts; several with the same name are numbered.
 pub(crate) fn write_charts(
     drawn: &[Chart],
     about: &[String],

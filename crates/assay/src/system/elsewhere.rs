@@ -1,21 +1,22 @@
-//! What is asked of the operating system beside measuring, where that is not like Unix: files have no mark that they can be run, and a program
-//! takes over by being waited for.
+//! Operating system services other than measuring, for systems that are not Unix-like: files have
+//! no executable bit, and another program takes over by running as a child that is waited for.
 
 use std::fs::Metadata;
 use std::path::Path;
 use std::process::Command;
 
-/// Named pipes are no files here.
+/// Always returns false: named pipes are not files here.
 pub(crate) fn is_pipe(_found: &Metadata) -> bool {
     false
 }
 
-/// Whether a file can be run.
+/// Returns true if a file can be executed.
 pub(crate) fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Runs a program in the place of this process, and ends as it does. Gives back, with the reason, only if that can't be.
+/// Runs a program in place of this process, and exits with its status. Returns only if that fails,
+/// with the reason.
 #[expect(clippy::exit, reason = "the process is that program's")]
 pub(crate) fn become_program(command: &mut Command) -> std::io::Error {
     match command.status() {

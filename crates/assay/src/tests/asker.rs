@@ -1,4 +1,5 @@
-//! Runs a suite once and hands back what it reported. Each run has a room of its own, in which its reports lie, and which goes after it.
+//! Runs a suite once and returns its report. Each run has its own temporary directory for its
+//! reports, which is removed afterwards.
 
 use super::live::{self, Live};
 use super::stopped;
@@ -23,17 +24,17 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What came of one run.
+/// The outcome of one run.
 pub(crate) struct Ran {
-    /// What it reported.
+    /// The suite's report.
     pub run: Run,
-    /// Where its time went.
+    /// Breakdown of its time.
     pub parts: Parts,
-    /// How long it took, and how it ended.
+    /// Its duration and exit status.
     pub result: RunResult,
-    /// What hung in it, so that it was ended, as a sentence.
+    /// A sentence about what hung, if the run was killed for that.
     pub hung: Option<String>,
-    /// True if the user stopped it; it then holds the tests that had ended.
+    /// True if the user stopped it; it then contains the tests that had ended.
     pub is_stopped: bool,
 }
 
@@ -45,26 +46,28 @@ impl Ran {
     }
 }
 
-/// How long what may take.
+/// Time limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// After so long a run is ended,
+    /// Time after which a run is killed.
     pub suite: Duration,
-    /// and once a test, or what is done for a group of them, takes so long.
+    /// Time after which a run is killed because a test, or the setup of a group of tests, does not
+    /// end.
     pub test: Option<Duration>,
 }
 
-/// Who attends to a run while it goes on.
+/// Callback during a run.
 pub(crate) trait Attending {
-    /// Whether the run is to be ended; `running` says what it is at, where its framework tells.
+    /// Returns true if the run is to be ended. `running` returns what is running, if the framework
+    /// reports it.
     fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool;
 }
 
-/// A suite is looked at so many times in the time that a test may take, but
+/// Number of checks of a suite within the time limit of a test.
 const LOOKS: u32 = 20;
-/// no more often than this,
+/// Shortest interval between two checks.
 const OFTENEST: Duration = Duration::from_millis(20);
-/// and no more seldom.
+/// Longest interval between two checks.
 const SELDOMEST: Duration = Duration::from_secs(1);
 
 /// Runs suites, one at a time.
@@ -73,19 +76,19 @@ pub(crate) struct Asker {
     room: assay_measure::room::Room,
     limits: Limits,
     runs: usize,
-    /// The preloaded processes of sides that have one, by the names of these.
+    /// Preloaded processes, by the name of their side.
     warm: BTreeMap<String, Warm>,
-    /// Whether the last run was one of such a process.
+    /// True if the last run was a fork of such a process.
     was_warm: bool,
     /// Shows progress while a suite runs; `None` for no progress.
     live: Option<Live>,
 }
 
 impl Asker {
-    /// Starts the launcher and makes a place for rooms.
+    /// Starts the launcher and creates the parent of the temporary directories.
     ///
     /// # Errors
-    /// When the system lets us do neither.
+    /// If the launcher cannot be started or the directory cannot be created.
     pub fn start(limits: Limits) -> anyhow::Result<Self> {
         let (room, runner) = (room::temporary()?, Runner::start()?);
         let (runs, warm, was_warm, live) = Default::default();
@@ -97,10 +100,11 @@ impl Asker {
         self.live = Some(live);
     }
 
-    /// Runs the suite of a side, with so many bytes of padding in its environment.
+    /// Runs the suite of a side, with `padding` bytes added to its environment.
     ///
     /// # Errors
-    /// [`RunError::Failed`] when the suite crashed, hung, or reported nothing that can be read; tests that fail are a result.
+    /// [`RunError::Failed`] if the suite crashed, hung, or reported nothing readable; failed tests
+    /// are not an error.
     pub fn run(
         &mut self,
         framework: &dyn Framework,
@@ -117,7 +121,7 @@ impl Asker {
             ))),
             ran => ran,
         };
-        // What a test made unreadable there goes with the place of all rooms.
+        // Anything that a test made undeletable there is removed with the parent directory.
         let _stays = fs::remove_dir_all(&room);
         ran
     }
@@ -153,7 +157,8 @@ impl Asker {
                 }
                 hung = is_limited.then(|| watch.hung(now, limit.as_secs_f64(), output)).flatten();
             }
-            // SIGTERM ends the suite immediately. The terminal sends Ctrl-C to the suite as well, and a second Ctrl-C kills it.
+            // SIGTERM ends the suite immediately. The terminal sends Ctrl-C to the suite as well,
+            // and a second Ctrl-C kills it.
             hung.is_some() || interrupt::is_asked_to_end()
         };
         let watching = Watching { every, also: &[], ends: &mut ends };
@@ -190,11 +195,11 @@ impl Asker {
         }
     }
 
-    /// Runs the suite of a side while somebody attends to it, who looks from time to time and whenever one of `also` can be read; `None` when that
-    /// one had the run ended.
+    /// Runs the suite of a side, calling `attending` at intervals and whenever one of `also` is
+    /// readable. Returns `None` if `attending` ended the run.
     ///
     /// # Errors
-    /// As [`Asker::run`] has them.
+    /// As in [`Asker::run`].
     pub fn run_attended(
         &mut self,
         framework: &dyn Framework,
@@ -235,10 +240,11 @@ impl Asker {
         self.live = None;
     }
 
-    /// Has the suite of a side loaded by a process, of which its runs are forks from now on, where that can be had. `root` is the top of the project.
+    /// Preloads the suite of a side in a process that later runs are forked from, if that is
+    /// possible. `root` is the top of the project.
     ///
     /// # Errors
-    /// When the suite can't be asked.
+    /// If the framework cannot be called.
     pub fn preload(
         &mut self,
         framework: &dyn Framework,
@@ -252,17 +258,18 @@ impl Asker {
         request
             .write_privately()
             .map_err(|(path, error)| RunError::Reading(format!("{}: {error}", path.display())))?;
-        // What is added for a run is loaded by the run.
+        // Hooks added for a run are loaded by that run.
         let command = command(&Request::words(request.argv), side)?;
         let warm = Warm::start(&command, side, &room, root);
         self.warm.insert(side.name.clone(), warm);
         Ok(())
     }
 
-    /// The same for runs that are measured: the suite runs once, so that all is loaded that a run of it needs.
+    /// Like [`Asker::preload`], for runs that are measured: runs the suite once, so that everything
+    /// a run needs is loaded.
     ///
     /// # Errors
-    /// When it can't be preloaded.
+    /// If it cannot be preloaded.
     pub fn preload_to_measure(
         &mut self,
         framework: &dyn Framework,
@@ -284,29 +291,30 @@ impl Asker {
         Ok(())
     }
 
-    /// The preloaded process of a side, if it has one.
+    /// Returns the preloaded process of a side, if it has one.
     pub fn warm(&mut self, side: &Side) -> Option<&mut Warm> {
         self.warm.get_mut(&side.name)
     }
 
-    /// Whether the last run was a fork of a preloaded process.
+    /// Returns true if the last run was a fork of a preloaded process.
     pub fn was_warm(&self) -> bool {
         self.was_warm
     }
 
-    /// Takes a new launcher, which knows none of the commands of earlier runs: to be called now and then by who runs suites all day.
+    /// Starts a new launcher, which holds none of the commands of earlier runs. A caller that runs
+    /// suites all day should call this from time to time.
     ///
     /// # Errors
-    /// When the system lets no such program start.
+    /// If it cannot be started.
     pub fn renew(&mut self) -> Result<(), RunError> {
         self.runner = Runner::start()?;
         Ok(())
     }
 
-    /// Has the tests of a side listed, by their names.
+    /// Returns the names of the tests of a side.
     ///
     /// # Errors
-    /// When the framework can't list them, or there are none.
+    /// If the framework cannot list them, or there are none.
     pub fn list(
         &mut self,
         framework: &dyn Framework,
@@ -324,7 +332,7 @@ impl Asker {
         listed.map_err(|error| told(error, result.outcome))
     }
 
-    /// A room for one run.
+    /// Creates a temporary directory for one run.
     fn room(&mut self) -> Result<PathBuf, RunError> {
         self.runs += 1;
         let room = self.room.path().join(self.runs.to_string());
@@ -351,7 +359,7 @@ impl Asker {
                 Ok(result) => {
                     self.was_warm = true;
                     if side.warm {
-                        // What it loads after a run must not go on beside the next one.
+                        // Loading after a run must not overlap with the next run.
                         warm.settle();
                     }
                     return Ok(result);
@@ -360,7 +368,7 @@ impl Asker {
                     return Err(RunError::Failed(format!("it can't be preloaded: {why}")));
                 }
                 Err(Cold::Stopped) => return Err(MeasureError::Interrupted.into()),
-                // What a run that was lost has told is not of the one that follows.
+                // Anything that a lost run reported must not be mistaken for the next one's.
                 Err(Cold::Because(_)) => {
                     for directory in &request.directories {
                         let _not_there = fs::remove_dir_all(directory);
@@ -379,7 +387,8 @@ impl Asker {
         Ok(self.runner.run_watched(subject, options, watching)?)
     }
 
-    /// A run that was ended because something in it hung: what had ended before is kept, and the test that hung has failed.
+    /// Returns a run that was killed because something hung: tests that had ended are kept, and the
+    /// test that hung has failed.
     fn cut_short(
         &self,
         mut run: Run,
@@ -387,7 +396,7 @@ impl Asker {
         answer: &Answer<'_>,
         hung: &Hung,
     ) -> Result<Ran, RunError> {
-        // While they are ended, frameworks may call tests failed that only were not over.
+        // While being killed, frameworks may report tests as failed that merely had not ended.
         let is_own = |name: &String| Some(name) == hung.test.as_ref();
         run.tests.retain(|test| !is_own(&test.name) && test.ended.is_none_or(|at| at <= hung.at));
         let told = self.told_of(hung, run.tests.len());
@@ -414,7 +423,7 @@ impl Asker {
         Ok(Ran { run, parts, result, hung: Some(told), is_stopped: false })
     }
 
-    /// What is said of what hung.
+    /// Describes what hung.
     fn told_of(&self, hung: &Hung, ended: usize) -> String {
         let second = &assay_data::Unit::Second;
         let limit = self.limits.test.unwrap_or_default().as_secs_f64();
@@ -438,7 +447,7 @@ impl Asker {
         )
     }
 
-    /// A run as it is kept, unless it crashed, hung or reported nothing.
+    /// Returns a run, or an error if it crashed, hung or reported nothing.
     fn judged(
         &self,
         read: Result<Run, SuiteError>,
@@ -492,10 +501,10 @@ fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
     Ok(result)
 }
 
-/// The command of a request, with all that it finds when it starts.
+/// Returns the command of a request, after writing the files that it needs at its start.
 ///
 /// # Errors
-/// When that can't be written.
+/// If they cannot be written.
 pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunError> {
     request
         .write_privately()
@@ -503,7 +512,7 @@ pub(crate) fn prepared(request: &Request, side: &Side) -> Result<Command, RunErr
     command(request, side)
 }
 
-/// Where a side runs.
+/// Returns the directory of a side.
 pub(crate) fn directory_of(side: &Side) -> PathBuf {
     side.directory.clone().unwrap_or_else(|| PathBuf::from("."))
 }
@@ -522,7 +531,7 @@ fn answer<'a>(
     Answer { room, directory, output, errors, began, ended, since_1970: since_1970() }
 }
 
-/// An error of a suite; what has no tests is no failure of theirs, but a slip of whoever typed the command.
+/// Converts an error of a suite. A command without tests is a typing error, not a failure.
 pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     let advice = match error {
         SuiteError::NoTests { .. } => "; see by the command alone whether it finds any",
@@ -536,7 +545,7 @@ pub(crate) fn told(error: SuiteError, outcome: Outcome) -> RunError {
     }
 }
 
-/// `, while X ran (for 4.2 s)`, of as many tests as ran.
+/// Returns `, while this ran: X (for 4.2 s)`, naming at most three tests.
 fn while_running(running: &[Unfinished], ended: f64) -> String {
     const NAMED: usize = 3;
     let one = |test: &Unfinished| {
@@ -555,7 +564,7 @@ fn while_running(running: &[Unfinished], ended: f64) -> String {
     }
 }
 
-/// The command of a request, in the environment of its side.
+/// Returns the command of a request, in the environment of its side.
 fn command(request: &Request, side: &Side) -> Result<Command, RunError> {
     let command = Command::new(request.argv.clone());
     let command = command.map_err(|error| RunError::Reading(error.to_string()))?;
@@ -580,7 +589,7 @@ fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 / 1e9
 }
 
-/// What the monotonic clock lags behind the seconds since 1970.
+/// Returns the offset of Unix time from the monotonic clock, s.
 fn since_1970() -> f64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.as_secs_f64() - now_seconds()

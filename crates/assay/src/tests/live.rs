@@ -1,4 +1,5 @@
-//! Live progress of a suite: the number of tests that ended, the running test, and each failure as it happens.
+//! Live progress of a suite: the number of tests that ended, the running test, and each failure as
+//! it happens.
 
 use crate::progress::Line;
 use assay_data::Unit;
@@ -9,9 +10,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Interval between two looks at a suite: a failure is printed within a second.
+/// Interval between two checks of a suite, so that a failure is printed within a second.
 pub(crate) const EVERY: Duration = Duration::from_millis(400);
-/// Most failures that are said before the end; the screen has all.
+/// Maximum number of failures printed during a run; the final screen has all.
 const MOST_FAILURES: usize = 20;
 
 /// Prints the progress of suites.
@@ -21,9 +22,9 @@ pub(crate) struct Live {
     says: bool,
     /// Planned number of runs, if fixed.
     runs: Option<u32>,
-    /// Number of runs that began.
+    /// Number of runs started.
     run: u32,
-    /// Tests and seconds of the last run that was whole.
+    /// Number of tests and seconds of the last complete run.
     last: Option<(usize, f64)>,
     /// Names of the failed tests.
     failed: BTreeSet<String>,
@@ -34,12 +35,12 @@ impl Live {
         Self { line, says, runs, run: 0, last: None, failed: BTreeSet::new() }
     }
 
-    /// A run begins.
+    /// Notes the start of a run.
     pub fn begins(&mut self) {
         self.run += 1;
     }
 
-    /// A run ended that was whole.
+    /// Notes the end of a complete run.
     pub fn ended(&mut self, tests: usize, seconds: f64) {
         self.last = Some((tests, seconds));
     }

@@ -1,4 +1,5 @@
-//! Tests that failed in some of the random orders: whether the order does it, and then which test before them.
+//! Examines tests that failed in some of the random orders: whether the order causes it, and then
+//! which earlier test.
 
 use super::Suite;
 use crate::run_error::RunError;
@@ -10,10 +11,12 @@ use assay_suites::polluter::{self, Found, Orders as Before};
 use assay_suites::run::TestStatus;
 use assay_suites::{Orders, Wanted};
 
-/// So many tests are searched for: one polluter has many victims, and each search takes a dozen runs.
+/// Maximum number of tests searched for: one polluter has many victims, and each search takes a
+/// dozen runs.
 const MOST_SEARCHED: usize = 3;
 
-/// Looks into the tests that failed in some runs of a suite in random orders. `telling` is told whom the search is about.
+/// Examines the tests that failed in some runs of a suite in random orders. Calls `telling` with
+/// the subject of each search.
 ///
 /// # Errors
 /// [`RunError::Interrupted`]. Runs that crash end a search without an answer.
@@ -56,7 +59,7 @@ pub(crate) fn search(
     Ok(told)
 }
 
-/// The tests that ran before one in a block, in their order.
+/// Returns the tests that ran before one in a block, in order.
 fn before(samples: &Samples, block: u32, name: &str) -> Vec<String> {
     let Some(place) = samples.metric_index(PLACE) else { return Vec::new() };
     let in_block = samples.observations().filter(|own| own.block == Some(block));
@@ -72,7 +75,7 @@ fn before(samples: &Samples, block: u32, name: &str) -> Vec<String> {
     names.take_while(|own| own != name).collect()
 }
 
-/// Whether the last of these tests fails when they run in this order, and no other does.
+/// Returns true if, run in this order, the last of these tests fails and no other does.
 fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
     let side = &suite.sides[0];
     let by_id = tests.iter().map(|name| {

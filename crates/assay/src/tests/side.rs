@@ -1,4 +1,5 @@
-//! The sides of a comparison of suites: a command with its environment and directory, and what is set before each of its runs and undone after it.
+//! The sides of a comparison of suites: a command with its environment and directory, and the
+//! settings applied before each of its runs and undone afterwards.
 
 use crate::run_error::RunError;
 use assay_suites::toggles::sides::Added;
@@ -7,42 +8,43 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Something that holds during the runs of a side: a setting of a server, a line of a shell.
+/// Something that is in force during the runs of a side: a server setting or a shell line.
 pub(crate) trait Setting {
-    /// Sets it, before a run.
+    /// Applies it before a run.
     ///
     /// # Errors
-    /// When it can't be set: nothing more is measured then.
+    /// If it cannot be applied; then nothing more is measured.
     fn apply(&mut self) -> Result<(), RunError>;
 
-    /// Undoes it, after the run, however that ended.
+    /// Undoes it after the run, however that ended.
     ///
     /// # Errors
-    /// When it can't be undone.
+    /// If it cannot be undone.
     fn undo(&mut self) -> Result<(), RunError>;
 }
 
 /// One side.
 #[derive(Clone)]
 pub(crate) struct Side {
-    /// What people see; all sides have different names.
+    /// Name shown to the user, unique among the sides.
     pub name: String,
-    /// The command of the suite, as it was typed.
+    /// The command of the suite, as typed.
     pub argv: Vec<OsString>,
     /// Variables added to the environment.
     pub env: Vec<(String, String)>,
-    /// What leads to servers and switches settings on: paths and passwords of this run alone, which are never recorded.
+    /// Additions that give access to servers and enable settings: paths and passwords of this run
+    /// alone, which are never recorded.
     pub added: Added,
-    /// Whether its runs are to be forks of a process that has it loaded, and nothing else.
+    /// True if its runs may only be forks of a preloaded process.
     pub warm: bool,
-    /// Where it runs; `None`: here.
+    /// Working directory; `None` for the current one.
     pub directory: Option<PathBuf>,
-    /// What is set before each of its runs, in this order, and undone after it, in the other one.
+    /// Settings applied before each of its runs in this order, and undone afterwards in reverse.
     pub settings: Vec<Rc<RefCell<dyn Setting>>>,
 }
 
 impl Side {
-    /// A command as it is, here.
+    /// Creates a side with an unchanged command in the current directory.
     pub fn new(name: impl Into<String>, argv: Vec<OsString>) -> Self {
         Self {
             name: name.into(),
@@ -55,16 +57,16 @@ impl Side {
         }
     }
 
-    /// The command on one line.
+    /// Returns the command on one line.
     pub fn line(&self) -> String {
         let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
     }
 
-    /// Runs something under its settings. They are undone whatever comes of it.
+    /// Calls `run` under the side's settings, which are undone whatever happens.
     ///
     /// # Errors
-    /// Those of the settings, and of what is run.
+    /// Errors of the settings, and of `run`.
     pub fn under<T>(&self, run: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
         let mut set = 0;
         let applied = self.settings.iter().try_for_each(|setting| {
@@ -72,7 +74,7 @@ impl Side {
             setting.borrow_mut().apply()
         });
         let ran = applied.and_then(|()| run());
-        // One that was set in part has to be undone as well.
+        // A setting that was applied in part has to be undone as well.
         let undone = self.settings[..set].iter().rev().map(|setting| setting.borrow_mut().undo());
         let undone: Result<Vec<()>, RunError> = undone.collect::<Vec<_>>().into_iter().collect();
         let ran = ran?;

@@ -1,4 +1,4 @@
-//! Runs that the user stopped, with the tests that had ended by then.
+//! Runs stopped by the user, with the tests that had ended by then.
 
 use super::Ran;
 use crate::run_error::RunError;
@@ -35,7 +35,8 @@ pub(super) fn ended_now(began: f64) -> RunResult {
     }
 }
 
-/// A run that the user stopped: the tests that had ended. Tests that were still running are dropped, since their failure is due to the interruption.
+/// Returns a run that the user stopped, with the tests that had ended. Tests that were still
+/// running are dropped, since their failure is due to the interruption.
 pub(super) fn stopped(
     mut run: Run,
     result: RunResult,

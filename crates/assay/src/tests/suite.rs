@@ -1,4 +1,5 @@
-//! Suites as a source: each turn is one run of the whole suite of a side. It names its tests, which are rows; the whole is a row, too, and decides.
+//! Suites as a source: each turn is one run of the whole suite of a side. The tests that it reports
+//! are rows; the whole suite is a row as well, and the deciding one.
 
 use super::{Asker, Ran, Side};
 use crate::run_error::RunError;
@@ -21,60 +22,62 @@ use std::collections::BTreeMap;
 
 /// Name of the row of the whole suite.
 pub(crate) const WHOLE: &str = WHOLE_SUITE;
-/// What a row is called.
+/// Name for a row.
 const NOUN: &str = "test";
-/// So many tests have their message among the findings.
+/// Maximum number of tests whose message becomes a finding.
 const MOST_MESSAGES: usize = 20;
-/// What a process does beside tests is kept from this share of the time of its run: less is not to be seen in a picture of it.
+/// Minimum duration of a recorded activity of a process outside tests, as a fraction of its run;
+/// shorter ones are invisible in a plot.
 const SPAN_FROM: f64 = 0.0005;
-/// The metrics of a run as a whole; those of its parts follow.
+/// Metrics of a run as a whole; those of its parts follow.
 const OF_WHOLE: [&str; 5] = ["wall", "cpu", "max_rss", TEST_TIME, WORKERS];
 
-/// The seed of the order of a block, of a plan with this seed. Some frameworks take none above 65535, and 0 may mean that they draw one.
+/// Returns the seed of the order of a block, for a plan with this seed. Some frameworks accept no
+/// seed above 65535, and 0 may make them draw one.
 pub(crate) fn order_of(seed: u64, block: u32) -> u64 {
-    // Any mixing will do that makes neighbours different (splitmix64).
+    // Any mixing that separates neighboring values is good enough (splitmix64).
     let mut mixed = seed.wrapping_add(u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (mixed ^ (mixed >> 31)) % 65_535 + 1
 }
 
-/// What is known of a test beside its times.
+/// Properties of a test other than its times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
-    /// Where it stands.
+    /// The file that contains it.
     pub file: Option<String>,
-    /// By what it is selected.
+    /// The name by which it is selected.
     pub id: Option<String>,
-    /// What it said when it failed last, on this side.
+    /// The side and the message of its last failure.
     pub message: Option<(usize, String)>,
-    /// Runs in which it was skipped.
+    /// Number of runs in which it was skipped.
     pub skipped: u32,
 }
 
-/// Suites that are run by turns.
+/// Suites that are run alternately.
 pub(crate) struct Suite<'a> {
     pub sides: Vec<Side>,
     pub framework: &'a dyn Framework,
     pub asker: Asker,
-    /// Whether tests run in a random order, another one in each block, and the seed of all of them.
+    /// The seed, if tests run in a random order, which differs between blocks.
     pub order: Option<u64>,
-    /// What is wanted of all runs.
+    /// Requirements for all runs.
     pub wanted: Wanted,
-    /// What is known of the tests by name.
+    /// Properties of the tests, by name.
     pub tests: BTreeMap<String, About>,
-    /// The framework of each side, as its runs named it.
+    /// The framework of each side, as reported by its runs.
     pub told: Vec<Option<String>>,
     /// The last run of each side.
     pub last: Vec<Option<Ran>>,
-    /// What the processes of each run did beside tests.
+    /// Activities of the processes of each run outside tests.
     pub spans: Vec<Inner>,
     metrics: Vec<Metric>,
-    /// Runs that failed by more than tests that failed, by side: why, and how many.
+    /// Number of runs that failed for reasons other than failed tests, by side and reason.
     troubles: BTreeMap<(usize, String), u32>,
     /// True if the user stopped the only run; the tests that had ended are kept.
     pub is_stopped: bool,
-    /// What hung in the runs of each side, so that they were ended, each as a sentence.
+    /// For each side, sentences about what hung in runs that were killed for that.
     pub hung: Vec<(usize, String)>,
     notes: Vec<String>,
 }
@@ -109,21 +112,23 @@ impl<'a> Suite<'a> {
         }
     }
 
-    /// Returns true if a run failed for another reason than failed tests: its process failed although no test did, or its report has faults.
+    /// Returns true if a run failed for another reason than failed tests: its process failed
+    /// although no test did, or its report has faults.
     pub fn is_troubled(&self) -> bool {
         !self.troubles.is_empty()
     }
 
-    /// Runs the suite of a side once, in the order of a block. A run that the user stopped has the tests that had ended.
+    /// Runs the suite of a side once, in the order of a block. A run that the user stopped contains
+    /// the tests that had ended.
     ///
     /// # Errors
-    /// As [`Asker::run`] has them.
+    /// As in [`Asker::run`].
     fn run(&mut self, side: usize, block: u32, padding: u16) -> Result<Ran, RunError> {
         let order = self.order.map_or(Order::Given, |seed| Order::Random(order_of(seed, block)));
         let wanted = Wanted { order, ..self.wanted.clone() };
         let side = &self.sides[side];
         let ran = self.asker.run(self.framework, side, &wanted, padding);
-        // With several sides it matters whose suite it was.
+        // With several sides the message must name the suite.
         ran.map_err(|error| match (error, self.sides.len()) {
             (RunError::Failed(why), 2..) => RunError::Failed(format!("{}: {why}", side.name)),
             (error, _) => error,
@@ -148,7 +153,7 @@ impl<'a> Suite<'a> {
         let result = &ran.result;
         let cpu = result.user_seconds + result.system_seconds;
         self.value(&mut values, "wall", Some(result.wall_seconds));
-        // What a fork of a preloaded process took, its protocol does not say.
+        // The protocol does not report the resource usage of a fork of a preloaded process.
         let is_told = result.max_rss_bytes > 0;
         self.value(&mut values, "cpu", Some(cpu).filter(|_| is_told));
         self.value(&mut values, "max_rss", Some(result.max_rss_bytes as f64).filter(|_| is_told));
@@ -176,7 +181,7 @@ impl<'a> Suite<'a> {
         about.id = test.id.clone().or(about.id.take());
         let failed = test.status == TestStatus::Failed;
         if let Some(message) = test.message.as_ref().filter(|_| failed || test.retries > 0) {
-            // Some compare in colours even where nobody looks.
+            // Some frameworks color their messages even without a terminal.
             about.message = Some((side, anstream::adapter::strip_str(message).to_string()));
         }
         if test.status == TestStatus::Skipped {
@@ -199,7 +204,8 @@ impl<'a> Suite<'a> {
         self.value(&mut values, PLACE, Some(place as f64));
         let moment = |at: Option<f64>| at.map(|at| rounded(at - began));
         self.value(&mut values, BEGAN, moment(test.began));
-        // Most tests last as long as they take; those in which their group was set up last longer.
+        // For most tests the time from start to end equals the reported time; it is longer for
+        // those during which their group was set up.
         let seconds = test.seconds.unwrap_or(f64::INFINITY);
         let ended = test.ended.zip(test.began).filter(|(to, from)| to - from > seconds + 1e-4);
         self.value(&mut values, ENDED, moment(ended.map(|(ended, _)| ended)));
@@ -223,12 +229,12 @@ impl<'a> Suite<'a> {
     }
 }
 
-/// What a test stands in: its file, and its class or group where that is known and is another name.
+/// Returns the groups that contain a test: its file, and its class or group if known and different.
 fn groups(test: &Test) -> Vec<String> {
     let mut groups: Vec<String> = Vec::new();
     let file = test.file.as_deref().map(|file| file.trim_start_matches("./"));
     for group in file.into_iter().chain(test.group.as_deref()) {
-        // Some name a class with its file in front of it.
+        // Some frameworks prefix a class with its file.
         let rest = groups.first().and_then(|file| group.strip_prefix(file.as_str()));
         let group = rest.map_or(group, |rest| rest.trim_start_matches([':', '#', '.', ' ']));
         if !group.is_empty() {
@@ -238,12 +244,13 @@ fn groups(test: &Test) -> Vec<String> {
     groups
 }
 
-/// Whole microseconds: clocks of frameworks know no more, and a recording is the shorter.
+/// Rounds to whole microseconds: the clocks of frameworks are not more precise, and it makes
+/// recordings shorter.
 fn rounded(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// What the processes did beside tests, in the lists that [`SPANS`] names.
+/// Returns what the processes did outside tests, in the lists that [`SPANS`] names.
 fn spans(ran: &Ran) -> Vec<(String, Vec<f64>)> {
     let began = ran.result.started_ns as f64 / 1e9;
     let least = ran.result.wall_seconds * SPAN_FROM;
@@ -262,7 +269,7 @@ fn spans(ran: &Ran) -> Vec<(String, Vec<f64>)> {
     SPANS.iter().map(|name| (*name).to_owned()).zip(lists).collect()
 }
 
-/// A metric of a suite by its name. Causes that are times say so in their names.
+/// Returns a metric of a suite by its name. The names of causes that are times say so.
 fn metric(name: &str) -> Metric {
     let unit = match name {
         "max_rss" => Of::Byte,
@@ -409,7 +416,7 @@ impl Source for Suite<'_> {
     }
 }
 
-/// The beginning of what a test said, on one line.
+/// Returns the beginning of a test's message on one line.
 pub(crate) fn first_lines(message: &str) -> String {
     const MOST: usize = 200;
     let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());

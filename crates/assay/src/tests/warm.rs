@@ -1,5 +1,5 @@
-//! A suite's preloaded process: started once, forked for each of its runs. What can't be had of it is a reason, said once, to run the suite as
-//! it is.
+//! A suite's preloaded process: started once, forked for each of its runs. If that is not possible,
+//! the reason is reported once and the suite runs without it.
 
 use super::Side;
 use crate::preloading;
@@ -10,45 +10,48 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A process that loads anew, or died without having run anything, is not started again more often than this before something changes.
+/// Maximum number of restarts of a process that ended without a complete run, until something
+/// changes.
 const DEATHS: u32 = 3;
-/// One whose stages are the same for so long loads nothing any more.
+/// A process whose stages are unchanged for this long has finished loading.
 const SETTLES: Duration = Duration::from_millis(250);
-/// After a run that learnt something there are other stages within this.
+/// Maximum time until new stages appear after a run that revealed more to preload.
 const LEARNS_WITHIN: Duration = Duration::from_secs(3);
-/// So often a process that loads is looked at.
+/// Interval between checks of a process that is loading.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Why a run is not one of a preloaded process.
+/// The reason why a run is not a fork of a preloaded process.
 pub(super) enum Cold {
-    /// This, so that it runs as it is.
+    /// This reason; the command runs without preloading.
     Because(String),
-    /// Whoever attends to it gave it up.
+    /// The caller ended it.
     Stopped,
 }
 
-/// The process, or why there is none.
+/// The process, or the reason why there is none.
 pub(crate) struct Warm {
     process: Result<Preloaded, String>,
-    /// Ends of the process since a run of it was through.
+    /// Number of times that the process died since its last complete run.
     deaths: u32,
-    /// Whether it was ever ready: one that never was is started again only when something changes.
+    /// True if it was ever ready since its start; otherwise it is restarted only when something
+    /// changes.
     was_ready: bool,
-    /// What was said, which is not said again.
+    /// Messages already reported, which are not repeated.
     told: BTreeSet<String>,
     to_tell: Vec<String>,
     state: Option<State>,
 }
 
 impl Warm {
-    /// Starts it, in a private directory, for a command of this side; it loads in the background.
+    /// Starts it for a command of this side, in a private directory; it loads in the background.
     pub fn start(command: &Command, side: &Side, directory: &Path, root: &Path) -> Self {
         let (told, to_tell, state) = Default::default();
         let process = started(command, side, directory, root);
         Self { process, deaths: 0, was_ready: false, told, to_tell, state }
     }
 
-    /// Tells it of files that changed, so that it loads them in the background. `None`: anything may have.
+    /// Reports changed files to it, so that it loads them in the background; `None` if anything may
+    /// have changed.
     pub fn tell(&mut self, changed: Option<Vec<PathBuf>>) {
         let Ok(process) = &mut self.process else { return };
         self.deaths = 0;
@@ -64,7 +67,7 @@ impl Warm {
         }
     }
 
-    /// To be called between runs: starts it again where it died, and asks what it holds.
+    /// Restarts it if it died, and queries its state. To be called between runs.
     pub fn rest(&mut self) {
         let Ok(process) = &mut self.process else { return };
         if let Standing::Ended(how) = process.standing() {
@@ -81,7 +84,7 @@ impl Warm {
         }
         if let Some(state) = process.look() {
             self.was_ready = true;
-            // Else they are why it can't be had, which the next run says.
+            // Otherwise they are the reason why it is unavailable, which the next run reports.
             for note in state.notes.iter().filter(|_| state.ready) {
                 let note = format!("preloaded: {note}");
                 if self.told.insert(note.clone()) {
@@ -92,7 +95,7 @@ impl Warm {
         }
     }
 
-    /// Waits until it has loaded what there is to load, and loads nothing more.
+    /// Waits until it has finished loading.
     pub fn settle(&mut self) {
         let began = Instant::now();
         let mut before = None;
@@ -110,10 +113,11 @@ impl Warm {
         }
     }
 
-    /// Waits until it has loaded ahead what its first run loaded; `before`: its stages before that run.
+    /// Waits until it has preloaded what its first run loaded. `before` lists its stages before
+    /// that run.
     pub fn learn(&mut self, before: Option<Vec<u32>>) {
         let began = Instant::now();
-        // What is learnt makes other stages, though not at once; there may be nothing to learn.
+        // New knowledge leads to new stages, but not immediately, and there may be none.
         while self.is_there() && self.stages() == before && began.elapsed() < LEARNS_WITHIN {
             std::thread::sleep(LOOK);
             self.rest();
@@ -126,18 +130,18 @@ impl Warm {
         process.is_ok_and(|process| !matches!(process.standing(), Standing::Ended(_)))
     }
 
-    /// The processes of its stages, where it has loaded all.
+    /// Returns the processes of its stages, if it has loaded everything.
     pub fn stages(&self) -> Option<Vec<u32>> {
         let state = self.state.as_ref().filter(|state| state.ready)?;
         Some(state.stages.iter().map(|stage| stage.process).collect())
     }
 
-    /// What it held when it was asked last.
+    /// Returns the state of its last query.
     pub fn state(&self) -> Option<&State> {
         self.state.as_ref()
     }
 
-    /// What is to be said of it.
+    /// Returns the messages to report about it.
     pub fn said(&mut self) -> Vec<String> {
         std::mem::take(&mut self.to_tell)
     }
@@ -187,7 +191,7 @@ impl Warm {
                 ends: &mut *own.ends,
             });
             match process.client().run(&asked, (patience, Some(timeout)), own) {
-                // What it was just told has it begin anew.
+                // It restarts because of a change that was just reported to it.
                 Err(PreloadedError::Absent) => {}
                 Err(error @ PreloadedError::Silent(_)) if is_loaded => {
                     // It is stuck.
@@ -207,7 +211,7 @@ fn because(error: PreloadedError) -> Cold {
     }
 }
 
-/// Waits until it can be asked.
+/// Waits until it accepts requests.
 fn ready(process: &mut Preloaded, watching: &mut Option<Watching<'_>>) -> Result<(), Cold> {
     loop {
         process.tell([]).map_err(because)?;

@@ -1,7 +1,9 @@
-//! The servers of a suite whose settings are compared: those that were started for it, and those of the user's own that were named.
+//! The servers of a suite whose settings are compared: those started for it, and the user's own
+//! servers that were named.
 //!
-//! What is changed on a server of the user's own is put back three times over, as settings of the machine are: by this process when it ends, by
-//! a shell that outlives it when it is killed, and by the next run, from the journal in the state directory.
+//! Changes to the user's own servers are restored by three mechanisms, as machine settings are: by
+//! this process when it ends, by a shell that outlives it if it is killed, and by the next run,
+//! from the journal in the state directory.
 
 use super::{kind_of, server_kind_of, started};
 use crate::{output, store};
@@ -28,21 +30,21 @@ pub(super) struct Servers {
 
 /// One of them.
 struct Held {
-    /// `None`: the user's own.
+    /// The server started here; `None` for the user's own.
     started: Option<Throwaway>,
-    /// Whether it is the one for sides that have their data in memory.
+    /// True for the server of sides with their data in memory.
     is_second: bool,
     settings: Settings,
-    /// What every setting that is toggled was.
+    /// Original values of all toggled settings.
     before: Vec<Wanted>,
-    /// What they are now.
+    /// Their current values.
     now: Vec<Wanted>,
-    /// Puts them back should `assay` be killed; only for the user's own.
+    /// Restores them if `assay` is killed; only for the user's own server.
     afterwards: Option<Afterwards>,
 }
 
 impl Servers {
-    /// Starts a server, and waits for it.
+    /// Starts a server, and waits until it is ready.
     pub fn start(&mut self, kind: Kind, reach: Reach, medium: Medium) -> Result<(), ServersError> {
         let server = Throwaway::start(kind, reach, medium)?;
         let settings = server.settings().clone();
@@ -51,7 +53,7 @@ impl Servers {
         Ok(())
     }
 
-    /// Takes a server of the user's own, by its address.
+    /// Adds a server of the user's own, by its address.
     pub fn name(&mut self, address: &str) -> anyhow::Result<()> {
         let settings = Settings::at(address).context("--server")?;
         let kind = settings.kind();
@@ -65,7 +67,7 @@ impl Servers {
         Ok(())
     }
 
-    /// What is known of them before a toggle is looked at.
+    /// Returns what is known about them before a toggle is examined.
     pub fn known(&self) -> Vec<(ServerKind, ServerFrom)> {
         let known = |own: &Held| {
             let from = match &own.started {
@@ -77,8 +79,8 @@ impl Servers {
         self.held.iter().filter(|own| !own.is_second).map(known).collect()
     }
 
-    /// Why a server refuses a toggle, in words; `None` where it does not. A second server, for data in memory, is started here. `reach`: how
-    /// clients reach the first.
+    /// Returns a message that says why a server rejects a toggle; `None` if it does not. If needed,
+    /// starts a second server for data in memory here. `reach`: how clients reach the first server.
     pub fn try_out(
         &mut self,
         toggle: &Toggle,
@@ -102,10 +104,12 @@ impl Servers {
         Ok(of_kind.find_map(|own| own.try_out(&side.settings(kind)).err()).map(|e| e.to_string()))
     }
 
-    /// From now on the settings of these toggles are ours to change: what they were is known, and written down where the server is the user's.
+    /// Takes control of the settings of these toggles: their original values are read, and recorded
+    /// if the server is the user's own.
     ///
     /// # Errors
-    /// When a server can't be asked, another run holds a setting, or nothing can be written down.
+    /// If a server cannot be queried, another run holds a setting, or the journal cannot be
+    /// written.
     pub fn hold(&mut self, toggles: &[Toggle], state: Option<PathBuf>) -> anyhow::Result<()> {
         let all = Side { name: String::new(), on: toggles.to_vec() };
         for held in &mut self.held {
@@ -154,14 +158,14 @@ impl Servers {
         Ok(())
     }
 
-    /// By which variables a suite finds the servers; with data in memory or on the disk.
+    /// Returns the variables by which a suite finds the servers, with data in memory or on disk.
     pub fn variables(&self, in_memory: bool) -> Vec<(String, String)> {
         let used = self.held.iter().filter(|own| self.is_used(own, in_memory));
         let started = used.filter_map(|own| own.started.as_ref());
         started.flat_map(|server| server.variables().iter().cloned()).collect()
     }
 
-    /// Sets what a side wants, and what it does not want to what it was.
+    /// Applies the settings that a side wants, and resets all others to their original values.
     pub fn apply(&mut self, side: &Side) -> Result<(), String> {
         let in_memory = side.is_in_memory();
         for at in 0..self.held.len() {
@@ -174,10 +178,10 @@ impl Servers {
         Ok(())
     }
 
-    /// Puts back what was changed on servers of the user's own. The others go.
+    /// Restores what was changed on the user's own servers, and drops the other servers.
     ///
     /// # Errors
-    /// With the first that can't be; the journal stays for the next run then.
+    /// The first failure to restore; then the journal stays for the next run.
     pub fn put_back(&mut self) -> anyhow::Result<()> {
         let mut result = Ok(());
         for held in self.held.iter_mut().filter(|held| held.started.is_none()) {
@@ -185,9 +189,10 @@ impl Servers {
                 format!("the settings of {} could not be restored", held.settings.address())
             });
             match back {
-                // The shell must not do it again: somebody else may set something from now on.
+                // The shell must not do it again, because others may change the settings from now
+                // on.
                 Ok(()) => held.afterwards = None,
-                // It tries once more, when we are gone.
+                // The shell tries again after this process ended.
                 Err(error) => {
                     held.afterwards.take().into_iter().for_each(std::mem::forget);
                     result = result.and(Err(error));
@@ -203,7 +208,7 @@ impl Servers {
         result
     }
 
-    /// Of two PostgreSQL a side uses the one or the other.
+    /// If there are two PostgreSQL servers, a side uses one of them.
     fn is_used(&self, own: &Held, in_memory: bool) -> bool {
         let kind = own.settings.kind();
         let has_second = self.held.iter().any(|o| o.is_second && o.settings.kind() == kind);
@@ -217,7 +222,8 @@ impl Held {
         Self { started, is_second: false, settings, before, now, afterwards: None }
     }
 
-    /// Whether the settings can be had; of a server of our own also whether it takes the values.
+    /// Checks whether the settings exist and, on a server started here, whether it accepts the
+    /// values.
     fn try_out(&self, settings: &[(String, String)]) -> Result<(), Refused> {
         for (setting, value) in settings {
             let before = self.settings.read(setting)?;
@@ -229,7 +235,7 @@ impl Held {
         Ok(())
     }
 
-    /// What is about to be changed on a server of the user's own.
+    /// Returns the changes about to be made on a server of the user's own.
     fn changes(&self, all: &Side) -> Vec<ServerChange> {
         if self.started.is_some() {
             return Vec::new();
@@ -243,7 +249,8 @@ impl Held {
         settings.into_iter().filter_map(change).collect()
     }
 
-    /// Sets what is wanted, and everything else to what it was; and has written down what there is, so that no run pays for the one before.
+    /// Applies the wanted settings and resets all others; then has the server write out its data,
+    /// so that no run pays for the one before.
     fn apply(&mut self, wanted: &[(String, String)]) -> Result<(), Refused> {
         if self.before.is_empty() {
             return Ok(());
@@ -258,13 +265,13 @@ impl Held {
         self.settings.change(&changed)?;
         self.now = goal;
         match self.settings.settle() {
-            // Not everybody may ask for that on a server of his own.
+            // The user may lack the permission for that on their own server.
             Err(Refused::Said { .. }) if self.started.is_none() => Ok(()),
             other => other,
         }
     }
 
-    /// An error with how the server ended, if it did.
+    /// Returns an error together with how the server ended, if it did.
     fn explained(&self, error: &Refused) -> String {
         match self.started.as_ref().and_then(Throwaway::ended) {
             Some(how) => format!("{} {how}", self.settings.kind().label()),
@@ -273,8 +280,8 @@ impl Held {
     }
 }
 
-/// Puts back what a run that was killed has left on servers of the user's own, and says so. `named`: addresses as they were given now, with
-/// passwords, which are never written down.
+/// Restores what a killed run has left changed on the user's own servers, and reports it. `named`:
+/// addresses given on this command line, with passwords, which are never written to the journal.
 pub(crate) fn mend(named: &[String]) {
     let Some(directory) = store::state_directory() else { return };
     for line in mend_in(&directory, named) {
@@ -288,7 +295,7 @@ fn mend_in(directory: &Path, named: &[String]) -> Vec<String> {
         let left = Journal::left_behind(directory)?;
         Ok((turn, left))
     });
-    // No such directory: nothing was ever changed.
+    // Without the directory nothing was ever changed.
     let Ok((_turn, left)) = left else { return said };
     for own in left.iter().rev().filter(|own| own.is_ours()) {
         let mut is_done = true;

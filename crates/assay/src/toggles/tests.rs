@@ -1,4 +1,5 @@
-//! Settings applied and undone on real servers; where those are not installed the tests say that they were skipped.
+//! Settings applied and undone on real servers; if those are not installed, the tests report that
+//! they were skipped.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
@@ -14,7 +15,7 @@ fn args(toggles: &[&str], with: &[&str]) -> ToggleArgs {
     }
 }
 
-/// `None` where a server is not installed.
+/// Returns `None` if a server is not installed.
 fn prepared(args: &ToggleArgs) -> Option<Toggled> {
     match Toggled::prepare_in(args, Some("ruby"), None) {
         Err(error) if format!("{error:#}").contains("there is no") => {
@@ -25,7 +26,7 @@ fn prepared(args: &ToggleArgs) -> Option<Toggled> {
     }
 }
 
-/// What PostgreSQL answers to a side's suite.
+/// Returns PostgreSQL's answer to a statement, with the environment of a side's suite.
 fn asked(toggled: &Toggled, side: usize, statement: &str) -> String {
     let mut command = std::process::Command::new("psql");
     command.args(["-X", "-A", "-t", "-c", statement]).envs(toggled.added(side).env);
@@ -76,7 +77,7 @@ fn a_server_of_ones_own_is_changed_only_if_it_is_named_and_is_then_as_before() {
     own.settings().change(&[("work_mem".to_owned(), Some("5MB".to_owned()))]).unwrap();
     let at = || Some(state.path().to_owned());
     let mut toggled = Toggled::prepare_in(&args, None, at()).unwrap();
-    // Written down before anything is changed, and without the password.
+    // The journal is written before anything is changed, and without the password.
     let journals: Vec<_> = fs::read_dir(state.path()).unwrap().flatten().collect();
     assert_eq!(journals.len(), 1);
     let text = fs::read_to_string(journals[0].path()).unwrap();

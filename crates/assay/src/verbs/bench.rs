@@ -1,4 +1,5 @@
-//! `assay bench`: benchmark programs as they are, two builds or more, run by turns, with a verdict for every benchmark.
+//! `assay bench`: runs the benchmark programs of one or more builds alternately, unmodified, with a
+//! verdict for every benchmark.
 
 mod choose;
 mod planning;
@@ -179,7 +180,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// Resumes a recorded run, by the command line that it was begun with.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "bench")?;
-    // What it measures is the file's business; how long, and what to show, is that of the user here and now.
+    // The file determines what is measured; the current command line determines how long, and what
+    // to show.
     first.when.time = args.when.time;
     first.judge.fail_if.clone_from(&args.judge.fail_if);
     first.record = args.record.after(&first.record);
@@ -190,7 +192,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let alone = args.choose.list || args.choose.smoke;
     systems::check_options(args.count.given())?;
     let passes = args.count.passes()?;
-    // Before a build, which takes long. Whoever counts nothing needs none of the tools.
+    // Checked before a build, which takes long. Without counting none of the tools is needed.
     if !alone {
         passes.check_tools()?;
     }
@@ -213,7 +215,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         "one program",
         "give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two environments (--old-env and --new-env)",
     )?;
-    // A build takes long: what is wrong with the rest is said before.
+    // A build takes long, so errors in the other arguments are reported before it.
     let prepared = args.revisions.prepare(args.sides.aa || alone, args.record.show.quiet)?;
     if let Some(prepared) = &prepared {
         revisions::settle(prepared, &mut sides);
@@ -283,7 +285,7 @@ fn measure(
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling { line: Line::new(args.record.show.quiet) };
     telling.line.machine(&environment);
-    // A run that is resumed goes on with the length that its runs had.
+    // A resumed run keeps the run time of its earlier runs.
     let run_time = recorded
         .and_then(|recorded| recorded.environment.number(RUN_TIME))
         .unwrap_or_else(|| planning::run_time(&args.when, catalogue));
@@ -340,7 +342,7 @@ fn measure(
     let measured = running.measure(done, |standing| telling.rounds(standing, &plan));
     let measured = measured.and_then(|reason| match reason {
         StopReason::Interrupted => Ok(reason),
-        // All passes come after the timing: what was counted before is complete.
+        // All passes come after the timing, so an earlier recording with counts is complete.
         _ if recorded.is_some_and(|r| r.observations().any(|o| o.pass.is_some())) => Ok(reason),
         _ => count(args, &mut running.session, passes, &plan, &telling).map(|()| reason),
     });
@@ -348,7 +350,8 @@ fn measure(
     running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
         let verdict = show(args, &session.samples, session.recorder.as_ref())?;
         let failed = !(session.source.failures.is_empty() && session.failures.is_empty());
-        // A verdict that fails the build is not hidden by a benchmark that could not be measured, which is named above.
+        // A verdict that fails the build takes precedence over a benchmark that could not be
+        // measured, which is reported above.
         let hides = failed && verdict != Ending::FailIfCameTrue;
         Ok(if hides { Ending::CommandFailed } else { verdict })
     })
@@ -460,7 +463,7 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
 fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let mut options = args.judge.options();
-    // A count may have been asked for by its plain name; the plan has the one that it got.
+    // A count may have been requested by its plain name; the plan contains its full name.
     options.primary = options.primary.and(samples.plan.as_ref().map(|plan| plan.primary.clone()));
     options.adjust = args.suite.adjust();
     let analysis = assay_analysis::analyse(samples, &options);

@@ -1,4 +1,5 @@
-//! `assay bisect GOOD..BAD`: which commit brought a change, of a command or of a benchmark, by a search that noise can't lead astray.
+//! `assay bisect GOOD..BAD`: finds the commit that changed the performance of a command or a
+//! benchmark, by a search that takes noise into account.
 
 use crate::args::{KeepArgs, LookArgs, any_words, confidence, seconds, threshold};
 use crate::bench::Asker;
@@ -265,7 +266,8 @@ fn plan(args: &Args, primary: String, recorded: Option<&Samples>) -> Plan {
         _ => Some(BUDGET),
     };
     if let Some(begun) = recorded.and_then(|recorded| recorded.plan.clone()) {
-        // What was decided before the first block stays; a limit of blocks was one for the first part.
+        // Decisions made before the first block stay; a limit of blocks applied only to the first
+        // part.
         let stop = match begun.stop {
             StopRule::Sequential { look_level, .. } => {
                 StopRule::Sequential { look_level, max_blocks: MOST_BLOCKS }
@@ -342,7 +344,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     let experiment = (&plan, deciding, Limits::default());
     let done = running.begin((&args.keep, &args.earlier), recorded, experiment)?;
-    // Places that a resumed search left out before.
+    // Places that a resumed search skipped before.
     let before: RefCell<BTreeMap<usize, String>> = RefCell::default();
     let mut seconds = 0.0;
     let measured = running.measure(done, |standing| {
@@ -482,7 +484,7 @@ impl Shown<'_> {
             }
             Outcome::Unchanged => None,
             Outcome::EndsUnknown | Outcome::Unplaced => {
-                // Twice what it seems to take, in whole minutes.
+                // Twice the estimated time, in whole minutes.
                 let minutes = next_seconds.map_or(20.0, |s| (2.0 * s / 60.0).ceil().max(1.0));
                 Some(format!("assay bisect --resume {} --time {minutes}min", file?.display()))
             }

@@ -1,8 +1,9 @@
-//! `assay calibrate`: the false-positive rate of this machine, and the smallest difference that it can detect.
+//! `assay calibrate`: the false-positive rate of this machine, and the smallest difference that it
+//! can detect.
 //!
-//! One long series of runs of one program is measured, or read from a file; the analysis puts labels on it afterwards, as each
-//! way of measuring would have. Then two byte-identical copies of the program are compared. What came of it is kept for later
-//! runs.
+//! One long series of runs of one program is measured, or read from a file; the analysis labels the
+//! runs afterwards, as each way of measuring would have. Then two byte-identical copies of the
+//! program are compared. The result is kept for later runs.
 
 use crate::args::{LookArgs, any_words, seconds};
 use crate::commands::{self, Prepared};
@@ -234,7 +235,8 @@ fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
 fn copies(original: &Command, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     let program = original.resolve()?;
     let name = program.file_name().context("a program has a name")?;
-    // A directory of another length: path and stack move, as they do from one build directory to another.
+    // The name of the directory has another length, so path and stack move as they do between build
+    // directories.
     let directory = room.join("a-byte-identical-copy");
     std::fs::create_dir(&directory).with_context(|| directory.display().to_string())?;
     let copy = directory.join(name);
@@ -297,7 +299,8 @@ fn tell(
     layout: Option<Layout>,
     (environment, samples): (&Environment, &Samples),
 ) -> anyhow::Result<()> {
-    // Recorded are the words of whatever ran; those of assay's own program are nobody's command.
+    // The recording has the words of whatever ran; assay's own program is not a command of the
+    // user.
     let told = samples.sides.first().and_then(|side| side.command.clone());
     let own = args.from.is_none() && args.command.is_none() && args.words.is_empty();
     let program = told.filter(|told| !own && !known_work::is_own(told));
@@ -317,7 +320,7 @@ fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: O
     }
     let facts = calibration.facts();
     let fact = |name: &str| facts.iter().find(|(n, _)| *n == name).map(|&(_, value)| value);
-    // The day says enough to people.
+    // The date is precise enough for display.
     let day = at.map(|at| at.chars().take(10).collect::<String>()).unwrap_or_default();
     let (wall, cpu) = (fact("calibrated_wall_60s"), fact("calibrated_cpu_60s"));
     match calibrated::keep(environment, &day, wall, cpu) {

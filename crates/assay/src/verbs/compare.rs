@@ -1,4 +1,4 @@
-//! `assay compare`: decide between samples that were recorded, by us or by somebody else.
+//! `assay compare`: decides between samples recorded by `assay` or by other tools.
 
 pub(crate) mod suite;
 
@@ -160,7 +160,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut work = Work::on_files(args.show.quiet, "comparing", &files);
     let mut samples = import::load_sides(&sides, &args.reading.options())?;
     if let ([only], false) = (files.as_slice(), args.col.is_empty()) {
-        // Columns of one file share its name: they come from one recording.
+        // Columns of one file share its name, because they come from one recording.
         let file = only.display().to_string();
         samples.sides.iter_mut().for_each(|side| {
             side.source.get_or_insert_with(|| file.clone());

@@ -1,4 +1,5 @@
-//! `assay convert`: samples from whatever format they are in to one that another tool, or another person, reads.
+//! `assay convert`: converts samples from any supported format to one that another tool or person
+//! can read.
 
 use crate::args::ReadingArgs;
 use crate::raw_form::RawForm;

@@ -1,4 +1,4 @@
-//! `assay describe`: everything about series by themselves, before anything is compared.
+//! `assay describe`: summarizes single series, without a comparison.
 
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, PageArgs, ReadingArgs, ShowArgs, SideArgs, confidence, files_of};

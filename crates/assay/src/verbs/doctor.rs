@@ -1,7 +1,9 @@
-//! `assay doctor`: what disturbs measuring on this machine, what that costs as measured here, and how to fix it.
+//! `assay doctor`: what disturbs measurements on this machine, how much that costs as measured
+//! here, and how to fix it.
 //!
-//! Facts come from the environment, costs from a short experiment: a program of known work as it is and under every setting that
-//! can be had, in the same blocks. `--fix -- CMD` applies every fix for the whole machine, runs a command, and restores everything.
+//! Facts come from the environment, costs from a short experiment: a program of known work,
+//! unchanged and under every available setting, in the same blocks. `--fix -- CMD` applies every
+//! fix for the whole machine, runs a command, and restores everything.
 
 use crate::advice::{Dialect, spell};
 use crate::args::{LookArgs, seconds};
@@ -72,7 +74,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
     if !args.look.quiet {
         for finding in &findings {
             let how = if finding.severity == Severity::Note { "note" } else { "warning" };
-            // The command is not measured by us.
+            // The command is not measured by `assay`.
             let message = finding.message.trim_end_matches(": measured without");
             output::say(&format!("{how}: {message}"));
         }
@@ -132,7 +134,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
                 trials = found;
                 missing.extend(refused);
             }
-            // What disturbs is known all the same.
+            // The disturbances are known all the same.
             Err(RunError::Reading(why)) => missing.push(why),
             Err(obstacle) => {
                 let interrupted = matches!(obstacle, RunError::Interrupted(_));
@@ -273,7 +275,7 @@ fn try_settings(
     let what = "every setting in turn, block";
     let mut progress = Progress::of_span(args.look.quiet, environment, what, plan.clone());
     let mut session = known_work::session(commands)?;
-    // What is refused while warming up is taken away from all.
+    // A setting that is refused during warm-up is removed from all trials.
     let asked = session.samples.subjects.iter().map(|s| s.control.clone()).collect::<Vec<_>>();
     commands::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
     session.begin(&plan, 0, Limits::default());

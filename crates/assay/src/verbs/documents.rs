@@ -1,4 +1,5 @@
-//! `assay completions` and `assay man`: both come from the arguments themselves, so they cannot drift from what is accepted.
+//! `assay completions` and `assay man`: both are generated from the argument definitions, so they
+//! always match what is accepted.
 
 use crate::completing::{self, Names};
 use crate::{Ending, others, output};
@@ -57,7 +58,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<Ending> {
         let mut command = command;
         command.build();
         for verb in with_verbs(&command) {
-            // There are few, and the process ends with them.
+            // Leaking is fine: there are few names, and the process ends with them.
             let named = verb.get_display_name().unwrap_or(verb.get_name()).to_owned();
             let page = page(verb.clone().name(&*named.clone().leak()))?;
             std::fs::write(directory.join(format!("{named}.1")), page).with_context(place)?;

@@ -1,4 +1,4 @@
-//! `assay gate`: is this run worse than what is normal here?
+//! `assay gate`: checks whether a run is worse than normal for this machine.
 
 mod branch;
 mod candidates;
@@ -141,7 +141,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn judged(args: &Args) -> anyhow::Result<Ending> {
     exporting::check(&args.export, args.file.as_deref())?;
-    // What is wrong with the command line is said before an alarm needs it.
+    // Errors in the command line are reported before an alarm needs it.
     if !args.confirm.words.is_empty() {
         measured::check(&args.confirm.words)?;
     }
@@ -192,7 +192,7 @@ fn asked(args: &Args) -> Asked {
 
 fn show(args: &Args, report: &GateReport<'_>) -> anyhow::Result<()> {
     let look = &args.beside.look;
-    // A file that can't be written must not cost the screen.
+    // A file that cannot be written must not prevent the output to the screen.
     let written = exporting::write(&args.export, report, look.quiet);
     output::print(&if look.json {
         json::text(&Gated::of(report))?

@@ -1,4 +1,4 @@
-//! `assay history`: runs that are kept, with what they measured of which revision.
+//! `assay history`: stored runs, with their measurements and revisions.
 
 mod add;
 mod alias;

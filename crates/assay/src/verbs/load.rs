@@ -1,4 +1,5 @@
-//! `assay load`: what a server holds, and which of two is better: requests by a schedule, in slices, by turns.
+//! `assay load`: measures the capacity of a server, or which of two is better, with scheduled
+//! requests in alternating slices.
 
 mod asked;
 mod options;
@@ -29,10 +30,10 @@ pub(crate) use options::Args;
 use std::path::Path;
 use telling::{Telling, load_in_words};
 
-/// What is decided beside the primary metric by default: the shape of the latencies, and what did not come,
+/// Default secondary metrics: the shape of the latencies, and missing answers.
 const SHOWN: [&str; 5] =
     ["latency_p50", "latency_p99", "latency_p99_9", "answered", "rate_achieved"];
-/// and of servers that are started here what they took for it.
+/// Additional secondary metrics for servers that are started here: their resource usage.
 const OF_SERVERS: [&str; 2] = ["server_memory", "server_cpu_per_request"];
 
 /// Loads, records, decides, shows.
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
 }
 
-/// Resumes a recorded run, by the command line that it was begun with.
+/// Resumes a recorded run with its original command line.
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "load")?;
     first.when.time = args.when.time;
@@ -63,12 +64,12 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let environment = Environment::from_facts(environment::capture());
     let telling = Telling::new(args.record.show.quiet);
     telling.line.machine(&environment);
-    // The servers are ended when this goes, whatever happens from here on.
+    // Dropping this ends the servers, whatever happens from here on.
     let mut places = asked.places(args)?;
     let too_short = too_few_requests(&plan, &places)?;
     let prepared = serving::prepare(args, &asked)?;
     let servers = serving::start(args, &asked, prepared.as_ref(), &mut places, &telling)?;
-    // Generators of their own inherit where they may run.
+    // Separate generators inherit the CPUs on which they may run.
     asked.pin(args)?;
     let mut generators = match asked.ways.is_empty() {
         true => Generators::here(),
@@ -123,7 +124,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let mut running = Recorded::new(source);
     let samples = &mut running.session.samples;
     samples.environment = environment;
-    // The secrets of requests stay out of every record, asked or not.
+    // Secrets in requests are kept out of every record, even without an option.
     samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
     asked.facts(args, &load, &mut samples.environment);
     if let Some(prepared) = &prepared {
@@ -150,7 +151,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
     let measured = running.measure(done, |standing| telling.standing(&standing, &plan));
     telling.line.end();
-    // A search whose goals no rate meets is at its end.
+    // A search ends if no rate can meet its goals.
     let pointless = running.session.source.search.as_ref().is_some_and(Search::is_pointless);
     let measured = match measured {
         Ok(StopReason::Interrupted) if pointless && interrupt::count() == 0 => {
@@ -159,7 +160,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         other => other,
     };
     running.end(&args.record, measured, Environment::default(), |Recorded { session, .. }| {
-        // What is over need not be kept up while pages are written.
+        // The servers are no longer needed while pages are written.
         session.source.servers.clear();
         if session.samples.is_empty() {
             session.source.so_far().iter().for_each(|finding| {
@@ -170,7 +171,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     })
 }
 
-/// What is decided before the first block.
+/// Returns the plan before the first block.
 fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Result<Plan> {
     let primary = args.judge.primary.clone().unwrap_or_else(|| {
         let own = match (&args.find, asked.is_closed) {
@@ -183,7 +184,7 @@ fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Re
     let when = When { runs: args.when.runs, time: args.when.time, seed: args.when.seed };
     let mut plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
     if plan.secondary.is_empty() && args.find.is_none() {
-        // What is not asked for costs those that are some of their certainty.
+        // Unneeded metrics would lower the certainty of the others.
         let served = !asked.commands.is_empty();
         let of_servers = if served { &OF_SERVERS[..] } else { &[] };
         let limited = args.serve.serve_memory.is_some();
@@ -199,7 +200,7 @@ fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Re
     })
 }
 
-/// Sees to it that there are such metrics, and that the threshold is one for what decides.
+/// Checks that all metrics exist, and that the threshold fits the deciding one.
 fn check(plan: &Plan, metrics: &[Metric]) -> anyhow::Result<()> {
     let known: Vec<&str> = metrics.iter().map(|metric| metric.name.as_str()).collect();
     let asked = plan.secondary.iter().map(|name| ("--secondary", name));
@@ -210,7 +211,8 @@ fn check(plan: &Plan, metrics: &[Metric]) -> anyhow::Result<()> {
     deciding.map_or(Ok(()), |own| check_threshold(plan, own).map_err(anyhow::Error::msg))
 }
 
-/// Of slices with too few requests for the quantile that decides. Where all have too few, that is an error: nothing would be decided.
+/// Returns a finding about slices with too few requests for the deciding quantile. If all have too
+/// few, that is an error, because nothing could be decided.
 fn too_few_requests(plan: &Plan, places: &[Place]) -> anyhow::Result<Option<Finding>> {
     let needed = load::fewest_requests(&plan.primary);
     let requests = |place: &Place| match place.job.load {

@@ -1,7 +1,9 @@
-//! `assay ministat`, and the binary called by the name `ministat`: the classic, to the byte.
+//! `assay ministat`, and the binary called by the name `ministat`: byte-compatible with the
+//! original.
 //!
-//! Its arguments never pass through the parser of the other verbs, which would accept and print other things. This file finds out
-//! what surrounds the run (flavour, terminal, environment), opens files, and prints; everything else is in `assay_ministat`.
+//! Its arguments bypass the parser of the other verbs, which would accept and print other things.
+//! This file determines the environment of the run (flavor, terminal, variables), opens files, and
+//! prints; everything else is in `assay_ministat`.
 
 use crate::{Ending, output};
 use assay_measure::terminal;
@@ -103,14 +105,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     let mut out = BufWriter::with_capacity(AT_ONCE, io::stdout().lock());
     let ran = assay_ministat::run(arguments, &surroundings, &mut out);
-    // What could not be written is not tried again.
+    // Drop the unwritten rest, so that writing it is not tried again.
     drop(out.into_parts());
     match ran {
         Ok(ending) => {
             output::say_bytes(&ending.stderr);
             Ok(Ending::Of(ending.status))
         }
-        // A reader that went away has seen enough.
+        // A reader that closed the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ending::Fine),
         Err(error) => Err(anyhow::Error::new(error).context("standard output")),
     }

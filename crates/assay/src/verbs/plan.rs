@@ -1,6 +1,6 @@
-//! `assay plan`: how many runs are needed, or which difference a number of runs can detect.
+//! `assay plan`: how many runs are needed, or which difference a given number of runs can detect.
 //!
-//! Reads numbers or a pilot, asks the analysis, shows. Nothing is computed here.
+//! Reads numbers or a pilot, calls the analysis, shows the result. Nothing is computed here.
 
 use crate::args::{LookArgs, ReadingArgs, SideArgs, chance, files_of, threshold};
 use crate::progress::Work;

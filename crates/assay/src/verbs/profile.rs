@@ -1,5 +1,6 @@
-//! `assay profile`: where a program spends its time. It finds the sampler that suits a program, or reads what a sampler wrote, and
-//! shows shares with their intervals; of two programs it samples runs by turns and decides on every function. No arithmetic.
+//! `assay profile`: where a program spends its time. Finds the sampler that suits a program, or
+//! reads the output of a sampler, and shows shares with their intervals. With two programs it
+//! samples runs alternately and decides on every function. No arithmetic.
 
 mod comparing;
 pub(super) mod exporting;
@@ -324,7 +325,8 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
         if !executable || named {
             return Ok(Subject::File(path.to_owned()));
         }
-        // A name without a slash would be sought in PATH, though it lies here.
+        // A name without a slash would be looked up in PATH, although the file is in the current
+        // directory.
         let path = if text.contains('/') { path.to_owned() } else { Path::new(".").join(path) };
         return Ok(Subject::Command(Command::new([path])?));
     }

@@ -1,4 +1,5 @@
-//! `assay repeat`: measure a recorded run again, here or on another machine, and say whether its result was confirmed.
+//! `assay repeat`: measures a recorded run again, here or on another machine, and reports whether
+//! its result was confirmed.
 
 use crate::advice::{Dialect, spell};
 use crate::args::{KeepArgs, ShowArgs, seconds};

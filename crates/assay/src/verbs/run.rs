@@ -1,4 +1,4 @@
-//! `assay run`: measure one command, or compare several, in blocks and random order.
+//! `assay run`: measures one command, or compares several, in blocks and random order.
 
 mod again;
 mod builds;
@@ -154,11 +154,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         let instead = "give the whole command line again behind --resume FILE, with the values";
         resume::check_complete(&recorded, path, "resumed", instead)?;
         let mut first: Args = resume::begun(&recorded, path, "run", "resumed")?;
-        // What it measures is the file's business; how long, and what to show, is that of the user here and now.
+        // The file determines what is measured; the current command line determines how long, and
+        // what to show.
         first.when.time = args.when.time;
         first.judge.fail_if.clone_from(&args.judge.fail_if);
         first.record = args.record.after(&first.record);
-        // That a large scan is meant was said when it was begun.
+        // The user confirmed a large scan when it was started.
         first.scan.yes = true;
         return measure(&first, Earlier::Resumed(Box::new(recorded)), &decide);
     }
@@ -224,7 +225,7 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
         }
         Earlier::Repeated { plan: repeated, .. } => plan = repeated.clone(),
     }
-    // What only a record or a document would show need not be asked for.
+    // Facts that only a record or a document would show need not be collected.
     let facts = if args.record.keep.no_save && !args.record.show.writes_documents() {
         environment::capture_without_git()
     } else {
@@ -263,7 +264,7 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         bail!("{question}. If that is meant, say --yes");
     }
-    // The answer has to come before anything else.
+    // Nothing else happens before the answer.
     write!(io::stderr(), "{question}. Go on? [y/N] ")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
@@ -335,7 +336,7 @@ fn measure_held(
         Earlier::Resumed(recorded) => resume::begun::<Args>(recorded, &path, "run", "resumed").ok(),
         _ => None,
     };
-    // What goes on in an anonymous file is as anonymous as its beginning.
+    // A resumed anonymous file stays anonymous.
     let anonymous = begun.as_ref().is_some_and(|first| first.record.keep.anonymous);
     if args.record.keep.anonymous || anonymous {
         session.samples.make_anonymous();
@@ -346,7 +347,7 @@ fn measure_held(
                 .source
                 .adopt_metrics(&recorded.metrics)
                 .map_err(|why| anyhow::anyhow!("--resume {}: {why}", path.display()))?;
-            // Of an anonymous run both lines lack the same.
+            // For an anonymous run both command lines lack the same parts.
             let now =
                 anonymous.then(|| resume::begun::<Args>(&session.samples, &path, "run", "resumed"));
             let settings = now.transpose()?.as_ref().unwrap_or(args).settings();
@@ -436,7 +437,7 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
         let known: Vec<&str> = samples.metrics.iter().map(|m| m.name.as_str()).collect();
         RunError::Reading(crate::planning::no_such_metric(option, name, &known))
     };
-    // Counting comes after all else.
+    // Counting comes after everything else.
     let comes = |name: &String| {
         samples.metric_index(name).is_some()
             || Counted::of_metric(name).is_some_and(|own| counted.contains(&own))

@@ -1,4 +1,5 @@
-//! `assay schema`: the JSON Schema of what a verb writes with `--json`. It comes from the types that are written, so it cannot drift.
+//! `assay schema`: prints the JSON Schema of a verb's `--json` output. It is generated from the
+//! types that are written, so it always matches.
 
 use crate::{Ending, output};
 use assay_report::json::schema;

@@ -1,8 +1,8 @@
-//! `assay simulate`: make up numbers whose truth is known, and write them where tools can read them.
+//! `assay simulate`: generates numbers with known truth, and writes them in formats that tools can
+//! read.
 //!
-//! Numbers that were made up say so: distribution, seed and command line stand in the file itself.
-//! What the numbers are is decided in `assay_analysis::mock`; here they are only asked for and
-//! written.
+//! Simulated numbers are marked as such: distribution, seed and command line are in the file
+//! itself. `assay_analysis::mock` generates the numbers; this module requests and writes them.
 
 use crate::{Ending, output, present, seed, store, whole_file};
 use anyhow::{Context, bail, ensure};
@@ -125,8 +125,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.out {
         Some(path) => {
             check_place(path, &form)?;
-            // Numbers that end half way, as where a distribution overflows, must not look like all
-            // that were asked for.
+            // If the numbers end early, for example because a distribution overflows, the file must
+            // not look complete.
             whole_file::write(path, |out| made.write(simulation, &form, out))
                 .with_context(|| format!("cannot write {}", path.display()))?;
             if args.json {
@@ -301,7 +301,7 @@ impl Made<'_> {
         if let Some(unit) = &self.args.unit {
             writeln!(out, "# unit: {}", one_line(unit))?;
         }
-        // Where the binary lies is nobody's business.
+        // The path of the binary is left out, since it is private.
         let words = present::argv().into_iter().skip(1).map(|word| quoted(&word));
         let words: Vec<String> = std::iter::once("assay".to_owned()).chain(words).collect();
         writeln!(out, "# command: {}", words.join(" "))

@@ -1,4 +1,5 @@
-//! `assay tests`: the test suite of a project, and what there is to learn about its tests.
+//! `assay tests`: runs the test suite of a project, and reports what can be learned about its
+//! tests.
 
 mod log;
 mod options;

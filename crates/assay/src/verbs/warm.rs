@@ -1,4 +1,5 @@
-//! `assay warm -- COMMAND`: a command of Ruby or Python as a fork of a process that has everything loaded.
+//! `assay warm -- COMMAND`: runs a Ruby or Python command as a fork of a process that has
+//! everything loaded.
 
 use crate::args::{ColorWhen, seconds};
 use crate::warm::{self, NotRun, Place};
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(directory) = &args.keep {
         return warm::keep(directory, command, idle);
     }
-    // What is not there is no reason for anything.
+    // A missing program is reported before anything is started.
     command.resolve()?;
     match warm::run(&command, Duration::from_secs_f64(args.wait), idle) {
         Ok(Outcome::Signalled(signal)) => {

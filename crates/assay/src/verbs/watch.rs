@@ -1,4 +1,5 @@
-//! `assay watch -- COMMAND`: the tests that a save touches, run at once, until somebody leaves.
+//! `assay watch -- COMMAND`: after each save, immediately runs the tests that it affects, until the
+//! user quits.
 
 use crate::Ending;
 use crate::args::{ColorWhen, seconds};
@@ -120,7 +121,7 @@ struct LookArgs {
 
 /// Watches.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    // What is not there is said now, not at the first save.
+    // A missing program is reported now, not at the first save.
     Command::new(args.command.clone())?.resolve()?;
     let framework = match (&args.framework, args.any) {
         (_, true) => None,

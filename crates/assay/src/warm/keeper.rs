@@ -1,5 +1,7 @@
-//! The keeper of a preloaded process: it starts it, tells it what changes in the project, starts it again where it died, and ends with it: when it is
-//! idle, when `--stop` says so, when the project's directory goes. It answers each question at once, and waits for nothing but questions and saves.
+//! The keeper of a preloaded process. It starts the process, reports changes in the project to it,
+//! restarts it if it died, and ends with it if it is idle, on `--stop`, or if the project's
+//! directory is removed. It answers each question immediately, and waits only for questions and
+//! saves.
 
 use super::{CONTROL, IN_USE, NUMBER, locked, root};
 use crate::watch::events::Events;
@@ -19,37 +21,37 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Whoever asks has said what within this.
+/// Maximum time to receive a question.
 const ASKS_WITHIN: Duration = Duration::from_secs(1);
-/// So often it is seen whether directories are still there.
+/// Interval between checks whether the directories still exist.
 const LOOK: Duration = Duration::from_secs(30);
-/// After a run it is asked what is loaded now.
+/// Delay after a run until the process is queried about what it loaded.
 const LOADED_AFTER: Duration = Duration::from_millis(300);
-/// A process that was ready and died is started again so many times before something changes.
+/// Maximum number of restarts of a process that died after it was ready, until something changes.
 const DEATHS: u32 = 3;
 
-/// What is kept, and since when.
+/// The process that is kept, and since when.
 struct Keeper {
     command: Command,
     root: PathBuf,
     process: Preloaded,
     was_ready: bool,
     deaths: u32,
-    /// `None` where nobody tells of saves: files are looked at before each run then.
+    /// `None` if file events are unavailable; then files are checked before each run.
     events: Option<Events>,
     idle: Duration,
     since: jiff::Timestamp,
     used: Instant,
     used_at: jiff::Timestamp,
     runs: u64,
-    /// When it is to be asked what it has loaded.
+    /// When to query the process about what it has loaded.
     look_at: Option<Instant>,
 }
 
-/// Keeps a command's process at a place until it is not wanted any more.
+/// Keeps a command's process at a place until it is no longer wanted.
 ///
 /// # Errors
-/// When it can't be started at all.
+/// If it cannot be started at all.
 pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow::Result<Ending> {
     interrupt::install().context("signals can't be handled")?;
     let root = root()?;
@@ -83,7 +85,7 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
         runs: 0,
         look_at: None,
     };
-    // Whoever waits for us finds us from here on.
+    // Clients that wait for the keeper can connect from here on.
     let listener = UnixListener::bind(directory.join(CONTROL))?;
     fs::set_permissions(directory.join(CONTROL), fs::Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
@@ -94,7 +96,7 @@ pub(crate) fn keep(directory: &Path, command: Command, idle: Duration) -> anyhow
     kept.map(|()| Ending::Fine)
 }
 
-/// Removes our directory, unless it is somebody else's by now.
+/// Removes our directory, unless it belongs to another keeper by now.
 fn remove(directory: &Path) {
     let Some(Ok(_lock)) = directory.parent().map(locked) else { return };
     if is_ours(directory) {
@@ -102,7 +104,7 @@ fn remove(directory: &Path) {
     }
 }
 
-/// Whether nobody took our place, who had no answer from us.
+/// Returns true if no other keeper has replaced this one for not answering.
 fn is_ours(directory: &Path) -> bool {
     let number = fs::read_to_string(directory.join(NUMBER)).unwrap_or_default();
     number == std::process::id().to_string()
@@ -141,7 +143,7 @@ impl Keeper {
             let wakers: Vec<_> = [listener.as_fd()].into_iter().chain(events).collect();
             interrupt::sleep_until(&wakers, Some(most))?;
             while let Ok((asking, _)) = listener.accept() {
-                // Whoever went away is answered no more.
+                // A client that disconnected gets no answer.
                 if self.answered(&asking).unwrap_or(false) {
                     return Ok(());
                 }
@@ -149,7 +151,7 @@ impl Keeper {
         }
     }
 
-    /// Tells the process what was saved.
+    /// Reports saved files to the process.
     fn take_saves(&mut self) {
         let Some(events) = &mut self.events else { return };
         let saved = events.saved();
@@ -158,7 +160,7 @@ impl Keeper {
         }
         self.deaths = 0;
         let paths: Vec<PathBuf> = saved.paths.iter().map(|path| self.root.join(path)).collect();
-        // One that could not be loaded may be by now.
+        // A process that could not be loaded before may load now.
         let told = match self.process.standing() {
             Standing::Ended(_) => self.process.restart(),
             _ if preloading::is_another(&self.process, &paths) => self.process.restart(),
@@ -172,7 +174,7 @@ impl Keeper {
         }
     }
 
-    /// Starts it again where it died after it had been ready.
+    /// Restarts the process if it died after it had been ready.
     fn see_to_process(&mut self) {
         match self.process.standing() {
             Standing::Ready if !self.was_ready => {
@@ -187,7 +189,7 @@ impl Keeper {
         }
     }
 
-    /// Answers one question; true: we are to end.
+    /// Answers one question. Returns true if the keeper has to end.
     fn answered(&mut self, asking: &UnixStream) -> anyhow::Result<bool> {
         asking.set_nonblocking(false)?;
         asking.set_read_timeout(Some(ASKS_WITHIN))?;
@@ -212,7 +214,7 @@ impl Keeper {
         Ok(ends)
     }
 
-    /// Somebody is about to use it: the process hears of all that changed.
+    /// Prepares for a client that is about to run a command: reports all changes to the process.
     fn used_with(&mut self, idle: Option<f64>) -> Value {
         if let Some(Ok(idle)) = idle.map(Duration::try_from_secs_f64) {
             self.idle = idle;
@@ -225,7 +227,7 @@ impl Keeper {
         {
             let _told_below = self.process.restart();
         }
-        // What it hears may have it begin anew.
+        // The changes may make it restart.
         let _nobody_answers = self.process.check();
         match self.process.standing() {
             Standing::Loading(since) => {
@@ -233,7 +235,7 @@ impl Keeper {
             }
             Standing::Ended(why) => json!({"standing": "ended", "why": why}),
             Standing::Ready => {
-                // Not now: somebody waits.
+                // Later, because a client is waiting now.
                 self.look_at = Some(Instant::now() + LOADED_AFTER);
                 let since = self.process.loads_since().as_secs_f64();
                 let is_loaded = self.process.is_loaded();
@@ -274,12 +276,12 @@ fn stages(state: &State) -> Vec<Value> {
     state.stages.iter().map(one).collect()
 }
 
-/// Whether no run goes on.
+/// Returns true if no run is in progress.
 fn is_free(directory: &Path) -> bool {
     File::open(directory.join(IN_USE)).is_ok_and(|file| file.try_lock().is_ok())
 }
 
-/// What a keeper said of itself.
+/// Parses a keeper's answer about itself.
 pub(super) fn told(answer: &Value) -> Option<Held> {
     let text = |name: &str| answer[name].as_str().unwrap_or_default().to_owned();
     let number = |name: &str| answer[name].as_u64().unwrap_or_default();

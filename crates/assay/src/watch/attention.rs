@@ -1,4 +1,5 @@
-//! What comes from outside while one waits and while something runs: saves, keys, signals. It is gathered here; what follows from it is not decided.
+//! Collects events while waiting and during runs: saves, keys, signals. It does not decide what
+//! follows from them.
 
 use super::events::{Events, Saved};
 use super::keys::{Typed, Wish};
@@ -7,19 +8,19 @@ use assay_measure::keys::Keys;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// How often one has to look where no descriptor wakes one: at what is typed of a pattern, at signals.
+/// Interval between checks for events without a descriptor: partially typed patterns, and signals.
 const OFTEN: Duration = Duration::from_millis(100);
 
-/// Everything that one attends to.
+/// All sources of events.
 pub(crate) struct Attention {
     events: Events,
     keys: Option<Keys>,
     typed: Typed,
-    /// What was saved, and not taken yet.
+    /// Saves not taken yet.
     pub saved: Saved,
-    /// What was wished, and not granted yet: the last that counts.
+    /// The last request not handled yet.
     pub wish: Option<Wish>,
-    /// What is only to be told.
+    /// Requests that only show something.
     pub asked: Vec<Wish>,
 }
 
@@ -29,15 +30,16 @@ impl Attention {
         Self { events, keys, typed, saved, wish, asked }
     }
 
-    /// Whether somebody can press keys.
+    /// Returns true if keys can be read.
     pub fn has_keys(&self) -> bool {
         self.keys.is_some()
     }
 
-    /// Descriptors of our own of what wakes one, to be held while the rest is looked at.
+    /// Returns duplicates of the descriptors of all event sources, to be held while the rest is
+    /// used.
     ///
     /// # Errors
-    /// When there are no more descriptors.
+    /// If there are no more descriptors.
     pub fn wakers(&self) -> std::io::Result<Vec<OwnedFd>> {
         self.descriptors().into_iter().map(|own| own.try_clone_to_owned()).collect()
     }
@@ -47,7 +49,7 @@ impl Attention {
         self.events.descriptor().into_iter().chain(keys).collect()
     }
 
-    /// Takes in all that has come, and hands back what was saved now.
+    /// Collects all events that arrived, and returns the new saves.
     pub fn look(&mut self) -> Saved {
         if let Some(keys) = &mut self.keys {
             match keys.pressed() {
@@ -62,7 +64,7 @@ impl Attention {
                         }
                     }
                 }
-                // The terminal is gone, and who sat before it.
+                // The terminal is gone.
                 Err(_) => {
                     (self.keys, self.wish) = (None, Some(Wish::Quit));
                 }
@@ -73,20 +75,20 @@ impl Attention {
         saved
     }
 
-    /// Sleeps until something comes, or so much time has passed.
+    /// Sleeps until an event arrives, for at most `most`.
     ///
     /// # Errors
-    /// What the system says.
+    /// If waiting fails.
     pub fn wait(&mut self, most: Option<Duration>) -> std::io::Result<Saved> {
         let most = self.events.due_in().into_iter().chain(most).min();
         interrupt::sleep_until(&self.descriptors(), most)?;
         Ok(self.look())
     }
 
-    /// Waits until no file was saved for so long, but no longer than `most`.
+    /// Waits until no file was saved for the time `quiet`, but no longer than `most`.
     ///
     /// # Errors
-    /// What the system says.
+    /// If waiting fails.
     pub fn wait_for_quiet(&mut self, quiet: Duration, most: Duration) -> std::io::Result<()> {
         let began = Instant::now();
         let mut last = began;
@@ -98,23 +100,23 @@ impl Attention {
         Ok(())
     }
 
-    /// How often to look while something runs.
+    /// Returns the interval between checks during a run.
     pub fn every(&self) -> Duration {
         self.events.due_in().map_or(OFTEN, |due| due.min(OFTEN)).max(Duration::from_millis(1))
     }
 
-    /// What is typed of a pattern at the moment.
+    /// Returns the part of a pattern typed at this point.
     pub fn pattern(&self) -> Option<String> {
         self.typed.pattern()
     }
 
-    /// What is to be said of how files are watched, once.
+    /// Returns the message about how files are watched, once.
     pub fn said(&mut self) -> Option<String> {
         self.events.said()
     }
 }
 
-/// The descriptors as they are polled.
+/// Returns the descriptors in the form used for polling.
 pub(crate) fn borrowed(own: &[OwnedFd]) -> Vec<BorrowedFd<'_>> {
     own.iter().map(AsFd::as_fd).collect()
 }

@@ -1,25 +1,26 @@
-//! Files that runs write themselves, where they are watched: a log, a report, a program. A run that is ended by its own writing would begin again for
-//! ever. A file that is written at about the same time of run after run ends none any more at that time, and begins the next one after a pause that
-//! grows: no save is lost, and no storm begins.
+//! Detects files that runs write themselves in the watched directory: a log, a report, a program. A
+//! run that is ended by its own output would be restarted forever. A file that is written at about
+//! the same time in several runs in a row no longer ends a run at that time, and starts the next
+//! run after an increasing pause, so that no save is lost and no loop results.
 
 use super::events::Saved;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// After so many runs in a row during whose first moments it was written a file is taken for one that runs write,
+/// Number of runs in a row after which a file written within [`EARLY`] counts as written by runs.
 const RUNS: u32 = 3;
-/// which is so long.
+/// Initial part of a run for [`RUNS`].
 const EARLY: Duration = Duration::from_secs(2);
-/// After so many if it is later, as people's saves are.
+/// Number of runs in a row for files written later, which a person may also save.
 const LATER_RUNS: u32 = 5;
-/// About the same time is half as much more, and this.
+/// Tolerance of "about the same time": half of the time, plus this.
 const SLACK: Duration = Duration::from_millis(500);
-/// The first pause, which doubles,
+/// The first pause; it doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
-/// up to this one.
+/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// At which times of runs in a row a file was written.
+/// Range of times at which a file was written, in runs in a row.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     least: Duration,
@@ -36,7 +37,7 @@ impl Written {
         self.runs >= RUNS && self.most <= EARLY || self.runs >= LATER_RUNS
     }
 
-    /// Whether this is about the same time.
+    /// Returns true if `time` is about the same.
     fn is_about(&self, time: Duration) -> bool {
         let is_early = self.most <= EARLY && time <= EARLY;
         let later = time <= self.least + self.least / 2 + SLACK;
@@ -44,23 +45,24 @@ impl Written {
     }
 }
 
-/// What is known of them.
+/// Files known to be written by runs.
 #[derive(Debug, Default)]
 pub(crate) struct Echo {
     known: BTreeMap<String, Written>,
-    /// What was saved during the run at hand, and when first.
+    /// Files saved during the current run, with the first time of each.
     during: BTreeMap<String, Duration>,
     pauses: u32,
     told: bool,
 }
 
 impl Echo {
-    /// A run begins.
+    /// Notes the start of a run.
     pub fn begin(&mut self) {
         self.during.clear();
     }
 
-    /// Takes what was saved at a time of the run at hand, and hands back what was not by that run, as far as is known.
+    /// Takes the files saved at a time of the current run, and returns those that, as far as is
+    /// known, the run did not write itself.
     pub fn of_others(&mut self, saved: Saved, time: Duration) -> Saved {
         let mut others = saved;
         for path in &others.paths {
@@ -73,9 +75,9 @@ impl Echo {
         others
     }
 
-    /// The run at hand is over.
+    /// Notes the end of the current run.
     pub fn end(&mut self) {
-        // What was not written again is somebody else's.
+        // A file that was not written again is saved by others.
         let before = std::mem::take(&mut self.known);
         let during = std::mem::take(&mut self.during).into_iter();
         self.known = during
@@ -95,13 +97,13 @@ impl Echo {
         self.known.get(path).is_some_and(Written::is_own)
     }
 
-    /// Takes what was saved while nothing ran: runs do not write it, or not alone.
+    /// Takes files saved while nothing ran: runs do not write them, or not alone.
     pub fn while_idle(&mut self, saved: &Saved) {
         self.known.retain(|path, _| !saved.paths.contains(path));
         self.pauses = 0;
     }
 
-    /// How long to wait until the next run, of what was saved during the last one.
+    /// Returns the pause before the next run, for files saved during the last one.
     pub fn pause(&mut self, saved: &Saved) -> Option<Duration> {
         let is_own = !saved.are_unknown && saved.paths.iter().all(|path| self.is_own(path));
         if !is_own || saved.paths.is_empty() {
@@ -113,7 +115,7 @@ impl Echo {
         Some(pause)
     }
 
-    /// What is to be said of it, once.
+    /// Returns the message about such files, once.
     pub fn said(&mut self) -> Option<String> {
         let own = self.known.iter().find(|(_, own)| own.is_own()).map(|(path, _)| path.clone());
         let first = own.filter(|_| !self.told)?;
@@ -135,7 +137,8 @@ mod tests {
         Saved { paths, ..Saved::default() }
     }
 
-    /// One run after the other, each with a file saved at a time, ms; whether that ended the run.
+    /// Simulates consecutive runs, each with a file saved at a time, ms; returns whether that ended
+    /// each run.
     fn runs(echo: &mut Echo, name: &str, times: &[u64]) -> Vec<bool> {
         let one = |time: &u64| {
             echo.begin();
@@ -161,7 +164,7 @@ mod tests {
         assert_eq!(pauses[8], 30_000);
         assert!(echo.said().unwrap().contains("a.log"));
         assert_eq!(echo.said(), None);
-        // Somebody else writes it as well.
+        // Another program writes it as well.
         echo.while_idle(&log);
         assert_eq!(runs(&mut echo, "a.log", &[50]), [true]);
         assert_eq!(echo.pause(&log), None);
@@ -172,12 +175,12 @@ mod tests {
         let mut echo = Echo::default();
         let at_the_end = runs(&mut echo, "out", &[9000, 9500, 8800, 10_000, 9100, 9300, 9200]);
         assert_eq!(at_the_end, [true, true, true, true, true, false, false]);
-        // Much sooner, it is somebody's.
+        // Much earlier, so a person saved it.
         assert_eq!(runs(&mut echo, "out", &[3000]), [true]);
         let mut echo = Echo::default();
         let server = [4000, 60_000, 9000, 31_000, 5000, 200_000, 8000, 7000, 50_000, 3000];
         assert!(runs(&mut echo, "app.py", &server).into_iter().all(|ended| ended));
-        // Nor what is saved in some runs alone.
+        // The same holds for files saved in some runs only.
         runs(&mut echo, "a.rb", &[1, 1]);
         runs(&mut echo, "b.rb", &[1]);
         assert_eq!(runs(&mut echo, "a.rb", &[1, 1, 1]), [true, true, true]);

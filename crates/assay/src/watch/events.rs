@@ -1,4 +1,4 @@
-//! What was saved: the files that changed, by their paths from the top, without those that are ignored.
+//! Saved files, by their paths from the top directory, without ignored ones.
 
 use super::ignored::Ignored;
 use assay_measure::files::{Changes, Files, Polled, Skips};
@@ -7,30 +7,30 @@ use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where there are no events files are looked at so often.
+/// Interval of polling where there are no file events.
 const ELSE_EVERY: Duration = Duration::from_secs(1);
-/// Watches that a user of large projects needs.
+/// Number of inotify watches that a user of large projects needs.
 const WATCHES: u64 = 524_288;
 const INSTANCES: u64 = 1024;
 
-/// What was saved since somebody asked last.
+/// Saves since the last query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Saved {
-    /// Files, from the top.
+    /// Files, relative to the top.
     pub paths: BTreeSet<String>,
-    /// Anything may have changed.
+    /// True if anything may have changed.
     pub are_unknown: bool,
-    /// The top itself is gone.
+    /// True if the top directory itself is gone.
     pub is_gone: bool,
 }
 
 impl Saved {
-    /// Whether nothing was.
+    /// Returns true if nothing was saved.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Takes what was saved later.
+    /// Adds later saves.
     pub fn and(&mut self, later: Self) {
         self.paths.extend(later.paths);
         self.are_unknown |= later.are_unknown;
@@ -38,7 +38,7 @@ impl Saved {
     }
 }
 
-/// The files of a project.
+/// Watches the files of a project.
 pub(crate) struct Events {
     top: PathBuf,
     files: Files,
@@ -47,10 +47,10 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Watches below a directory; `poll`: by looking again and again, so often.
+    /// Watches a directory tree; with `poll`, by polling at this interval.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If it cannot be read.
     pub fn below(
         top: &Path,
         poll: Option<Duration>,
@@ -61,17 +61,18 @@ impl Events {
         Ok(Self { top: top.to_owned(), files, ignored, is_told: poll.is_some() })
     }
 
-    /// Has something to be read when there are changes; `None` where one has to ask.
+    /// Returns a descriptor that is readable when there are changes; `None` if the caller has to
+    /// poll.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.files.descriptor()
     }
 
-    /// After so long one has to ask; `None`: when the descriptor has something.
+    /// Returns the time until the next poll; `None` if the descriptor reports changes.
     pub fn due_in(&self) -> Option<Duration> {
         self.files.due_in()
     }
 
-    /// What was saved since the last time.
+    /// Returns the saves since the last call.
     pub fn saved(&mut self) -> Saved {
         let ignored = &mut self.ignored;
         let mut skips = |path: &Path, is_directory: bool| ignored.skips(path, is_directory);
@@ -82,7 +83,7 @@ impl Events {
             let path = path.strip_prefix(&self.top).unwrap_or(path);
             path.to_string_lossy().into_owned()
         };
-        // A directory that went took files with it of which nobody tells.
+        // The removal of a directory is not reported for the files in it.
         Saved {
             paths: paths.iter().map(own).collect(),
             are_unknown: are_unknown | directories,
@@ -90,7 +91,7 @@ impl Events {
         }
     }
 
-    /// Says, once, that and why files are looked at again and again.
+    /// Returns the message that files are polled, and why, once.
     pub fn said(&mut self) -> Option<String> {
         let why = self.files.why_polled().filter(|_| !self.is_told)?;
         let why = why_polled(why);

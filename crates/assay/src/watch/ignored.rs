@@ -1,5 +1,5 @@
-//! Which files are of no interest to whoever watches: those that git ignores, what version control and tools keep for themselves, and the copies
-//! that editors make while they save.
+//! Files that are not watched: those that git ignores, internal files of version control and tools,
+//! and temporary copies that editors make while saving.
 
 use crate::revisions::cache_directory;
 use crate::store::state_directory;
@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Directories that nobody edits, whatever git says.
+/// Directories without files to edit, whatever git says.
 const DIRECTORIES: [&str; 16] = [
     ".git",
     ".hg",
@@ -29,33 +29,34 @@ const DIRECTORIES: [&str; 16] = [
     "node_modules",
 ];
 
-/// The file by which a directory says that it is a cache.
+/// The file that marks a directory as a cache.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
-/// Beginnings and ends of names of what editors write beside a file, and of our own rooms.
+/// Prefixes and suffixes of temporary files of editors, and of our own temporary directories.
 const BEGINNINGS: [&str; 4] = [".#", ".goutputstream-", ".~lock.", "assay-room-"];
 const ENDS: [&str; 8] =
     ["~", ".swp", ".swo", ".swx", ".swpx", "___jb_tmp___", "___jb_old___", ".pyc"];
 
-/// What is ignored.
+/// The set of ignored files.
 pub(crate) struct Ignored {
-    /// Where patterns hold from: the top of the repository, or of what is watched.
+    /// Directory to which patterns are relative: the top of the repository, or of what is watched.
     from: PathBuf,
-    /// What the user wants to be ignored here.
+    /// The user's patterns for this watch.
     wanted: Gitignore,
-    /// What the user, and the repository without saying so in its tree, has git ignore.
+    /// The user's global git ignore patterns, and those of the repository outside its tree.
     everywhere: Vec<Gitignore>,
-    /// The patterns of each directory, as far as they were asked for.
+    /// The patterns of each directory, filled on demand.
     of: HashMap<PathBuf, Option<Gitignore>>,
-    /// What assay keeps itself.
+    /// Files of assay itself.
     own: Vec<PathBuf>,
 }
 
 impl Ignored {
-    /// Below this directory, with these patterns of the user, as .gitignore has them.
+    /// Reads the patterns for this directory, with additional ones from the user in .gitignore
+    /// syntax.
     ///
     /// # Errors
-    /// When a pattern can't be read.
+    /// If a pattern is invalid.
     pub fn below(top: &Path, patterns: &[String]) -> anyhow::Result<Self> {
         let mut wanted = GitignoreBuilder::new(top);
         for pattern in patterns {
@@ -78,7 +79,7 @@ impl Ignored {
         })
     }
 
-    /// Whether a path is of no interest; then nothing below it is.
+    /// Returns true if a path is ignored, and with it everything below.
     pub fn skips(&mut self, path: &Path, is_directory: bool) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_directory && DIRECTORIES.contains(&name.as_ref()) || is_a_copy(&name) {
@@ -90,7 +91,7 @@ impl Ignored {
             return true;
         }
         if !is_directory && name == ".gitignore" {
-            // What it says is read again.
+            // Its patterns are read again.
             self.of.remove(path.parent().unwrap_or(path));
         }
         match self.wanted.matched(path, is_directory) {
@@ -122,7 +123,7 @@ impl Ignored {
 }
 
 fn is_a_copy(name: &str) -> bool {
-    // Vim tries with this name whether it may write.
+    // Vim creates a file of this name to test whether the directory is writable.
     name == "4913"
         || name.starts_with('#') && name.ends_with('#')
         || BEGINNINGS.iter().any(|own| name.starts_with(own))
@@ -163,7 +164,7 @@ mod tests {
         for name in ["a.rb", "deep/kept.log", "deep/tmp/", "~", "deep/"] {
             assert!(!skips(name), "{name}");
         }
-        // It may say something else later.
+        // Its patterns may change later.
         fs::write(top.join("deep/.gitignore"), "").unwrap();
         assert!(!skips("deep/.gitignore"));
         assert!(skips("deep/kept.log"));

@@ -1,46 +1,46 @@
-//! What keys mean. A pattern is typed letter by letter and ended by Enter. Pure.
+//! Interprets keys. A pattern is typed letter by letter and ended by Enter. Pure.
 
 use std::time::{Duration, Instant};
 
-/// Two times Ctrl-C within this time leave.
+/// Pressing Ctrl-C twice within this time quits.
 const TWICE: Duration = Duration::from_millis(1500);
 
-/// What somebody wishes.
+/// The user's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// All tests run.
+    /// Run all tests.
     All,
-    /// All tests run, and what is known of failures is forgotten.
+    /// Run all tests, and forget what is known about failures.
     AllAnew,
-    /// Those that failed run.
+    /// Run the failed tests.
     Failed,
-    /// Those run whose names hold this.
+    /// Run the tests whose names contain this.
     Pattern(String),
-    /// It is told how to profile the test that failed, or the slowest.
+    /// Show how to profile the failed test, or the slowest one.
     Profile,
-    /// It is told why tests run, and why others do not.
+    /// Show why tests run, and why others do not.
     Explain,
-    /// The keys are told.
+    /// Show the keys.
     Help,
-    /// It is over.
+    /// Quit.
     Quit,
 }
 
-/// Keys as they come.
+/// The state of typed keys.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
-    /// What was typed of a pattern so far, while one is.
+    /// The part of a pattern typed at this point, if one is being typed.
     pattern: Option<Vec<u8>>,
     interrupted: Option<Instant>,
 }
 
 impl Typed {
-    /// What is typed at the moment, where a pattern is.
+    /// Returns the part of a pattern typed at this point, if one is being typed.
     pub fn pattern(&self) -> Option<String> {
         self.pattern.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// Takes a byte that came at this moment.
+    /// Processes a byte received at this moment.
     pub fn take(&mut self, byte: u8, at: Instant) -> Option<Wish> {
         const INTERRUPT: u8 = 0x03;
         const END: u8 = 0x04;
@@ -59,7 +59,7 @@ impl Typed {
                 }
                 0x1b | END => return None,
                 0x08 | 0x7f => {
-                    // All bytes of the last letter.
+                    // Remove all bytes of the last letter.
                     while pattern.pop().is_some_and(|byte| byte & 0xc0 == 0x80) {}
                 }
                 0x15 => pattern.clear(),

@@ -1,5 +1,6 @@
-//! `--mutate`: while all tests are green and nobody saves, `assay mutate` tries changes of what differs from the last commit, at the lowest priority.
-//! A save, or whatever else is to run, ends it at once; it is not waited for. What it found is shown as it prints it.
+//! `--mutate`: while all tests pass and nothing is saved, `assay mutate` tries mutations of what
+//! differs from the last commit, at the lowest priority. A save or any other run ends it
+//! immediately, without waiting for it. Its results are shown as it prints them.
 
 use crate::others;
 use assay_measure::room::Room;
@@ -10,34 +11,34 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// It is held against this revision.
+/// The revision to compare with.
 const REVISION: &str = "HEAD";
-/// It takes so long at most: then a sample of the changes must do.
+/// Time limit; beyond it, a sample of the mutations is tried.
 const BUDGET: &str = "1min";
-/// So many survivors are shown.
+/// Maximum number of survivors shown.
 const MOST_SHOWN: &str = "3";
-/// Whether it is through is looked at so often.
+/// Interval between checks whether it is finished.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// How it is to be run.
+/// How it is run.
 #[derive(Clone, Debug)]
 pub(crate) struct How {
     program: PathBuf,
-    /// Whether changed programs run as the user, and not in a sandbox.
+    /// True if mutated programs run as the user, without a sandbox.
     no_sandbox: bool,
     framework: Option<String>,
 }
 
 impl How {
     /// # Errors
-    /// When there is no `assay-mutate`.
+    /// If `assay-mutate` is not installed.
     pub fn of(no_sandbox: bool, framework: Option<String>) -> anyhow::Result<Self> {
         let program = others::program("mutate").ok_or_else(|| others::missing("mutate"))?;
         Ok(Self { program, no_sandbox, framework })
     }
 }
 
-/// How it looks.
+/// Appearance of its output.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
     pub json: bool,
@@ -45,31 +46,31 @@ pub(super) struct Look {
     pub width: usize,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Debug, PartialEq)]
 pub(super) enum Told {
-    /// What it printed.
+    /// Its output.
     Found(String),
-    /// Why it could not be done.
+    /// The reason why it failed.
     Failed(String),
 }
 
-/// Who has changes tried.
+/// Runs `assay mutate` in the background.
 pub(super) struct Mutating {
     how: How,
     top: PathBuf,
     command: Vec<OsString>,
     at_work: Option<Work>,
-    /// One that was asked to end, and is not through with that.
+    /// A process that is ending.
     ending: Option<Work>,
-    /// Whether anything was saved since it was through.
+    /// True if something was saved since it last finished.
     is_due: bool,
-    /// What was said of a failure, which is not repeated.
+    /// The last reported failure, which is not repeated.
     failed: Option<String>,
 }
 
 struct Work {
-    // Ends before the room of its files goes.
+    // Dropped first: the server ends before the directory of its files is removed.
     server: Server,
     room: Room,
 }
@@ -87,31 +88,32 @@ impl Mutating {
         }
     }
 
-    /// Whether it is at work.
+    /// Returns true if it is running.
     pub fn is_at_work(&self) -> bool {
         self.at_work.is_some()
     }
 
-    /// Whether it is to be looked at now and then.
+    /// Returns true if it has to be checked from time to time.
     pub fn is_awaited(&self) -> bool {
         self.at_work.is_some() || self.ending.is_some()
     }
 
-    /// Something was saved.
+    /// Notes that something was saved.
     pub fn saved(&mut self) {
         self.is_due = true;
     }
 
-    /// Has it end, without waiting for that.
+    /// Ends it without waiting.
     pub fn cancel(&mut self) {
         if let Some(work) = self.at_work.take() {
             work.server.ask_to_end();
-            // The one before is gone by now, or is waited for.
+            // An earlier process is gone by now, or dropping it waits for it.
             self.ending = Some(work);
         }
     }
 
-    /// Begins, if there is something to try that was not tried yet. Says what is wrong, if it can't.
+    /// Starts it if there is something that was not tried yet. Returns an error message if that
+    /// fails.
     pub fn begin(&mut self, look: Look) -> Option<Told> {
         if !self.is_due || self.is_awaited() {
             return None;
@@ -134,7 +136,7 @@ impl Mutating {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
         let file = room.path().join("printed");
-        // What it prints goes into a file, and what it says beside that to the server's own.
+        // Its output goes to a file, and its messages to the server's own file.
         let shell = "exec nice -n 19 \"$@\" > \"$0\"";
         let mut words: Vec<OsString> =
             [OsString::from("/bin/sh"), "-c".into(), shell.into(), file.into()].into();
@@ -159,7 +161,7 @@ impl Mutating {
         Ok(Work { server: Server::start(&command, &[], room.path())?, room })
     }
 
-    /// Looks whether it is through, and says what it found.
+    /// Checks whether it is finished, and returns its result.
     pub fn look(&mut self, look: Look) -> Option<Told> {
         if self.ending.as_ref().is_some_and(|work| work.server.status().is_some()) {
             self.ending = None;
@@ -182,7 +184,7 @@ impl Mutating {
         }
     }
 
-    /// A failure is said once; it is tried again after the next save.
+    /// Reports a failure once; the next save tries again.
     fn failure(&mut self, why: String) -> Option<Told> {
         self.is_due = false;
         let is_new = self.failed.as_ref() != Some(&why);
@@ -191,7 +193,7 @@ impl Mutating {
     }
 }
 
-/// A document on one line, as others of `assay watch --json` are.
+/// Puts a document on one line, like all documents of `assay watch --json`.
 fn one_line_if(json: bool, printed: String) -> String {
     match serde_json::from_str::<serde_json::Value>(&printed) {
         Ok(document) if json => format!("{document}\n"),

@@ -1,4 +1,5 @@
-//! Programs that are run beside suites: the command of `--any`, interpreters that are asked for the syntax of a file, hooks, `notify-send`.
+//! Other programs than suites: the command of `--any`, interpreters for checking the syntax of a
+//! file, hooks, `notify-send`.
 
 use super::attention::{Attention, borrowed};
 use crate::run_error::RunError;
@@ -9,11 +10,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// After so many commands a new launcher is taken, which knows none of them.
+/// Number of commands after which the launcher is replaced, to forget them.
 const MOST_COMMANDS: usize = 200;
-/// So long a program beside may take.
+/// Time limit of such a program.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So much is shown of what a command said, from its end.
+/// Number of bytes shown of a command's output, from its end.
 const TAIL: usize = 4000;
 
 /// Runs programs, one at a time.
@@ -24,15 +25,15 @@ pub(crate) struct Programs {
 
 impl Programs {
     /// # Errors
-    /// When the system lets no launcher start.
+    /// If no launcher can be started.
     pub fn start() -> Result<Self, RunError> {
         Ok(Self { runner: Runner::start()?, commands: 0 })
     }
 
-    /// To be called when nothing is to do.
+    /// Replaces the launcher if necessary. To be called when idle.
     ///
     /// # Errors
-    /// When the system lets no launcher start.
+    /// If no launcher can be started.
     pub fn renew(&mut self) -> Result<(), RunError> {
         if self.commands > MOST_COMMANDS {
             *self = Self::start()?;
@@ -40,7 +41,8 @@ impl Programs {
         Ok(())
     }
 
-    /// Runs a program to its end, with what it wrote to standard output and error; `None`: it isn't there, or can't be run.
+    /// Runs a program to its end, and returns its standard output and error; `None` if it is
+    /// missing or cannot be run.
     pub fn ask(&mut self, words: &[OsString]) -> Option<(Outcome, String)> {
         let command = Command::new(words.to_vec()).ok()?;
         let command = Command { keep_output: true, keep_errors: true, ..command };
@@ -52,7 +54,8 @@ impl Programs {
         Some((result.outcome, said(&result)))
     }
 
-    /// Runs a line in a shell, with these variables; what it prints goes where our output goes, or nowhere. Says how it ended where that was badly.
+    /// Runs a shell line with these variables; its output goes to our output, or nowhere. Returns
+    /// how it ended if it failed.
     pub fn hook(&mut self, line: &str, env: Vec<(String, String)>, shown: bool) -> Option<String> {
         let output = if shown { Output::Inherit } else { Output::Null };
         let command = Command::new(["/bin/sh".into(), "-c".into(), word_of(line)]).ok()?;
@@ -66,10 +69,11 @@ impl Programs {
         }
     }
 
-    /// Runs the command of `--any` while somebody attends to it; `None` when that one had it ended. Its output is shown as it comes, or kept.
+    /// Runs the command of `--any` while calling `attending`; `None` if that ended it. Its output
+    /// is shown as it comes, or kept.
     ///
     /// # Errors
-    /// When it can't be run.
+    /// If it cannot be run.
     pub fn any(
         &mut self,
         words: &[OsString],
@@ -97,7 +101,7 @@ impl Programs {
     }
 }
 
-/// The end of what a program wrote.
+/// Returns the end of a program's output.
 pub(crate) fn said(result: &RunResult) -> String {
     let of = |kept: &Option<Kept>| kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default();
     let all = [of(&result.output), of(&result.errors)].concat();
@@ -106,7 +110,7 @@ pub(crate) fn said(result: &RunResult) -> String {
     text[from..].trim_end().to_owned()
 }
 
-/// Where a program of this name is on PATH, if it is.
+/// Returns the path of a program on PATH.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     Command::new([name]).ok()?.resolve().ok()
 }

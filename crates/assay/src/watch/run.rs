@@ -1,4 +1,5 @@
-//! One run, of tests or of a command, while somebody attends to it: what it is asked, when a save or a key ends it, and what came of it.
+//! One run of tests or of a command: what is requested, when a save or a key ends it, and its
+//! result.
 
 use super::attention::{Attention, borrowed};
 use super::echo::Echo;
@@ -28,9 +29,9 @@ pub(super) struct Suite {
 
 /// How a run ended.
 pub(super) enum Ran {
-    /// A save or a key had it ended.
+    /// A save or a key ended it.
     Ended,
-    /// It told nothing, and something else is to run in its place.
+    /// It reported nothing, and something else has to run instead.
     Else(What),
     Came(Box<Came>, Option<What>),
 }
@@ -90,7 +91,7 @@ impl Watcher {
         let ran = match ran {
             Ok(Some(ran)) => ran,
             Ok(None) | Err(RunError::Interrupted(_)) => return Ok(Ran::Ended),
-            // Those that are wanted may be gone, or have other names.
+            // The selected tests may be gone or renamed.
             Err(RunError::Reading(_)) if matches!(job.what, What::These(_)) => {
                 return Ok(Ran::Else(What::All));
             }
@@ -116,7 +117,8 @@ impl Watcher {
         }
         let is_red = came.light == Light::Red;
         let ran_too = |name: &String| tests.iter().any(|test| test.name == *name);
-        // Red with fewer tests than expected: some could not be loaded, so the change that would fix them is unknown.
+        // Red with fewer tests than expected: some could not be loaded, so the change that would
+        // fix them is unknown.
         let is_short = tests.iter().any(assay_suites::run::Test::is_stand_in)
             || is_red
                 && match &job.what {
@@ -147,7 +149,7 @@ impl Watcher {
     }
 }
 
-/// Who attends to a run of a suite.
+/// The callback during a run of a suite.
 struct OfRun<'a> {
     attention: &'a mut Attention,
     selection: &'a mut Selection,

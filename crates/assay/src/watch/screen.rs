@@ -1,4 +1,4 @@
-//! Where runs are shown: a terminal, on which the last line is rewritten; lines without one; JSON.
+//! Shows runs: on a terminal with a last line that is rewritten, as plain lines, or as JSON.
 
 use super::mutating::Look;
 use crate::args::ColorWhen;
@@ -9,22 +9,22 @@ use assay_report::watching::{self, Came};
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-/// What runs is not redrawn more often.
+/// Minimum time between redraws of what is running.
 const EVERY: Duration = Duration::from_millis(100);
-/// A run that is over before this shows nothing of itself while it goes on.
+/// A run that ends earlier shows no progress.
 const QUIET: Duration = Duration::from_millis(150);
 
-/// The place.
+/// The output.
 pub(crate) struct Screen {
     json: bool,
     quiet: bool,
     clear: bool,
     color: ColorWhen,
-    /// Whether standard output is a terminal.
+    /// True if standard output is a terminal.
     is_terminal: bool,
-    /// Whether the last line is one that will be written over.
+    /// True if the last line will be overwritten.
     is_passing: bool,
-    /// What is told above the next thing that is shown.
+    /// Heading above the next output.
     heading: Option<String>,
     drawn: Option<Instant>,
     began: Instant,
@@ -47,12 +47,12 @@ impl Screen {
         }
     }
 
-    /// Whether a command's own output may go to standard output.
+    /// Returns true if a command's own output may go to standard output.
     pub fn shows_output(&self) -> bool {
         !self.json
     }
 
-    /// How what others print is to look here.
+    /// Returns how the output of other programs has to look.
     pub fn look(&self) -> Look {
         let size = self.size();
         Look { json: self.json, color: size.color, width: size.width }
@@ -62,7 +62,7 @@ impl Screen {
         present::screen(self.color)
     }
 
-    /// A line that is written over by the next one; nothing without a terminal.
+    /// Prints a line that the next one overwrites; nothing without a terminal.
     fn passing(&mut self, text: &str) -> anyhow::Result<()> {
         if !self.is_terminal {
             return Ok(());
@@ -78,7 +78,8 @@ impl Screen {
         if std::mem::take(&mut self.is_passing) { "\r\x1b[K" } else { "" }
     }
 
-    /// Begins a run. What it is stands above what came of it, or, where its own output is `shown` meanwhile, above that.
+    /// Starts a run. Its description is printed above its result, or above its own output if that
+    /// is `shown`.
     pub fn begin(&mut self, told: &str, shown: bool) -> anyhow::Result<()> {
         (self.began, self.drawn) = (Instant::now(), None);
         if self.json || self.quiet {
@@ -100,23 +101,23 @@ impl Screen {
         format!("{}{clear}{}", self.over(), watching::heading(&told, &self.size()))
     }
 
-    /// Shows what runs at the moment, if it is time to.
+    /// Shows what is running, if a redraw is due.
     pub fn running(&mut self, told: impl FnOnce() -> String) {
         let is_early =
             self.began.elapsed() < QUIET || self.drawn.is_some_and(|at| at.elapsed() < EVERY);
         if self.is_terminal && !is_early {
             self.drawn = Some(Instant::now());
-            // A terminal that is gone is seen by its keys.
+            // If the terminal is gone, reading its keys notices that.
             let _gone = self.passing(&told());
         }
     }
 
-    /// Shows what is typed, or what is waited for.
+    /// Shows what is being typed or waited for.
     pub fn waiting(&mut self, told: &str) -> anyhow::Result<()> {
         self.passing(told)
     }
 
-    /// Shows what came of a run.
+    /// Shows the result of a run.
     pub fn came(&mut self, came: &Came) -> anyhow::Result<()> {
         if self.json {
             return output::print(&json::line(&WatchedRun::of(came))?);
@@ -127,7 +128,7 @@ impl Screen {
         output::print(&format!("{over}{failures}{}", watching::state(came, &size)))
     }
 
-    /// Says something, above what is written over.
+    /// Prints a message above the line that is overwritten.
     pub fn say(&mut self, line: &str) -> anyhow::Result<()> {
         if self.is_passing {
             let over = self.over();
@@ -139,13 +140,13 @@ impl Screen {
         Ok(())
     }
 
-    /// Tells what was asked for by a key.
+    /// Shows what was requested by a key.
     pub fn tell(&mut self, text: &str) -> anyhow::Result<()> {
         let over = self.over();
         output::print(&format!("{over}{text}"))
     }
 
-    /// Leaves the terminal as others expect it.
+    /// Resets the terminal.
     pub fn end(&mut self) -> anyhow::Result<()> {
         let over = self.over();
         output::print(over)

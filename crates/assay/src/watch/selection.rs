@@ -1,4 +1,5 @@
-//! Which tests a save touches, by the map of what they were seen to use; and why.
+//! Selects the tests that a save affects, by the map of what they were seen to use, and explains
+//! why.
 
 use super::events::Saved;
 use super::state::{Touched, What};
@@ -12,31 +13,32 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a save touches.
+/// Tests affected by a save.
 #[derive(Clone, Debug)]
 pub(crate) struct Selected {
-    /// Which tests.
+    /// The tests.
     pub touched: Touched,
-    /// Why it is all of them, where it is.
+    /// The reason, if these are all tests.
     pub everything: Option<String>,
 }
 
-/// What is known of the project and its tests.
+/// The state of the project and its tests.
 pub(crate) struct Selection {
-    /// For looking at sources.
+    /// For reading sources.
     project: Project,
-    /// What tests use, where that is seen.
+    /// The tests' uses, if they are tracked.
     tracked: Option<Tracked>,
-    /// Who cuts them.
+    /// Splits sources into blocks.
     cutting: Cutting,
-    /// Why each test runs that was chosen last, in words.
+    /// The reason for each test of the last selection.
     why: BTreeMap<String, String>,
-    /// How many were left out then.
+    /// Number of tests left out of the last selection.
     left: usize,
 }
 
 impl Selection {
-    /// Of the project at this directory; with what is to be said if what its tests use is not known, or can't be kept.
+    /// Creates a selection for the project in this directory. Also returns a message if the tests'
+    /// uses are unknown or cannot be stored.
     pub fn of(
         top: &Path,
         framework: Option<&dyn Framework>,
@@ -48,7 +50,7 @@ impl Selection {
         let opened = framework_covers.map(|own| Tracked::open(own, command, rules, &cutting));
         let (tracked, note) = match opened {
             Some(Ok((mut tracked, note))) => {
-                // What the first run sees.
+                // The state of the files that the first run sees.
                 tracked.look();
                 (Some(tracked), note)
             }
@@ -67,19 +69,19 @@ impl Selection {
         (Self { project, tracked, cutting, why: BTreeMap::new(), left: 0 }, note)
     }
 
-    /// The top of the project, for seeing what tests use.
+    /// Returns the top of the project, if the tests' uses are tracked.
     pub fn coverage(&self) -> Option<PathBuf> {
         self.tracked.as_ref().map(Tracked::top)
     }
 
-    /// Whether a save touches anything at all.
+    /// Returns true if a save affects any test.
     pub fn is_touched(&mut self, saved: &Saved) -> bool {
         let changed = changed(saved);
         let Some(tracked) = &mut self.tracked else { return true };
         tracked.choice(asked(changed.as_deref()), false).map_or(true, |choice| !choice.is_empty())
     }
 
-    /// What a save touches.
+    /// Returns the tests that a save affects.
     pub fn touched(&mut self, saved: &Saved) -> Selected {
         let changed = changed(saved);
         let Some(tracked) = &mut self.tracked else {
@@ -103,23 +105,25 @@ impl Selection {
         Selected { touched, everything }
     }
 
-    /// Whether a source can't be read as its language, by our grammar, which may lag behind the language; or nobody knows whether it can.
+    /// Returns true if a source has a syntax error according to our grammar, which may lag behind
+    /// the language, or if that is unknown.
     pub fn looks_broken(&mut self, path: &str) -> bool {
         let now = self.project.now(path);
         now.content != ABSENT && now.blocks.as_ref().is_none_or(|blocks| blocks.is_broken)
     }
 
-    /// What is lost because nobody cuts sources: said once, and only where it is known what tests use.
+    /// Returns what is lost because sources cannot be split; once, and only if the tests' uses are
+    /// tracked.
     pub fn lost(&self) -> Option<String> {
         self.tracked.as_ref().and_then(|_| self.cutting.lost())
     }
 
-    /// Why each test ran that was chosen last, in words, and how many were left out.
+    /// Returns the reason for each test of the last selection, and the number of tests left out.
     pub fn explained(&self) -> (&BTreeMap<String, String>, usize) {
         (&self.why, self.left)
     }
 
-    /// Takes what a run of these tests saw. What it says is why that can't be kept, once.
+    /// Takes over what a run of these tests saw. Returns a message if that cannot be stored, once.
     pub fn take(&mut self, ran: &Ran, what: &What) -> Option<String> {
         let tracked = self.tracked.as_mut()?;
         let whole = match what {
@@ -143,12 +147,12 @@ fn changed(saved: &Saved) -> Option<Vec<String>> {
     (!saved.are_unknown).then(|| saved.paths.iter().cloned().collect())
 }
 
-/// `None`: whatever they are.
+/// `None` means any files.
 fn asked(saved: Option<&[String]>) -> Asked<'_> {
     saved.map_or(Asked::Any, Asked::Saved)
 }
 
-/// The tests of a run, and whether each failed; those that were skipped say nothing.
+/// Returns the tests of a run, and whether each failed; skipped tests are left out.
 pub(crate) fn of_run(ran: &Ran) -> Vec<(&str, bool)> {
     let tests = ran.run.tests.iter().filter(|test| test.status != TestStatus::Skipped);
     tests.map(|test| (test.name.as_str(), test.status == TestStatus::Failed)).collect()

@@ -1,61 +1,63 @@
-//! What is to run next: autotest's machine. All tests first; after a change what it touches, with those that failed, until these are green; then all
-//! again, if anything failed since all ran last. Pure.
+//! Decides what to run next, by autotest's state machine: first all tests; after a change the tests
+//! that it affects and those that failed, until they pass; then all again, if anything failed since
+//! all ran last. Pure.
 
 use std::collections::BTreeSet;
 
-/// Which tests are to run.
+/// The tests to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// All of them.
+    /// All tests.
     All,
-    /// Only these, by their names, in this order.
+    /// Only these, by name, in this order.
     These(Vec<String>),
 }
 
-/// Which full runs are made by themselves.
+/// Full runs that start automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FullRuns {
     /// One at the start.
     pub first: bool,
-    /// One after red became green, and one when nothing is to do.
+    /// One after red turned green, and one when idle.
     pub later: bool,
 }
 
-/// What a change touches.
+/// The tests that a change affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touched {
-    /// Everything, as far as one knows.
+    /// Possibly all tests.
     All,
     /// These tests.
     These(Vec<String>),
 }
 
-/// How the tests stand.
+/// The state of the tests.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     full: FullRuns,
-    /// Those that failed when they ran last, in the order in which they did.
+    /// Tests that failed in their last run, in the order of their failures.
     failing: Vec<String>,
-    /// Something failed since all ran last, which other tests may have to do with.
+    /// True if something failed since all tests ran last, which may affect other tests.
     tainted: bool,
-    /// Others ran since all ran last.
+    /// True if other runs followed the last run of all tests.
     in_part: bool,
-    /// All ran at least once.
+    /// True if all tests ran at least once.
     all_ran: bool,
-    /// Some tests could not run, so the files that they use now are unknown.
+    /// True if some tests could not run, so that the files they use now are unknown.
     stuck: bool,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Came<'a> {
-    /// What was to run.
+    /// The tests that were to run.
     pub what: &'a What,
     /// Every test that ran, and whether it failed.
     pub tests: &'a [(&'a str, bool)],
-    /// Whether the run as a whole failed: it crashed, or ended badly although no test failed.
+    /// True if the run as a whole failed: it crashed, or failed although no test did.
     pub broke: bool,
-    /// True if tests are missing from the run: a test file could not be loaded, or the suite did not start.
+    /// True if tests are missing from the run: a test file could not be loaded, or the suite did
+    /// not start.
     pub is_short: bool,
 }
 
@@ -65,22 +67,23 @@ impl State {
         Self { full, failing, tainted, in_part, all_ran, stuck }
     }
 
-    /// What runs at the start.
+    /// Returns what to run at the start.
     pub fn first(&self) -> Option<What> {
         self.full.first.then_some(What::All)
     }
 
-    /// Those that fail.
+    /// Returns the failing tests.
     pub fn failing(&self) -> &[String] {
         &self.failing
     }
 
-    /// Whether all ran, and passed, with nothing since.
+    /// Returns true if all tests ran and passed, with nothing since.
     pub fn all_is_green(&self) -> bool {
         self.all_ran && self.failing.is_empty() && !self.tainted && !self.in_part
     }
 
-    /// The tests to run after a change: failing tests and the tests that it touches; `None` if it touches nothing. While tests are missing every change runs all tests.
+    /// Returns the tests to run after a change: failing tests and the tests that it affects; `None`
+    /// if it affects nothing. While tests are missing every change runs all tests.
     pub fn after_change(&self, touched: Touched) -> Option<What> {
         match touched {
             _ if self.stuck => Some(What::All),
@@ -94,12 +97,12 @@ impl State {
         }
     }
 
-    /// The failed ones alone.
+    /// Returns the failed tests alone.
     pub fn failed_again(&self) -> Option<What> {
         (!self.failing.is_empty()).then(|| What::These(self.failing.clone()))
     }
 
-    /// Takes what came of a run, and says what runs at once after it.
+    /// Takes over the result of a run, and returns what to run immediately after it.
     pub fn ran(&mut self, came: Came<'_>) -> Option<What> {
         let failed: Vec<&str> =
             came.tests.iter().filter(|(_, failed)| *failed).map(|(name, _)| *name).collect();
@@ -114,7 +117,7 @@ impl State {
             return None;
         }
         let ran: BTreeSet<&str> = came.tests.iter().map(|(name, _)| *name).collect();
-        // One that was to run, and is not there any more, does not fail.
+        // A test that was to run and no longer exists is not failing.
         let wanted: BTreeSet<&String> = match came.what {
             What::These(wanted) if !came.broke => wanted.iter().collect(),
             _ => BTreeSet::new(),
@@ -126,7 +129,7 @@ impl State {
         (is_green && self.tainted && self.full.later).then_some(What::All)
     }
 
-    /// What runs when nothing happened for a while: all, if only parts ran since all did last.
+    /// Returns what to run when idle: all tests, if only a part ran since all ran last.
     pub fn when_idle(&self) -> Option<What> {
         (self.full.later && self.in_part && self.failing.is_empty()).then_some(What::All)
     }
@@ -159,12 +162,12 @@ mod tests {
         let all = [("a", false), ("b", true), ("c", true)];
         assert_eq!(ran(&mut state, &What::All, &all), None);
         assert_eq!(state.failing(), ["b", "c"]);
-        // Failing ones first, then what was touched, each once.
+        // Failing tests first, then the affected ones, without duplicates.
         let next = state.after_change(touched(&["a", "c"])).unwrap();
         assert_eq!(next, these(&["b", "c", "a"]));
         assert_eq!(ran(&mut state, &next, &[("b", false), ("c", true), ("a", true)]), None);
         assert_eq!(state.failing(), ["c", "a"]);
-        // What can't be touched by anything that runs does not run the failing ones again either.
+        // A change that affects no test does not run the failing tests again either.
         assert_eq!(state.after_change(touched(&[])), None);
         let next = state.after_change(touched(&["a"])).unwrap();
         let green = [("c", false), ("a", false)];
@@ -200,7 +203,7 @@ mod tests {
         let only = these(&["a"]);
         assert_eq!(state.ran(broken(&only)), None);
         assert_eq!(state.failing(), ["a"]);
-        // A test that went is none that fails.
+        // A test that no longer exists does not count as failing.
         assert_eq!(ran(&mut state, &only, &[("b", false)]), Some(What::All));
     }
 

@@ -1,4 +1,5 @@
-//! Whether a source can be read as its language: its interpreter is asked where our own grammar does not understand it, for a grammar may lag behind.
+//! Checks the syntax of a source. If our own grammar does not accept it, its interpreter is asked,
+//! because the grammar may lag behind.
 
 use super::programs::{Programs, on_path};
 use assay_coverage::Language;
@@ -7,10 +8,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// Reads a file as Python, and writes nothing.
+/// Compiles a file as Python, and writes nothing.
 const PYTHON: &str = "import sys\ntry:\n compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec', dont_inherit=True)\nexcept SyntaxError as e:\n import traceback\n sys.exit(''.join(traceback.format_exception_only(type(e), e)))";
 
-/// What is wrong with a source, as its interpreter says; `None`: nothing, or nobody knows.
+/// Returns the interpreter's message about a syntax error; `None` if there is none, or if it cannot
+/// be checked.
 pub(crate) fn complaint(
     path: &Path,
     suite: &[OsString],
@@ -21,12 +23,12 @@ pub(crate) fn complaint(
     if outcome.is_success() {
         return None;
     }
-    // Of long messages the beginning tells the place.
+    // The beginning of a long message contains the location.
     let said: Vec<&str> = said.lines().take(6).collect();
     Some(said.join("\n"))
 }
 
-/// The command that reads a file, and does nothing with it.
+/// Returns the command that parses a file without running it.
 fn words(path: &Path, suite: &[OsString]) -> Option<Vec<OsString>> {
     let of = |program: OsString, options: &[&str]| {
         let options = options.iter().map(OsString::from);
@@ -50,7 +52,7 @@ fn words(path: &Path, suite: &[OsString]) -> Option<Vec<OsString>> {
     })
 }
 
-/// The interpreter that a command names, or the program that it runs does in its first line.
+/// Returns the interpreter that a command names, or that the first line of its program names.
 fn interpreter(suite: &[OsString], names: &[&str]) -> Option<OsString> {
     let is_one = |word: &OsString| {
         let name = Path::new(word).file_name().unwrap_or_default().to_string_lossy().into_owned();

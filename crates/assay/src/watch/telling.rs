@@ -1,4 +1,5 @@
-//! Tells people who look elsewhere that the tests turned red or green: by a bell, through the terminal, on the desktop, by lines of a shell.
+//! Notifies the user that the tests turned red or green: by a bell, through the terminal, on the
+//! desktop, or by shell lines.
 
 use super::programs::Programs;
 use crate::args::any_words;
@@ -62,7 +63,7 @@ impl Telling {
         let turned = was_red != Some(is_red);
         let all_turned = came.all_green && before.is_none_or(|(_, all)| !all);
         let mut wrong = Vec::new();
-        // What is green at first is no news, but to a line of a shell.
+        // A first green run is worth no notification, except for shell lines.
         if turned && (before.is_some() || is_red) {
             for way in self.how.notify.clone() {
                 wrong.extend(self.by(way, came, programs));

@@ -1,5 +1,6 @@
-//! How long each test took in the runs of days: a file of lines in the user's cache, one for each project and command. It only serves to tell which
-//! tests got slower, so what can't be read is passed over, and what can't be written is said once.
+//! Durations of tests over days: a file of lines in the user's cache, one for each project and
+//! command. It only serves to report tests that got slower, so unreadable lines are skipped, and a
+//! failure to write is reported once.
 
 use crate::revisions::cache_directory;
 use assay_analysis::history::slower_tests;
@@ -13,19 +14,19 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A run is kept if none was within so many milliseconds before it.
+/// Minimum time between two stored runs, ms.
 const APART: i64 = 600_000;
-/// A longer file loses the older half of its runs.
+/// Size from which the older half of the runs is dropped, bytes.
 const LONGEST: u64 = 8 << 20;
-/// Quicker tests are not kept: the clock and the framework are most of their time.
+/// Shortest test that is stored, s: below, most of the time is that of the clock and the framework.
 const QUICKEST: f64 = 0.001;
 
-/// A run in which all passed, as a line.
+/// A run in which all tests passed, as a line.
 #[derive(Deserialize, Serialize)]
 struct Run {
-    /// When it began, ms since 1970.
+    /// When it started, ms since 1970.
     at: i64,
-    /// What each test took, s.
+    /// Duration of each test, s.
     tests: BTreeMap<String, f64>,
 }
 
@@ -38,7 +39,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Of a command in a directory.
+    /// Returns the file for a command in a directory.
     pub fn of(top: &Path, command: &[OsString]) -> Self {
         let mut key = top.as_os_str().as_bytes().to_vec();
         for word in command {
@@ -50,14 +51,15 @@ impl Times {
         Self { path, last: None, told: BTreeSet::new(), is_refused: false }
     }
 
-    /// Keeps what each test took in a run of all of them that passed, which began at this moment, ms since 1970. Says which got slower of which that
-    /// was not said before, and, once, that nothing can be kept.
+    /// Stores the durations of a complete, passing run that started at `at`, ms since 1970. Returns
+    /// findings about tests that got slower and were not reported before, and, once, a message that
+    /// nothing can be stored.
     pub fn keep<'a>(
         &mut self,
         at: i64,
         tests: impl Iterator<Item = (&'a String, f64)>,
     ) -> (Vec<Finding>, Option<String>) {
-        // The clock of the machine may go back.
+        // The system clock may go back.
         if self.last.is_some_and(|last| (at - last).abs() < APART) {
             return (Vec::new(), None);
         }
@@ -87,7 +89,7 @@ impl Times {
         let mut times: BTreeMap<String, Vec<(i64, f64)>> = BTreeMap::new();
         for run in runs {
             for (name, seconds) in &run.tests {
-                // What is not a test any more is not looked at.
+                // Tests that no longer exist are ignored.
                 if last.tests.contains_key(name) {
                     times.entry(name.clone()).or_default().push((run.at, *seconds));
                 }
@@ -108,7 +110,7 @@ fn read(path: &Path) -> Vec<Run> {
     runs
 }
 
-/// Two may write at once: a line is written in one piece, at the end.
+/// Writes the line in one piece at the end, because two processes may write at the same time.
 fn write(path: &Path, run: &Run) -> std::io::Result<()> {
     if let Some(above) = path.parent() {
         private::directory(above)?;
@@ -148,7 +150,7 @@ mod tests {
             let wobble = (run * 7919 % 101) as f64 / 2000.0;
             let level = if run < 60 { 0.2 } else { 0.3 };
             let of = [(&names[0], 0.2 + wobble), (&names[1], level + wobble), (&names[2], 1e-5)];
-            // Half a line is what a killed process left.
+            // A killed process leaves a partial line.
             if run == 30 {
                 let mut file = OpenOptions::new().append(true).open(&path).unwrap();
                 file.write_all(b"{\"at\":3,\n").unwrap();
@@ -161,7 +163,7 @@ mod tests {
         let last = &told[99];
         assert!(last.len() == 1 && last[0].starts_with("`b` got "), "{last:?}");
         assert_eq!(read(&path).len(), 100);
-        // Not more often than every ten minutes, and not twice the same.
+        // At most one run in ten minutes is stored, and nothing is reported twice.
         let mut times = times(&path);
         let of = || [(&names[0], 0.2), (&names[1], 0.3)].into_iter();
         assert_eq!(times.keep(1_000 * APART, of()).0.len(), 1);

@@ -1,10 +1,10 @@
-//! What keys have run, and what is told because of them.
+//! Runs and answers requested by keys.
 
 use super::keys::Wish;
 use super::state::{State, What};
 use super::{Job, Watcher};
 
-/// What keys do.
+/// The list of keys.
 const KEYS: &str = "  Enter, a   run all tests
   f          run those that failed
   p          run those whose names hold a pattern, which is typed then
@@ -15,7 +15,7 @@ const KEYS: &str = "  Enter, a   run all tests
 ";
 
 impl Watcher {
-    /// What a wish has run.
+    /// Returns what to run for a request.
     pub(super) fn wished(&mut self, wish: Wish) -> anyhow::Result<Option<Job>> {
         let why = "as you wished".to_owned();
         Ok(match wish {
@@ -47,7 +47,7 @@ impl Watcher {
         })
     }
 
-    /// Answers what was asked by keys.
+    /// Shows the answers requested by keys.
     pub(super) fn answer(&mut self) -> anyhow::Result<()> {
         for asked in std::mem::take(&mut self.attention.asked) {
             let text = match asked {

@@ -1,4 +1,5 @@
-//! `run --alloc`: what commands allocate, exactly, beside their times; and nothing for what can't be counted.
+//! `run --alloc`: exact allocation counts of commands, in addition to their times; and no counts
+//! for what cannot be counted.
 
 use crate::room::{Room, codes};
 use serde_json::Value;
@@ -6,7 +7,8 @@ use std::process::Command;
 
 const METRICS: [&str; 5] = ["allocations", "reallocs", "frees", "allocated_bytes", "peak_heap"];
 
-/// A program that allocates as many blocks of 1,000 bytes as its argument says, and frees all but the last.
+/// A program that allocates its argument's number of blocks of 1,000 bytes each, and frees all but
+/// the last.
 const SOME: &str = "#include <stdlib.h>
 int main(int count, char **argument)
 {
@@ -22,7 +24,7 @@ int main(int count, char **argument)
 }
 ";
 
-/// A room with that program.
+/// Returns a room with that program.
 fn room(flags: &[&str]) -> Room {
     let room = Room::new();
     room.write("some.c", SOME);
@@ -43,7 +45,7 @@ fn two_commands_show_how_much_each_allocates() {
     let room = room(&[]);
     let run = ["run", "--alloc", "-r", "7", "--save", "x.assay", "./some 7", "./some 2"];
     let result = room.json(&run);
-    // Usable sizes are those of the C library: not below what was asked for.
+    // Usable sizes depend on the C library, and are at least the requested ones.
     let counts = [(7.0, 6.0, 12_000.0), (2.0, 1.0, 7_000.0)];
     for (subject, (allocations, frees, bytes)) in counts.into_iter().enumerate() {
         let found = medians(&result, subject);
@@ -54,7 +56,7 @@ fn two_commands_show_how_much_each_allocates() {
     }
     assert_eq!((&result["blocks"], &result["stop"]), (&Value::from(7), &Value::from("blocks")));
     assert!(!codes(&result).contains(&"INCOMPLETE_BLOCKS"), "{:?}", codes(&result));
-    // Seven timed blocks, and a pass of three that hold the counts and nothing else.
+    // Seven timed blocks, and a pass of three with counts only.
     let observations = room.records("x.assay", "obs");
     assert_eq!(observations.len(), 2 * (7 + 3));
     for observation in &observations {
@@ -64,7 +66,7 @@ fn two_commands_show_how_much_each_allocates() {
         assert_eq!(values["allocations"].is_number(), counted, "{observation}");
         assert_eq!(values["wall"].is_number(), !counted, "{observation}");
     }
-    // The file says the same.
+    // The file gives the same results.
     let again = room.json(&["compare", "x.assay"]);
     assert_eq!(medians(&again, 0), medians(&result, 0));
     assert_eq!(again["comparisons"], result["comparisons"]);
@@ -94,7 +96,7 @@ fn hooks_and_children_belong_to_a_counted_run() {
         ["run", "--alloc", "-r", "3", "--no-save", "--shell", "sh", "--prepare", "touch made"];
     let result = room.json(&[&options[..], &[line, "./some 1"]].concat());
     let bytes = |subject: usize| medians(&result, subject)[3].unwrap();
-    // The shell allocates, too: at least what the programs do.
+    // The shell allocates as well, so the counts are at least those of the programs.
     assert!(bytes(0) >= 17_000.0 && medians(&result, 0)[1].unwrap() >= 2.0, "{result}");
     assert!(bytes(0) > bytes(1));
 }
@@ -110,7 +112,7 @@ fn a_run_that_is_gone_on_with_keeps_its_counts_apart() {
     let observations = room.records("x.assay", "obs");
     assert!(observations.len() > before);
     assert_eq!(medians(&result, 0)[0], Some(7.0));
-    // Three were taken at the first end; they are enough.
+    // Three were taken before the first interruption; they are enough.
     let counted = observations.iter().filter(|o| o["values"]["allocations"].is_number());
     assert_eq!(counted.count(), 6);
     let timed = observations.len() - 6;

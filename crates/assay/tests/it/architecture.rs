@@ -1,4 +1,5 @@
-//! The walls of the house: which crate may know which. ARCHITECTURE.md draws the same picture; a new arrow changes both.
+//! The layering: which crate may depend on which. ARCHITECTURE.md draws the same picture; a new
+//! arrow changes both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -76,7 +77,7 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("assay-stats", &[]),
 ];
 
-/// Libraries that only these crates may carry.
+/// Libraries that only these crates may depend on.
 const CARRIED: [(&str, &[&str]); 17] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
@@ -112,7 +113,7 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .map(|package| {
             let name = package["name"].as_str().expect("a name").to_owned();
             let normal = package["dependencies"].as_array().expect("dependencies").iter();
-            // A dependency of tests alone is no arrow.
+            // A dev-dependency is not an arrow.
             let normal = normal.filter(|d| d["kind"].is_null());
             (name, normal.map(|d| d["name"].as_str().expect("a name").to_owned()).collect())
         })
@@ -140,7 +141,8 @@ fn a_library_that_belongs_to_one_crate_stays_there() {
     }
 }
 
-/// Where a generator of random numbers is made: the stream that everybody draws from, and what draws for plans and recipes.
+/// Files that may create a random number generator: the shared stream, and the code that draws for
+/// plans and recipes.
 const GENERATORS: [&str; 6] = [
     "analysis/src/calibration.rs",
     "analysis/src/design.rs",
@@ -150,7 +152,7 @@ const GENERATORS: [&str; 6] = [
     "stats/src/resampling.rs",
 ];
 
-/// Every Rust file below the crates: its path from there, and its text.
+/// Returns every Rust file below the crates, with its relative path and its text.
 fn files() -> Vec<(String, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
@@ -178,8 +180,8 @@ fn random_numbers_have_few_sources_and_tests_none_of_their_own() {
     assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), GENERATORS);
 }
 
-/// Where a connection may be opened or taken, by how the paths begin; docs/reference/stability.md says when. Nothing else speaks to anybody: there is no
-/// telemetry, and nobody looks for a new version.
+/// Path prefixes of files that may open or accept connections; docs/reference/stability.md says
+/// when. Nothing else connects anywhere: there is no telemetry, and no check for new versions.
 const CONNECTED: [&str; 8] = [
     "assay/src/verbs/history/serve.rs",
     "assay/src/verbs/history/server.rs",
@@ -190,7 +192,7 @@ const CONNECTED: [&str; 8] = [
     "measure/src/servers.rs",
     "measure/src/servers/",
 ];
-/// What opens one, or takes one; sockets that lead to no other machine are no connections.
+/// Names that open or accept connections; sockets within the machine do not count.
 const CONNECTS: [&str; 7] = [
     "TcpListener",
     "TcpStream",
@@ -214,7 +216,8 @@ fn nobody_opens_a_connection_that_was_not_asked_for() {
     }
 }
 
-/// The code that a finding is made with, from what stands behind `Finding::new(`: a literal, or a constant of the same name.
+/// Returns the code of a finding from the text after `Finding::new(`: a literal, or a constant of
+/// the same name.
 fn code_of(argument: &str) -> &str {
     let argument = argument.trim_start();
     let end = argument.find(',').expect("more arguments");
@@ -225,7 +228,7 @@ fn code_of(argument: &str) -> &str {
 fn every_code_is_listed_and_every_listed_code_is_made_in_one_place() {
     let mut made: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (place, text) in files() {
-        // What runs suites of tests is no test.
+        // Code that runs test suites is not itself a test.
         let runs_tests = ["assay/src/tests/", "assay/src/verbs/tests"];
         let is_test = place.contains("tests") && !runs_tests.iter().any(|own| place.contains(own));
         if !place.contains("/src/") || is_test || place.ends_with("data/src/finding.rs") {

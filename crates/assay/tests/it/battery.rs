@@ -1,11 +1,11 @@
-//! `assay compare --all --json`, value by value against what R answers for the same files.
+//! `assay compare --all --json`, value by value against R's results for the same files.
 
 use crate::room::Room;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where the report names something after the two sides, and R's session after A and B.
+/// Keys that name the two sides: the report's, and those of R's session, which calls them A and B.
 const RENAMED: [(&str, &str); 10] = [
     ("mean_a", "mean_of"),
     ("mean_b", "mean_against"),
@@ -19,12 +19,12 @@ const RENAMED: [(&str, &str); 10] = [
     ("tost_welch_5pct_of_mean_b", "tost_welch_5pct_of_mean_against"),
 ];
 
-/// What is R's alone: its words, its search with a coarse tolerance, and a root that may lie
-/// anywhere in a step, beside which the median of the differences is compared.
+/// Values that only R has: its messages, its root search with a coarse tolerance, and a root that
+/// may be anywhere in a step, for which the median of the differences is compared instead.
 const LEFT_OUT: [&str; 5] =
     ["warnings", "method", "order_stat", "r_default_call_tol1e4", "estimate_root"];
 
-/// A number of the expected values; what is not finite stands there as a text.
+/// Returns a number of the expected values; non-finite numbers are given as text.
 fn number(value: &Value) -> Option<f64> {
     match value.as_str() {
         Some("Inf" | "-Inf" | "NaN" | "NA") => Some(f64::NAN),
@@ -32,12 +32,12 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// How large the numbers of a case are.
+/// The magnitude of the numbers of a case.
 #[derive(Clone, Copy)]
 struct Scale {
     /// From the smallest value to the largest.
     range: f64,
-    /// How far the two middle averages of the pairs' differences are apart: R's root may be any
+    /// Distance between the two middle averages of the pairs' differences: R's root may be any
     /// number between them. 0 without pairs.
     gap: f64,
 }
@@ -54,9 +54,10 @@ impl Scale {
     }
 }
 
-/// The width of the flat stretch in which the statistic of signed ranks is at its middle.
+/// Returns the width of the flat stretch in which the signed-rank statistic has its middle value.
 fn middle_gap(a: &[f64], b: &[f64]) -> f64 {
-    /// The averages of more differences would fill gigabytes, and the middle ones lie together.
+    /// The averages of more differences would fill gigabytes, and the middle ones are close
+    /// together.
     const MOST: usize = 5000;
     let used: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).filter(|d| *d != 0.0).collect();
     if used.len() > MOST {
@@ -71,7 +72,7 @@ fn middle_gap(a: &[f64], b: &[f64]) -> f64 {
     }
     let middle = averages.len() / 2;
     let (below, &mut upper, _) = averages.select_nth_unstable_by(middle, f64::total_cmp);
-    // Of an odd number the middle one is a root, and so is what lies up to its neighbours.
+    // For an odd number the middle one is a root, and so is every number up to its neighbors.
     upper - below.iter().copied().reduce(f64::max).unwrap_or(upper)
 }
 
@@ -84,7 +85,7 @@ struct Ledger {
 impl Ledger {
     fn walk(&mut self, path: &str, expected: &Value, found: &Value, scale: Scale) {
         match expected {
-            // What R refuses has no answer here either.
+            // If R reports an error there is no result here either.
             Value::Object(map) if map.contains_key("error") => {
                 self.check(found.is_null(), path, expected, found);
             }
@@ -106,16 +107,16 @@ impl Ledger {
             }
             _ => match number(expected) {
                 Some(theirs) if theirs.is_finite() => {
-                    // Ends that R's root finder found; its root may lie anywhere in a step.
+                    // Ends found by R's root finder; its root may be anywhere in a step.
                     let searched = path.contains(".asymptotic") && path.ends_with(']');
                     let root = path.ends_with("asymptotic_ci.estimate");
                     let absolute = match (searched, root) {
                         (true, _) => 1e-8 * scale.range,
                         (_, true) => scale.gap + 1e-11 * scale.range,
-                        // A difference of shares, in which R keeps the rounding of 1.
+                        // A difference of shares, in which R keeps the rounding error of 1.
                         _ if path.contains(".ks_two_sample.D") => 1e-15,
-                        // Small data have small differences, and numbers without a unit are
-                        // near to 1.
+                        // Small data have small differences, and numbers without a unit are close
+                        // to 1.
                         _ => 1e-12 * scale.range.min(1.0),
                     };
                     let allowed = absolute.max(1e-9 * theirs.abs());
@@ -136,7 +137,7 @@ impl Ledger {
     }
 }
 
-/// Everything that R says of two samples and of several, in a directory of expected values.
+/// Compares everything that R computes for two or more samples, in a directory of expected values.
 fn compare(directory: &Path) -> Ledger {
     let text = std::fs::read_to_string(directory.join("expected.json")).unwrap();
     let cases: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
@@ -151,7 +152,7 @@ fn compare(directory: &Path) -> Ledger {
                 continue;
             };
             samples.push(text.lines().map(|line| line.trim().parse().unwrap()).collect());
-            // A file of the room, so that subjects are called as in the expected values.
+            // A file in the room, so that subjects have the names of the expected values.
             room.write(name, &text);
             files.push(PathBuf::from(name));
         }
@@ -161,7 +162,7 @@ fn compare(directory: &Path) -> Ledger {
         }
         let two = files.len() == 2;
         if two {
-            // A − B is the second file against the first.
+            // A − B compares the second file with the first.
             files.reverse();
         }
         let mut arguments = vec!["compare", "--all"];

@@ -1,10 +1,11 @@
-//! `assay bench`, with a script that answers as a harness would: what is measured, decided, kept, and told of what fails.
+//! `assay bench` with a script that answers like a harness: what is measured, decided and stored,
+//! and what is reported about failures.
 
 use crate::room::{Ended, Room, children_of, codes, signal, start, until};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Two builds, each with its table of benchmarks.
+/// Returns a room with two builds, each with its table of benchmarks.
 pub fn builds(old: &str, new: &str) -> Room {
     let room = Room::new();
     for (name, table) in [("old", old), ("new", new)] {
@@ -32,7 +33,7 @@ fn every_benchmark_of_two_builds_gets_its_verdict() {
     let ended = ended.shows("1 of 3 benchmarks is slower, 1 faster, 1 equivalent");
     ended.shows("geometric mean of new/old: 0.97").complains("3 benchmarks on old and new");
     assert!(room.read("c.md").contains("| copy/8"), "{}", room.read("c.md"));
-    // The file repeats what was printed, as any recording does.
+    // The file gives the printed result again, like any recording.
     let again = room.run(&["compare", "s.assay"]).ends(0);
     again.shows("1 of 3 benchmarks is slower, 1 faster, 1 equivalent");
     let result = room.json(&["compare", "s.assay"]);
@@ -83,7 +84,7 @@ fn a_suite_that_was_killed_is_resumed_as_it_would_have_gone_on() {
         };
         assert_eq!(places(&now), places(&whole), "{kept}");
     }
-    // Names are for people: a side is what it is by its place.
+    // Names are only for display: a side is identified by its position.
     let renamed = text.replace(r#""name":"old"#, r#""name":"before"#);
     let kept = renamed.lines().filter(|line| !line.starts_with("{\"kind\":\"stop\""));
     let kept: Vec<&str> = kept.take_while(|line| !line.contains("\"block\":5,")).collect();
@@ -93,7 +94,7 @@ fn a_suite_that_was_killed_is_resumed_as_it_would_have_gone_on() {
         (&result["sides"][0]["name"], room.records("s.assay", "obs").len()),
         (&"before".into(), 48)
     );
-    // A changed build is another experiment, and the rest is the file's business.
+    // A changed build is a different experiment, and the file determines the other settings.
     room.run(&["bench", "--resume", "s.assay", "-r", "9"]).ends(2).complains("--runs");
     room.write("new", &format!("{}# changed\n", room.read("new")));
     room.run(&["bench", "--resume", "s.assay"]).ends(2).complains("has changed");
@@ -215,7 +216,7 @@ fn one_program_alone_shows_its_numbers() {
     assert_eq!(result["rows"].as_array().map(Vec::len), Some(3));
     assert_eq!(result["descriptions"][0]["row"], result["rows"][0]["name"]);
     room.run(&["bench", "--resume", "s.assay"]).ends(0).shows("3 series of wall");
-    // Two recordings of one program are compared as any two are.
+    // Two recordings of one program are compared like any others.
     room.run(&["bench", "./old", "--runs", "12", "--save", "t.assay"]).ends(0);
     room.run(&["compare", "s.assay", "t.assay"]).ends(0).shows("benchmarks");
     room.run(&["bench", "./old", "--fail-if", "slower"])
@@ -295,12 +296,14 @@ fn a_budget_that_is_too_short_is_told() {
     let room = builds("same 50\nother 70\n", "same 50\nother 70\n");
     let more = ["--threshold", "0.0001%", "--time", "8s", "--json"];
     let result = bench_with(&room, &more).ends(0).json();
-    // Where the machine is so slow that not even the fewest blocks fit, that is said beforehand instead.
+    // On a machine too slow even for the minimum number of blocks, that is reported beforehand
+    // instead.
     let codes = codes(&result);
     assert!(codes.contains(&"BUDGET_SPENT") || codes.contains(&"FEW_BLOCKS_PLANNED"), "{codes:?}");
 }
 
-/// A program that has the code of two benchmarks, and lets the script answer in its place. The names are as C++ mangles them.
+/// A program with the code of two benchmarks, which lets the script answer instead. The names are
+/// mangled as in C++.
 const COMPILED: &str = r#"
 #include <stdio.h>
 #include <unistd.h>
@@ -348,7 +351,7 @@ fn a_difference_between_builds_with_the_same_code_may_be_layout() {
     let suspected = |f: &&serde_json::Value| f["code"] == "LAYOUT_SUSPECTED";
     let found: Vec<_> = findings.as_array().unwrap().iter().filter(suspected).collect();
     assert_eq!((found.len(), &found[0]["evidence"]["benchmarks"]), (1, &2.0.into()));
-    // What it is given may make the difference, and without symbols nothing is known.
+    // The arguments may cause the difference, and without symbols nothing is known.
     let silent = |more: &[&str]| {
         let result = room.json(&[&["bench", "--runs", "12", "--no-save"], more].concat());
         assert!(!codes(&result).contains(&"LAYOUT_SUSPECTED"), "{more:?}");
@@ -359,12 +362,12 @@ fn a_difference_between_builds_with_the_same_code_may_be_layout() {
     silent(&["./old", "./new"]);
 }
 
-/// The two builds with these options alone.
+/// Runs the two builds with these options only.
 fn bench_with(room: &Room, more: &[&str]) -> Ended {
     room.run(&[&["bench", "./old", "./new", "--no-save"], more].concat())
 }
 
-/// Five builds a side, each with its own time.
+/// Returns a room with five builds per side, each with its own time.
 fn several_builds(old: [u32; 5], new: [u32; 5]) -> Room {
     let room = Room::new();
     for (side, times) in [("old", old), ("new", new)] {
@@ -383,7 +386,8 @@ const BY_BUILDS: [&str; 7] =
 
 #[test]
 fn the_interval_is_over_builds_and_layout_is_told() {
-    // The new builds are as the old ones, two of them luckier: by their blocks alone they would be faster beyond doubt.
+    // The new builds equal the old ones, except that two are luckier: by their blocks alone they
+    // would be faster beyond doubt.
     let room = several_builds([1000, 1030, 1000, 1030, 1015], [1000, 1000, 1030, 1000, 1015]);
     let result = room.json(&BY_BUILDS);
     let c = &result["comparisons"][0];
@@ -394,7 +398,7 @@ fn the_interval_is_over_builds_and_layout_is_told() {
     assert!(codes(&result).contains(&"LAYOUT"));
     assert_eq!(result["sides"][1]["name"], "new");
     assert_eq!(result["sides"][1]["builds"].as_array().unwrap().len(), 5);
-    // Every build once before any comes again; the file repeats what was said.
+    // Every build runs once before any is repeated; the file gives the same result.
     for cycle in room.records("s.assay", "obs").chunks(10) {
         let mut builds: Vec<_> =
             cycle.iter().map(|o| format!("{} {}", o["subject"], o["level"])).collect();
@@ -436,7 +440,8 @@ fn too_few_rounds_for_a_verdict_are_told_before_they_are_taken() {
 #[test]
 fn an_interrupt_in_the_first_round_is_told_as_one() {
     let room = builds("a 10\n", "a 10\n");
-    // Trial runs last for a time, rounds for a number of iterations; names of directories may have any letter.
+    // Trial runs have a time, rounds a number of iterations; names of directories may contain any
+    // letter.
     let slow = "for word in \"$@\"; do case \"$word\" in --benchmark_min_time=*x) echo x >> rounds; exec sleep 60;; esac; done\n";
     for name in ["old", "new"] {
         let text = room.read(name).replacen("table=", &format!("{slow}table="), 1);
@@ -467,7 +472,7 @@ fn a_program_of_benchmark_dotnet_is_driven_benchmark_by_benchmark() {
         .ends(0);
     let ended = ended.complains("BenchmarkDotNet").complains("3 benchmarks");
     ended.shows("1 of 3 benchmarks is faster").shows("Join(N: 1000)");
-    // Each process measured one benchmark, its time is that of one call, and the number of calls is known.
+    // Each process measured one benchmark; its time is per call, and the number of calls is known.
     let observed = room.records("s.assay", "obs");
     assert_eq!(observed.len(), 3 * 2 * 12);
     for values in observed.iter().map(|o| &o["values"]) {

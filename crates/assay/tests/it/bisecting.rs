@@ -1,5 +1,6 @@
-//! `assay bisect`: the commit of a change is found, commits that do not build are left out, and what is wrong is said. How often searches are right
-//! is simulated elsewhere (`analysis/examples/bisect.rs`); the program here takes what a file of its commit says.
+//! `assay bisect`: the commit of a change is found, commits that do not build are skipped, and
+//! errors are reported. How often searches are right is simulated elsewhere
+//! (`analysis/examples/bisect.rs`); the program here takes the time given in a file of its commit.
 
 use crate::room::{Ended, Room, finish};
 use serde_json::Value;
@@ -8,11 +9,13 @@ use std::path::Path;
 
 pub const BUILD: &str = "test ! -e broken && mkdir -p build && cp bm.sh build/bm";
 
-/// Fourteen commits after `good`: the program takes 40 ns up to the eighth and 60 from the ninth on; the fourth does not build.
+/// Returns a repository with fourteen commits after `good`: the program takes 40 ns up to the
+/// eighth and 60 ns from the ninth on; the fourth does not build.
 pub fn repository() -> Room {
     let room = Room::new();
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
-    // Numbers of processes follow one another; here what they add is without a pattern, so that builds don't seem to differ.
+    // Process ids are consecutive. Here they contribute without a pattern, so that builds do not
+    // seem to differ.
     let harness = fs::read_to_string(harness).unwrap();
     let scattered = harness.replace("$$ % 100", "$$ * $$ * 7919 % 10007 % 100");
     assert_ne!(harness, scattered);
@@ -68,7 +71,7 @@ fn the_commit_is_found_and_nothing_is_left_in_the_repository() {
     assert!(!screen.stdout.contains('\u{1b}'), "{}", screen.stdout);
     let after = shell(&room, "git status --porcelain; git worktree list; git for-each-ref").stdout;
     assert_eq!(before, after);
-    // A search that is over is shown again, and what was measured is not measured again.
+    // A finished search is shown again without measuring anything again.
     let again = bisect(&room, &["--resume", "s.assay", "--json"]).ends(1);
     let found = json(&again);
     assert_eq!(found["outcome"], "found", "{found:#}");
@@ -83,7 +86,7 @@ fn the_commit_is_found_and_nothing_is_left_in_the_repository() {
 #[test]
 fn a_search_goes_on_and_leaves_out_what_does_not_build() {
     let room = repository();
-    // The change lies behind the commit that does not build.
+    // The change is after the commit that does not build.
     shell(&room, "git checkout -q main~10 && echo 60 > speed && git commit -q -a -m broken")
         .ends(0);
     shell(&room, "git rm -q broken && git commit -q -m fixed && git branch mended").ends(0);
@@ -136,6 +139,6 @@ fn what_is_wrong_is_said_before_anything_is_measured() {
     }
     let nothing = bisect(&room, &["good..main"]).ends(2);
     assert!(nothing.stderr.contains("COMMAND"), "{}", nothing.stderr);
-    // A program of the good commit that fails is a command that failed.
+    // If the good commit's program fails, a command failed.
     bisect(&room, &["good..main", "--", "false"]).ends(4);
 }

@@ -1,4 +1,4 @@
-//! `assay calibrate` and `assay doctor`: what they measure, show, keep and hand on.
+//! `assay calibrate` and `assay doctor`: what they measure, show, store and pass on.
 
 use crate::room::{Room, codes, finish, start, until};
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ fn is_kept(room: &Room) -> bool {
     room.path(KEPT).exists()
 }
 
-/// A script that can be run.
+/// Creates an executable script.
 fn script(room: &Room, name: &str, line: &str) -> String {
     room.write(name, &format!("#!/bin/sh\n{line}\n"));
     fs::set_permissions(room.path(name), Permissions::from_mode(0o755)).unwrap();
@@ -29,7 +29,7 @@ fn a_calibration_is_shown_kept_and_used_by_later_runs() {
     assert!(methods.iter().all(|m| m["comparisons"].as_u64() > Some(10)), "{methods:?}");
     let kept = room.read(KEPT);
     assert!(kept.contains("calibrated_wall_60s"), "{kept}");
-    // Nobody sees a millionth in a minute.
+    // A millionth is not detectable within a minute.
     let run =
         room.json(&["run", "--no-save", "-r", "3", "--threshold", "0.0001%", "sh -c :", "sh -c :"]);
     assert!(codes(&run).contains(&"BELOW_DETECTABLE"), "{:?}", codes(&run));
@@ -45,7 +45,7 @@ fn a_series_can_be_recorded_and_labelled_afterwards() {
     assert_eq!(result["runs"].as_u64(), Some(runs as u64));
     assert!(!is_kept(&room));
     let told = room.run(&["calibrate", "--from", "series.assay"]).ends(0);
-    // The headline speaks of the command that was given, not of a loop of assay's own.
+    // The headline names the given command, not a loop of assay's own.
     told.complains("kept for later runs in").shows("With 'sh -c :'");
     fs::remove_file(room.path(KEPT)).unwrap();
     let name = room.records("series.assay", "environment")[0]["hostname"].to_string();

@@ -1,8 +1,8 @@
-//! Commands that cannot be run, fail, outlast their time or leave something behind.
+//! Commands that cannot be run, fail, exceed their time or leave something behind.
 
 use crate::room::{Room, codes, endless, finish, processes_of};
 
-/// Five builds a side that give so many thousandths of `base`.
+/// Returns a room with five builds per side that print these thousandths of `base`.
 fn room_of_builds(base: [u32; 2]) -> Room {
     let room = Room::new();
     for (side, base) in ["old", "new"].into_iter().zip(base) {
@@ -29,7 +29,7 @@ fn several_builds_of_a_command_take_turns_and_the_interval_is_over_them() {
     assert_eq!((&c["basis"], &c["counts"]["of"]), (&"units".into(), &5.into()));
     assert!(codes(&result).contains(&"LAYOUT"));
     assert_eq!(result["sides"][1]["builds"][4], "./new-4 took");
-    // Every build once before any comes again.
+    // Every build runs once before any is repeated.
     for cycle in room.records("s.assay", "obs").chunks(10) {
         let mut builds: Vec<_> =
             cycle.iter().map(|o| format!("{} {}", o["subject"], o["level"])).collect();
@@ -39,7 +39,7 @@ fn several_builds_of_a_command_take_turns_and_the_interval_is_over_them() {
     }
     assert_eq!(room.json(&["compare", "s.assay"])["comparisons"], result["comparisons"]);
     room.run(&["repeat", "s.assay", "--runs", "12", "--no-save"]).ends(0).shows("new");
-    // Runs of one build are not independent, which classical tests would take them for.
+    // Runs of one build are not independent, but classical tests would assume that.
     for option in ["--all", "--rigorous"] {
         room.run(&["compare", option, "s.assay"])
             .ends(2)
@@ -212,7 +212,7 @@ fn what_the_failing_run_says_is_shown_whichever_it_is_and_no_terminal_obeys_it()
     let ended = room.run(&["run", "--no-save", "-r", "10", "-S", "sh", line]).ends(4);
     let ended = ended.complains("exited with status 3 in block 5. It said:\n  oops: disk quota\n");
     assert!(!ended.stderr.contains('\u{1b}'), "{}", ended.stderr);
-    // What says much is not kept for ever.
+    // Long output is not kept indefinitely.
     room.write("log", "");
     let much = format!("head -c 5000 /dev/zero | tr '\\0' x >&2; {line}");
     let ended = room.run(&["run", "--no-save", "-r", "10", "-S", "sh", &much]).ends(4);
@@ -233,6 +233,6 @@ fn a_command_has_default_signals_whatever_assay_has_inherited() {
     finish(room.shell(&format!("{ignored}{measured}"))).ends(0);
     let said = room.read("signals.txt");
     let ignored = u64::from_str_radix(said.trim(), 16).unwrap();
-    // Two that the C library keeps to itself may be ignored here, too.
+    // Two signals reserved by the C library may be ignored here as well.
     assert_eq!(ignored & !(0b11 << 31), 0, "{said}");
 }

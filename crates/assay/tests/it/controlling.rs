@@ -1,10 +1,11 @@
-//! Control of the machine: what is set is seen by the commands, recorded, and undone whatever happens.
+//! Control of the machine: settings are seen by the commands, recorded, and undone whatever
+//! happens.
 
 use crate::room::{Room, codes, finish, processes_of, signal, start, until};
 use std::fs;
 use std::sync::{Mutex, PoisonError};
 
-/// Held by a test that sets something of the whole machine.
+/// Held by a test that changes a setting of the whole machine.
 static MACHINE: Mutex<()> = Mutex::new(());
 const AUTOGROUP: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 
@@ -12,7 +13,7 @@ fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", "3"], more].concat()
 }
 
-/// True where this user may set it; tests of what needs that are skipped elsewhere, and say so.
+/// Returns true if this user may set it; otherwise tests that need it are skipped and say so.
 fn may_write(path: &str) -> bool {
     let may = fs::OpenOptions::new().write(true).open(path).is_ok();
     if !may {
@@ -39,7 +40,7 @@ fn commands_see_their_settings_and_only_theirs() {
 #[test]
 fn a_setting_that_can_not_be_had_is_told_and_measured_without() {
     let room = Room::new();
-    // Root has to give up what would let it.
+    // Root has to drop the capability that would permit it.
     let line = "set -- \"$ASSAY\" run --no-save -r 3 --nice -5 --json true; \
                 [ \"$(id -u)\" != 0 ] || set -- setpriv --bounding-set=-sys_nice \"$@\"; exec \"$@\"";
     let result = finish(room.shell(line)).ends(0).json();
@@ -71,11 +72,11 @@ fn a_setting_of_the_machine_is_put_back_when_the_run_ends() {
     assert!(room.read("seen").lines().all(|line| line == set), "{}", room.read("seen"));
     assert!(codes(&result).contains(&"MACHINE_SET"), "{:?}", codes(&result));
     assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
-    // Also when the command fails.
+    // Also if the command fails.
     room.run(&few(&["--autogroup", switch, "false"])).ends(4);
     assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
 
-    // Also when assay is killed.
+    // Also if assay is killed.
     let sleep = crate::room::endless();
     let running = start(room.assay(&few(&["--autogroup", switch, &sleep])));
     until("the command runs", || !processes_of(&sleep).is_empty());
@@ -83,7 +84,7 @@ fn a_setting_of_the_machine_is_put_back_when_the_run_ends() {
     signal(running.pid(), "KILL");
     until("it is restored", || fs::read_to_string(AUTOGROUP).unwrap() == before);
     running.finish().ends(128 + 9);
-    // The journal that the killed run left names nothing that is still to be done, and goes with the next run.
+    // The journal left by the killed run contains nothing more to do, and the next run removes it.
     room.run(&few(&["true"])).ends(0);
     assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
 }
@@ -105,14 +106,14 @@ fn the_doctor_fixes_runs_and_puts_back() {
     assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
 }
 
-/// Puts the setting back should a test fail in between.
+/// Restores the setting if a test fails in between.
 struct Autogroup {
     before: String,
     _alone: std::sync::MutexGuard<'static, ()>,
 }
 
 impl Autogroup {
-    /// `None` where it can't be set.
+    /// Returns `None` if it cannot be set.
     fn take() -> Option<Self> {
         let alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
         let before = fs::read_to_string(AUTOGROUP).unwrap_or_default().trim().to_owned();
@@ -150,7 +151,8 @@ fn two_runs_that_set_the_same_do_not_undo_each_other() {
     let sleep = crate::room::endless();
     let first = start(room.assay(&few(&["--autogroup", switch(other), &sleep])));
     until("the first runs", || !processes_of(&sleep).is_empty());
-    // Whether the second wants what is set or what was before: it is the first one's.
+    // Whether the second run wants the current value or the previous one, the setting belongs to
+    // the first run.
     for value in [other, before.as_str()] {
         let result = room.json(&few(&["--autogroup", switch(value), "true"]));
         assert_eq!(codes(&result).iter().filter(|&&c| c == "NOT_CONTROLLED").count(), 1);
@@ -206,7 +208,7 @@ fn what_root_left_behind_is_told_to_others_in_one_line_and_put_back_by_root() {
     assert!(!room.path(journal).exists());
 }
 
-/// The signals that a process of `doctor --fix` ignores, a bit for each.
+/// Returns the signals that a process of `doctor --fix` ignores, as a bit mask.
 fn ignored_under_the_doctor(room: &Room, before: &str) -> u64 {
     let line = format!("{before} exec \"$ASSAY\" doctor --fix --quiet -- cat /proc/self/status");
     let status = crate::room::finish(room.shell(&line)).ends(0).stdout;
@@ -220,12 +222,13 @@ fn a_command_of_the_doctor_takes_signals_as_one_without_it() {
     let room = Room::new();
     let [hangup, interrupt, too_large] = [0, 1, 24].map(|bit| 1 << bit);
     assert_eq!(ignored_under_the_doctor(&room, "") & (hangup | interrupt | too_large), 0);
-    // What `nohup` has asked for holds for the command, too.
+    // A signal ignored by `nohup` is ignored by the command as well.
     let found = ignored_under_the_doctor(&room, "trap '' HUP;");
     assert_eq!(found & (hangup | interrupt | too_large), hangup);
 }
 
-/// A shell line run as nobody, behind what is to be done as root before; `None` where that can't be.
+/// Returns a shell line that runs as nobody, after `before` ran as root; `None` if that is not
+/// possible.
 fn as_nobody(room: &Room, before: &str, line: &str) -> Option<std::process::Command> {
     let become_nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
     let can = room.shell(&format!("{before} {become_nobody} true")).output().unwrap();
@@ -233,7 +236,8 @@ fn as_nobody(room: &Room, before: &str, line: &str) -> Option<std::process::Comm
         println!("skipped: {}", String::from_utf8_lossy(&can.stderr).trim());
         return None;
     }
-    // Root's own directories are closed to nobody: the program is copied to where it may be run.
+    // Root's own directories are not accessible to nobody, so the program is copied to an
+    // accessible one.
     fs::copy(env!("CARGO_BIN_EXE_assay"), room.path("assay")).unwrap();
     let opened = room.shell("chown -R 65534:65534 . && chmod 755 . assay").status();
     assert!(opened.unwrap().success());
@@ -243,13 +247,14 @@ fn as_nobody(room: &Room, before: &str, line: &str) -> Option<std::process::Comm
 #[test]
 fn a_privilege_that_is_lost_midway_ends_the_run_with_what_was_measured() {
     let room = Room::new();
-    // The hook's parent is the launcher; its limit falls when six runs are done, the warm-up among them.
+    // The hook's parent is the launcher; its limit is lowered after six runs, including the
+    // warm-up.
     room.write(
         "hook.sh",
         "echo x >> count; [ $(wc -l < count) -lt 7 ] || prlimit --pid $PPID --rtprio=0:0\n",
     );
     let line = "./assay run --save x.assay -r 20 --fifo --prepare 'sh hook.sh' true";
-    // Root in a container may not be able to raise limits.
+    // Root in a container may be unable to raise limits.
     let Some(command) = as_nobody(&room, "prlimit --rtprio=20:20", line) else { return };
     let ended = crate::room::finish(command).ends(2);
     ended.complains("real-time").shows("'true' takes");

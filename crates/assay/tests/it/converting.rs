@@ -1,8 +1,8 @@
-//! `assay convert`, and what `--filter`, `--row` and `--col` pick.
+//! `assay convert`, and the selections of `--filter`, `--row` and `--col`.
 
 use crate::room::Room;
 
-/// A long table of two benchmarks with a parameter, as hyperfine has them.
+/// Writes a long table of two benchmarks with a parameter, as in hyperfine.
 fn two_sizes(room: &Room) {
     let result = |command: &str, n: &str, times: &str| {
         format!(

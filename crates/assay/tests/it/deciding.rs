@@ -1,4 +1,4 @@
-//! Verdicts, exit statuses, and that a file says later what the run said.
+//! Verdicts and exit statuses, and that a file later gives the result of its run.
 
 use crate::room::{Room, data, primary};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 const QUICK: &str = "sleep 0.02";
 const SLOW: &str = "sleep 0.06";
 
-/// Measures two commands under `--fail-if` and gives exit status and result.
+/// Measures two commands under `--fail-if`, and returns exit status and result.
 fn judged(arguments: &[&str]) -> (i32, Value) {
     let ended = Room::new().run(&[&["run", "--no-save", "--json"], arguments].concat());
     let result = ended.json();
@@ -78,7 +78,7 @@ fn json_names_what_was_compared_and_how_sure_it_is() {
     }
 }
 
-/// Takes out what may differ between a run and a look at its file.
+/// Removes what may differ between a run and a later look at its file.
 fn substance(mut result: Value) -> Value {
     for field in ["tool", "verb", "argv", "file", "started"] {
         result.as_object_mut().unwrap().remove(field);
@@ -119,11 +119,11 @@ fn compare_repeats_an_export_of_the_samples_too() {
             assert_eq!(file["comparisons"][0][place], table["comparisons"][0][place], "{place}");
         }
     }
-    // Also where the reference was not the first to be measured.
+    // Both orders must occur, including those in which the reference was not first.
     assert!(first.contains(&0) && first.contains(&1), "{first:?}");
 }
 
-/// Where every observation stood: block, place and subject.
+/// Returns the position of every observation: block, place and subject.
 fn order(seed: &str, runs: &str) -> Vec<[Value; 3]> {
     let room = Room::new();
     let common = ["run", "--save", "s.assay", "--seed", seed, "--runs", runs];
@@ -140,7 +140,7 @@ fn the_same_seed_gives_the_same_order() {
     assert_eq!(first.len(), 36);
     assert_eq!(first, order("20240229", "12"));
     assert_ne!(first, order("20240301", "12"));
-    // Every block holds every subject once, and not always in the same order.
+    // Every block contains every subject once, and not always in the same order.
     let orders: Vec<Vec<u64>> = first
         .chunks(3)
         .map(|block| block.iter().map(|o| o[2].as_u64().unwrap()).collect())
@@ -174,7 +174,7 @@ fn a_quick_look_has_a_budget_of_three_seconds() {
     let result =
         room.json(&["run", "--no-save", "--quick", "--until", "blocks >= 2", "true", "true"]);
     assert_eq!(result["plan"]["budget_seconds"], 3.0);
-    // Of one command too, for which ten seconds are meant otherwise.
+    // This also applies to a single command, for which ten seconds are the default.
     let alone = room.json(&["run", "--no-save", "--quick", "--threshold", "0.0001%", "sleep 0.1"]);
     assert_eq!((&alone["plan"]["budget_seconds"], &alone["stop"]), (&3.0.into(), &"budget".into()));
     room.run(&["run", "--quick", "--time", "5s", "true"]).ends(2).complains("--time");

@@ -1,18 +1,19 @@
-//! `assay describe` from outside: every number that R answers for one sample, the screen, and what can go wrong.
+//! `assay describe` from outside: every number that R computes for one sample, the screen, and
+//! possible errors.
 
 use crate::room::{Room, codes, data};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What is compared, how much of it, and what does not agree.
+/// A comparison with R: the number of values compared, and the disagreements.
 #[derive(Default)]
 struct Held {
     compared: BTreeMap<String, usize>,
     wrong: Vec<String>,
 }
 
-/// A number of the file of expected values; one of a list of one may stand in its list.
+/// Returns a number of the file of expected values; a single number may be in a list of one.
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Array(one) if one.len() == 1 => number(&one[0]),
@@ -33,7 +34,7 @@ impl Held {
             (Some(ours), Some(expected)) => {
                 (ours - expected).abs() <= absolute.max(relative * expected.abs())
             }
-            // What is no number for R is `null` here.
+            // Values that are not numbers in R are `null` here.
             (None, None) => ours.is_null(),
             _ => false,
         };
@@ -91,7 +92,7 @@ impl Held {
         for key in ["normal", "basic", "percentile", "bca"] {
             for (end, name) in [("lower", "lo"), ("upper", "hi")] {
                 let expected = &expected[key][name];
-                // R's package gives up on BCa for very many values; we need not.
+                // R's package gives up on BCa for very many values, but we need not.
                 if number(&expected["mean"]).is_some() || ours["se"] == 0.0 {
                     let path = format!("{path}/{key}/{end}");
                     self.number(&path, &ours[key][end], &expected["mean"], within(expected));
@@ -101,8 +102,8 @@ impl Held {
     }
 }
 
-/// How near a number must come: relative, absolute. `path` is case/function/key; `largest` the size
-/// of the data, so that what is allowed for rounding is little beside them.
+/// Returns the relative and absolute tolerance for a number. `path` is case/function/key; `largest`
+/// is the magnitude of the data, relative to which the tolerance for rounding is small.
 fn tolerance(path: &str, largest: f64) -> (f64, f64) {
     let mut parts = path.split('/').skip(1);
     let (function, key) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -112,15 +113,15 @@ fn tolerance(path: &str, largest: f64) -> (f64, f64) {
         ("shapiro_wilk", _) => (1e-4, 1e-12),
         ("dip", "p") => (0.0, 0.01),
         ("bandwidth", "sj_ste" | "sj_dpi") => (1e-2, 0.0),
-        // A share that R takes from 1.
+        // A share that R subtracts from 1.
         ("ks_exponential" | "ks_normal" | "ks_lognormal", _) => (1e-9, 1e-15),
-        // A correlation is near to 1 in any unit.
+        // A correlation is close to 1 in any unit.
         ("acf" | "acf_r_default", _) => (1e-9, 1e-12),
         _ => (1e-9, 1e-12 * largest.min(1.0)),
     }
 }
 
-/// Describes every series of one sample in the directory, and compares it with what R answers.
+/// Describes every series of one sample in the directory, and compares it with R's results.
 fn compare(directory: &Path) -> Held {
     let text = std::fs::read_to_string(directory.join("expected.json")).unwrap();
     let cases: BTreeMap<String, Value> = serde_json::from_str(&text).unwrap();
@@ -143,7 +144,8 @@ fn compare(directory: &Path) -> Held {
             }
             let mut expected = expected.clone();
             if function == "signed_rank_about_zero" {
-                // A root of a step function: any point of a flat stretch. The exact one is compared.
+                // A root of a step function may be any point of a flat stretch; the exact value is
+                // compared.
                 expected["asymptotic_ci"].as_object_mut().unwrap().remove("estimate");
             }
             held.value(&path, &ours[function], &expected, largest);

@@ -1,5 +1,6 @@
-//! `assay gate`: against which runs is judged (branches, units, names, clocks), and the files that the answer is written to, whatever names are in
-//! it. How alarms are confirmed: `gating_confirmed.rs`; that the answers are right: `analysis/src/history/gate/tests.rs`.
+//! `assay gate`: which runs are compared (branches, units, names, clocks), and the files that the
+//! answer is written to, whatever names they contain. How alarms are confirmed:
+//! `gating_confirmed.rs`; that the answers are right: `analysis/src/history/gate/tests.rs`.
 
 use crate::history::{history, recorded, repository, suite};
 use crate::room::{Room, codes, finish, start};
@@ -8,12 +9,13 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A name that would like to be more than a name.
+/// A name that tries to be interpreted as markup or code.
 const HOSTILE: &str =
     "|x|`<script>alert(1)</script> @everyone #1 ](http://evil.example) --> \"'&amp; $(rm) \u{202e}";
 const IN_JSON: &str = "|x|`<script>alert(1)</script> @everyone #1 ](http://evil.example) --> \\\"'&amp; $(rm) \\u202e";
 
-/// Thirty runs of two benchmarks, the first of which has that name, two in which it is worse, and another one that is not kept.
+/// Returns a room with thirty runs of two benchmarks, the first of which has that name, then two
+/// runs in which it is worse, and another one that is not stored.
 fn hostile() -> Room {
     let room = repository();
     for run in 1..=30_u32 {
@@ -47,12 +49,12 @@ fn names_that_mean_harm_break_out_of_no_file() {
     tests(&room);
     scanned(&serde_json::from_str(&room.read("g.sarif")).unwrap());
     badge(&room.read("b.svg"), "1 worse");
-    // What is read is not written over, and a name says in which form.
+    // Input files are not overwritten, and the ending of a name selects the format.
     room.run(&["gate", "worse.json", "--export", "worse.json"]).ends(2).complains("is read");
     room.run(&["gate", "worse.json", "--export", "x.pdf"]).ends(2).complains(".sarif");
 }
 
-/// A comment has one mark, tables of one width, no markup of others, and calls nobody.
+/// Checks that a comment has one marker, tables of one width, no foreign markup, and no mentions.
 fn comment(text: &str) {
     let (mark, rest) = text.split_once('\n').unwrap();
     assert!(mark.starts_with("<!-- assay-gate: ") && mark.ends_with(" -->"), "{mark}");
@@ -78,7 +80,8 @@ fn comment(text: &str) {
     assert!(rest.contains("`BM_Sort` wall"), "{rest}");
 }
 
-/// The importer of the house reads a test for each benchmark, with its time, and that the worse one failed.
+/// Checks that our own importer reads a test for each benchmark with its time, and the failure of
+/// the worse one.
 fn tests(room: &Room) {
     let text = room.read("g.xml");
     assert!(text.contains("tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\""), "{text}");
@@ -92,7 +95,8 @@ fn tests(room: &Room) {
     assert!((sort - 51e-9).abs() < 1e-9, "{sort}");
 }
 
-/// The members that SARIF 2.1.0 requires, and what code scanning takes a result by.
+/// Checks the members that SARIF 2.1.0 requires, and those that code scanning needs to accept a
+/// result.
 fn scanned(sarif: &Value) {
     assert_eq!(sarif["version"], "2.1.0");
     let run = &sarif["runs"][0];
@@ -104,7 +108,7 @@ fn scanned(sarif: &Value) {
         let rule = &rules[result["ruleIndex"].as_u64().unwrap() as usize];
         assert_eq!(rule["id"], result["ruleId"]);
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
-        // Whatever is no failure has no level.
+        // Results that are not failures have no level.
         assert_eq!(result["kind"] == "fail", result["level"] != "none");
         let place = &result["locations"][0]["physicalLocation"];
         assert_eq!(place["artifactLocation"]["uri"], "worse.json");
@@ -114,7 +118,7 @@ fn scanned(sarif: &Value) {
     assert_eq!(kinds, ["fail", "pass"]);
 }
 
-/// A badge loads nothing, runs nothing, and has no element but its own.
+/// Checks that a badge loads nothing, runs nothing, and has no foreign elements.
 fn badge(text: &str, answer: &str) {
     assert!(text.contains(&format!(">{answer}</text>")), "{text}");
     for no in ["<script", "href", "<image", "<style", "onload"] {
@@ -144,7 +148,8 @@ fn runs_of_other_branches_are_not_normal() {
     let main = gate(&["--branch", "main"]).ends(0).json();
     assert_eq!(main["benchmarks"][0]["runs"], 10, "{main:#}");
     assert!(codes(&main).contains(&"NOT_ON_BRANCH"), "{main:#}");
-    // What is slow on the branch is slow beside the main line: its six runs neither make it normal nor confirm it, another one of the line does.
+    // A slow run on the branch is judged against the main line: its six runs neither make it normal
+    // nor confirm it, but another slow run of the main line confirms it.
     suite(&room, "now.json", [161.0, 80.0]);
     let alone = gate(&["--branch", "main"]).ends(3).json();
     assert!(codes(&alone).contains(&"STANDS_OUT"), "{alone:#}");
@@ -191,7 +196,7 @@ fn a_renamed_benchmark_keeps_its_past_and_another_unit_has_none() {
         (&new["benchmarks"][0]["benchmark"], &new["findings"]),
         (&"BM_Bytes".into(), &Value::Array(vec![]))
     );
-    // Sizes, then times: the same name of metric, and nothing in common.
+    // Sizes, then times: the same metric name for unrelated quantities.
     for run in 1..=8_u32 {
         room.write("size.txt", &format!("{}\n", 1000 + run));
         history(&room, &["add", "-q", "size.txt", "--metric", "size", "--unit", "B"]).ends(0);
@@ -200,7 +205,8 @@ fn a_renamed_benchmark_keeps_its_past_and_another_unit_has_none() {
     let json = room.run(&words).ends(3).json();
     assert!(codes(&json).contains(&"UNIT_CHANGED"), "{json:#}");
     assert_eq!(json["benchmarks"][0]["runs"], 0);
-    // Of runs whose revisions nobody knows there is a past, but none of a branch. The last of the eight is looked at with the new one.
+    // Runs with unknown revisions have a past, but not one on a branch. The last of the eight is
+    // looked at together with the new one.
     let words = ["gate", "size.txt", "--metric", "size", "--unit", "B", "--json"];
     assert_eq!(room.run(&words).json()["benchmarks"][0]["runs"], 7);
     let json = room.run(&[&words[..], &["--branch", "main"]].concat()).ends(3).json();
@@ -219,7 +225,7 @@ fn clocks_that_go_back_do_not_change_which_runs_are_the_last() {
         let line = "git -c user.name=a -c user.email=b commit -q --allow-empty -m later";
         finish(room.shell(line)).ends(0);
         slow(name);
-        // Two runs that are equal to the byte would be one.
+        // Two byte-identical runs would count as one.
         room.write(name, &room.read(name).replace("12:00:00", &format!("12:00:0{}", name.len())));
         history(&room, &["add", "-q", name, "--rev", "HEAD"]).ends(0);
     }
@@ -239,8 +245,8 @@ fn what_is_not_known_says_what_it_takes() {
     assert!(all(&few).iter().all(|b| b["more_runs"] == 2), "{few:#}");
     finish(room.shell("git tag -d $(git tag -l 't*')")).ends(0);
     recorded(&room, 27, 1.0);
-    // As many as there are don't do, a few more would; and then no number does. At 95 % that two runs have to be worse is what limits it, which no
-    // number of runs changes.
+    // The existing runs are not enough, but a few more would be; then no number is. At 95 % the
+    // limit is that two runs have to be worse, which more runs do not change.
     let sure = |more: &[&str]| {
         room.run(&[&["gate", "now.json", "--confidence", "99.9%", "--json"], more].concat())
     };
@@ -252,7 +258,7 @@ fn what_is_not_known_says_what_it_takes() {
     let none = sure(&["--detect", "0.1%"]).ends(3).json();
     assert!(all(&none).iter().all(|b| b["more_runs"].is_null()), "{none:#}");
     assert!(codes(&none).contains(&"RUNS_DIFFER"), "{none:#}");
-    // Of values that have no logarithm only sameness is known, and that is said.
+    // For values without a logarithm only equality can be decided, and that is reported.
     for run in 1..=8_u32 {
         room.write("zero.txt", &format!("{}\n0\n0\n", run % 2));
         history(&room, &["add", "-q", "zero.txt"]).ends(0);
@@ -262,7 +268,7 @@ fn what_is_not_known_says_what_it_takes() {
     assert!(codes(&zeros).contains(&"ONLY_SAMENESS"), "{zeros:#}");
 }
 
-/// The script of the guide, and a forge that is none.
+/// The script of the guide, and a simulated forge.
 struct Forge {
     room: Room,
     child: std::process::Child,
@@ -298,7 +304,7 @@ impl Forge {
 
 impl Drop for Forge {
     fn drop(&mut self) {
-        // Its input ends, and with it the forge.
+        // The forge exits at the end of its input.
         drop(self.child.stdin.take());
         let _ended = self.child.wait();
     }
@@ -316,12 +322,12 @@ fn the_script_makes_one_comment_and_edits_it_from_then_on() {
         assert_eq!(forge.room.read("kept"), forge.room.read("c.md"));
         let requests = forge.room.read("requests");
         let of = |method: &str| requests.lines().filter(|line| line.starts_with(method)).count();
-        // Ours is the first of the second page.
+        // Our comment is the first of the second page.
         assert_eq!((of("POST"), of(edit), of("GET")), (1, 1, 4), "{requests}");
-        // Another project has a comment of its own.
+        // Another project has its own comment.
         forge.room.write("d.md", "<!-- assay-gate: parser2 -->\nx\n");
         finish(forge.post(kind, "d.md", "secret")).ends(0).shows("made comment 1131");
-        // What fails is said, and nothing is left behind.
+        // Failures are reported, and nothing is left behind.
         assert_ne!(start(forge.post(kind, "c.md", "wrong")).finish().status, 0);
         forge.room.write("e.md", "no mark\n");
         finish(forge.post(kind, "e.md", "secret")).ends(2).complains("no mark");

@@ -1,4 +1,5 @@
-//! `assay gate --confirm`: what a fresh run of both revisions makes of an alarm, and what becomes of one that can't be measured again.
+//! `assay gate --confirm`: the effect of a fresh run of both revisions on an alarm, and what
+//! happens if it cannot be measured again.
 
 use crate::history::history;
 use crate::room::{Ended, Room, codes, endless, finish, processes_of, start, until};
@@ -16,7 +17,8 @@ fn as_somebody(mut command: Command) -> Ended {
     finish(command)
 }
 
-/// A program that takes 40 ns in `t1` to `t8`, of which there are runs, and as many as `speed` says in the commit after them.
+/// Returns a repository with a program that takes 40 ns in `t1` to `t8`, of which there are runs,
+/// and `speed` ns in the commit after them.
 pub fn repository(speed: u32) -> Room {
     let room = Room::new();
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
@@ -37,14 +39,14 @@ pub fn repository(speed: u32) -> Room {
     room
 }
 
-/// Keeps a run that is as slow as the one to be judged, of the commit before it.
+/// Stores a run of the previous commit that is as slow as the run to be judged.
 fn slow_before(room: &Room, benchmark: &str) {
     measured(room, "slow.json", 59.5);
     room.write("slow.json", &room.read("slow.json").replace("BM_One", benchmark));
     history(room, &["add", "-q", "slow.json", "--machine", "ci", "--rev", "HEAD~1"]).ends(0);
 }
 
-/// What the program would say of itself.
+/// Writes a report as the program would.
 pub fn measured(room: &Room, name: &str, time: f64) {
     let row = |i: u32| {
         let time = time * (1.0 + f64::from(i * 5 % 9) / 1000.0);
@@ -64,7 +66,7 @@ fn gate(room: &Room, more: &[&str]) -> Command {
     command
 }
 
-// More time than a busy machine needs: the run ends when it is sure.
+// More time than a busy machine needs: the run ends when it is certain.
 const CONFIRM: [&str; 6] = ["--confirm", "--rev", "HEAD", "--time", "60s", "--build"];
 const BENCH: [&str; 4] = ["--json", "--", "bench", "build/bm"];
 
@@ -88,7 +90,7 @@ fn an_alarm_stands_if_a_fresh_run_is_slower_too() {
         (&"confirmed".into(), &"slower".into()),
         "{json:#}"
     );
-    // The run before is looked at with the new one, and is not what is normal.
+    // The previous run is looked at together with the new one, and is not part of what is normal.
     assert_eq!(said["against"], Value::from(commit(&room, "t7")));
     let ratio = said["ratio"]["estimate"].as_f64().unwrap();
     assert!((ratio - 1.5).abs() < 0.1, "{ratio}");
@@ -96,7 +98,7 @@ fn an_alarm_stands_if_a_fresh_run_is_slower_too() {
     // Nothing is left behind.
     let left = finish(room.shell("git status --porcelain; git worktree list | wc -l; ls -d .tmp*"));
     assert_eq!(left.stdout.trim(), "1", "{left:?}");
-    // A normal run needs none.
+    // A normal run needs no confirmation.
     measured(&room, "now.json", 40.4);
     let quiet = finish(confirmed(&room, "exit 1")).ends(0);
     assert!(!quiet.stderr.contains("confirming"), "{quiet:?}");
@@ -113,7 +115,7 @@ fn an_alarm_that_a_fresh_run_does_not_find_is_none_and_is_said() {
         .shows("normal: not confirmed")
         .shows("no difference that matters");
     assert!(room.read("c.md").contains("not confirmed"), "{}", room.read("c.md"));
-    // By its new name, too, since the program has the old one.
+    // Also by its new name, although the program uses the old one.
     history(&room, &["alias", "BM_One", "BM_Two"]).ends(0);
     let json = finish(confirmed(&room, BUILD)).ends(0).json();
     let one = &json["benchmarks"][0];
@@ -129,7 +131,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
     let room = repository(60);
     as_somebody(room.shell("git commit -q --allow-empty -m newer")).ends(0);
     measured(&room, "now.json", 60.0);
-    // Alone it is no alarm, and stays open.
+    // A single run is not an alarm, and stays open.
     let json = finish(confirmed(&room, "exit 7")).ends(3).json();
     let one = &json["benchmarks"][0];
     assert_eq!(
@@ -159,7 +161,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
     };
     stands(rev("nowhere"), "git knows no commit nowhere");
     stands(rev("t7"), "the machine changed, not the code");
-    // A benchmark that the program has no more.
+    // A benchmark that the program no longer has.
     room.write("now.json", &room.read("now.json").replace("BM_One", "BM_Gone"));
     for run in 1..=8_u32 {
         measured(&room, "run.json", 40.0 + f64::from(run * 5 % 9) / 10.0);
@@ -169,7 +171,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
     }
     slow_before(&room, "BM_Gone");
     stands(confirmed(&room, BUILD), "none of its benchmarks is wanted");
-    // What is wrong with the command line is no alarm.
+    // An error in the command line is not an alarm.
     let wrong = |words: &[&str]| finish(gate(&room, words)).ends(2);
     wrong(&["--confirm", "--", "load", "http://x"]).complains("what stands behind --");
     wrong(&["--build", "make"]).complains("--confirm");
@@ -202,9 +204,9 @@ fn a_command_is_confirmed_as_the_kept_run_says_and_the_better_question_is_named(
         command.env("XDG_CACHE_HOME", room.path("cache"));
         finish(command)
     };
-    // So many runs that a machine which has other work in between leaves no doubt.
+    // Enough runs for a certain result even on a machine with other work in between.
     let run = ["run", "-r", "12", "-n", "it", "sh work"];
-    // The last one is measured last, behind one that is as slow.
+    // The last revision is measured last, after an equally slow one.
     for range in [["t1..t7", "--quiet"], ["--at", "slow"], ["--at", "main"]] {
         with_cache(&[&["history", "backfill"], &range[..], &["--"], &run[..]].concat()).ends(0);
     }

@@ -1,8 +1,9 @@
-//! `assay history` and `--keep`: what is measured or read gets into the store with its revision, once, and out again.
+//! `assay history` and `--keep`: measured or imported runs are stored once, with their revision,
+//! and can be read back.
 
 use crate::room::{Ended, Room, codes, finish};
 
-/// A repository of three commits, in which runs are kept.
+/// Returns a repository of three commits, in which runs are stored.
 pub fn repository() -> Room {
     let room = Room::new();
     room.write(".gitignore", "state/\nr.assay\nown.db*\n");
@@ -17,7 +18,8 @@ pub fn repository() -> Room {
     room
 }
 
-/// Adds so many runs of a suite, a commit each, in which `BM_Copy` takes `step` times as long from the middle on.
+/// Adds `runs` runs of a suite, one commit each, in which `BM_Copy` takes `step` times as long in
+/// the second half.
 pub fn recorded(room: &Room, runs: u32, step: f64) {
     let commits = format!(
         "for i in $(seq {runs}); do git commit -q --allow-empty -m \"$i\"; git tag \"t$i\"; done"
@@ -29,7 +31,7 @@ pub fn recorded(room: &Room, runs: u32, step: f64) {
     }
     finish(command).ends(0);
     for run in 1..=runs {
-        // Runs differ by some 2 %, in an order that has no pattern.
+        // Runs differ by about 2 %, in an order without a pattern.
         let noise = |seed: u32| 1.0 + f64::from(run * seed % 23) / 460.0;
         let step = if run > runs / 2 { step } else { 1.0 };
         suite(room, "run.json", [100.0 * noise(7) * step, 50.0 * noise(11)]);
@@ -37,7 +39,7 @@ pub fn recorded(room: &Room, runs: u32, step: f64) {
     }
 }
 
-/// What Google Benchmark says of two benchmarks, each repeated nine times.
+/// Writes Google Benchmark's report of two benchmarks, each repeated nine times.
 pub fn suite(room: &Room, name: &str, times: [f64; 2]) {
     let row = |benchmark: &str, time: f64, i: u32| {
         let time = time * (1.0 + f64::from(i * 5 % 9) / 1000.0);
@@ -68,13 +70,14 @@ fn what_is_measured_is_kept_with_its_revision_and_adding_it_again_changes_nothin
     assert_eq!((&run["changed"], &run["primary"]), (&false.into(), &"wall".into()));
     history(&room, &["add", "r.assay"]).ends(0).shows("it was there before");
     history(&room, &["log"]).ends(0).shows("r.assay");
-    // By another name, the same project elsewhere, and a store of its own.
+    // Another project name, and a separate store.
     room.run(&["run", "true", "-r", "10", "--keep=other", "--store", "own.db", "-q"]).ends(0);
     history(&room, &["log", "--store", "own.db"])
         .ends(2)
         .complains("--project names one of: other");
     history(&room, &["show", "--store", "own.db", "--project", "other"]).ends(0).shows("true wall");
-    // What was interrupted says nothing of what is normal, and a place that can't be used is found out before measuring.
+    // An interrupted run says nothing about what is normal, and an unusable store is detected
+    // before measuring.
     room.run(&["run", "true", "--keep", "--store", "no/such/place"])
         .ends(2)
         .complains("can't be written");
@@ -139,7 +142,7 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     history(&room, &[&["add", "-q"], files.as_slice()].concat()).ends(0);
     let path = room.path(".assay/history.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    // Behind the pages that lead to all others.
+    // After the pages that lead to all others.
     let leaf = 27 * 4096;
     bytes[leaf..leaf + 5 * 4096].fill(0xA5);
     std::fs::write(&path, bytes).unwrap();
@@ -148,10 +151,10 @@ fn a_store_that_can_not_be_used_says_why_and_what_is_whole_is_saved() {
     let runs = saved["runs"].as_array().unwrap().len();
     let lost = saved["lost"].as_u64().unwrap() as usize;
     assert!(runs > 0 && lost > 0 && runs + lost == 40, "{runs}, {lost}");
-    // What was saved makes a new store.
+    // The saved runs can be added to a new store.
     let fresh = "$ASSAY history add -q saved/*.assay --store fresh.db && $ASSAY history log -n 0 --json --store fresh.db";
     assert_eq!(finish(room.shell(fresh)).ends(0).stdout.matches("\"measured\"").count(), runs);
-    // The first page is all that says that it is ours.
+    // Only the first page identifies the file as ours.
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[..4096].fill(0);
     std::fs::write(room.path("first.db"), bytes).unwrap();
@@ -183,7 +186,7 @@ fn a_trend_names_the_commits_between_which_the_change_lies() {
     screen.shows("changed for the worse, by +").shows("next: git ");
     history(&room, &["trend", "BM_Sort"]).ends(0).shows("did not change");
     history(&room, &["trend", "copy"]).ends(2).complains("did you mean BM_Copy?");
-    // A benchmark that is gone is said.
+    // A benchmark that is gone is reported.
     room.write("one.json", &room.read("run.json").replace("BM_Copy", "BM_Other"));
     history(&room, &["add", "-q", "one.json", "--rev", "HEAD"]).ends(0);
     history(&room, &["trend", "BM_Copy"]).ends(0).shows("BM_Copy is gone");
@@ -202,7 +205,7 @@ fn a_gate_ends_by_what_is_normal_and_says_what_it_can_not_know() {
     recorded_more(&room, 26);
     room.run(&["gate", "usual.json"]).ends(0).shows("nothing is worse than normal (2 benchmarks)");
     suite(&room, "worse.json", [120.0, 51.0]);
-    // One bad run is no alarm, but stands out; the second one is.
+    // One bad run is not an alarm, but stands out; the second one is.
     let alone = room.run(&["gate", "worse.json", "--all"]).ends(3);
     alone.shows("this run of BM_Copy stands out: +").shows("BM_Sort wall");
     let json = room.run(&["gate", "worse.json", "--json"]).ends(3).json();
@@ -220,11 +223,11 @@ fn a_gate_ends_by_what_is_normal_and_says_what_it_can_not_know() {
         (&json["verdict"], &json["benchmarks"][1]["standing"]),
         (&"worse".into(), &"normal".into())
     );
-    // Another machine has no past here, and a suite that lacks a benchmark says so.
+    // Another machine has no past here, and a missing benchmark of a suite is reported.
     room.run(&["gate", "worse.json", "--machine", "elsewhere"]).ends(3);
     room.write("less.json", &room.read("usual.json").replace("BM_Sort", "BM_Other"));
     room.run(&["gate", "less.json"]).ends(3).shows("BM_Sort is gone");
-    // The run that was kept last is not held against itself.
+    // The run stored last is not compared with itself.
     history(&room, &["add", "-q", "worse.json", "--rev", "HEAD"]).ends(0);
     room.run(&["gate"]).ends(1).shows("BM_Copy is worse than normal");
 }

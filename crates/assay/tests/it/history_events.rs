@@ -1,4 +1,5 @@
-//! `assay history trend` without a benchmark: what happened to all of them, on what comes in well and badly.
+//! `assay history trend` without a benchmark: what happened to all of them, with well-formed and
+//! malformed input.
 
 use crate::history::{history, recorded, repository};
 use crate::room::{Room, finish};
@@ -10,14 +11,14 @@ const RUNS: u32 = 40;
 /// Level of a benchmark in a run, as a factor.
 type Level = fn(u32, u32) -> f64;
 
-/// Adds runs of six benchmarks, a commit each, of which all runs were added at once.
+/// Creates runs of six benchmarks, one commit each, and adds all runs together.
 fn project(level: Level, change: impl Fn(u32, &mut String)) -> Room {
     let room = repository();
     let mut line = String::new();
     for run in 0..RUNS {
         let mut rows = Vec::new();
         for benchmark in 0..6 {
-            // Runs differ by some 2 %, in an order that has no pattern.
+            // Runs differ by about 2 %, in an order without a pattern.
             let noise = 1.0 + f64::from((run * (7 + 2 * benchmark) + benchmark) % 23) / 1150.0;
             let time = 100.0 * f64::from(benchmark + 1) * noise * level(benchmark, run);
             for i in 0..3 {
@@ -43,7 +44,7 @@ fn project(level: Level, change: impl Fn(u32, &mut String)) -> Room {
     room
 }
 
-/// Three of six get a tenth slower at run 20, by different amounts.
+/// Three of six get about a tenth slower at run 20, by different amounts.
 fn slower(benchmark: u32, run: u32) -> f64 {
     if benchmark < 3 && run >= 20 { 1.1 + 0.02 * f64::from(benchmark) } else { 1.0 }
 }
@@ -59,7 +60,7 @@ fn codes(events: &Value) -> Vec<&str> {
 #[test]
 fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
     let room = project(slower, |run, text| {
-        // One is gone in the end.
+        // One is gone at the end.
         if run >= 37 {
             *text = text.replace("BM_5", "BM_renamed");
         }
@@ -72,7 +73,7 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
     assert_eq!(names, ["BM_2", "BM_1", "BM_0"]);
     let size = event["changes"][0]["ratio"]["estimate"].as_f64().unwrap();
     assert!((1.12..1.16).contains(&size), "{size}");
-    // The range is that of git, and of no more commits than the JSON says.
+    // The range is valid for git, and covers no more commits than the JSON says.
     let narrow = event["narrow"].as_str().unwrap();
     assert!(narrow.starts_with("git "), "{narrow}");
     let listed = format!(
@@ -91,14 +92,14 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
         .shows("BM_2 wall")
         .shows("next: git ")
         .shows("BM_5 is gone");
-    // By its other name it isn't.
+    // By its other name it is not gone.
     history(&room, &["alias", "BM_5", "BM_renamed"]).ends(0);
     assert!(codes(&events(&room)).is_empty());
     history(&room, &["trend", "--machine", "elsewhere"]).ends(2).complains("has no results");
     history(&room, &["trend", "--metric", "nonsense"]).ends(2).complains("has no results");
     history(&room, &["trend", "--metric", "cpu", "--all"]).ends(0).shows("BM_0 cpu");
     history(&room, &["trend", "BM_0", "--all"]).ends(2);
-    // The pages have the same.
+    // The pages have the same content.
     history(&room, &["site", "out"]).ends(0);
     let page = room.read("out/index.html");
     assert!(
@@ -163,7 +164,7 @@ fn a_rewritten_history_and_unknown_revisions_have_events_that_nothing_narrows() 
     let told = events(&room);
     assert_eq!((&told["events"][0]["narrow"], codes(&told)), (&Value::Null, vec!["COMMIT_GONE"]));
     assert!(told["events"][0]["up_to_commit"].is_string());
-    // No revision at all, and names that are no commits.
+    // No revision at all, and names that are not commits.
     let unknown = Room::new();
     for number in 0..30 {
         let name = format!("{number}.json");

@@ -1,5 +1,5 @@
-//! How a history is filled: `--keep` of every verb that measures, stores of other tools, revisions of the past; and that whatever is killed
-//! meanwhile loses what it was at and nothing else.
+//! How a history is filled: `--keep` of every verb that measures, stores of other tools, past
+//! revisions; and that killing it loses only the current step.
 
 use crate::history::{history, repository, suite};
 use crate::room::{Ended, Room, finish, start, until};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Stores that real tools wrote, or that stand as such tools document them.
+/// Returns the directory of stores written by real tools, or modeled on their documentation.
 fn stores() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/tests/stores")
 }
@@ -98,7 +98,7 @@ fn what_is_wrong_with_one_run_of_a_store_costs_no_other() {
     history(&room, &["add", "empty"]).ends(2).complains("is a directory");
 }
 
-/// A repository of nine commits of a program, of which one does not build.
+/// Returns a repository of nine commits of a program, one of which does not build.
 fn of_nine() -> Room {
     let room = Room::new();
     let line = "mkdir .assay && git init -q -b main && printf 'state/\\ncache/\\nbuilt\\n' > .gitignore \
@@ -133,14 +133,14 @@ fn revisions_without_a_run_are_measured_the_ends_first_and_only_once() {
         runs.iter().map(|run| run["revision"]["ordinal"].as_u64().unwrap()).collect();
     assert_eq!(ordinals, [9, 1, 7, 3]);
     assert!(runs.iter().all(|run| run["changed"] == false), "{log:#}");
-    // Again: only what failed is tried. And single ones.
+    // The second time only the failed revision is tried. Single revisions work as well.
     let again = finish(backfill(&room, &["t1..t9", "--every", "2"], &measure)).ends(4);
     again.shows("0 of 5 revisions measured, 4 had a run before, 1 left out");
     let words = ["--at", "t9", "--at", "t2", "--json"];
     let single = finish(backfill(&room, &words, &measure)).ends(0).json();
     assert_eq!(single["runs"].as_array().unwrap().len(), 1, "{single:#}");
     assert_eq!(single["runs"][0]["done"], "added");
-    // Nothing of it is known to the repository.
+    // The repository is unaffected.
     finish(room.shell("git status --porcelain; git worktree list | wc -l")).ends(0).shows("1");
     assert!(!room.path("built").exists());
 }
@@ -218,7 +218,7 @@ fn a_history_that_is_written_while_programs_are_killed_has_all_that_was_finished
         sleep(Duration::from_millis(moment * 4));
         adding.signal("KILL");
         let ended = adding.finish();
-        // What it said that it had added is there.
+        // Everything that it reported as added is in the store.
         let said = ended.stdout.lines().count() as u64;
         let total = room.json(&["history", "log", "-n", "0"])["total"].as_u64().unwrap();
         assert!(total >= before.max(said), "{total} of {before} and {said}");

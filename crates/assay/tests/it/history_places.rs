@@ -1,5 +1,5 @@
-//! Stores of `assay history` that are servers, go away, fill up, are damaged, read-only or of a later version; runs whose clocks, commits and
-//! names are not what one would like.
+//! Stores of `assay history` that are servers, disappear, fill up, are damaged, read-only or of a
+//! later version; runs with unusual clocks, commits and names.
 
 use crate::history::{history, recorded, repository, suite};
 use crate::room::{finish, start, until};
@@ -8,7 +8,7 @@ use server::Server;
 #[path = "../../../history/src/tests/server.rs"]
 pub mod server;
 
-/// Where nobody must find the password.
+/// Adds a password to an address, which must not show up anywhere.
 fn with_password(address: &str) -> String {
     address.replace("postgres:///", "postgres://postgres:secret@/")
 }
@@ -63,7 +63,8 @@ fn what_was_measured_while_the_server_went_waits_for_it() {
     room.write("gone", "");
     let kept = keeping.finish().ends(0).complains("can't be reached").complains("the run waits in");
     assert!(!kept.stderr.contains("secret"));
-    // What can't even be begun is refused, before anything is measured: nothing is lost.
+    // If the store is unreachable from the start, that is an error before anything is measured, so
+    // nothing is lost.
     suite(&room, "a.json", [100.0, 50.0]);
     history(&room, &["add", "a.json", "--store", &store]).ends(2).complains("can't be reached");
     room.run(&["run", "true", "--keep", "--store", &store]).ends(2).complains("can't be reached");
@@ -107,7 +108,7 @@ fn a_store_that_can_not_take_a_run_says_why_and_keeps_what_it_has() {
         .complains("many.csv is not kept");
     assert_eq!(room.json(&["history", "log"])["total"], 1);
     history(&room, &["add", "-q", "--by", "name", "--value", "value", "many.csv"]).ends(0);
-    // Byte 60 of the first page is where the version stands.
+    // Byte 60 of the first page contains the version.
     let path = room.path(".assay/history.db");
     let mut later = std::fs::read(&path).unwrap();
     later[60..64].copy_from_slice(&99_u32.to_be_bytes());
@@ -124,7 +125,7 @@ fn a_store_that_may_only_be_read_is_read_and_says_that_it_can_not_be_written() {
     let room = repository();
     suite(&room, "a.json", [100.0, 50.0]);
     history(&room, &["add", "-q", "a.json"]).ends(0);
-    // Root may write everything, so somebody else asks.
+    // Root may write everything, so this runs as another user.
     let line = "chmod 755 . .assay && chmod 644 .assay/history.db a.json && chmod 555 .assay \
                 && as='setpriv --reuid=65534 --regid=65534 --clear-groups' && if [ \"$(id -u)\" != 0 ]; then as=; fi \
                 && if ! $as \"$ASSAY\" --version >/dev/null; then echo skipped; exit; fi \
@@ -173,7 +174,7 @@ fn a_history_that_was_rewritten_or_is_cut_off_is_said_to_be() {
         .ends(0)
         .shows("is not in the repository here any more");
     assert!(!trend.stdout.contains("next: "), "{}", trend.stdout);
-    // A clone without its past does not know how many commits there were.
+    // A shallow clone does not know the number of commits before.
     let cut = repository();
     finish(cut.shell("git clone -q --depth 1 \"file://$PWD\" cut && mkdir cut/.assay")).ends(0);
     suite(&cut, "cut/a.json", [100.0, 50.0]);
@@ -200,7 +201,7 @@ fn a_level_that_was_accepted_is_what_is_normal() {
         .shows("; that was accepted")
         .shows("(it checks every byte)")
         .shows("was accepted as normal");
-    // What happened to the project has it, as what it is, and nothing to be narrowed.
+    // The events of the project include it as accepted, without anything to narrow down.
     let all = history(&room, &["trend"]).ends(0);
     let all = all.shows("1 event in ").shows(", accepted: ").shows("(it checks every byte)");
     assert!(!all.stdout.contains("next: "), "{}", all.stdout);
@@ -238,7 +239,7 @@ fn what_there_is_too_much_of_is_shown_first_and_goes_when_asked() {
     history(&room, &["prune", "--keep", "2", "--remove"]).ends(0).shows("26 of 30 runs");
     assert_eq!(room.json(&["history", "log"])["total"], 4);
     assert!(size() < before, "{before} {}", size());
-    // They were measured on a day of 2026 that is long gone.
+    // They were measured on a past day of 2026.
     history(&room, &["bless", "--run", "last"]).ends(0);
     history(&room, &["prune", "--older-than", "0d", "--remove"]).ends(0).shows("3 of 4 runs");
     history(&room, &["prune"]).ends(2);

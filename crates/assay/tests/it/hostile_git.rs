@@ -1,11 +1,12 @@
-//! The configuration of a repository names programs in many ways, and git runs them when it is asked almost anything. Whoever looks at somebody's checkout with
-//! `assay` has not agreed to run them: under every verb that asks git, none of them runs.
+//! The configuration of a repository can name programs in many ways, and git runs them on almost
+//! any command. Inspecting someone's checkout with `assay` must not run them: no verb that calls
+//! git runs any of them.
 
 use crate::room::{Room, finish};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-/// Settings whose value is a program, which notes that it ran.
+/// Settings whose value is a program; these programs leave a trace.
 const PROGRAMS: [&str; 31] = [
     "core.fsmonitor",
     "core.pager",
@@ -39,7 +40,7 @@ const PROGRAMS: [&str; 31] = [
     "uploadpack.packObjectsHook",
     "web.browser",
 ];
-/// Settings that make git run such programs, or run more of itself.
+/// Settings that make git run such programs, or more of its own.
 const SWITCHES: [(&str, &str); 12] = [
     ("alias.diff", "!touch ran-alias"),
     ("alias.log", "!touch ran-alias"),
@@ -62,7 +63,7 @@ const HOOKS: [&str; 5] = [
     "pre-auto-gc",
 ];
 
-/// A repository with two commits and a change, whose configuration is hostile.
+/// Returns a repository with two commits and a change, whose configuration is hostile.
 fn repository() -> Room {
     let room = Room::new();
     let program = "def f(a):\n    return a + 1\n";
@@ -114,13 +115,13 @@ fn repository() -> Room {
     for hook in HOOKS {
         fs::rename(note(hook), room.path("hooks").join(hook)).unwrap();
     }
-    // Of the same size as those of the commit, so that git has to read them.
+    // The same size as in the commit, so that git has to read the files.
     room.write("m.py", &program.replace('1', "2"));
     room.write("b.mixed", "2\n");
     room
 }
 
-/// What ran that the repository names.
+/// Returns the programs named by the repository that ran.
 fn ran(room: &Room) -> Vec<String> {
     let entries = fs::read_dir(room.path("")).unwrap().flatten();
     let names = entries.map(|own| own.file_name().to_string_lossy().into_owned());
@@ -130,7 +131,7 @@ fn ran(room: &Room) -> Vec<String> {
 #[test]
 fn no_program_of_a_repository_runs_under_any_verb() {
     let room = repository();
-    // What it would do elsewhere: the settings are not for show.
+    // Plain git does run them, so the settings are effective.
     let _status = finish(room.shell("git diff HEAD > diff.txt 2>&1; true"));
     assert!(!ran(&room).is_empty(), "git itself runs none of them here");
     for name in ran(&room) {

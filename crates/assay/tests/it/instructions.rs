@@ -1,5 +1,5 @@
-//! `--count-instructions`: instructions on valgrind's processor decide where times can't, and the
-//! machine's own counters beside them.
+//! `--count-instructions`: instructions on valgrind's simulated processor decide where times
+//! cannot, together with the machine's own counters.
 
 use crate::room::{Room, codes, finish};
 use serde_json::Value;
@@ -19,7 +19,7 @@ int main(int count, char **argument)
 }
 ";
 
-/// Whether there is a simulator; said when there is none.
+/// Returns true if there is a simulator; otherwise prints that there is none.
 fn can_simulate() -> bool {
     let there = Command::new("valgrind").arg("--version").output().is_ok();
     if !there {
@@ -28,8 +28,9 @@ fn can_simulate() -> bool {
     there
 }
 
-/// A Google Benchmark program with two benchmarks: `same` does two steps in each iteration, `grow` as many as were defined. In C, since
-/// valgrind would start anew for every program that a script runs.
+/// A Google Benchmark program with two benchmarks: `same` does two steps in each iteration, `grow`
+/// a compile-time number. In C, since valgrind would start anew for every program that a script
+/// runs.
 const HARNESS: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ fn the_same_program_takes_the_same_instructions_and_more_work_more_of_them() {
     // A step is a few instructions.
     let more = all[2][0] - all[0][0];
     assert!((2e5..2e6).contains(&more), "{all:?}");
-    // Timed blocks hold no counts, and those of counting no times.
+    // Timed blocks contain no counts, and counting blocks no times.
     let timed =
         room.records("x.assay", "obs").iter().filter(|o| o["values"]["wall"].is_number()).count();
     assert_eq!(timed, 3 * 3);
@@ -124,7 +125,7 @@ fn a_gate_on_instructions_times_nothing_and_is_sure() {
         "--no-save",
     ];
     room.run(&[&gate[..], &["./steps 100000", "./steps 100000"]].concat()).ends(0);
-    // Where starting up takes most of it, too.
+    // This also holds if start-up takes most of it.
     room.run(&[&gate[..], &["./steps 100000", "./steps 104000"]].concat()).ends(1);
     room.run(&[&gate[..], &["./steps 104000", "./steps 100000"]].concat()).ends(0);
 }
@@ -135,7 +136,7 @@ fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
         return;
     }
     let room = room();
-    // A program may well look at what was loaded before it.
+    // A program may inspect what was preloaded.
     room.write("wary", "#!/bin/sh\ncase $LD_PRELOAD in *vgpreload*) exit 9 ;; esac\n");
     fs::set_permissions(room.path("wary"), fs::Permissions::from_mode(0o755)).unwrap();
     let options = ["run", "--count-instructions", "-r", "3", "--no-save"];
@@ -151,7 +152,8 @@ fn what_fails_on_the_simulated_processor_is_told_and_keeps_its_times() {
     assert!(result["descriptions"][0]["metrics"]["valgrind_instructions"]["median"].is_number());
 }
 
-/// Two builds of a harness, of which one does half as much again in one of its benchmarks.
+/// Returns a room with two builds of a harness, one of which does half as much again in one of its
+/// benchmarks.
 fn builds() -> Room {
     let room = Room::new();
     for (name, steps) in [("old", "-DGROW=2"), ("new", "-DGROW=3")] {
@@ -184,7 +186,7 @@ fn a_suite_is_judged_by_instructions_per_iteration_without_being_timed() {
 #[test]
 fn a_list_and_a_smoke_test_need_no_tool_that_counts() {
     let room = builds();
-    // The harness needs nothing that is not there, valgrind among it.
+    // The harness needs no missing program, and valgrind is missing.
     let run = |arguments: &[&str]| {
         let mut assay =
             room.assay(&[&["bench", "--count-instructions", "./old"], arguments].concat());
@@ -206,7 +208,7 @@ fn events_of_the_machine_are_counted_after_a_suite_is_timed() {
     let observations = room.records("x.assay", "obs");
     let faults = observations.iter().filter(|o| o["values"]["page-faults/iteration"].is_number());
     assert_eq!(faults.count(), 2 * 2 * 12);
-    // Many machines do not count instructions: then that is told, and nothing else is missing.
+    // Many machines do not count instructions; then that is reported, and nothing else is missing.
     let counted = observations.iter().any(|o| o["values"]["instructions/iteration"].is_number());
     assert_eq!(counted, !codes(&result).contains(&"NOT_COUNTED"), "{:?}", codes(&result));
     let bad = room.run(&[&words[..], &["--counters", "no-such"]].concat()).ends(2);

@@ -1,4 +1,5 @@
-//! Ctrl-C and `kill -9`, of `assay` and of its launcher: what was measured stays, no process does.
+//! Ctrl-C and `kill -9`, of `assay` and of its launcher: measurements are kept, and no process is
+//! left.
 
 use crate::room::{
     Room, Running, children_of, codes, endless, is_alive, processes_of, signal, start, until,
@@ -6,7 +7,7 @@ use crate::room::{
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Waits until so many observations are recorded.
+/// Waits until `count` observations are recorded.
 fn until_observed(room: &Room, count: usize) {
     until("runs are recorded", || room.records("s.assay", "obs").len() >= count);
 }
@@ -15,7 +16,7 @@ fn until_running(command: &str) {
     until("the command runs", || !processes_of(command).is_empty());
 }
 
-/// Sends a second signal when the first was surely taken: two of a kind that wait together are one.
+/// Sends a second signal after the first was taken: two pending signals of one kind are merged.
 fn interrupt_twice(assay: &mut Running) {
     assay.signal("INT");
     sleep(Duration::from_millis(100));
@@ -94,7 +95,7 @@ fn killing_assay_at_any_moment_leaves_a_readable_record_and_no_process() {
         let command = format!("timeout 0.01 {lasting}");
         let arguments =
             ["run", "--save", "s.assay", "--warmup", "0", "--ignore-failure", "-n", "a"];
-        // More blocks than it will live to take: a verdict would end it before it is killed.
+        // More blocks than it can take before it is killed, so that no verdict ends it earlier.
         let rest = ["--runs", "10000", "-n", "b", &command, &command];
         let assay = start(room.assay(&[&arguments[..], &rest].concat()));
         until("the record is begun", || room.path("s.assay").exists());
@@ -121,7 +122,7 @@ fn killing_assay_at_any_moment_leaves_a_readable_record_and_no_process() {
 fn a_run_in_flight_ends_with_assay() {
     let room = Room::new();
     let endless = endless();
-    // The command has a child, ignores what can be ignored, and hides its descriptors.
+    // The command has a child, ignores all ignorable signals, and closes its descriptors.
     let line = format!("trap '' TERM INT HUP; exec <&- >&- 2>&-; {endless} & {endless}; wait");
     let assay = start(room.assay(&["run", "--no-save", "--warmup", "0", "--shell", "sh", &line]));
     until("both run", || processes_of(&endless).len() == 2);

@@ -1,9 +1,11 @@
-//! `assay bench` on one program and two libraries: which ones were really loaded is proved, and the same ones are refused.
+//! `assay bench` on one program and two libraries: verifies which libraries were really loaded, and
+//! rejects identical ones.
 
 use crate::room::{Ended, Room, codes, finish};
 use std::path::Path;
 
-/// A program and its library in `a`, `b` (twice as costly), and `same` (as `a`). `flags` go to the linker of the program.
+/// Returns a room with a program and its library in `a`, `b` (twice as costly), and `same` (like
+/// `a`). `flags` go to the linker of the program.
 fn furnished(flags: &str) -> Room {
     let room = Room::new();
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/loads-a-library.c");
@@ -30,7 +32,7 @@ fn two_libraries_are_named_as_they_were_loaded() {
     let result = ended.json();
     assert!(codes(&result).contains(&"LIBRARIES_DIFFER"), "{result:#}");
     assert!(result.to_string().contains("\"verdict\":\"faster\""), "{result:#}");
-    // Both files stand in the record, with what tells them from others.
+    // The record contains both files, with what identifies them.
     let subjects = room.records("s.assay", "subject");
     for (subject, directory) in subjects.iter().zip(["a", "b"]) {
         let text = subject.to_string();

@@ -1,4 +1,5 @@
-//! `assay load` by the built binary, against a small server in this process and servers that it starts itself.
+//! `assay load` by the built binary, against a small server in this process and servers that it
+//! starts itself.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -17,7 +18,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-/// A server that answers each request on a connection that stays, for as long as this process lives; its URL.
+/// Starts a server that answers requests on persistent connections, for the lifetime of this
+/// process, and returns its URL.
 fn server(status: &'static str) -> String {
     server_at("127.0.0.1", status)
 }
@@ -65,7 +67,8 @@ fn two_servers_are_loaded_by_turns_and_the_record_says_the_same() {
         ["--rate", "50,100", "--slice", "100ms", "-r", "3", "--save", "l.assay", "--json", &a, &b];
     let run = assay(directory.path(), &line);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
-    // Two steps that share the error take more than six blocks; that is said before they are taken.
+    // Two steps that share the error need more than six blocks; that is reported before they are
+    // taken.
     assert!(said(&run).contains("3 of them are too few for a verdict"), "{}", said(&run));
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((&json["verb"], &json["primary"]), (&"load".into(), &"latency_p50".into()));
@@ -212,7 +215,7 @@ fn a_search_finds_a_rate_that_is_held() {
     assert!(found <= 300.0 && found > 0.0, "{found}");
 }
 
-/// Processes whose command line holds this.
+/// Returns the number of processes whose command line contains this.
 fn running(mark: &str) -> usize {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -230,7 +233,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 #[test]
 fn servers_are_started_measured_and_ended_even_if_assay_is_killed() {
     let directory = tempfile::tempdir().unwrap();
-    // A directory of its own is the mark by which its servers are found.
+    // A separate directory identifies its servers.
     let mark = directory.path().display().to_string();
     let serve = format!("python3 -m http.server {{port}} --bind 127.0.0.1 --directory {mark}");
     let url = "http://127.0.0.1:{port}/";
@@ -282,7 +285,8 @@ fn servers_are_started_measured_and_ended_even_if_assay_is_killed() {
     assert!(said(&run).contains("ended with status 7; it said:\nno port"), "{}", said(&run));
 }
 
-/// A server that answers one request after another, 10 ms each, whether or not anybody waits for the answer.
+/// Starts a server that answers one request after another, 10 ms each, whether or not the client
+/// still waits.
 fn slow_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -322,7 +326,8 @@ fn a_slice_does_not_suffer_from_the_overload_of_the_one_before() {
         .iter()
         .map(|own| own["counts"]["failed"].as_u64().unwrap_or(0))
         .collect();
-    // Of 480 requests at 300 per second about 100 per second are answered in time; at 20 all are, whichever slice came before.
+    // Of 480 requests at 300 per second about 100 per second are answered in time; at 20 all are,
+    // whichever slice came before.
     assert!(failed[0] <= 1 && failed[1] > 100, "{failed:?}");
 }
 
@@ -388,14 +393,14 @@ fn revisions_of_a_server_are_served_and_compared() {
     assert_eq!(status(&answers[1], "status.204"), Some(8), "{}", answers[1]);
 }
 
-/// A network namespace of its own, joined to this one by a pair of interfaces; it goes when this does.
+/// A separate network namespace, connected to this one by a pair of interfaces; removed on drop.
 struct Namespace {
     name: String,
     network: String,
 }
 
 impl Namespace {
-    /// `None`: that is not allowed here, or there is no ip(8).
+    /// Returns `None` if that is not allowed here, or there is no ip(8).
     fn new() -> Option<Self> {
         let id = std::process::id();
         let own = Self { name: format!("assay-{id}"), network: format!("10.213.{}", id % 250) };
@@ -415,7 +420,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // With it go its interface and the other end.
+        // This also removes its interface and the other end.
         ip(&format!("netns del {}", self.name));
     }
 }
@@ -446,12 +451,12 @@ fn generators_on_another_machine_send_from_there_and_are_counted_as_one() {
     assert_eq!((counts["due"].as_u64(), counts["answered"].as_u64()), (Some(40), Some(40)));
     let record = fs::read_to_string(directory.path().join("v.assay")).unwrap();
     assert!(record.contains(&format!("generator@{via}")), "the offset of its clock");
-    // Here it can't be told that the host may be loaded.
+    // On this machine it cannot be determined whether the host may be loaded.
     let run = assay(directory.path(), &["--rate", "10", "--via", &via, "--no-save", &url]);
     assert!(said(&run).contains("--i-may-load"), "{}", said(&run));
 }
 
-/// The histogram of a process that measured each of these itself.
+/// Returns the histogram of a process that measured each of these itself.
 fn of_one_process(tallies: &[Tally]) -> Histogram {
     let mut one = Histogram::default();
     for (middle, count) in tallies.iter().flat_map(|tally| tally.latency.recorded()) {
@@ -464,7 +469,7 @@ fn of_one_process(tallies: &[Tally]) -> Histogram {
 fn generators_that_slurm_places_add_up_bucket_by_bucket() {
     let Some(slurm) = Slurm::start() else { return };
     let directory = tempfile::tempdir().unwrap();
-    // What each generator answers is kept on its way.
+    // Each generator's answer is recorded on its way.
     let taps = directory.path().join("taps");
     fs::create_dir(&taps).unwrap();
     let srun = directory.path().join("srun");
@@ -496,7 +501,7 @@ fn generators_that_slurm_places_add_up_bucket_by_bucket() {
             let text = fs::read_to_string(path).unwrap();
             let tallies: Vec<Tally> =
                 text.lines().filter_map(|line| Tally::of_line(line).ok()).collect();
-            // The first one was asked before, whether the server answers.
+            // The first generator was called before, to check that the server answers.
             let before = tallies.len() - 3;
             tallies.into_iter().skip(before).collect()
         })

@@ -20,15 +20,16 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Maps the number of a request, from 1, and its path to an answer and to whether the connection is closed afterwards. `None`: it is closed
-/// without an answer.
+/// Maps the number of a request, from 1, and its path to a response and whether the connection is
+/// closed afterwards. `None`: closed without a response.
 type Script = fn(u64, &str) -> Option<(Vec<u8>, bool)>;
 
 fn well() -> Option<(Vec<u8>, bool)> {
     Some((b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec(), false))
 }
 
-/// Starts a server that follows a script. Returns its URL and the heads of the requests that it gets.
+/// Starts a server that follows a script. Returns its URL and the heads of the requests that it
+/// gets.
 fn scripted(script: Script) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -84,13 +85,13 @@ fn a_server_that_stops_answering_is_slower_by_its_failures() {
         screen.contains("slower, by failures") && screen.contains("requests of b failed"),
         "{screen}"
     );
-    // A reference that fails never makes the other one fine.
+    // A failing reference never makes the other side pass.
     let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
     let (a, b) = (format!("a={dies}/"), format!("b={fine}/"));
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert!(!matches!(run.status.code(), Some(0 | 2)), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("a, the reference, stopped answering"), "{}", shown(&run));
-    // Alone, too.
+    // Also without a second server.
     let (dies, _) = scripted(|number, _| if number < 45 { well() } else { None });
     let run = assay(directory.path(), &[&line[..], &[&format!("{dies}/")]].concat());
     assert!(
@@ -222,7 +223,8 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
     let run = assay(directory.path(), &[&line[..], &[&format!("{url}/999")]].concat());
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     let everywhere = url.replace("127.0.0.1", "0.0.0.0");
-    // On a busy machine there is a warning, too, and a note is told below it only if all is asked for.
+    // On a busy machine there is a warning as well, and then a note is shown only with all
+    // findings.
     let line = ["--rate", "20", "--slice", "50ms", "-r", "1", "--no-save", "-v", &everywhere];
     let run = assay(directory.path(), &line);
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
@@ -239,7 +241,8 @@ fn values_and_recorded_paths_are_encoded_and_an_empty_body_is_one() {
                1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"GET /q?x=\\x22y HTTP/1.1\" 200 5\n\
                1.2.3.4 - - [29/Nov/2026:06:00:00 +0000] \"\\x16\\x03\" 400 5\n";
     fs::write(directory.path().join("log"), log).unwrap();
-    // The second request of the log's only second is due in its middle: a recording is replayed as a whole, so it has no `--slice`.
+    // The second request of the log's only second is due in its middle: a recording is replayed as
+    // a whole, so it has no `--slice`.
     let common = ["--settle", "0", "-r", "1", "--no-save"];
     let typed = format!("{url}/v/{{{{name}}}}");
     let lines: [&[&str]; 4] = [
@@ -287,7 +290,8 @@ fn gaps_between_chunks_and_first_bytes_are_metrics() {
     spawn(move || {
         for mut stream in listener.incoming().flatten() {
             spawn(move || -> Option<()> {
-                // Else the kernel holds chunks back until the one before is acknowledged, and they come together.
+                // Otherwise the kernel holds chunks back until the previous one is acknowledged,
+                // and they arrive together.
                 stream.set_nodelay(true).ok()?;
                 let mut room = [0; 4096];
                 while stream.read(&mut room).is_ok_and(|bytes| bytes > 0) {

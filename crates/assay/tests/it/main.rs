@@ -1,7 +1,8 @@
-//! Drives the built binary from outside, as a person or a script would: arguments in, screens, files and exit statuses out.
+//! Drives the built binary from outside, like a person or a script: arguments in, screens, files
+//! and exit statuses out.
 //!
-//! Times are never asserted, only relations and structure: the machine may be busy. Every test has a [`room::Room`] of its own,
-//! so that nothing is written to the state directory of whoever runs the tests.
+//! Times are never asserted, only relations and structure, because the machine may be busy. Every
+//! test has its own [`room::Room`], so that nothing is written to the state directory of the user.
 
 #![allow(
     clippy::unwrap_used,

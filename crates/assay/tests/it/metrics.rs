@@ -1,8 +1,9 @@
-//! Numbers that come from the program itself: what it prints, and what it hands over by the sample protocol.
+//! Numbers that come from the program itself: what it prints, and what it reports by the sample
+//! protocol.
 
 use crate::room::{Room, codes, secondary};
 
-/// `run --no-save -r N` with further arguments.
+/// Returns `run --no-save -r N` with further arguments.
 fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", blocks], more].concat()
 }
@@ -58,7 +59,7 @@ fn a_metric_that_is_not_there_ends_the_run_on_the_first_run() {
 #[test]
 fn a_metric_that_is_there_only_sometimes_is_told() {
     let room = Room::new();
-    // The warm-up is the first run; every third one says nothing of use.
+    // The warm-up is the first run; every third run gives nothing useful.
     let line = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $((n % 3)) = 2 ] && echo nan || echo 1.5";
     room.write("sometimes.sh", line);
     let result = room.json(&few("8", &["--metric", "stdout:s", "sh sometimes.sh"]));
@@ -113,7 +114,7 @@ fn programs_hand_over_values_and_regions() {
         let inner = room.records("x.assay", "values");
         assert_eq!(inner.len(), 3);
         assert_eq!(inner[0]["values"].to_string(), "[0.001,0.002,0.009]");
-        // What compare says of the file is what was said.
+        // Comparing the file gives the same result.
         let again = room.json(&["compare", "x.assay"]);
         assert_eq!(again["descriptions"][0]["metrics"]["parse"], metrics["parse"]);
     }
@@ -134,7 +135,8 @@ fn lines_that_are_no_good_are_counted_and_the_others_kept() {
 #[test]
 fn what_a_process_writes_after_its_run_does_not_reach_the_next() {
     let room = Room::new();
-    // The first run leaves a writer behind in a session of its own, which writes when the run is long over.
+    // The first run leaves a writer behind in a separate session, which writes after the end of the
+    // run.
     let line = r#"echo '{"metric":"a","value":1}' >&7; setsid sh -c 'sleep 0.05; echo "{\"metric\":\"a\",\"value\":100}" >&7' &"#;
     room.write("late.sh", line);
     let result = room.json(&few("12", &["--prepare", "sleep 0.02", "--metric", "a", "sh late.sh"]));
@@ -171,7 +173,8 @@ fn software_events_are_counted() {
 #[test]
 fn counters_that_are_lost_midway_come_back_with_the_next_launcher() {
     let room = Room::new();
-    // The fourth run kills the launcher, once: it is taken again by a new one, on which the events are counted anew.
+    // The fourth run kills the launcher once: it is repeated with a new launcher, which counts the
+    // events again.
     room.write("kill.sh", "echo x >> count; [ $(wc -l < count) = 4 ] && kill -9 $PPID; :\n");
     let result = room.json(&few("8", &["--counters", "page-faults", "sh kill.sh"]));
     let told = codes(&result);
@@ -221,7 +224,7 @@ fn a_metric_of_one_command_is_not_missing_from_the_other() {
 #[test]
 fn an_interrupted_load_is_no_failure_and_no_observation() {
     let room = Room::new();
-    // One run of the first block ends at once, the others never.
+    // One run of the first block ends immediately, the others never.
     room.write("load.sh", "mkdir first 2>/dev/null && exit; exec sleep 1000.5");
     let load =
         ["run", "--save", "x.assay", "-r", "3", "--warmup", "0", "--jobs", "3", "-i", "sh load.sh"];

@@ -1,5 +1,5 @@
-//! `assay ministat` against what the two programs of that name printed: standard output, standard error and exit status, byte for byte,
-//! also with a terminal as standard output.
+//! `assay ministat` against the output of the two programs of that name: standard output, standard
+//! error and exit status, byte for byte, also with a terminal as standard output.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -13,14 +13,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// The case whose recorded standard error also holds the rest of a warning of the shell that started the program.
+/// The case whose recorded standard error also contains the rest of a warning of the shell that
+/// started the program.
 const WITH_A_SHELL_S_WARNING: &str = "p-decimal-comma-locale";
 
 fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/ministat").join(name)
 }
 
-/// What came out of one run.
+/// The result of one run.
 #[derive(Debug, PartialEq, Eq)]
 struct Came {
     status: Option<i32>,
@@ -28,7 +29,7 @@ struct Came {
     stderr: String,
 }
 
-/// A directory of input files, called `data` as some cases expect; it goes away with the room around it.
+/// A directory of input files, called `data` as some cases expect; removed together with its room.
 struct Input {
     _room: TempDir,
     data: PathBuf,
@@ -40,7 +41,7 @@ impl Input {
     }
 }
 
-/// The input files in a directory of their own, with those that are made here.
+/// Copies the input files to a separate directory, with those that are generated here.
 fn input(from: &Path) -> Input {
     let room = TempDir::new().unwrap();
     let data = room.path().join("data");
@@ -74,7 +75,7 @@ fn command(case: &Value, flavour: &str, room: &Path) -> Command {
     command
 }
 
-/// Everything that is written to a terminal of this size, and how the command ended.
+/// Returns everything written to a terminal of this size, and how the command ended.
 fn on_terminal(mut command: Command, size: &Value) -> (Option<i32>, Vec<u8>, Vec<u8>) {
     let of =
         |key: &str, default: u64| u16::try_from(size[key].as_u64().unwrap_or(default)).unwrap();
@@ -84,7 +85,7 @@ fn on_terminal(mut command: Command, size: &Value) -> (Option<i32>, Vec<u8>, Vec
     let name = ptsname(&master, Vec::new()).unwrap();
     let name = Path::new(std::ffi::OsStr::from_bytes(name.as_bytes()));
     let terminal = File::options().read(true).write(true).open(name).unwrap();
-    // A line then ends as the program ended it.
+    // Lines then end as the program ended them.
     let mut modes = tcgetattr(&terminal).unwrap();
     modes.output_modes.remove(OutputModes::OPOST);
     tcsetattr(&terminal, OptionalActions::Now, &modes).unwrap();
@@ -92,10 +93,10 @@ fn on_terminal(mut command: Command, size: &Value) -> (Option<i32>, Vec<u8>, Vec
         Winsize { ws_row: of("rows", 24), ws_col: of("cols", 80), ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&terminal, size).unwrap();
     let mut child = command.stdout(terminal).stderr(Stdio::piped()).spawn().unwrap();
-    // The terminal is at its end when nobody has it open any more.
+    // The terminal reaches its end when no process has it open any more.
     drop(command);
     let mut shown = Vec::new();
-    // Linux ends it with an error, not with an end of file.
+    // On Linux that is an error, not an end of file.
     let _end = File::from(master).read_to_end(&mut shown);
     let mut said = Vec::new();
     child.stderr.take().unwrap().read_to_end(&mut said).unwrap();
@@ -136,7 +137,7 @@ fn cases(file: &Path) -> Vec<Value> {
     cases
 }
 
-/// Holds every case of a file to what was recorded; hands back how many there were.
+/// Checks every case of a file against the recording; returns the number of cases.
 fn hold(file: &Path, flavour: &str, data: &Path) -> usize {
     let room = input(data);
     let cases = cases(file);
@@ -201,7 +202,8 @@ fn a_link_of_its_name_is_the_classic_too() {
             .unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    // The middle of two is the sign of 2025, the upper of them that of 2015.
+    // The median of an even number shows the 2025 version; the upper one of the middle two, that of
+    // 2015.
     fs::write(room.path().join("even"), "1\n2\n3\n4\n").unwrap();
     let row = |median| {
         format!("x   4             1             4 {median:>13}           2.5     1.2909944\n")

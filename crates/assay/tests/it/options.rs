@@ -135,7 +135,7 @@ fn a_shell_runs_what_needs_one() {
     room.run(&["run", "--no-save", "--shell=no-such-shell", line])
         .ends(2)
         .complains("no-such-shell");
-    // hyperfine's way to do without a shell is the only way here, and is said in vain.
+    // hyperfine's option for no shell is accepted, although there is none by default here.
     room.run(&["run", "--no-save", "-r", "1", "-N", "true"]).ends(0);
 }
 

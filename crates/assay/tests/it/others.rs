@@ -1,11 +1,11 @@
-//! Verbs of other programs, `assay-NAME`, found on PATH or beside the binary.
+//! Verbs of other programs, `assay-NAME`, found on PATH or in the directory of the binary.
 
 use crate::room::{Ended, Room, finish};
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// Answers the two questions, and otherwise says what it was given.
+/// Answers the two questions, and otherwise prints its arguments.
 const TOY: &str = r#"#!/bin/sh
 case "$1" in
 --assay-about) echo "Play with it"; echo "at length"; exit ;;
@@ -79,7 +79,7 @@ fn help_lists_other_programs_with_what_they_say_of_themselves() {
     }
     let help = run(&room, &[]).ends(2).stderr;
     assert!(help.contains("  toy      Play with it\n"), "{help}");
-    // The verbs of this program can't be replaced.
+    // The verbs of this program cannot be replaced.
     let verb = run(&room, &["run", "--help"]).ends(0);
     assert!(verb.stdout.contains("Usage: assay run"), "{}", verb.stdout);
     let without = room.run(&["--help"]).ends(0).stdout;
@@ -92,7 +92,7 @@ fn an_unknown_verb_is_told_what_is_near() {
     run(&room, &["gadgets"]).ends(2).complains("similar subcommands exist: 'gate', 'gadget'");
     run(&room, &["comparr"]).ends(2).complains("a similar subcommand exists: 'compare'");
     run(&room, &["help", "gadgets"]).ends(2).complains("gadgets");
-    // A path is no name.
+    // A path is not a name.
     run(&room, &["../assay-gadget"]).ends(2).complains("unrecognized subcommand");
 }
 
@@ -132,7 +132,7 @@ fn completions_join_other_programs() {
         let script = run(&room, &["completions", shell]).ends(0).stdout;
         assert!(script.contains("toy") && script.contains("_assay-toy() {"), "{shell}: {script}");
     }
-    // What bash makes of it: the name after `assay`, and what the program's own script says after that.
+    // bash completes the name after `assay`, and after that the program's own script applies.
     let line = "command -v bash > /dev/null || exit 0; \"$ASSAY\" completions bash > c; bash -c '
         . ./c
         try() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
@@ -143,7 +143,7 @@ fn completions_join_other_programs() {
     if !said.stdout.is_empty() {
         assert_eq!(said.stdout, "toy\nword-- after---wh\n--threshold\n\nvoluntary_switches\n");
     }
-    // The others say so, if their shells are here.
+    // The other shells check their scripts, if installed.
     let line = "! command -v zsh > /dev/null || { \"$ASSAY\" completions zsh > c; zsh -n c; }
         ! command -v fish > /dev/null || { \"$ASSAY\" completions fish > c; fish -n c; }";
     assert_eq!(on_path(&room, room.shell(line)).ends(0).stderr, "");

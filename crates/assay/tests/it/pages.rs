@@ -1,4 +1,5 @@
-//! `assay history site` and `serve`: pages that a real browser opens from the disk, and the same pages from a server that answers its owner alone.
+//! `assay history site` and `serve`: pages that a real browser opens from the disk, and the same
+//! pages from a server that answers only its owner.
 
 use crate::browser::{browsed, chromium, on_a_phone};
 use crate::room::{Room, finish, start, until};
@@ -7,12 +8,13 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// What a name must not be able to do.
+/// A name that tries to run a script.
 const HOSTILE: &str =
     r#"</script><img src=x onerror=document.body.dataset.ran=1>'\"&\u2028\u202e/../x"#;
 const RUNS: u32 = 24;
 
-/// A store of runs of three benchmarks, of which the first takes a tenth longer from the middle on.
+/// Returns a store with runs of three benchmarks, of which the first takes a tenth longer from the
+/// middle on.
 fn recorded() -> Room {
     let room = Room::new();
     let mut line = String::new();
@@ -48,14 +50,14 @@ fn recorded() -> Room {
     room
 }
 
-/// The path of the page of a benchmark, from its link on the first page.
+/// Returns the path of a benchmark's page, from its link on the first page.
 fn page_of(room: &Room, name: &str) -> String {
     let overview = room.read("out/index.html");
     let (before, _) = overview.split_once(&format!(".html\">{name}")).expect("a link");
     format!("out/{}.html", before.rsplit('"').next().unwrap())
 }
 
-/// Appends a script to a page; it stands in a file, since the pages allow no others.
+/// Adds a script to a page, in a file, because the pages allow no others.
 fn with_script(room: &Room, page: &str, script: &str) {
     room.write("out/data/test.js", script);
     let up = if page.contains("/benchmarks/") { "../" } else { "" };
@@ -101,12 +103,12 @@ fn a_browser_opens_the_pages_from_the_disk_draws_zooms_and_follows_a_run_to_its_
         browsed(&browser, &here, &["--dump-dom", "--window-size=1200,900"], &room.path(&page));
     let consoles: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
     assert!(consoles.len() == 1 && consoles[0].contains("zoomed to "), "{said}");
-    // The click led to the run beside the one before it.
+    // The click led to a comparison of the run with the previous one.
     assert!(dom.contains("data-page=\"compare\""), "{dom}");
     assert_eq!(attribute(&dom, "data-drawn"), "3");
     assert!(dom.contains(" beside r"), "{dom}");
     assert!(!dom.contains("data-ran") && !dom.contains("<img"), "{dom}");
-    // Every page opens without a word of complaint, and names do nothing.
+    // Every page opens without an error, and names have no effect.
     for (name, drawn) in [
         ("out/index.html", None),
         ("out/machines.html", None),
@@ -144,7 +146,8 @@ fn the_pages_say_without_scripts_what_changed_and_stay_small() {
         "{page}"
     );
     assert_eq!(page.matches("compare.html#a=").count(), 23 + 1);
-    // Names of files are safe, whatever benchmarks are called, and nothing of a name is markup or leaves its script.
+    // File names are safe, whatever benchmarks are called, and no part of a name is markup or
+    // leaves its script.
     let mut bytes = 0;
     for directory in ["out/benchmarks", "out/data"] {
         for entry in fs::read_dir(room.path(directory)).unwrap() {
@@ -167,7 +170,7 @@ fn the_pages_say_without_scripts_what_changed_and_stay_small() {
     }
     // Two metrics of three benchmarks in 24 runs, twice, and the names of all of them.
     assert!(bytes < 2 * 24 * 6 * 40 + 12_000, "{bytes}");
-    // What is gone goes from the pages, too; what is not ours is not touched.
+    // Removed benchmarks disappear from the pages as well; other files are not touched.
     finish(room.shell("$ASSAY history alias BM_Sort/8 BM_Sort --store s.db --project p && $ASSAY history site out -q --store s.db --project p"))
         .ends(0);
     let pages = fs::read_dir(room.path("out/benchmarks")).unwrap().count();
@@ -187,7 +190,7 @@ fn a_phone_shows_the_whole_width_of_the_pages() {
     let Some(browser) = chromium() else { return };
     let room = recorded();
     for page in ["out/index.html".to_owned(), page_of(&room, "BM_Copy")] {
-        // A page within a page from the disk has no style sheet of its own.
+        // A page in a frame, loaded from the disk, does not load its own style sheet.
         let style = room.read("out/assets/site.css");
         let text = room.read(&page).replace("</head>", &format!("<style>{style}</style></head>"));
         let text = text.replace("Content-Security-Policy", "nothing");
@@ -201,7 +204,7 @@ fn a_phone_shows_the_whole_width_of_the_pages() {
     }
 }
 
-/// What a server answers: its status line with the headers, and the body.
+/// Returns a server's response: its status line with the headers, and the body.
 fn asked(address: &str, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
@@ -230,7 +233,7 @@ fn a_server_makes_the_same_pages_of_what_is_there_now_and_answers_nobody_else() 
         "{head}"
     );
     assert!(body.contains("24 runs of 24 revisions"));
-    // The data are those of the files.
+    // The data are equal to those of the files.
     let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<_>>();
     let mut compared = 0;
     for entry in fs::read_dir(room.path("out/data")).unwrap() {

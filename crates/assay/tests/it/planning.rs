@@ -1,9 +1,9 @@
-//! Plans: numbers as R gives them, pilots, and what is told when too little is given.
+//! Plans: numbers as in R, pilots, and errors if too little is given.
 
 use crate::room::{Room, data};
 use serde_json::Value;
 
-/// Ends like the published number, but for a relative error.
+/// Asserts that a number equals the published one within a relative error.
 fn close(ours: &Value, expected: f64, tolerance: f64) {
     let ours = ours.as_f64().unwrap_or(f64::NAN);
     assert!((ours / expected - 1.0).abs() <= tolerance, "{ours} instead of {expected}");
@@ -150,13 +150,13 @@ fn what_this_machine_can_tell_makes_minutes_of_a_percentage() {
     }
     std::fs::create_dir_all(room.path("state/assay")).unwrap();
     room.write("state/assay/calibration.json", &kept.to_string());
-    // Half of what it can tell in a minute takes four minutes.
+    // Half of what is detectable in a minute takes four minutes.
     let asked = ["plan", "--delta", "1%", "--sd", "3%"];
     room.run(&asked).ends(0).shows("time: about 4 min of `assay run A B` here").shows("2026-01-02");
     let here = room.json(&asked)["here"].clone();
     assert_eq!(here["in_a_minute"], 0.02);
     close(&here["seconds"], 240.0, 1e-9);
-    // That of another machine says nothing about this one.
+    // A calibration of another machine says nothing about this one.
     kept["hostname"] = "elsewhere".into();
     room.write("state/assay/calibration.json", &kept.to_string());
     room.run(&asked).ends(0).shows("`assay calibrate` which");

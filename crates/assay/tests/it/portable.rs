@@ -1,20 +1,21 @@
-//! The portable runner, forced on Linux: what it does is what the launcher does, and what it does not do is said.
+//! The portable runner, forced on Linux: it behaves like the launcher, and reports what it does not
+//! support.
 
 use crate::room::{Room, codes, endless, finish, processes_of, start, until};
 use crate::{benching, bisecting, gating_confirmed};
 use std::process::Command;
 
-/// How it begins what it says of itself, before anything is measured.
+/// Beginning of its message before anything is measured.
 const SAID: &str = "note: measured by the portable runner: it counts no events";
 
-/// `assay` with arguments, by the portable runner.
+/// Returns an `assay` command with arguments that uses the portable runner.
 fn assay(room: &Room, arguments: &[&str]) -> Command {
     let mut command = room.assay(arguments);
     command.env("ASSAY_RUNNER", "portable");
     command
 }
 
-/// Tests of these files hold alike, but for those that are about the launcher itself.
+/// The tests of these files pass with it as well, except those about the launcher itself.
 #[test]
 fn commands_and_interruptions_by_the_portable_runner() {
     let mut again = Command::new(std::env::current_exe().unwrap());
@@ -45,7 +46,7 @@ fn what_it_does_not_do_is_said_before_and_after_and_the_record_names_it() {
     for name in ["wall", "cpu", "max_rss"] {
         assert!(metrics[name]["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{name}");
     }
-    // What was measured by another is compared with a warning.
+    // Comparing measurements of different runners gives a warning.
     room.run(&["run", "--save", "t.assay", "-r", "3", "true"]).ends(0);
     assert_eq!(room.records("t.assay", "environment")[0]["runner"], "launcher");
     let compared = room.json(&["compare", "s.assay", "t.assay"]);
@@ -69,7 +70,7 @@ fn two_builds_are_measured_and_a_record_is_repeated() {
     let again = finish(assay(&room, &["repeat", "--no-save", "--json", "r.assay"]));
     let report = again.ends(0).complains(SAID).json();
     assert_eq!(report["now"]["blocks"], 4, "{report:#}");
-    // A record asks for what only the launcher sets.
+    // The record needs settings that only the launcher supports.
     let refused = finish(assay(&room, &["repeat", "--no-save", "n.assay"]));
     refused.ends(2).complains("--nice: the portable runner counts no events");
 }
@@ -91,7 +92,7 @@ fn a_commit_is_found_and_an_alarm_is_confirmed() {
     let mut gate = assay(&room, &words);
     gate.env("XDG_CACHE_HOME", room.path("cache"));
     let json = finish(gate).complains(SAID).complains("confirming `BM_One`").json();
-    // How sure it gets in that time depends on the machine.
+    // The certainty reached in that time depends on the machine.
     assert!(json["benchmarks"][0]["confirmation"]["verdict"].is_string(), "{json:#}");
     assert!(codes(&json).contains(&"PORTABLE_RUNNER"), "{json:#}");
 }

@@ -1,12 +1,12 @@
-//! `assay profile` from outside: files read, written and compared, and real programs under the real samplers. A sampler that is not
-//! installed has its tests skipped, which they say.
+//! `assay profile` from outside: files read, written and compared, and real programs under the real
+//! samplers. Tests of a sampler that is not installed are skipped and report that.
 
 use crate::room::{Room, endless, finish, is_alive, processes_of, start, until};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Works on words and numbers; GC.start makes the collector's share certain.
+/// Works on words and numbers; GC.start ensures a share for the collector.
 const RUBY: &str = "def words(n)\n  s = +\"\"\n  n.times { |i| s << \"item #{i},\" }\n  s.split(\",\").sort.size\nend\n\
 def numbers(n)\n  t = 0\n  i = 0\n  while i < n\n    t += i * i % 7\n    i += 1\n  end\n  t\nend\n\
 (ARGV[0] || 4).to_i.times { words(10_000); numbers(200_000); GC.start }\nexit((ARGV[1] || 0).to_i)\n";
@@ -35,7 +35,7 @@ pub(crate) fn stackprof_is_here() -> bool {
     here
 }
 
-/// perf, if it is there and may sample.
+/// Returns true if perf is installed and may sample.
 fn perf_works() -> bool {
     let room = Room::new();
     let data = room.path("perf.data").display().to_string();
@@ -62,7 +62,7 @@ fn perf_works() -> bool {
     here
 }
 
-/// The directory of py-spy: that of the tests' own Python environment, or wherever it is in PATH.
+/// Returns the directory of py-spy: that of the tests' own Python environment, or the one on PATH.
 pub(crate) fn py_spy() -> Option<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/runtimes/python/bin");
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn py_spy() -> Option<PathBuf> {
     found
 }
 
-/// A compiled program, with frame pointers and symbols.
+/// Returns a compiled program, with frame pointers and symbols.
 fn compiled(room: &Room) -> String {
     room.write("w.c", C);
     let built = room.path("w").display().to_string();
@@ -140,12 +140,12 @@ fn lines_are_counted_where_a_profile_knows_them() {
 fn what_a_waiting_server_did_is_held_against_the_kernels_count() {
     let Some(samplers) = py_spy() else { return };
     let room = Room::new();
-    // Four threads that move now and then, which is when they are taken for running.
+    // Four threads that are active occasionally, which is when they seem to be running.
     room.write("w.py", "import time\nfrom concurrent.futures import ThreadPoolExecutor as P\np = P(4)\nfor _ in range(4): p.submit(time.sleep, 0.01)\nwhile True:\n    p.submit(int)\n    time.sleep(0.02)\n");
     let mut server = Command::new("python3").arg(room.path("w.py")).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
     let process = server.id().to_string();
-    // Of the kernel, in ticks of 10 ms.
+    // From the kernel, in ticks of 10 ms.
     let had = || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -158,7 +158,7 @@ fn what_a_waiting_server_did_is_held_against_the_kernels_count() {
     let counted = had() - before;
     server.kill().unwrap();
     server.wait().unwrap();
-    // Where every thread only waited there is no profile, and py-spy may not be allowed to look.
+    // If every thread only waited there is no profile, and py-spy may lack permission.
     if done.stdout.is_empty() {
         let words = ["only waited: the kernel counted", "sampled nothing", "may not look"];
         assert!(words.iter().any(|words| done.stderr.contains(words)), "{}", done.stderr);
@@ -177,7 +177,7 @@ fn gos_own_tool_reads_what_is_written_for_pprof() {
     let room = Room::new();
     room.run(&["profile", &sample("stackprof.json"), "-o", "out.pb.gz"]).ends(0);
     let file = room.path("out.pb.gz").display().to_string();
-    // With its own home, where what it has compiled is kept.
+    // It keeps its own home directory, which contains its build cache.
     let shown = Command::new("go").args(["tool", "pprof", "-top", &file]).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("Type: wall"), "{shown}");
@@ -290,7 +290,7 @@ fn a_process_that_has_ended_is_none() {
     let room = Room::new();
     let mut ended = Command::new("true").spawn().unwrap();
     until("it has ended", || !is_alive(ended.id()));
-    // It is still in the table, since nobody has asked how it ended.
+    // It is still in the process table, because it was not waited for.
     room.run(&["profile", "--pid", &ended.id().to_string()]).ends(2).complains("it may have ended");
     ended.wait().unwrap();
 }
@@ -300,7 +300,7 @@ fn a_sampler_that_is_missing_comes_with_its_install_line() {
     let room = Room::new();
     room.write("python3", "#!/bin/sh\nexit 0\n");
     finish(room.shell("chmod +x python3")).ends(0);
-    // Nothing but this directory is searched.
+    // Only this directory is searched.
     finish(room.shell("PATH=. $ASSAY profile './python3 x.py'"))
         .ends(2)
         .complains("pip install py-spy");
@@ -363,7 +363,7 @@ fn a_program_is_sampled_as_often_as_was_asked_and_an_interruption_keeps_the_runs
     room.write("w.rb", &format!("require './log'\n{RUBY}"));
     let found = room.json(&["profile", "ruby w.rb 3", "--runs", "3"]);
     assert_eq!((&found["runs"], room.read("log").lines().count()), (&3.into(), 3));
-    // The fifth run of all is one that would never end.
+    // The fifth run would never end.
     let endless = "loop {} if File.readlines('log').size > 4\n";
     room.write("w.rb", &format!("require './log'\n{endless}{RUBY}"));
     let assay = start(room.assay(&["profile", "ruby w.rb 3", "--runs", "3", "--json"]));
@@ -375,7 +375,7 @@ fn a_program_is_sampled_as_often_as_was_asked_and_an_interruption_keeps_the_runs
     assert_eq!(room.read("log").lines().count(), 5);
 }
 
-/// The program has said its number and started a child; both are gone when `assay` is killed.
+/// The program wrote its pid and started a child; both are gone after `assay` is killed.
 fn killing_assay_ends(room: &Room, line: &str, sleeper: &str) {
     let assay = start(room.shell(&format!("exec {line}")));
     until("the program is at work", || {
@@ -475,7 +475,7 @@ fn a_python_program_has_its_functions() {
     assert!(function(&found, "numbers")["flat"]["estimate"].as_f64().unwrap() > 0.3);
 }
 
-/// A parent that waits, and children that work; it ends with status 3.
+/// A parent that waits, and children that work; it exits with status 3.
 const PARENT: &str = "import subprocess, sys\n\
 def wait():\n    for _ in range(2):\n        subprocess.run([sys.executable, 'child.py'])\n\
 wait()\nsys.exit(3)\n";
@@ -497,7 +497,7 @@ fn children_of_a_python_program_are_sampled_and_its_status_and_cpu_time_are_its_
     let found = ended.json();
     assert!(function(&found, "heavy")["flat"]["estimate"].as_f64().unwrap() > 0.5, "{found:#}");
     assert!(ended.stdout.contains("exited with status 3"), "{found:#}");
-    // Two children of half a second each, and what it takes to start Python three times.
+    // Two children of half a second each, plus starting Python three times.
     let total = found["amount"].as_f64().unwrap();
     assert!((1.0..1.6).contains(&total), "{total}");
     let names = found["functions"].to_string();

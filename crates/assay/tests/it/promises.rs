@@ -1,4 +1,5 @@
-//! What docs/reference/stability.md promises and is seen from outside: what a binary says of itself, and that it speaks to nobody.
+//! Externally visible promises of docs/reference/stability.md: what a binary reports about itself,
+//! and that it makes no connections.
 
 use crate::room::{Room, data, finish};
 use std::process::Command;
@@ -25,7 +26,8 @@ fn a_binary_says_what_it_is() {
     room.run(&["--verbose"]).ends(2);
 }
 
-/// No telemetry, no update check: nothing that leads to another machine is ever opened, nor asked for by name.
+/// No telemetry, no update check: no connection to another machine is opened, and no name is looked
+/// up.
 #[test]
 fn what_measures_and_compares_opens_no_connection() {
     let traces = Command::new("strace").args(["-o", "/dev/null", "true"]).output();

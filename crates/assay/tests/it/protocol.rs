@@ -9,7 +9,8 @@ use std::io::Write;
 const DOCUMENTED: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/concepts/four-step-check.in");
 
-/// What the protocol prints, started beside the files so that their names are short.
+/// Returns what the protocol prints, started in the directory of the files so that their names are
+/// short.
 fn shown(directory: &str, columns: usize, arguments: &[&str]) -> String {
     let room = Room::new();
     let mut command = room.assay(&[&["compare", "--rigorous"], arguments].concat());
@@ -56,7 +57,7 @@ fn json_for_programs() {
     let names: Vec<&str> =
         chain["steps"].as_array().unwrap().iter().map(|s| s["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["validity", "power", "test", "effect"]);
-    // The protocol's shift is that of the comparison beside it.
+    // The protocol's shift is that of the corresponding comparison.
     let effect = &chain["steps"][3]["numbers"];
     assert_eq!(effect["hodges_lehmann"], report["comparisons"][0]["shift"]["estimate"]);
     assert!(chain["sentence"].as_str().is_some_and(|s| s.contains("new takes")));
@@ -199,7 +200,7 @@ fn a_table_of_subjects_has_no_place_for_the_protocol() {
     let refused = room.run(&["compare", "--rigorous", &old, &new, "--export", "p.csv"]).ends(2);
     assert!(refused.stderr.contains("--export p.csv") && refused.stderr.contains(".md or .json"));
     assert!(!room.path("p.csv").exists());
-    // The samples themselves are another thing.
+    // Exporting the samples themselves is possible.
     room.run(&["compare", "--rigorous", &old, &new, "--export", "p.samples.csv"]).ends(0);
     assert!(!room.read("p.samples.csv").is_empty());
 }
@@ -232,7 +233,7 @@ fn the_page_draws_and_cites_what_the_protocol_did() {
     }
     assert!(!methods.contains("BCa") && !page.contains("four in five"));
     assert!(page.contains("the rank test would find 90 %"), "the power plot has another power");
-    // The claim is bold, and not the numbers in brackets behind it.
+    // The claim is bold, but not the numbers in parentheses after it.
     let conclusion = page.split("<p class=\"conclusion\"><strong>").nth(1).unwrap();
     let (bold, rest) = conclusion.split_once("</strong>").unwrap();
     assert!(bold.starts_with("One may publish: ") && !bold.contains('('), "{bold}");
@@ -250,10 +251,11 @@ fn what_was_found_about_the_file_is_told_below_the_sentence() {
     assert!(after.contains("warning: ") && after.contains("cut.assay"), "{after}");
 }
 
-/// The protocol on one of the files of the published series, in its author's order of steps.
+/// Returns the protocol of one of the files of the published series, in its author's order of
+/// steps.
 fn published(name: &str) -> Option<Value> {
     let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
-        // Not by `eprintln!`: the harness would keep that to itself.
+        // `eprintln!` would be captured by the test harness.
         let mut stderr = std::io::stderr();
         writeln!(stderr, "skipped: ASSAY_TEST_DATA is not set").unwrap();
         return None;
@@ -305,7 +307,8 @@ fn a_published_result_passes_every_step_with_its_numbers() {
 #[test]
 fn published_data_that_its_author_found_dependent_is_judged_by_what_is_left_of_it() {
     let Some(chain) = published("part5-data-ni.csv.gz") else { return };
-    // The author stopped here. Some 400 independent values are left, and a difference 470 times the threshold: they can tell.
+    // The author stopped here. About 400 independent values are left, which is enough for a
+    // difference of 470 times the threshold.
     assert_eq!((&chain["outcome"], &chain["stopped_at"]), (&"warning".into(), &Value::Null));
     let validity = &chain["steps"][0];
     assert_eq!(validity["status"], "warning");

@@ -1,10 +1,10 @@
-//! Files that `assay compare` is given: good ones in several forms, and every kind of bad one.
+//! Input files of `assay compare`: valid ones in several forms, and every kind of invalid one.
 
 use crate::room::{Room, codes, data};
 use std::io::Write;
 use std::process::Stdio;
 
-/// A sample file as a run writes it: two subjects in four blocks.
+/// Writes a sample file like that of a run: two subjects in four blocks.
 fn recorded(room: &Room) {
     let common = ["run", "--save", "s.assay", "-r", "4", "--seed", "5", "-n", "a", "-n", "b"];
     room.run(&[&common[..], &["true", "true"]].concat()).ends(0);
@@ -15,7 +15,7 @@ fn a_file_that_is_not_there_gets_a_suggestion() {
     let room = Room::new();
     room.write("results.txt", "1\n2\n");
     room.run(&["compare", "result.txt"]).ends(2).complains("`results.txt`");
-    // The files of a directory are recordings of one side; one without files is none.
+    // The files of a directory are recordings of one side; a directory without files is an error.
     room.run(&["compare", "."]).ends(0);
     std::fs::create_dir(room.path("none")).unwrap();
     room.run(&["compare", "none"]).ends(2).complains("directory");
@@ -58,7 +58,7 @@ fn a_file_that_breaks_off_anywhere_is_read_as_far_as_it_goes() {
         let result = room.json(&["compare", "cut.assay"]);
         let read = result["descriptions"].as_array().unwrap().iter();
         let read: u64 = read.map(|s| s["observations"].as_u64().unwrap()).sum();
-        // A record that lacks nothing but its newline is as good as any.
+        // A record that lacks only its newline is valid.
         assert!(
             read == whole as u64 || read == whole as u64 + 1,
             "{whole} observations, {read} read"
@@ -144,7 +144,7 @@ fn one_value_that_go_assumes_to_be_exact_decides() {
     let unit = "Unit text-bytes assume=exact\n";
     room.write("old.txt", &text(100, unit));
     room.write("new.txt", &text(105, unit));
-    // As benchstat has it: `100.0 ± 0%  105.0 ± 0%  +5.00% (n=1)`.
+    // As in benchstat: `100.0 ± 0%  105.0 ± 0%  +5.00% (n=1)`.
     let screen = room.run(&["compare", "old.txt", "new.txt"]).ends(0).stdout;
     assert!(screen.contains("has a 5.0 % higher text-bytes"), "{screen}");
     room.run(&["convert", "--to", "go", "old.txt", "-o", "again.txt"]).ends(0);
@@ -236,7 +236,7 @@ fn a_file_of_no_known_format_is_answered_with_what_it_is_and_what_is_known() {
     room.write("page", "<!doctype html>\n<html><body>1</body></html>\n");
     room.run(&["describe", "page"]).ends(2).complains("is an HTML page; that is no known format");
     room.run(&["describe", "page"]).ends(2).complains("\n  JSON of  hyperfine (1.x, 2.x), pyperf");
-    // A directory is read as its files, in the order of their names.
+    // A directory is read as its files, sorted by name.
     room.run(&["describe", "."]).ends(2).complains("`./page` is an HTML page");
     std::fs::create_dir(room.path("none")).unwrap();
     let refused = room.run(&["describe", "none"]).ends(2);

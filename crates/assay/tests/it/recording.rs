@@ -1,4 +1,4 @@
-//! What is kept of a run, where, and what happens when it cannot be.
+//! The parts of a run that are kept, where they are, and errors in keeping them.
 
 use crate::room::{Room, codes, finish};
 use std::fs;
@@ -77,17 +77,18 @@ fn a_full_disk_is_reported_and_the_verdict_is_still_shown() {
 #[test]
 fn a_disk_that_fills_while_measuring_keeps_what_fitted() {
     let room = Room::new();
-    // In blocks of 512 B: room for the launcher, which lives in a file in memory, and for some observations.
+    // In blocks of 512 B: space for the launcher, which is in a memory file, and for some
+    // observations.
     let line = "ulimit -f 200; \"$ASSAY\" run --save s.assay --runs 600 --warmup 0 true";
     finish(room.shell(line)).ends(2).complains("could not be saved").shows("'true' takes");
-    // What fitted may end with a record whose line feed did not.
+    // The last complete record may lack its line feed.
     let text = room.read("s.assay");
     let records = text.lines().filter_map(|line| serde_json::from_str(line).ok());
     let whole = records.filter(|record: &serde_json::Value| record["kind"] == "obs").count();
     assert!((1..600).contains(&whole), "{whole} were recorded");
     let result = room.json(&["compare", "s.assay"]);
     assert_eq!(result["descriptions"][0]["observations"], whole);
-    // The disk may have been full just between two records.
+    // The disk may have been full exactly between two records.
     let breaks_off =
         text.lines().last().is_some_and(|l| serde_json::from_str::<serde_json::Value>(l).is_err());
     let found = codes(&result);

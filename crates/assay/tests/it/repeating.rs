@@ -1,11 +1,11 @@
-//! `assay repeat`: the same experiment again, and what became of its result.
+//! `assay repeat`: the same experiment again, and whether its result was confirmed.
 
 use crate::room::Room;
 use serde_json::Value;
 
 const BLOCKS: [&str; 4] = ["-r", "12", "--warmup", "0"];
 
-/// Two programs of which one sleeps longer; each writes into a log that it ran.
+/// Two programs, one of which sleeps longer; each logs that it ran.
 fn scripts(room: &Room, first: &str, second: &str) {
     room.write("a.sh", &format!("echo a >> log; sleep {first}"));
     room.write("b.sh", &format!("echo b >> log; sleep {second}"));
@@ -34,13 +34,14 @@ fn a_result_that_holds_is_confirmed_and_its_record_can_be_repeated_again() {
     assert_ne!(report["now"]["plan"]["seed"], 5);
     let one = result(&report);
     assert_eq!((&one["of"], &one["against"]), (&"sh b.sh".into(), &"sh a.sh".into()));
-    // Busy machines make sizes differ; that they contradict each other they can't.
+    // On busy machines sizes differ, but they cannot contradict each other.
     assert!(["confirmed", "not_confirmed"].contains(&one["status"].as_str().unwrap()), "{one}");
     assert!(one["effect_ratio"].as_f64().unwrap() > 0.2);
     assert!(one["then"]["estimate"].as_f64().unwrap() < 0.9);
     assert_eq!(report["differences"], Value::Array(Vec::new()));
     assert_eq!(report["repeated"]["file"], "x.assay");
-    // What was recorded is a run like any other: it says the same when it is compared, and goes again.
+    // The recording is a run like any other: comparing it gives the same result, and it can be
+    // repeated.
     assert_eq!(room.json(&["compare", "y.assay"])["comparisons"], report["now"]["comparisons"]);
     let once_more = room.json(&["repeat", "--no-save", "-r", "3", "--seed", "9", "y.assay"]);
     assert_eq!(once_more["now"]["blocks"], 3);
@@ -73,8 +74,8 @@ fn another_program_contradicts_and_is_named() {
 #[test]
 fn a_program_alone_has_its_median_held_against_the_old_one() {
     let room = Room::new();
-    // Times of a busy machine may be so correlated that their median has no interval. These numbers are spread evenly, in an
-    // order without a trend.
+    // Times on a busy machine may be so correlated that their median has no interval. These numbers
+    // are spread evenly, in an order without a trend.
     let prints = |room: &Room, whole: u32| {
         let count = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) >n";
         room.write("a.sh", &format!("{count}; echo {whole}.$(((n * 37) % 89 + 10))"));
@@ -142,7 +143,7 @@ fn what_can_not_be_repeated_says_why() {
     let make = room.shell("chmod +x tool && $ASSAY run -r 4 --save x.assay ./tool && rm tool");
     crate::room::finish(make).ends(0);
     room.run(&["repeat", "x.assay"]).ends(2).complains("tool");
-    // Nothing is written over what is to be repeated.
+    // The repeated file is not overwritten.
     room.run(&["repeat", "--save", "x.assay", "x.assay"]).ends(2).complains("a file of its own");
     let text = room.read("x.assay");
     let foreign = text.replace("\"run\",\"-r\"", "\"load\",\"-r\"");

@@ -1,6 +1,7 @@
 //! `--report` and `--plots` through the real binary, and the page in a real browser, offline.
 //!
-//! The browser is a headless Chromium, which `make test` installs where it can; without one its tests say that they are skipped.
+//! The browser is a headless Chromium, which `make test` installs where possible; without it, these
+//! tests report that they are skipped.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "this is a test")]
 
 use crate::browser;
@@ -19,7 +20,7 @@ fn assay(directory: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A directory with two recordings of so many numbers.
+/// Returns a directory with two recordings of `count` numbers.
 fn recordings(count: u32) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (name, factor) in [("old.txt", 10.0), ("new.txt", 9.5)] {
@@ -88,7 +89,7 @@ fn a_report_and_plots_are_written_beside_the_screen() {
             fs::read(path.join(format!("plots/all/{name}.png"))).unwrap().starts_with(b"\x89PNG")
         );
     }
-    // Nothing half-written stays.
+    // No partially written file is left.
     assert!(
         fs::read_dir(path).unwrap().all(|e| !e
             .unwrap()
@@ -147,7 +148,7 @@ fn a_run_has_a_report_with_its_environment_and_its_command() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    // The same page can be had of the recording.
+    // The recording gives the same page.
     let again = assay(path, &["compare", "r.assay", "--report", "again.html"]);
     assert!(again.status.success());
     let again = fs::read_to_string(path.join("again.html")).unwrap();
@@ -180,7 +181,7 @@ fn a_comparison_has_a_page_that_shows_each_side_by_itself_too() {
     for part in ["<h3>old</h3>", "<h3>new</h3>", "over time", "dependence", "lognormal", " ms"] {
         assert!(compared.contains(part), "{part}: {compared}");
     }
-    // It says the same as the page of a description.
+    // It has the same content as the page of a description.
     let run =
         assay(path, &["describe", "--unit", "ms", "old.txt", "new.txt", "--report", "alone.html"]);
     assert!(run.status.success());
@@ -292,7 +293,7 @@ fn the_page_is_drawn_in_light_and_dark_and_prints() {
         );
         fs::read(file).unwrap()
     };
-    // 0 is dark, 1 is light, as Chromium counts.
+    // In Chromium 0 is dark and 1 is light.
     assert_ne!(picture("dark.png", "0"), picture("light.png", "1"));
     let file = directory.path().join("out.pdf");
     browsed(
@@ -370,14 +371,15 @@ fn a_page_shows_neither_where_files_lie_nor_secrets_unless_asked_to() {
     let place = path.display().to_string();
     assert!(!page.contains(&place) && !page.contains("hunter2"));
     assert!(page.contains("…/copy --token=…"));
-    // Numbers of the machine have units, and the page explains its words.
+    // Numbers of the machine have units, and the page explains its terms.
     assert!(page.contains("<th scope=\"row\">memory total</th><td>") && page.contains("GiB</td>"));
     assert!(page.contains("<dt id=\"word-wall-time\">Wall time</dt>"));
     let page = measured(&["--unredacted"]);
     assert!(page.contains(&place) && page.contains("hunter2"));
 }
 
-/// A recording of a suite of three tests of two files, of which the last failed; their names are told and their times in seconds.
+/// Writes a recording of a suite of three tests in two files, given by names and times in seconds;
+/// the last one failed.
 fn recorded_suite(directory: &Path, tests: [(&str, &str, f64); 3]) {
     use assay_data::samples::{BEGAN, WHOLE_SUITE};
     use assay_data::{Metric, Observation, Outcome, Row, Samples, Subject, Unit};

@@ -1,10 +1,10 @@
-//! `--resume`: a run that goes on is the run that it would have been, or it is refused.
+//! `--resume`: a continued run equals the run that it would have been, or it is rejected.
 
 use crate::room::{Room, codes};
 
 const RUN: [&str; 8] = ["run", "--save", "x.assay", "-r", "9", "--seed", "5", "--warmup=0"];
 
-/// A recorded run of nine blocks of which only some observations are left, as a crash leaves it.
+/// Writes a recorded run of nine blocks with only some observations left, as after a crash.
 fn broken_off(room: &Room, observations: usize) {
     room.run(&[&RUN[..], &["sh a.sh", "sh b.sh"]].concat()).ends(0);
     let text = room.read("x.assay");
@@ -14,7 +14,7 @@ fn broken_off(room: &Room, observations: usize) {
         kept <= observations && !line.starts_with("{\"kind\":\"stop\"")
     });
     let text: Vec<&str> = lines.collect();
-    // The last line breaks off, too.
+    // The last line is cut off as well.
     room.write("x.assay", &format!("{}\n{{\"kind\":\"obs\",\"subj", text.join("\n")));
 }
 
@@ -32,7 +32,7 @@ fn a_run_that_was_killed_goes_on_where_it_was() {
     let result = room.json(&["run", "--resume", "x.assay"]);
     assert_eq!(result["blocks"], 9);
     assert!(codes(&result).contains(&"RESUMED"), "{:?}", codes(&result));
-    // No warm-up was asked for, so eleven runs are what was lacking.
+    // No warm-up was requested, so eleven runs were missing.
     assert_eq!(room.read("log").lines().count() - before, 11);
     assert_eq!(room.records("x.assay", "obs").len(), 18);
     let again = room.json(&["compare", "x.assay"]);
@@ -92,7 +92,7 @@ fn a_run_that_is_resumed_twice_loses_nothing_and_says_things_once() {
     scripts(&room);
     broken_off(&room, 7);
     let again = ["run", "--resume", "x.assay", "--time", "0.000001s", "--quiet"];
-    // Each time one block is taken, for at least one is.
+    // Each time one block is taken, which is the minimum.
     room.run(&again).ends(0);
     let taken = room.records("x.assay", "obs").len();
     assert!(taken > 7 && taken < 18, "{taken}");
@@ -124,7 +124,7 @@ fn what_was_decided_before_the_first_block_can_not_be_decided_anew() {
     };
     room.run(&with(&["--reference", "2"])).ends(2).complains("the reference");
     room.run(&with(&["--prepare", "touch prepared"])).ends(2).complains("the options");
-    // Nothing was run before it was refused.
+    // Nothing was run before it was rejected.
     assert!(!room.path("prepared").exists());
 }
 

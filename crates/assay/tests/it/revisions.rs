@@ -1,16 +1,17 @@
-//! `assay bench --rev`: revisions are built apart, once, and measured in their own trees; what is wrong with them is said.
+//! `assay bench --rev`: revisions are built separately, once, and measured in their own trees;
+//! errors in them are reported.
 
 use crate::room::{Ended, Room, codes, endless, finish, processes_of, start, until};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Measures two revisions of a repository, the least that gives a verdict.
+/// Options for the shortest measurement that gives a verdict.
 const SHORT: [&str; 6] = ["--runs", "8", "--run-time", "1ms", "--save", "s.assay"];
-/// How the repositories of these tests are built: it leaves a trace of every build.
+/// The build line of these repositories, which leaves a trace of every build.
 const BUILD: &str = "mkdir -p build && cp bm.sh build/bm && echo built >> \"$TRACE\"";
 
-/// A repository whose program takes 100 ns at `old` and 50 ns at `main`.
+/// Returns a repository whose program takes 100 ns at `old` and 50 ns at `main`.
 fn repository() -> Room {
     let room = Room::new();
     let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
@@ -56,13 +57,13 @@ fn builds(room: &Room) -> usize {
     room.read("trace").lines().count()
 }
 
-/// The directory of the repository in the cache.
+/// Returns the directory of the repository in the cache.
 fn home(room: &Room) -> PathBuf {
     let mut entries = fs::read_dir(room.path("cache/assay/revisions")).unwrap();
     entries.next().unwrap().unwrap().path()
 }
 
-/// The trees in the cache.
+/// Returns the trees in the cache.
 fn trees(room: &Room) -> Vec<PathBuf> {
     let entries = fs::read_dir(home(room)).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_dir()).collect()
@@ -130,14 +131,14 @@ fn a_dot_is_the_working_tree_as_it_stands() {
 fn the_same_commit_twice_is_refused_unless_that_is_meant() {
     let room = repository();
     short(&room, &["main", "HEAD"], &[]).ends(2).complains("the same commit");
-    // The harness's numbers come from process ids: at 95 % one in twenty would have a verdict.
+    // The harness's numbers depend on process ids: at 95 % one in twenty would have a verdict.
     let sure = ["--aa", "--json", "--confidence", "99.9%"];
     let result = short(&room, &["main", "HEAD"], &sure).ends(0).json();
     assert_ne!(only_verdict(&result), "faster");
     assert_eq!(builds(&room), 1);
     short(&room, &["main", "main"], &["--aa"]).ends(0).shows("main #2");
     short(&room, &["main"], &["--aa"]).ends(0).shows("main #2");
-    // One alone is measured by itself.
+    // A single revision is measured by itself.
     short(&room, &["main"], &[]).ends(0).shows("BM_One");
     let alone =
         bench(&room, &["main"], "echo built > \"$TRACE.early\"", &["--fail-if", "slower"]).ends(2);
@@ -244,15 +245,15 @@ fn the_ten_that_were_used_last_are_kept() {
     let line = |number: usize| format!("{BUILD} # {number}");
     for number in 0..11 {
         bench(&room, &["old"], &line(number), &["--list"]).ends(0);
-        // The first one is used again and again, so it is not the one to go.
+        // The first one is used repeatedly, so it must not be removed.
         bench(&room, &["old"], &line(0), &["--list"]).ends(0);
     }
     assert_eq!((builds(&room), trees(&room).len()), (11, 10));
     bench(&room, &["old"], &line(0), &["--list"]).ends(0);
     assert_eq!(builds(&room), 11);
-    // The user's repository knows nothing of them.
+    // The user's repository has no record of them.
     assert_eq!(git(&room, "worktree list").stdout.lines().count(), 1);
-    // What somebody took away is made anew.
+    // A removed tree is built again.
     trees(&room).iter().for_each(|tree| fs::remove_dir_all(tree).unwrap());
     bench(&room, &["old"], &line(0), &["--list"]).ends(0);
     assert_eq!(builds(&room), 12);
@@ -312,7 +313,7 @@ fn submodules_are_there_when_a_revision_is_built() {
     );
     let line = format!("test -e part/text && {BUILD}");
     let mut command = command(&room, &["main"], &line, &["--list"]);
-    // Git does not clone from files of this machine unless it is told to.
+    // By default git does not clone submodules from local files.
     command.env("GIT_CONFIG_COUNT", "1");
     command.env("GIT_CONFIG_KEY_0", "protocol.file.allow").env("GIT_CONFIG_VALUE_0", "always");
     finish(command).ends(0);
@@ -322,7 +323,7 @@ fn submodules_are_there_when_a_revision_is_built() {
 #[test]
 fn a_revision_is_linked_several_times_each_with_its_seed() {
     let room = repository();
-    // What differs between links here is a comment; objects of the first build are there for the others.
+    // Links differ in a comment here; objects of the first build are available to the others.
     let line = "mkdir -p build && { [ -e build/object ] || echo compiled >> \"$TRACE\"; } && touch build/object && [ ! -e build/bm ] \
                 && { cat bm.sh; echo \"# $ASSAY_BUILD_SEED\"; } > build/bm && chmod +x build/bm && echo linked >> \"$TRACE.links\"";
     let short = ["--runs", "12", "--run-time", "1ms", "--json", "--builds", "3"];
@@ -330,7 +331,7 @@ fn a_revision_is_linked_several_times_each_with_its_seed() {
     assert_eq!(only_verdict(&result), "faster");
     assert_eq!(result["sides"][0]["builds"][2], "build/bm-build-3");
     assert_eq!((builds(&room), room.read("trace.links").lines().count()), (2, 6));
-    // They are kept, apart from a single build.
+    // They are kept separately from a single build.
     bench(&room, &["old", "main"], line, &short).ends(0).complains("was built before");
     assert_eq!(room.read("trace.links").lines().count(), 6);
     let working = bench(&room, &["old", "."], line, &short).ends(2);

@@ -1,4 +1,4 @@
-//! A directory of its own for every test, `assay` started in it, and what can be seen of processes from outside.
+//! A separate directory for every test, `assay` started in it, and the visible state of processes.
 
 use serde_json::Value;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 #[path = "../../../report/tests/it/common/schema.rs"]
 pub mod schema;
 
-/// Nothing here takes so long, even on a busy machine; what does, hangs.
+/// Nothing here takes this long, even on a busy machine, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A temporary directory that is working directory, home and state directory of `assay`.
@@ -22,16 +22,16 @@ pub struct Room {
     directory: TempDir,
 }
 
-/// How `assay` ended, and what it said.
+/// How `assay` ended, and its output.
 #[derive(Debug)]
 pub struct Ended {
-    /// The exit status; 128 and the signal where it was killed.
+    /// The exit status; 128 plus the signal if it was killed.
     pub status: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-/// An `assay` that is at work.
+/// A running `assay`.
 pub struct Running {
     child: Child,
     stdout: File,
@@ -51,19 +51,19 @@ impl Room {
         fs::write(self.path(name), text).unwrap();
     }
 
-    /// The text of a file; empty while there is none.
+    /// Returns the text of a file; empty if it does not exist.
     pub fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// Gives a program of the system another name, so that it can stand for two.
+    /// Gives a system program another name, so that it can be used as two.
     pub fn link(&self, program: &str, name: &str) {
         let path = std::env::var_os("PATH").unwrap();
         let found = std::env::split_paths(&path).map(|d| d.join(program)).find(|p| p.is_file());
         std::os::unix::fs::symlink(found.expect("the program is there"), self.path(name)).unwrap();
     }
 
-    /// `assay` with arguments, ready to be started.
+    /// Returns an `assay` command with arguments.
     pub fn assay(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.args(arguments);
@@ -71,7 +71,7 @@ impl Room {
         command
     }
 
-    /// A shell line in which `$ASSAY` is the binary.
+    /// Returns a shell line in which `$ASSAY` is the binary.
     pub fn shell(&self, line: &str) -> Command {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", line]).env("ASSAY", env!("CARGO_BIN_EXE_assay"));
@@ -89,7 +89,8 @@ impl Room {
         }
     }
 
-    /// Lets a command find what compilers keep for themselves, which is not below our home; Go wants another directory for what is temporary.
+    /// Gives a command access to the compilers' own files, which are outside our home directory; Go
+    /// needs another directory for temporary files.
     pub fn with_compilers(&self, command: &mut Command) {
         let homes =
             [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("GOCACHE", ".cache/go-build")];
@@ -107,14 +108,14 @@ impl Room {
         finish(self.assay(arguments))
     }
 
-    /// Runs `assay` with `--json` to its end with status 0, and reads what it printed.
+    /// Runs `assay` with `--json` to its end with status 0, and parses its output.
     pub fn json(&self, arguments: &[&str]) -> Value {
         let mut all = arguments.to_vec();
         all.push("--json");
         self.run(&all).ends(0).json()
     }
 
-    /// Runs and hands back the records of a kind; a last line that broke off is left out.
+    /// Returns the records of a kind in a file; an incomplete last line is left out.
     pub fn records(&self, file: &str, kind: &str) -> Vec<Value> {
         let text = self.read(file);
         let complete = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -122,14 +123,14 @@ impl Room {
         records.filter(|record: &Value| record["kind"] == kind).collect()
     }
 
-    /// The files in the state directory.
+    /// Returns the files in the state directory.
     pub fn kept(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.path("state/assay/runs")) else { return Vec::new() };
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 }
 
-/// Starts a command with its output kept.
+/// Starts a command with captured output.
 pub fn start(mut command: Command) -> Running {
     let (stdout, stderr) = (tempfile::tempfile().unwrap(), tempfile::tempfile().unwrap());
     command.stdout(stdout.try_clone().unwrap()).stderr(stderr.try_clone().unwrap());
@@ -155,7 +156,8 @@ impl Running {
         signal(self.pid(), name);
     }
 
-    /// Interrupts twice. Signals of one kind that wait to be taken are one, so the second is sent when the first has been.
+    /// Interrupts twice. Pending signals of one kind are merged, so the second is sent after the
+    /// first was taken.
     pub fn interrupt_twice(&self) {
         self.signal("INT");
         let status = format!("/proc/{}/status", self.pid());
@@ -199,21 +201,21 @@ fn said(file: &mut File) -> String {
 }
 
 impl Ended {
-    /// Holds the exit status, and shows everything when it is another.
+    /// Asserts the exit status, and shows everything if it differs.
     #[track_caller]
     pub fn ends(self, status: i32) -> Self {
         assert_eq!(self.status, status, "{self:#?}");
         self
     }
 
-    /// Holds that standard error says this.
+    /// Asserts that standard error contains this.
     #[track_caller]
     pub fn complains(self, about: &str) -> Self {
         assert!(self.stderr.contains(about), "no `{about}` in {}", self.stderr);
         self
     }
 
-    /// Holds that standard output shows this, wherever its lines are broken.
+    /// Asserts that standard output contains this, wherever its lines are broken.
     #[track_caller]
     pub fn shows(self, what: &str) -> Self {
         let words = self.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -222,7 +224,7 @@ impl Ended {
     }
 
     #[track_caller]
-    /// What was printed, which is as the schema of its verb says.
+    /// Parses the output, and checks it against the schema of its verb.
     pub fn json(&self) -> Value {
         let value: Value =
             serde_json::from_str(&self.stdout).unwrap_or_else(|e| unreachable!("{e}: {self:#?}"));
@@ -233,7 +235,7 @@ impl Ended {
             Some("history") if has("trends") => "history-trend",
             Some("history") if has("events") => "history-events",
             Some("history") => "history-add",
-            // Two profiles are compared as suites are.
+            // Two profiles are compared like suites.
             _ if has("comparisons") => "compare",
             Some("bench") if has("benchmarks") => "bench-list",
             Some("profile") if has("sides") => "profile-difference",
@@ -248,31 +250,32 @@ impl Ended {
     }
 }
 
-/// The comparisons of the primary metric.
+/// Returns the comparisons of the primary metric.
 pub fn primary(result: &Value) -> Vec<&Value> {
     let all = result["comparisons"].as_array().unwrap().iter();
     all.filter(|comparison| comparison["family"] == "primary").collect()
 }
 
-/// The comparisons of the other metrics.
+/// Returns the comparisons of the other metrics.
 pub fn secondary(result: &Value) -> Vec<&Value> {
     let all = result["comparisons"].as_array().unwrap().iter();
     all.filter(|comparison| comparison["family"] == "secondary").collect()
 }
 
-/// The codes of the findings in a JSON result.
+/// Returns the codes of the findings in a JSON result.
 pub fn codes(result: &Value) -> Vec<&str> {
     let findings = result["findings"].as_array().unwrap();
     findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect()
 }
 
-/// A command that outlasts every test, and whose processes can be told from all others.
+/// Returns a command that outlasts every test, and whose processes are distinguishable from all
+/// others.
 pub fn endless() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("sleep 1000.{}0{}", std::process::id(), NEXT.fetch_add(1, Ordering::SeqCst))
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 #[track_caller]
 pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
@@ -282,13 +285,14 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Sends a signal to a process, by the shell's own `kill`.
+/// Sends a signal to a process, with the shell's own `kill`.
 pub fn signal(pid: u32, name: &str) {
     let sent = Command::new("/bin/sh").args(["-c", &format!("kill -{name} {pid}")]).status();
     assert!(sent.unwrap().success(), "kill -{name} {pid}");
 }
 
-/// The living processes whose whole command line is this. One that ended and was not waited for yet is not living.
+/// Returns the living processes with exactly this command line. A process that ended and was not
+/// waited for yet is not living.
 pub fn processes_of(command: &str) -> Vec<u32> {
     let wanted: Vec<&str> = command.split(' ').collect();
     let is_it = |pid: &u32| {
@@ -300,12 +304,12 @@ pub fn processes_of(command: &str) -> Vec<u32> {
     all_processes().into_iter().filter(is_it).collect()
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 pub fn children_of(parent: u32) -> Vec<u32> {
     all_processes().into_iter().filter(|&pid| stat(pid).is_some_and(|(_, p)| p == parent)).collect()
 }
 
-/// True while the process lives.
+/// Returns true while the process lives.
 pub fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z')
 }
@@ -315,15 +319,15 @@ fn all_processes() -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// State and parent of a process.
+/// Returns the state and the parent of a process.
 fn stat(pid: u32) -> Option<(char, u32)> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name stands in parentheses and may hold anything.
+    // The name is in parentheses and may contain anything.
     let mut fields = text[text.rfind(')')? + 1..].split_whitespace();
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// A file beside these tests.
+/// Returns the path of a test data file.
 pub fn data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
 }

@@ -6,7 +6,7 @@ fn few<'a>(blocks: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", blocks], more].concat()
 }
 
-/// A command whose number is what it is told: so that scans have exact results.
+/// A command that gives its argument's square as its number, so that scans have exact results.
 const SAY: &str = "sh -c 'echo $(({n} * {n}))'";
 const SAY_HALF: &str = "sh -c 'echo $(({n} * {n} / 2))'";
 
@@ -125,7 +125,7 @@ fn several_runs_at_once_are_one_observation() {
     let inner = room.records("x.assay", "values");
     assert_eq!(inner[0]["metric"], "job_wall");
     assert_eq!(inner[0]["values"].as_array().unwrap().len(), 3);
-    // Three sleeps at once take as long as one, so three times as many are done in a second.
+    // Three concurrent sleeps take as long as one, so three times as many are done per second.
     let result = room.json(&["compare", "x.assay", "--primary", "throughput"]);
     assert_eq!(result["descriptions"][1]["metrics"]["throughput"]["n"], 2);
     room.run(&["run", "--jobs", "0", "true"]).ends(2).complains("--jobs 0");

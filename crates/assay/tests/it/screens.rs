@@ -1,10 +1,12 @@
-//! Golden screens: fixed files in, what people and programs get to read out. Read a screen before accepting its change.
+//! Golden screens: fixed files in, output for people and programs out. Read a screen before
+//! accepting its change.
 
 use crate::room::{Room, data, finish};
 use insta::assert_snapshot;
 use std::io::Write;
 
-/// What `assay compare` prints, started beside the files so that their names are short.
+/// Returns what `assay compare` prints, started in the directory of the files so that their names
+/// are short.
 fn compared(arguments: &[&str]) -> String {
     wide(80, arguments)
 }
@@ -18,7 +20,7 @@ fn wide(columns: usize, arguments: &[&str]) -> String {
     ended.stdout.replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }
 
-/// What is exported to a file of this name.
+/// Returns what is exported to a file of this name.
 fn exported(to: &str, arguments: &[&str]) -> String {
     let room = Room::new();
     let path = room.path(to).display().to_string();
@@ -94,11 +96,12 @@ fn csv_for_spreadsheets() {
     assert_snapshot!("zlib_csv", exported("r.csv", &["zlib_with.txt", "zlib_without.txt"]));
 }
 
-/// A published benchmark of two containers, 35,000 values each; its author found a shift of -816.907 µs between them.
+/// A published benchmark of two containers, 35,000 values each; its author found a shift of
+/// -816.907 µs between them.
 #[test]
 fn a_published_result_comes_out_of_its_own_data() {
     let Some(directory) = std::env::var_os("ASSAY_TEST_DATA") else {
-        // Not by `eprintln!`: the harness would keep that to itself.
+        // `eprintln!` would be captured by the test harness.
         writeln!(std::io::stderr(), "skipped: ASSAY_TEST_DATA is not set").unwrap();
         return;
     };
@@ -112,7 +115,8 @@ fn a_published_result_comes_out_of_its_own_data() {
     assert_eq!(only["counts"], serde_json::json!({"of": 35000, "against": 35000}));
     let shift = |end: &str| only["shift"][end].as_f64().unwrap() * 1e6;
     assert!((shift("estimate") + 816.907).abs() < 5e-4, "{} µs", shift("estimate"));
-    // His interval took the values for independent; ours is a little wider, since they are not quite.
+    // His interval assumed independent values; ours is a little wider, since they are not quite
+    // independent.
     for (end, his, outwards) in [("lower", -819.243, -1.0), ("upper", -814.566, 1.0)] {
         let wider_by = (shift(end) - his) * outwards;
         assert!((0.0..0.1).contains(&wider_by), "{end}: {} µs", shift(end));

@@ -1,10 +1,11 @@
-//! Screens: how wide, in which colours, and what happens when nobody reads them; and the pages that come from the arguments.
+//! Screens: width, colors, and what happens if the reader goes away; and the pages generated from
+//! the arguments.
 
 use crate::room::{Ended, Room, data, finish, start};
 
 const VERBS: [&str; 4] = ["run", "compare", "completions", "man"];
 
-/// Compares two fixed files, with further arguments and a change of the environment.
+/// Compares two fixed files, with further arguments and one environment variable.
 fn compared(arguments: &[&str], variable: (&str, &str)) -> Ended {
     let room = Room::new();
     let files = [data("zlib_with.txt"), data("zlib_without.txt")];
@@ -80,7 +81,7 @@ fn a_reader_that_goes_away_is_no_error() {
     );
     assert_eq!(finish(room.shell(&line)).ends(0).stdout, "{");
     assert_eq!(room.read("status"), "0\n");
-    // And one that was gone before anything was written.
+    // Also a reader that was gone before anything was written.
     let file = data("zlib_with.txt");
     for arguments in
         [&["compare", &file, &file][..], &["run", "-r", "2", "true"], &["man"], &["--help"]]
@@ -91,7 +92,7 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(status.code(), Some(0), "{arguments:?}");
     }
     assert_eq!(room.kept().len(), 1, "the run is kept all the same");
-    // A build that asked for a verdict gets it, read or not.
+    // A build that asked for a verdict gets it, whether or not it is read.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let gate = ["run", "-r", "6", "--fail-if", "slower", "true", "sleep 0.3"];
@@ -108,7 +109,7 @@ fn closed_descriptors_are_no_error() {
     ] {
         finish(room.shell(line)).ends(0);
     }
-    // What is opened in their place must not be written into.
+    // Files opened in their place must not be written to.
     assert_eq!(room.records("s.assay", "obs").len(), 2);
     room.run(&["compare", "s.assay"]).ends(0);
 }
@@ -124,7 +125,7 @@ fn nothing_but_the_result_is_on_standard_output() {
 #[test]
 fn quiet_says_nothing_on_standard_error_but_errors() {
     let room = Room::new();
-    // A budget that is too small is told otherwise.
+    // A budget that is too small is reported without it.
     let arguments = ["run", "--no-save", "--time", "20ms", "sleep 0.01", "sleep 0.011"];
     assert_ne!(room.run(&arguments).ends(0).stderr, "");
     assert_eq!(room.run(&[&arguments[..], &["--quiet"]].concat()).ends(0).stderr, "");
@@ -139,7 +140,7 @@ fn colours_are_for_terminals_or_on_demand() {
     assert!(is_coloured(&compared(&["--color", "always"], ("NO_COLOR", "1"))), "asked is asked");
     assert!(!is_coloured(&compared(&["--color", "never"], ("CLICOLOR_FORCE", "1"))));
     assert!(!is_coloured(&compared(&[], ("NO_COLOR", "1"))));
-    // Colours carry nothing that the text does not say.
+    // Colors carry no information that the text does not contain.
     let mut plain = compared(&["--color", "always"], ("TERM", "xterm")).stdout;
     while let Some(begin) = plain.find('\x1b') {
         let length = plain[begin..].find('m').unwrap();
@@ -148,7 +149,7 @@ fn colours_are_for_terminals_or_on_demand() {
     assert_eq!(plain, compared(&[], ("TERM", "xterm")).stdout);
 }
 
-/// Runs a line with a terminal on all descriptors; `script` gives one, where it is there.
+/// Runs a line with a terminal on all descriptors, using `script` if available.
 fn on_a_terminal(room: &Room, line: &str) -> Option<String> {
     let probe = finish(room.shell("script -qec true /dev/null"));
     if probe.status != 0 {
@@ -188,11 +189,11 @@ fn completions_know_every_verb_and_its_options() {
         for word in VERBS.iter().chain(&["fail-if", "prepare", "threshold"]) {
             assert!(script.contains(word), "{shell}: {word}");
         }
-        // In zsh that would take the whole rest of the line, options and all.
+        // In zsh that would take the whole rest of the line, including options.
         assert!(!script.contains("\n'*::"), "{shell}");
     }
     room.run(&["completions", "tcl"]).ends(2).complains("bash");
-    // What bash is given must be bash.
+    // The script for bash must be valid bash.
     let line = "command -v bash > /dev/null || exit 0; \"$ASSAY\" completions bash > c; bash -n c";
     assert_eq!(finish(room.shell(line)).ends(0).stderr, "");
 }
@@ -210,7 +211,7 @@ fn there_is_a_man_page_for_every_verb() {
         assert!(own.contains(".SH OPTIONS"), "{verb}: {own}");
         assert!(own.contains(&format!(".SH SYNOPSIS\nassay {verb} ")), "{verb}: {own}");
     }
-    // What `-h` leaves out, the page has with its text.
+    // The page contains what `-h` leaves out, with its text.
     assert!(room.read("pages/assay-run.1").contains("Confidence level of the verdict"));
 }
 
@@ -230,14 +231,14 @@ fn a_word_of_a_screen_is_explained_and_a_finding_by_its_code() {
     assert!(room.run(&["help", "words"]).ends(0).stdout.contains("\nDrift\n"));
     room.run(&["help", "colour"]).ends(2).complains("assay help words");
     room.run(&["help", "test"]).ends(2).complains("Dip test, Ljung-Box test");
-    // What is a verb keeps its help.
+    // The name of a verb shows the verb's help.
     assert!(room.run(&["help", "compare"]).ends(0).stdout.contains("Usage: assay compare"));
 }
 
 #[test]
 fn after_the_answer_there_are_five_lines_at_most_and_all_of_them_for_who_asks() {
     let room = Room::new();
-    // Drifting, dependent, in steps: there is much to be said.
+    // Drifting, dependent, in steps: there is much to report.
     let column = |by: f64| -> String {
         let value = |i: u32| 1000.0 + by * f64::from(i) + f64::from(i * i % 7);
         (0..60).map(|i| format!("{}\n", value(i).floor())).collect()

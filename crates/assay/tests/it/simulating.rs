@@ -1,10 +1,10 @@
-//! `assay simulate`: what is written can be read, says what it is, and comes again from its seed.
+//! `assay simulate`: the output can be read, describes itself, and is reproducible from its seed.
 
 use crate::room::{Room, finish};
 
 const LOG: &str = "4000 + lognormal(5, 0.2)";
 
-/// The numbers in a file of one number a line.
+/// Parses a file with one number per line.
 fn numbers(text: &str) -> Vec<f64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.parse().unwrap()).collect()
@@ -142,7 +142,7 @@ fn a_file_of_something_else_is_not_overwritten() {
 #[test]
 fn numbers_that_end_half_way_leave_what_was_there() {
     let room = Room::new();
-    // Beyond the buffer of a file, one value is too large.
+    // Beyond the size of a file buffer, one value is too large.
     let distribution = "mix(0.9999: 1, 0.0001: lognormal(9999, 1))";
     let words = [
         "simulate",

@@ -2,7 +2,7 @@
 
 use crate::room::{Room, codes};
 
-/// A table in long form: for each benchmark so many values about a size.
+/// Writes a table in long form: for each benchmark a number of values around a level.
 fn write(room: &Room, file: &str, rows: &[(&str, f64, usize)]) {
     let mut text = "bench,ns\n".to_owned();
     for (name, size, count) in rows {
@@ -37,7 +37,7 @@ fn two_files_of_benchmarks_are_one_suite() {
     let result = room.json(&arguments(&["old.csv", "new.csv"]));
     let side = |name: &str| serde_json::json!({"name": name, "command": null, "source": format!("{name}.csv"), "builds": []});
     assert_eq!(result["sides"], serde_json::json!([side("old"), side("new")]));
-    // Each side of each benchmark is described, also of those that only one side has.
+    // Each side of each benchmark is described, including those that only one side has.
     let described = result["descriptions"].as_array().unwrap().iter();
     let described: Vec<_> = described
         .map(|d| (&d["side"], &d["row"]))
@@ -103,7 +103,7 @@ fn the_four_steps_are_taken_for_every_benchmark() {
     let exports =
         ["--rigorous", "--threshold=5%", "--export=s.md", "--export=s.json", "--report=s.html"];
     let ended = room.run(&arguments(&[&exports[..], &["old.csv", "new.csv"]].concat())).ends(0);
-    // A row for each, then its steps.
+    // A row for each, followed by its steps.
     ended.shows("did not pass").shows("copy").shows("sort").shows("4 effect");
     assert!(room.read("s.md").contains("| 4 effect |"));
     let page = room.read("s.html");
@@ -138,7 +138,7 @@ fn every_test_is_made_of_every_benchmark() {
     let result = room.json(&text);
     let compared = result["comparisons"].as_array().unwrap();
     assert!(compared.iter().all(|c| c["tests"]["mann_whitney"].is_object()), "{compared:?}");
-    // Benchmarks together are no group: they are not meant to take the same time.
+    // The benchmarks are not a group, because they are not expected to take the same time.
     assert!(result["groups"].is_null());
 }
 
@@ -227,7 +227,7 @@ fn three_plain_files_share_the_error_as_adjust_says() {
     let values = |shift: f64| -> String {
         (0..40).map(|i| format!("{}\n", 10.0 + shift + f64::from(i * 17 % 40) / 20.0)).collect()
     };
-    // A difference that is found at 5 %, and not at half of it.
+    // A difference that is found at 5 %, but not at half of that.
     for (name, shift) in [("a.txt", 0.0), ("b.txt", 0.29), ("c.txt", 0.29), ("d.txt", 0.0)] {
         room.write(name, &values(shift));
     }
@@ -245,7 +245,7 @@ fn three_plain_files_share_the_error_as_adjust_says() {
     assert_eq!(compared("holm", "c.txt"), both("inconclusive", 0.025));
     assert_eq!(compared("bh", "c.txt"), both("slower", 0.05));
     assert_eq!(compared("none", "c.txt"), both("slower", 0.05));
-    // One such difference among two is no discovery.
+    // One such difference among two is not a discovery.
     assert_eq!(compared("bh", "d.txt"), both("inconclusive", 0.025));
     let alone = compared("none", "d.txt");
     assert_eq!((alone[0].0.as_str(), alone[1].0.as_str()), ("slower", "inconclusive"));

@@ -1,5 +1,6 @@
-//! What surrounds `assay` may be careless or hostile, and no verb makes it worse: a umask that opens every file, readers that go away, a full disk behind
-//! standard output, names that a terminal would obey, a system that allows no thread, arguments that are not UTF-8.
+//! Careless or hostile surroundings, which no verb may make worse: a umask that opens every file,
+//! readers that go away, a full disk behind standard output, names that a terminal would interpret,
+//! a system that allows no threads, arguments that are not UTF-8.
 
 use crate::room::{Ended, Room, finish};
 use std::ffi::{OsStr, OsString};
@@ -8,7 +9,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Every verb, in a line that leaves behind what it keeps. Those that only print are in the list, so that nobody forgets one.
+/// Every verb, in a line that stores what it keeps. Verbs that only print are listed as well, so
+/// that none is forgotten.
 const LINES: [(&str, &str); 24] = [
     ("run", "--runs 3 --save r.assay true"),
     ("run", "--runs 3 --alloc true"),
@@ -36,7 +38,7 @@ const LINES: [(&str, &str); 24] = [
     ("man", ""),
 ];
 
-/// A repository with a small suite of everything.
+/// Returns a repository with a small suite of everything.
 fn room() -> Room {
     let room = Room::new();
     room.write("a.txt", "1\n2\n3\n4\n5\n6\n7\n");
@@ -54,14 +56,15 @@ fn room() -> Room {
     room
 }
 
-/// Runs a line with everything that is kept below the room.
+/// Runs a line with all state stored below the room.
 fn run(room: &Room, before: &str, line: &str) -> Ended {
     let mut command = room.shell(&format!("{before} {line}"));
     command.env("XDG_CACHE_HOME", room.path("cache")).env_remove("XDG_RUNTIME_DIR");
     finish(command)
 }
 
-/// Files and directories at or below a path that somebody else may read or write, but for the trees of revisions, which are the repository's own.
+/// Returns files and directories at or below a path that others may read or write, except the trees
+/// of revisions, whose modes are the repository's.
 fn open_to_others(path: &Path) -> Vec<String> {
     let Ok(found) = fs::symlink_metadata(path) else { return Vec::new() };
     let is_open = !found.file_type().is_symlink() && found.permissions().mode() & 0o077 != 0;
@@ -84,7 +87,7 @@ fn the_list_has_every_verb() {
     let verbs = verbs.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let verbs: Vec<&str> = verbs.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(verbs.len() > 15, "{verbs:?}");
-    // The last two are programs of their own, and `help` is none.
+    // The last two are separate programs, and `help` is not one.
     let others = ["help", "mutate", "farm"];
     for verb in verbs.into_iter().filter(|verb| !others.contains(verb)) {
         assert!(LINES.iter().any(|(own, _)| *own == verb), "{verb}");
@@ -162,7 +165,7 @@ fn no_export_holds_what_a_terminal_obeys() {
         room.run(&["compare", "e.json", "e.json", "--export", &file, "--quiet"]).ends(0);
         assert!(!room.read(&file).is_empty() && !room.read(&file).contains(is_odd), "{ending}");
     }
-    // What is JSON reads back to the name as it was.
+    // JSON contains the original name.
     room.run(&["convert", "o.assay", "-o", "again.gbench.json"]).ends(0);
     let again: serde_json::Value = serde_json::from_str(&room.read("again.gbench.json")).unwrap();
     assert_eq!(again["benchmarks"][0]["name"], name);

@@ -1,4 +1,4 @@
-//! A pseudo terminal in which `assay` is started: keys go in, and what is shown comes out.
+//! A pseudo terminal in which `assay` is started: sends keys, and reads what is shown.
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
@@ -12,20 +12,20 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Nothing here takes so long, even on a busy machine.
+/// Nothing here takes this long, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A terminal with a program in it.
 pub struct Terminal {
     keys: File,
-    /// The other end, held open so that its modes can be looked at after the program.
+    /// The other end, held open so that its modes can be checked after the program.
     other: File,
     shown: Arc<Mutex<Vec<u8>>>,
     child: Child,
 }
 
 impl Terminal {
-    /// Starts a command in a terminal of so many columns.
+    /// Starts a command in a terminal with `columns` columns.
     pub fn start(mut command: Command, columns: u16) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
@@ -41,7 +41,7 @@ impl Terminal {
         let keys = File::from(master);
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (mut from, to) = (keys.try_clone().unwrap(), Arc::clone(&shown));
-        // It ends when nobody has the terminal open any more, which Linux tells by an error.
+        // It ends when no process has the terminal open any more, which Linux reports as an error.
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(read @ 1..) = from.read(&mut bytes) {
@@ -51,12 +51,12 @@ impl Terminal {
         Self { keys, other, shown, child }
     }
 
-    /// The number of the program's process.
+    /// Returns the pid of the program.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Gives it so many columns.
+    /// Sets the number of columns.
     pub fn resize(&mut self, columns: u16) {
         tcsetwinsize(&self.other, winsize(columns)).unwrap();
     }
@@ -66,12 +66,12 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Everything that was shown so far.
+    /// Returns everything shown since the last match.
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
 
-    /// Waits until this is shown behind what was shown when this was asked last, which is handed back up to there.
+    /// Waits until this is shown after the last match, and returns everything up to its end.
     #[track_caller]
     pub fn until_shown(&mut self, what: &str) -> String {
         let began = Instant::now();
@@ -80,7 +80,7 @@ impl Terminal {
             if let Some(at) = text.find(what) {
                 let end = at + what.len();
                 let mut shown = self.shown.lock().unwrap();
-                // Nothing is replaced: what is shown is UTF-8 in whole letters up to a match.
+                // Nothing is replaced: what is shown is valid UTF-8 up to a match.
                 shown.drain(..end);
                 return text[..end].to_owned();
             }
@@ -89,7 +89,8 @@ impl Terminal {
         }
     }
 
-    /// Waits for the end: the status, what was shown last, and whether the terminal shows again what is typed.
+    /// Waits for the end. Returns the status, the rest of what was shown, and whether the terminal
+    /// echoes typed keys again.
     pub fn finish(mut self) -> (i32, String, bool) {
         let began = Instant::now();
         let status = loop {
@@ -112,7 +113,7 @@ impl Terminal {
 }
 
 impl Drop for Terminal {
-    /// Nothing outlives a test that failed.
+    /// No process outlives a failed test.
     fn drop(&mut self) {
         let _gone = self.child.kill();
         let _gone = self.child.wait();

@@ -1,4 +1,5 @@
-//! `assay tests --changed` on real frameworks: only what a change touches runs, and what is said of it.
+//! `assay tests --changed` on real frameworks: only the tests that a change affects run, and what
+//! is reported about that.
 
 use crate::room::{Ended, Room, finish};
 use std::fs::{Permissions, set_permissions};
@@ -62,7 +63,7 @@ fn changed(room: &Room, options: &[&str], command: &[String]) -> Ended {
     finish(command)
 }
 
-/// A change of one function, of a file that a test reads, of nothing, of a test; and failures.
+/// Changes one function, a file that a test reads, nothing, a test; and causes failures.
 fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     let run = |options: &[&str]| changed(room, options, command);
     room.write(".gitignore", "cache/\nstate/\n");
@@ -73,7 +74,7 @@ fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     room.write(source, &before.replace('1', "3"));
     let failed = run(&["--changed", "--explain"]).ends(4);
     failed.complains("one` of").complains("left out; nothing that it used changed");
-    // It failed, so it runs again, whatever changed; and mended.
+    // It failed, so it runs again, whatever changed; then it is repaired.
     room.write("README.md", "y");
     run(&["--changed"]).ends(4).shows("1 test").complains("1 test runs; left out: 1,");
     room.write(source, &before);
@@ -81,7 +82,7 @@ fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     run(&["--changed"]).ends(0).complains("no test runs");
     room.write("two.txt", "2\n");
     run(&["--changed", "--explain"]).ends(0).complains("opens two.txt, which changed");
-    // Comments and what moves change nothing.
+    // Comments and moved code count as unchanged.
     room.write(source, &format!("# about\n\n{before}"));
     run(&["--changed"]).ends(0).complains("no test runs");
     // Another test in a file of tests.
@@ -101,7 +102,7 @@ fn touched(room: &Room, command: &[String], source: &str, tests: [&str; 2]) {
     run(&["--changed=HEAD"]).ends(0).complains("no test runs");
     room.write(source, &before.replace('1', "1 + 0"));
     run(&["--changed=HEAD"]).ends(0).shows("1 test").complains("left out: 2,");
-    // What is chosen by a revision says nothing of what else is new.
+    // A selection by revision does not account for other changes.
     let third = room.read(tests[1]).replace("TwoTest", "ThreeTest");
     room.write(&tests[1].replace("two", "three"), &third);
     finish(room.shell(&line.replace("git init -q && ", ""))).ends(0);
@@ -188,7 +189,7 @@ fn is_there(program: &str, argument: &str) -> bool {
     is_there
 }
 
-/// Writes files, whose directories are made.
+/// Writes files, and creates their directories.
 fn project(files: &[(&str, &str)]) -> Room {
     let room = Room::new();
     for (name, text) in files {
@@ -226,7 +227,7 @@ fn a_change_runs_the_tests_that_it_touches_in_go() {
     };
     run(&["--changed"]).ends(0).shows("4 tests").complains("nothing is known yet");
     run(&["--changed"]).ends(0).complains("no test runs: nothing changed that one of the 4 uses");
-    // What another package does, and what only moves.
+    // A change in another package's behavior, and one that only moves code.
     save("half/half.go", "n / 2", "n - n/2");
     save("of.go", "func Three", "// Three is three.\nfunc Three");
     run(&["--changed", "--explain"])
@@ -240,7 +241,7 @@ fn a_change_runs_the_tests_that_it_touches_in_go() {
     run(&["--changed"]).ends(0).shows("1 test");
     room.write("testdata/x.txt", "y\n");
     run(&["--changed", "--explain"]).ends(0).complains("opens testdata/x.txt, which changed");
-    // What runs when the program starts, what all tests share, and what is no function.
+    // Code that runs at program start, code shared by all tests, and code outside functions.
     save("of.go", "return 1", "return 2 - 1");
     run(&["--changed"]).ends(0).shows("4 tests");
     save("of_test.go", "if a != b", "if b != a");
@@ -249,7 +250,7 @@ fn a_change_runs_the_tests_that_it_touches_in_go() {
     run(&["--changed"]).ends(0).shows("4 tests");
     room.write("half/new.go", "package half\n");
     run(&["--changed", "--explain"]).ends(0).complains("uses the package of half/new.go, which is");
-    // A test that nobody knows, in a new file, and a rule.
+    // An unknown test in a new file, and a rule.
     room.write(
         "half/half_test.go",
         "package half\n\nimport \"testing\"\n\nfunc TestHalf(t *testing.T) {\n\tHalf(1)\n}\n",
@@ -316,7 +317,7 @@ fn a_change_runs_the_files_that_it_touches_under_node() {
     run(&["--changed"]).ends(0).complains("no test runs");
     room.write("worker.cjs", &room.read("worker.cjs").replace("return 1", "return 2"));
     run(&["--changed"]).ends(0).complains("all of three.test.cjs runs");
-    // Names that are imported are part of what stands outside of functions.
+    // Imported names are part of the code outside functions.
     room.write("of.mjs", &format!("export const more = 1\n{}", room.read("of.mjs")));
     run(&["--changed"]).ends(0).shows("2 tests");
 }
@@ -357,12 +358,12 @@ fn a_change_of_a_crate_runs_what_is_built_from_it() {
         .shows("1 test")
         .complains("a: of_a: is built from b/src/lib.rs, or may read it, and it changed (imports)")
         .complains("c: of_c: left out; nothing that it is built from changed (imports)");
-    // What a program opens nobody sees.
+    // Files that a program opens are not tracked.
     room.write("c/data.txt", "x");
     run(&["--changed"]).ends(0).shows("1 test").complains("left out: 1,");
 }
 
-/// `assay` where nothing is beside it, and what it says of a change of one function.
+/// Runs `assay` without its companion programs; checks its messages about a change of one function.
 #[test]
 fn without_the_program_that_cuts_files_a_change_touches_all_that_use_the_file() {
     let Some((room, command)) = of_python() else { return };
@@ -383,7 +384,7 @@ fn without_the_program_that_cuts_files_a_change_touches_all_that_use_the_file() 
     run("return 1").shows("2 tests").complains(lost).complains("--path crates/blocks");
     run("return 1").complains("no test runs");
     run("return 1 + 0").shows("2 tests").complains(lost);
-    // One that is of another version, and one that does not work.
+    // One of another version, and one that does not work.
     let programs = [
         ("printf 'blocks 0'; exec cat > /dev/null", "of another version"),
         ("exit 3", "assay-blocks ended (exit status: 3)"),

@@ -1,5 +1,6 @@
-//! `assay tests --profile` on real suites under the real samplers: one test allocates, one computes, one waits. A sampler or framework that is not installed
-//! has its tests skipped, which they say.
+//! `assay tests --profile` on real suites under the real samplers: one test allocates, one
+//! computes, one waits. Tests of a sampler or framework that is not installed are skipped and
+//! report that.
 
 use crate::profiling::{py_spy, stackprof_is_here};
 use crate::room::{Ended, Room, codes};
@@ -7,7 +8,8 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Before the first test something is done for all of them. The collector's work is certain, whatever the machine.
+/// Before the first test there is a setup for all of them. The collector is certain to run, on any
+/// machine.
 const MINITEST: &str = "require 'minitest/autorun'
 class ShopTest < Minitest::Test
   KEPT = Array.new(300_000) { |i| i.to_s }
@@ -54,7 +56,8 @@ fn ruby_has(library: &str) -> bool {
     here
 }
 
-/// The Python of the tests' own environment, with pytest beside it; py-spy is there, too, or in PATH.
+/// Returns the Python of the tests' own environment, which includes pytest; py-spy is there as
+/// well, or on PATH.
 fn python_with_pytest() -> Option<PathBuf> {
     let python = py_spy()?.join("python3");
     let asked = Command::new(&python).args(["-c", "import pytest"]).stderr(Stdio::null()).status();
@@ -71,7 +74,7 @@ fn part<'a>(result: &'a Value, list: &str, name: &str) -> &'a Value {
     found.unwrap_or_else(|| unreachable!("no {name} in {result:#}"))
 }
 
-/// The shares of all parts sum to the whole, and each lies within its interval.
+/// Checks that the shares of all parts sum to the whole, and that each is within its interval.
 fn sums_to_the_whole(result: &Value) {
     let parts = ["tests", "outside"].map(|list| result[list].as_array().unwrap().iter());
     let parts: Vec<&Value> = parts.into_iter().flatten().collect();
@@ -110,7 +113,7 @@ fn each_test_of_minitest_has_its_functions_and_its_collector() {
     let around = part(&result, "outside", "ShopTest");
     assert_eq!((&around["kind"], &around["group"]), (&"group".into(), &"ShopTest".into()));
     part(&result, "outside", "start");
-    // Each stack stands beneath its test.
+    // Each stack is below its test.
     let collapsed = room.read("out.collapsed");
     assert!(collapsed.lines().any(|l| l.starts_with("ShopTest: test_computes;")), "{collapsed}");
     assert!(!collapsed.contains("assay-frame"), "{collapsed}");
@@ -152,7 +155,7 @@ fn each_test_of_pytest_has_its_functions_and_fixtures_are_of_no_test() {
     let allocates = part(&result, "tests", "test_allocates");
     assert!(allocates["timed_garbage_collection"]["estimate"].as_f64().unwrap() > 0.3);
     assert_eq!(part(&result, "outside", "base)")["functions"][0]["name"], "work");
-    // Whoever waits has no processor time; by the clock on the wall it has.
+    // A waiting test has no CPU time, but it has wall time.
     let by_wall = ["--clock", "wall", "--only", "test_shop.py::test_waits", "--json"];
     let waits = profiled(&room, &by_wall, &command).ends(0).json();
     assert!(part(&waits, "tests", "test_waits")["samples"].as_u64().unwrap() > 0);
@@ -164,11 +167,11 @@ fn a_suite_that_fails_is_shown_with_its_samples_and_status() {
     let room = Room::new();
     room.write(
         "test_shop.py",
-        // Long enough for a sampler to come while a busy machine starts it.
+        // Long enough for a busy machine to start a sampler.
         "import time, unittest\nclass A(unittest.TestCase):\n    def test_x(self):\n        t = 0\n        while time.process_time() < 1.5: t += 1\n        self.fail('no luck')\n",
     );
     let python = python.display().to_string();
-    // Behind a starter that is no Python itself.
+    // With a launcher in front that is not Python itself.
     let command = ["env", "A=1", &python, "-m", "unittest", "test_shop"];
     let ended = profiled(&room, &[], &command).ends(4);
     ended.shows("1 test failed").shows("test_shop.A: test_x").shows("this sampler does not see it");

@@ -1,5 +1,5 @@
-//! `assay tests -- COMMAND` on real frameworks, as far as the machine has them, and on commands that print what a framework would, crash, hang, or
-//! print garbage.
+//! `assay tests -- COMMAND` on the real frameworks that are installed, and on commands that imitate
+//! a framework, crash, hang, or print garbage.
 
 use crate::room::{Ended, Room, codes};
 use serde_json::Value;
@@ -25,7 +25,8 @@ fn tests(room: &Room, options: &[&str], command: &[&str]) -> Ended {
     room.run(&[&["tests", "--no-save"], options, &["--"], command].concat())
 }
 
-/// The program of Python, wherever the home directory is; `None`, and a word of it, where there is none.
+/// Returns the program of Python, wherever the home directory is; `None` with a message if there is
+/// none.
 fn python() -> Option<String> {
     let found = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
     let path = found.ok().filter(|ran| ran.status.success());
@@ -36,7 +37,7 @@ fn python() -> Option<String> {
     path
 }
 
-/// A file of unittest with these methods, and its room.
+/// Returns a room with a unittest file with these methods.
 fn unittest(methods: &str) -> Room {
     let room = Room::new();
     let text =
@@ -57,7 +58,7 @@ fn what_prints_tap_is_a_suite() {
     let report = room.read("out.xml");
     assert!(report.contains("tests=\"3\" failures=\"1\""), "{report}");
     assert!(report.contains("name=\"divides\" time=\"0.004000\">"), "{report}");
-    // What it wrote is read as any other report.
+    // Its output can be read like any other report.
     room.run(&["describe", "out.xml"]).ends(0).shows("multiplies");
     assert_eq!(room.kept().len(), 0);
 }
@@ -143,7 +144,7 @@ fn what_is_no_suite_says_so() {
     tests(&room, &[], &["sh", "empty.sh"]).ends(2).complains("it ran no test");
     let written = ["--framework", "junit:out.xml"];
     tests(&room, &written, &["sh", "half.sh"]).ends(4).complains("out.xml can't be read");
-    // A report of an earlier run is none of this one, as far as the clock of files tells.
+    // A report of an earlier run must not be used, if file times show that it is older.
     std::thread::sleep(std::time::Duration::from_millis(100));
     tests(&room, &written, &["sh", "-c", "sleep 0.1"]).ends(4).complains("it left no report");
     tests(&room, &["--framework", "nose"], &["true"])
@@ -236,7 +237,7 @@ fn unittest_tells_where_its_time_goes() {
         .shows("unaccounted")
         .shows("100 %");
     ended.shows("failed: test_a.A: test_y").shows("no luck").shows("test_a.A: test_z");
-    // Nothing is left in the project but what Python itself leaves.
+    // Nothing is left in the project except what Python itself leaves.
     let left = std::fs::read_dir(room.path("")).unwrap().map(|entry| entry.unwrap().file_name());
     let mut left: Vec<String> = left.map(|name| name.to_string_lossy().into_owned()).collect();
     left.retain(|name| !["__pycache__", "test_a.py", "state", ".cache"].contains(&name.as_str()));
@@ -260,11 +261,11 @@ fn of_a_suite_that_hangs_or_dies_one_knows_which_test_ran() {
     run("os._exit(0)", &[])
         .ends(4)
         .complains("before it was through, while this ran: `test_a.A: test_b`");
-    // A file that can't be loaded is a test that failed.
+    // A file that cannot be loaded is a failed test.
     run("", &[]).ends(4).shows("ImportError");
 }
 
-/// What a suite in which something hangs says, and its document.
+/// Returns the messages of a suite in which something hangs, and its document.
 fn hanging(room: &Room, command: &[&str]) -> (Ended, Value) {
     let limit = ["tests", "--no-save", "-q", "--test-timeout", "700ms"];
     let result = room.run(&[&limit[..], &["--json", "--"], command].concat()).ends(4).json();
@@ -272,7 +273,7 @@ fn hanging(room: &Room, command: &[&str]) -> (Ended, Value) {
     (shown, result)
 }
 
-/// The times of the tests of a document, by name.
+/// Returns the times of the tests in a document, by name.
 fn times(result: &Value) -> Vec<(&str, f64)> {
     let tests = result["suites"][0]["tests"].as_array().unwrap().iter();
     let of = |test: &Value| test["wall"].as_f64().unwrap_or(f64::NAN);
@@ -300,7 +301,7 @@ fn a_test_that_hangs_is_ended_and_those_before_it_keep_their_times() {
         ["test_a.A: test_b", "test_a.A: test_a"]
     );
     assert!(times[0].1 > 0.7 && times[1].1 < 0.5, "{times:?}");
-    // In a hook, before any test: then there is nothing to show.
+    // If it hangs in a hook before any test, there is nothing to show.
     room.write(
         "test_a.py",
         "import time, unittest\nclass A(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): time.sleep(100)\n    def test_a(self): pass\n",

@@ -1,4 +1,5 @@
-//! Settings of suites compared, servers that are thrown away, and what is left of both when `assay` is killed: nothing.
+//! Settings of suites compared, throwaway servers, and that nothing is left of either if `assay` is
+//! killed.
 
 use crate::history_places::server::Server;
 use crate::room::{Room, codes, finish, is_alive, start, until};
@@ -79,8 +80,8 @@ fn cold_against_warm_is_a_setting_as_others() {
     let json = room.run(&[&options[..], &suite].concat()).ends(0).json();
     let comparisons = json["comparisons"].as_array().unwrap();
     assert!(comparisons.iter().any(|own| own["family"] == "primary"), "{comparisons:?}");
-    // One of each before those that count, and one by which the process learns what runs load: it loads that itself, as may the one after it on a
-    // busy machine.
+    // One run of each before those that count, and one from which the process learns what runs
+    // load: that one loads it itself, and the next may too on a busy machine.
     let runs = room.read("runs");
     let warm = runs.matches('w').count();
     assert!(runs.len() == 15 && (6..=7).contains(&warm), "{runs}");
@@ -133,14 +134,14 @@ fn a_killed_assay_leaves_no_server_and_no_directory() {
     assay.finish().ends(137);
 }
 
-/// What the server says of a setting, to those who connect now.
+/// Returns a server setting, as seen by a new connection.
 fn shown(address: &str, setting: &str) -> String {
     let mut command = Command::new("psql");
     command.args(["-X", "-A", "-t", "-d", address, "-c", &format!("SHOW {setting}")]);
     String::from_utf8_lossy(&command.output().unwrap().stdout).trim().to_owned()
 }
 
-/// Processes below one that wait to put settings back.
+/// Returns descendants of a process that wait to restore settings.
 fn guards(of: u32) -> Vec<u32> {
     let children = crate::room::children_of(of);
     let waits = |id: &u32| {

@@ -1,5 +1,6 @@
-//! `assay warm -- COMMAND`: a run is what the command started anew would be, with its terminal, signals and status; what changed is loaded again; whatever
-//! goes wrong, the command runs cold and that is said; and nothing stays behind, whoever is killed.
+//! `assay warm -- COMMAND`: a run behaves like a newly started command, with its terminal, signals
+//! and status; changes are loaded again; if anything fails, the command runs cold and that is
+//! reported; and nothing is left, whichever process is killed.
 
 use crate::room::{Ended, Room, finish, is_alive, signal, start, until};
 use crate::terminal::Terminal;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// A room whose processes end with it, whatever becomes of the test.
+/// A room whose processes end with it, whatever happens to the test.
 struct Kept(Room);
 
 impl Drop for Kept {
@@ -40,13 +41,13 @@ impl Kept {
         finish(self.warm(&[], command))
     }
 
-    /// What is kept loaded.
+    /// Returns what is kept loaded.
     fn held(&self) -> Vec<Value> {
         let told = finish(self.assay(&["warm", "--status", "--json"])).ends(0).json();
         told["held"].as_array().unwrap().clone()
     }
 
-    /// Waits until what is kept is loaded, with a stage of this name.
+    /// Waits until the kept process is loaded, with a stage of this name.
     fn until_loaded(&self, stage: &str) {
         until("it is loaded", || {
             self.held().iter().any(|held| {
@@ -56,7 +57,8 @@ impl Kept {
         });
     }
 
-    /// The numbers of all processes of the one that is kept: its keeper, its own, its stages.
+    /// Returns the pids of all processes of the kept command: its keeper, its preloaded process,
+    /// its stages.
     fn processes(&self) -> Vec<u32> {
         let held = &self.held()[0];
         let stages = held["stages"].as_array().unwrap().iter().map(|stage| &stage["process"]);
@@ -69,7 +71,7 @@ fn until_gone(processes: &[u32]) {
     until("all of them ended", || !processes.iter().any(|pid| is_alive(*pid)));
 }
 
-/// Where Python is, wherever the home directory is.
+/// Returns the path of Python, wherever the home directory is.
 fn python() -> Option<String> {
     let ran = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
     let path = ran.ok().filter(|ran| ran.status.success());
@@ -112,7 +114,7 @@ fn a_run_is_what_the_command_started_anew_is() {
             );
         }
     }
-    // All by one process, which says what it holds.
+    // All ran in one process, which reports what it holds.
     let held = room.held();
     assert_eq!((held.len(), &held[0]["runs"]), (1, &4.into()));
     assert!(held[0]["memory"].as_u64().unwrap() > 1 << 20);
@@ -125,7 +127,7 @@ fn a_run_is_what_the_command_started_anew_is() {
     until_gone(&processes);
     finish(room.assay(&["warm", "--stop"])).ends(0).complains("nothing was kept");
     finish(room.assay(&["warm", "--status"])).ends(0).shows("Nothing is kept loaded.");
-    // Nothing is left but what was learnt.
+    // Nothing is left except what was learned.
     let left =
         fs::read_dir(room.0.path(".cache/assay/warm")).unwrap().map(|own| own.unwrap().file_name());
     assert_eq!(left.collect::<Vec<_>>(), ["lock"]);
@@ -149,7 +151,7 @@ fn what_changed_is_loaded_again_and_no_two_are_started() {
         room.run(&words).ends(0).shows(&format!("it is {value}"));
     }
     assert_eq!(room.processes()[..2], before[..2]);
-    // Another environment has a process of its own.
+    // Another environment has a separate process.
     let mut other = room.warm(&[], &words);
     other.env("APP_ENV", "test");
     finish(other).ends(0).shows("it is 4");
@@ -175,7 +177,7 @@ while True: signal.pause()
     terminal.resize(73);
     signal(terminal.pid(), "WINCH");
     terminal.until_shown("columns 73");
-    // It stops with its run, and both go on.
+    // It stops together with its run, and both continue.
     signal(terminal.pid(), "TSTP");
     until("it stopped", || is_stopped(terminal.pid()));
     signal(terminal.pid(), "CONT");
@@ -205,18 +207,18 @@ fn whoever_is_killed_leaves_nothing_and_the_next_run_is_as_ever() {
         until("it runs", || room.0.read("out").ends_with('\n'));
         (child, room.0.read("out").trim().parse::<u32>().unwrap())
     };
-    // Whoever asked.
+    // The client is killed.
     let (mut asked, pid) = run();
     asked.kill().unwrap();
     asked.wait().unwrap();
     until("its run ended", || !is_alive(pid));
-    // What was forked: with its runs, and their callers are told.
+    // The forked process is killed: its runs end, and their clients are notified.
     let (mut asked, pid) = run();
     signal(room.processes()[1], "KILL");
     assert_eq!(asked.wait().unwrap().code(), Some(4));
     until("its run ended", || !is_alive(pid));
     room.run(&words("end")).ends(0);
-    // The keeper.
+    // The keeper is killed.
     let before = room.processes();
     signal(before[0], "KILL");
     until_gone(&before);
@@ -229,7 +231,7 @@ fn what_can_not_be_preloaded_runs_cold_and_says_so() {
     let Some(python) = python() else { return };
     let room = Kept::with(&[("script.py", "import lib\nprint('it ran')\n"), ("lib.py", "")]);
     let told = |ended: &Ended| ended.stderr.matches("run cold").count();
-    // A program of another language; one that is not there.
+    // A program in another language; one that does not exist.
     let ended = room
         .run(&["sh", "-c", "echo a; exit 3"])
         .ends(3)
@@ -244,7 +246,7 @@ fn what_can_not_be_preloaded_runs_cold_and_says_so() {
     let words = [python.as_str(), "script.py"];
     room.run(&words).ends(0).shows("it ran");
     room.until_loaded("application");
-    // Which terminal it is makes no other process; the one that is kept was started in none.
+    // A different terminal does not lead to another process; the kept one was started in none.
     let mut waits = room.warm(&["--wait", "300ms"], &words);
     waits.env("TMUX", "1");
     room.0.write("lib.py", "import os, time\nif 'TMUX' not in os.environ: time.sleep(1000)\n");
@@ -259,7 +261,7 @@ fn what_can_not_be_preloaded_runs_cold_and_says_so() {
 fn it_ends_when_it_is_idle_or_its_project_goes() {
     let Some(python) = python() else { return };
     let room = Kept::with(&[("script.py", "import sys, time\ntime.sleep(float(sys.argv[1]))\n")]);
-    // Not while a run goes on.
+    // Not while a run is in progress.
     finish(room.warm(&["--idle", "100ms"], &[&python, "script.py", "0.5"])).ends(0);
     until("it ended", || room.held().is_empty());
     let project = room.0.path("project");

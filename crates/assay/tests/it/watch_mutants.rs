@@ -1,4 +1,5 @@
-//! `assay watch --mutate`: what begins when all tests are green, ends at a save, and is shown below the green line.
+//! `assay watch --mutate`: starts when all tests pass, ends at a save, and its results are shown
+//! below the green line.
 
 use crate::room::{Room, endless, processes_of, start, until};
 use crate::terminal::Terminal;
@@ -7,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// A suite that needs nothing, in a repository, with a change since its last commit.
+/// Returns a repository with a suite without dependencies, and a change since its last commit.
 fn repository() -> Option<Room> {
     if !Command::new("git").arg("--version").output().is_ok_and(|ran| ran.status.success()) {
         println!("skipped: there is no git");
@@ -24,7 +25,7 @@ fn repository() -> Option<Room> {
     Some(room)
 }
 
-/// `assay` with another program beside it in the place of `assay-mutate`.
+/// Returns `assay` with another program in the place of `assay-mutate`.
 fn beside(room: &Room, program: &str) -> String {
     std::fs::create_dir(room.path("bin")).unwrap();
     std::fs::copy(env!("CARGO_BIN_EXE_assay"), room.path("bin/assay")).unwrap();
@@ -47,7 +48,7 @@ fn when_all_is_green_changes_are_tried_until_the_next_save() {
     let seen = room.read("seen");
     let expected = "19: --since HEAD --budget 1min --survivors 3 --color never -- sh suite.sh\n";
     assert_eq!(seen, expected);
-    // What was tried is not tried again, until something is saved.
+    // It is not tried again until something is saved.
     terminal.press("a");
     terminal.until_shown("green · 1 test passed");
     terminal.until_shown("waiting for a save");
@@ -59,7 +60,7 @@ fn when_all_is_green_changes_are_tried_until_the_next_save() {
     room.write("code", "bad\n");
     until("a save ended it", || processes_of(&endless).is_empty());
     terminal.until_shown("--mutate: no walls here");
-    // The same failure is said once.
+    // The same failure is reported once.
     room.write("code", "bad, too\n");
     until("it was tried again", || room.read("seen").lines().count() == 4);
     room.write("code", "slow again\n");

@@ -1,4 +1,5 @@
-//! `assay watch` in a real terminal, with real frameworks and an editor that saves: what is shown, what runs, and that nothing is left running.
+//! `assay watch` in a real terminal, with real frameworks and an editor that saves: what is shown,
+//! what runs, and that no process is left.
 
 use crate::room::{Room, children_of, endless, is_alive, processes_of, signal, start, until};
 use crate::terminal::Terminal;
@@ -15,14 +16,14 @@ fn has(program: &str, arguments: &[&str]) -> bool {
     has
 }
 
-/// Where Python is, wherever the home directory is.
+/// Returns the path of Python, wherever the home directory is.
 fn python() -> Option<String> {
     let ran = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
     let path = ran.ok().filter(|ran| ran.status.success())?;
     Some(String::from_utf8(path.stdout).unwrap().trim().to_owned())
 }
 
-/// A project whose one function is wrong or not.
+/// Returns a project with one function, correct or wrong.
 fn of_unittest() -> Room {
     let room = Room::new();
     room.write("calc.py", "def add(a, b):\n    return a + b\n");
@@ -54,16 +55,17 @@ fn from_green_to_red_to_broken_to_green_in_sixty_columns() {
     let (difference, place) = (red.find("-1 != 3"), red.find("test_calc.py:"));
     assert!(difference.is_some() && difference < place, "{red}");
     let bell = terminal.until_shown("\u{7}");
-    // An editor that writes beside the file and renames.
+    // An editor that writes a temporary file and renames it.
     room.write("calc.py.new", "def add(a, b:\n");
     fs::rename(room.path("calc.py.new"), room.path("calc.py")).unwrap();
     let broken = terminal.until_shown("broken · nothing was run");
     assert!(broken.contains("SyntaxError") && broken.contains("line 1"), "{broken}");
     room.write("calc.py", "def add(a, b):\n    return b + a\n");
     let green = terminal.until_shown("green · 2 tests passed");
-    // All that was shown meanwhile, so that no line is taken for one with the rest of another.
+    // Everything shown so far, so that no line is split between two parts.
     let shown = [red, bell, broken, green].concat().replace("\u{1b}[K", "").replace('\u{7}', "");
-    // A message on standard error is never rewritten, so that the terminal may fold it: whether this one comes is a matter of time.
+    // A message on standard error is never rewritten, so the terminal may wrap it. Whether this one
+    // appears depends on timing.
     let is_message = |line: &&str| line.starts_with("run cold: ");
     for line in shown.split(['\r', '\n']).filter(|line| !is_message(line)) {
         assert!(line.chars().count() <= 60, "{line:?}");
@@ -123,7 +125,7 @@ fn killed_it_leaves_no_process_behind() {
     assay.finish();
 }
 
-/// The runs that were told so far, each as its document says.
+/// Returns the runs reported so far, each as its document.
 fn runs(room: &Room, file: &str) -> Vec<Value> {
     let text = room.read(file);
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -194,7 +196,7 @@ fn a_checkout_is_one_run_and_two_who_watch_both_see_it() {
         assay.finish().ends(130);
     }
     for name in ["a", "b"] {
-        // Runs that were ended by more of the same are not told.
+        // Runs that were ended by further saves are not reported.
         let told = runs(&room, &format!("out.{name}.json"));
         assert!(told.len() <= 3, "{told:?}");
         assert!(told[1]["changed"].as_array().unwrap().len() > 250 || told.len() == 3, "{told:?}");
@@ -237,7 +239,7 @@ fn what_can_not_be_watched_or_run_is_told() {
     run(&["--framework", "nose"], &["sh"]).ends(2).complains("there are rspec");
     run(&["--ignore", "a{"], &["sh"]).ends(2).complains("--ignore a{");
     run(&["--any", "--no-full"], &["sh"]).ends(2).complains("--any");
-    // No tests at all: told, and watched on.
+    // No tests at all: this is reported, and watching continues.
     room.write("none.sh", "echo 1..0\n");
     let mut terminal = Terminal::start(watch(&room, &["--poll", "20ms"], &["sh", "none.sh"]), 80);
     let told = terminal.until_shown("red · the suite did not get through");
@@ -246,7 +248,7 @@ fn what_can_not_be_watched_or_run_is_told() {
     terminal.until_shown("green · 1 test passed");
     terminal.press("q");
     assert_eq!(terminal.finish().0, 0);
-    // The directory goes.
+    // The directory is removed.
     let gone = room.path("gone");
     fs::create_dir(&gone).unwrap();
     let mut command = watch(&room, &["--any"], &["true"]);
@@ -303,7 +305,7 @@ fn minitest_is_watched_too() {
     assert_eq!(terminal.finish().0, 0);
 }
 
-/// The processes whose command line holds this.
+/// Returns the processes whose command line contains this.
 fn processes_with(text: &str) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -372,7 +374,7 @@ fn cold_is_as_ever_and_what_can_not_be_preloaded_is_said_once() {
     assert_eq!(said.matches("run cold: `timeout` starts another program").count(), 1, "{said}");
 }
 
-/// The children of a process that are called this.
+/// Returns the children of a process with this name.
 fn called(name: &str, parent: u32) -> Vec<u32> {
     let is_called = |pid: &u32| {
         let own = fs::read_to_string(format!("/proc/{pid}/comm"));

@@ -1,4 +1,4 @@
-//! Which programs and which of their benchmarks: the sides from the arguments.
+//! Selects the programs and their benchmarks: the sides from the arguments.
 
 use crate::bench::{Side, Wanted, all_differ, named, numbered};
 use anyhow::{Context, bail};

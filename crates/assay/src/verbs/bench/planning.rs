@@ -1,4 +1,5 @@
-//! What is decided after trying everything out and before the first block: which metric decides, how many blocks, for how long.
+//! Decisions after the trial runs and before the first block: which metric decides, how many
+//! blocks, for how long.
 
 use super::WhenArgs;
 use crate::args::JudgeArgs;
@@ -12,34 +13,36 @@ use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{Action, Finding, Plan, Source};
 
-/// How long a process measures, as a multiple of the time that it takes to start: longer runs even out what differs within a process, more
-/// of them what differs between processes. On Google Benchmark's programs, which start in 2 ms, 2 to 3 ms gave the narrowest intervals in
-/// equal time, 1 ms and 5 ms wider ones (tried by hand with `--run-time`, no bench holds it).
+/// Measuring time of a process, as a multiple of its start-up time. Longer runs average out
+/// variation within a process, more runs average out variation between processes. With Google
+/// Benchmark programs, which start in 2 ms, 2 to 3 ms gave the narrowest intervals in equal time, 1
+/// ms and 5 ms wider ones (tried manually with `--run-time`; no benchmark records it).
 const OF_START: f64 = 1.5;
-/// Between these the default length of a run is chosen, s: in less the clock's own cost shows, and more adds little.
+/// Limits of the default run time, s: below, the cost of the clock shows; above, little is gained.
 const RUN_TIMES: (f64, f64) = (0.002, 0.050);
 
-/// To how many seconds the budget may be stretched.
+/// Returns the number of seconds to which the budget may be extended.
 pub(super) fn ceiling(when: &WhenArgs) -> f64 {
     when.time.unwrap_or(CEILING)
 }
 
-/// How long one process is to measure, s: what was asked for, or in proportion to what it takes to start.
+/// Returns the measuring time of one process, s: as requested, or proportional to its start-up
+/// time.
 pub(super) fn run_time(when: &WhenArgs, catalogue: &Catalogue) -> f64 {
     let chosen = OF_START * catalogue.start_seconds;
     when.run_time.unwrap_or_else(|| chosen.clamp(RUN_TIMES.0, RUN_TIMES.1))
 }
 
-/// By how many benchmarks the error is divided while measuring.
+/// Returns the number of benchmarks that share the error while measuring.
 pub(super) fn share(suite: &SuiteArgs, benchmarks: usize) -> usize {
     if suite.adjust() == Adjust::None { 1 } else { benchmarks.max(1) }
 }
 
-/// The metric that decides: the one that was asked for, the time, or else the first. The second says whether it is counted: then nothing
-/// is timed.
+/// Returns the deciding metric: the requested one, otherwise the time, otherwise the first. The
+/// second value is true if it is counted; then nothing is timed.
 ///
 /// # Errors
-/// When nobody gives it.
+/// If no benchmark gives it.
 pub(super) fn primary(
     suite: &Benchmarks<'_>,
     judge: &JudgeArgs,
@@ -68,10 +71,10 @@ pub(super) fn primary(
     }
 }
 
-/// The plan of a suite that is counted and not timed.
+/// Returns the plan of a suite that is counted and not timed.
 ///
 /// # Errors
-/// When it is said how long to time.
+/// If an option about how long to time is present.
 pub(super) fn counting_plan(
     when: &WhenArgs,
     judge: &JudgeArgs,
@@ -86,10 +89,10 @@ fn begin(when: &WhenArgs, judge: &JudgeArgs, primary: &str) -> Plan {
     planning::plan(when, judge, primary, MAX_BLOCKS)
 }
 
-/// The plan, and whether the time is too short for a verdict.
+/// Returns the plan, and a warning if the time is too short for a verdict.
 ///
 /// # Errors
-/// When the threshold is in another unit than the metric that decides.
+/// If the unit of the threshold differs from that of the deciding metric.
 pub(super) fn plan(
     when: &WhenArgs,
     judge: &JudgeArgs,
@@ -106,7 +109,7 @@ pub(super) fn plan(
     let advice = |seconds: f64, _| {
         let longer = Action::MeasureLonger { seconds: Some(seconds) };
         let fewer = Action::FewerRows { rows: "benchmarks".to_owned() };
-        // A harness that runs all of them whatever it is asked takes no less time for some.
+        // A harness that always runs all benchmarks is not faster for some of them.
         [longer]
             .into_iter()
             .chain(suite.isolates().then_some(fewer))
@@ -115,7 +118,7 @@ pub(super) fn plan(
     };
     let words = Words { block: "round", on: " on so many benchmarks", advice: &advice };
     if suite.sides() < 2 {
-        // Nothing waits for a verdict.
+        // There is no verdict to wait for.
         let budget_seconds = when.time.or(plan.budget_seconds.map(|_| BUDGET_ALONE));
         return Ok((Plan { budget_seconds, ..plan }, None));
     }

@@ -1,4 +1,5 @@
-//! `assay bench --rev`: the sides are git revisions, each built apart, before anything is measured.
+//! `assay bench --rev`: the sides are git revisions, each built separately before anything is
+//! measured.
 
 use crate::args::any_words;
 use crate::bench::Side;

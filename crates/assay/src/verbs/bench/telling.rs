@@ -1,4 +1,5 @@
-//! What is reported while a suite is tried and measured, the list of benchmarks, and what a smoke test found.
+//! Progress messages while a suite is tried and measured, the list of benchmarks, and the results
+//! of a smoke test.
 
 use crate::bench::{Benchmarks, Catalogue, Trial};
 use crate::output;
@@ -9,18 +10,18 @@ use assay_report::json::{self, Failure, Listed, Listing, SmokeTest};
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, suite_plan, suite_status};
 
-/// What is reported on the line that shows how far a suite is.
+/// Reports on the progress line of a suite.
 pub(super) struct Telling {
     pub line: Line,
 }
 
 impl Telling {
-    /// How many runs are tried, of how many.
+    /// Shows how many of all runs were tried.
     pub fn trying(&self, done: usize, of: usize) {
         self.counted("trying every benchmark once", done, of);
     }
 
-    /// How many benchmarks are counted, of how many.
+    /// Shows how many of all benchmarks were counted.
     pub fn counting(&self, done: usize, of: usize) {
         self.counted("counting, nothing is timed", done, of);
     }
@@ -31,7 +32,7 @@ impl Telling {
         }
     }
 
-    /// What will be measured, and about how long that takes.
+    /// Reports what will be measured, and about how long that takes.
     pub fn plan(
         &self,
         catalogue: &Catalogue,
@@ -54,14 +55,14 @@ impl Telling {
         self.line.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
     }
 
-    /// Which libraries the sides load, where that was found out.
+    /// Reports which libraries the sides load, if known.
     pub fn libraries(&self, findings: &[Finding]) {
         findings
             .iter()
             .for_each(|finding| self.line.say(&format!("libraries: {}", finding.message)));
     }
 
-    /// How far the rounds are, and what is known.
+    /// Shows how many rounds are done, and the result at this point.
     pub fn rounds(&self, standing: Standing<'_>, plan: &Plan) {
         if !self.line.is_due() {
             return;
@@ -112,7 +113,7 @@ pub(super) fn list(catalogue: &Catalogue, as_json: bool) -> anyhow::Result<()> {
     output::print(&text)
 }
 
-/// Prints how every benchmark fared, and returns how many runs failed.
+/// Prints the result of every benchmark, and returns the number of failed runs.
 pub(super) fn smoke(catalogue: &Catalogue, trial: &Trial, as_json: bool) -> anyhow::Result<usize> {
     let mut broken = Vec::new();
     let mut runs = 0;

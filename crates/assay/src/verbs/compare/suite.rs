@@ -1,5 +1,5 @@
-//! How suites are decided and shown, many benchmarks in several files; and what to do with files that hold many things and can't be
-//! compared. No arithmetic.
+//! Decides and shows suites, i.e. many benchmarks in several files, and handles files with many
+//! series that cannot be compared. No arithmetic.
 
 use super::Args;
 use assay_analysis::Adjust;

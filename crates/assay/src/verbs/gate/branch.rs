@@ -1,5 +1,5 @@
-//! `assay gate --branch`: which runs are of the main line. A store knows commits and nothing of branches, so git is asked, and what it
-//! answers is where the branch stands now.
+//! `assay gate --branch`: determines which runs are on the main line. A store knows commits but no
+//! branches, so git is asked; its answer is about where the branch is now.
 
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
@@ -7,16 +7,17 @@ use assay_measure::git;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// The commits that lead to a branch by first parents: what was merged into it is one commit of it, the merge.
+/// The commits that lead to a branch by first parents: a merged branch counts as one commit, the
+/// merge.
 pub(super) struct Branch {
-    /// As it was typed.
+    /// The name as typed.
     pub name: String,
     commits: HashSet<String>,
 }
 
 impl Branch {
     /// # Errors
-    /// When git knows no such branch here, or has not its whole history.
+    /// If git does not know such a branch here, or does not have its whole history.
     pub fn of(name: &str) -> anyhow::Result<Self> {
         let here = Path::new(".");
         let Some(place) = git::place(here, name) else {
@@ -34,7 +35,7 @@ impl Branch {
         Ok(Self { name: name.to_owned(), commits: commits.into_iter().collect() })
     }
 
-    /// Whether what was measured is on it; what is not known is not.
+    /// Returns true if a measured revision is on it; false if unknown.
     pub fn has(&self, revision: Option<&Revision>) -> bool {
         revision.is_some_and(|revision| self.commits.contains(&revision.commit))
     }

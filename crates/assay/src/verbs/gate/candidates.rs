@@ -1,4 +1,4 @@
-//! What is judged, and what the store has from before it. Nothing is decided here.
+//! The judged run, and the earlier runs of it in the store. Nothing is decided here.
 
 use super::Args;
 use super::branch::Branch;
@@ -14,21 +14,21 @@ use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-/// Runs that are looked at for benchmarks which the judged one lacks.
+/// Number of runs checked for benchmarks that the judged run lacks.
 const LOOKED_AT: usize = 20;
 
-/// What is judged.
+/// The judged run.
 pub(super) struct Judging {
     pub samples: Samples,
-    /// For people.
+    /// Name shown to the user.
     pub name: String,
     pub machine: String,
     fingerprint: String,
-    /// The run, where it is kept: it is no run before itself.
+    /// The run, if it is in the store; it must not count as an earlier run of itself.
     pub kept: Option<Run>,
 }
 
-/// The file that is named, or the run that was kept last.
+/// Returns the named file, or the run stored last.
 pub(super) fn judging(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
     let mut found = found(args, store, project)?;
     let better = args.beside.reading.options().better;
@@ -65,7 +65,7 @@ fn found(args: &Args, store: &Store, project: &str) -> anyhow::Result<Judging> {
 }
 
 impl Judging {
-    /// The metrics to judge, the first that decides.
+    /// Returns the metrics to judge; the first one decides.
     pub fn metrics(&self, primary: Option<&str>, more: &[String]) -> anyhow::Result<Vec<usize>> {
         let named = |option: &str, name: &str| match self.samples.metric_index(name) {
             Some(metric) => Ok(metric),
@@ -87,7 +87,8 @@ impl Judging {
         Ok(found)
     }
 
-    /// The commit that was measured, where it is known: of several revisions in one run the last is the new one.
+    /// Returns the measured commit, if known; if a run has several revisions, the last is the new
+    /// one.
     pub fn commit(&self) -> Option<String> {
         let summaries = of_samples(&self.samples);
         let of_side = summaries.iter().rev().find_map(|summary| summary.commit.clone());
@@ -96,12 +97,13 @@ impl Judging {
         of_side.or_else(of_run).or_else(of_file)
     }
 
-    /// The command line that measured it, where that was assay.
+    /// Returns the command line that measured it, if that was assay's.
     pub fn argv(&self) -> &[String] {
         &self.samples.argv
     }
 
-    /// The file that an answer is about: what was judged, or the program that was measured, as it was typed.
+    /// Returns the file that an answer refers to: the judged file, or the measured program as
+    /// typed.
     pub fn file(&self) -> Option<String> {
         if self.kept.is_none() {
             return Some(self.name.clone()).filter(|name| Path::new(name).is_relative());
@@ -110,15 +112,15 @@ impl Judging {
     }
 }
 
-/// What is held against what is normal.
+/// The benchmarks to compare with their normal level.
 pub(super) struct Gathered {
     pub candidates: Vec<Candidate>,
-    /// What the benchmarks were called when they were measured, one for each.
+    /// Names of the benchmarks when they were measured, one for each.
     pub names: Vec<String>,
     pub findings: Vec<Finding>,
 }
 
-/// Everything that is to be judged, with the runs before it.
+/// Returns everything to be judged, with the earlier runs.
 pub(super) fn gathered(
     store: &Store,
     project: &str,
@@ -157,7 +159,7 @@ pub(super) fn gathered(
     Ok(found)
 }
 
-/// The runs before.
+/// The earlier runs.
 struct Past<'a> {
     store: &'a Store,
     project: &'a str,
@@ -168,8 +170,8 @@ struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// A benchmark with the runs before it, and what to know of those: what was before a level that was accepted is left out, and what is not
-    /// on the branch.
+    /// Returns a benchmark with its earlier runs and findings about them. Runs before the last
+    /// accepted level, and runs that are not on the branch, are left out.
     fn of(
         &self,
         summary: Summarised,
@@ -178,7 +180,7 @@ impl Past<'_> {
         let metric = self.judging.samples.metrics[summary.metric].clone();
         let benchmark = summary.benchmark;
         let mut findings = Vec::new();
-        // Two for the look at three together, and the run itself.
+        // Two more to look at three together, and the run itself.
         let enough = self.asked.window + 3;
         let mut last = enough;
         let mut before = loop {
@@ -203,13 +205,13 @@ impl Past<'_> {
             };
             let read = series.points.len();
             let points = self.on_branch(series.points.clone(), left_out);
-            // Of a store that has many runs of branches more have to be read.
+            // If the store has many runs of other branches, more have to be read.
             if self.branch.is_none() || points.len() >= enough || read < last {
                 break points;
             }
             last = last.saturating_mul(4);
         };
-        // Runs of one time stand in the order in which they were added.
+        // Runs with equal times are in the order in which they were added.
         before.reverse();
         if let Some(blessing) = last_blessing(self.blessings, &benchmark.name) {
             let cut = blessing.cut(&mut before);
@@ -220,7 +222,7 @@ impl Past<'_> {
         Ok((Candidate { benchmark, metric, now: summary.result, before }, findings))
     }
 
-    /// Without those that are not on the branch.
+    /// Removes the points that are not on the branch.
     fn on_branch(&self, mut points: Vec<Point>, left_out: &mut HashSet<String>) -> Vec<Point> {
         let Some(branch) = self.branch else { return points };
         let kept = self.judging.kept.as_ref().map(Run::short);
@@ -234,7 +236,7 @@ impl Past<'_> {
         points
     }
 
-    /// Benchmarks of the last run of this suite that this one lacks.
+    /// Returns findings about benchmarks of this suite's last run that this one lacks.
     fn missing(&self, names: &HashSet<String>) -> anyhow::Result<Vec<Finding>> {
         let judging = self.judging;
         let kept = judging.kept.as_ref().map(|run| run.id);

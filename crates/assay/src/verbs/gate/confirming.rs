@@ -1,7 +1,8 @@
-//! `assay gate --confirm`: the last normal revision and the new one are measured by turns, where a benchmark is worse.
+//! `assay gate --confirm`: measures the last normal revision and the new one alternately if a
+//! benchmark is worse.
 //!
-//! `assay bench` or `run` does it, as a process of its own that ends with this one. Without `--confirm` its command line is what is advised.
-//! Whatever keeps it from being measured leaves the alarm as it was.
+//! `assay bench` or `run` does so in a child process that ends with this one. Without `--confirm`
+//! its command line is given as advice. If it cannot be measured, the alarm stays as it was.
 
 use super::Args;
 use super::candidates::Judging;
@@ -21,11 +22,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// What there is to go by.
+/// The information available for a confirmation.
 pub(super) struct Confirming<'a> {
     pub args: &'a Args,
     pub judging: &'a Judging,
-    /// What the benchmarks were called when they were measured, one for each.
+    /// Names of the benchmarks when they were measured, one for each.
     pub names: &'a [String],
 }
 
@@ -35,14 +36,15 @@ struct Pair {
     new: String,
 }
 
-/// What keeps a fresh run from being measured.
+/// The reason why a fresh run cannot be measured.
 type Why = String;
 
 impl Confirming<'_> {
-    /// Confirms the alarms, if that is asked for; else the command line that would measure what is worse, or not known, where there is one.
+    /// Confirms the alarms if requested. Otherwise returns the command line that would measure what
+    /// is worse or unknown, if there is one.
     ///
     /// # Errors
-    /// When the user stops it.
+    /// If the user interrupts.
     pub fn run(&self, gate: &mut Gate) -> anyhow::Result<Option<String>> {
         let worse = |judged: &Judged| judged.standing == Standing::Worse || judged.stands_out;
         if self.args.confirm.confirm {
@@ -97,7 +99,7 @@ impl Confirming<'_> {
         Ok(())
     }
 
-    /// How the run was measured, as far as it can be measured here.
+    /// Returns how the run was measured, if it can be measured here.
     fn known(&self) -> Result<Measured, Why> {
         let judging = self.judging;
         if self.args.beside.machine.is_none() {
@@ -132,7 +134,7 @@ impl Confirming<'_> {
         })
     }
 
-    /// The new revision, as it can be typed.
+    /// Returns the new revision as it can be typed.
     fn new_revision(&self) -> Result<String, Why> {
         if let Some(named) = &self.args.confirm.rev {
             return Ok(named.clone());
@@ -146,7 +148,7 @@ impl Confirming<'_> {
         match commit.strip_suffix("-dirty") {
             None if !dirty => Ok(commit),
             plain => {
-                // The changes may still be there.
+                // The uncommitted changes may still be there.
                 let here = git::place(Path::new("."), "HEAD");
                 let is_here =
                     here.is_some_and(|h| Some(h.commit.as_str()) == plain.or(Some(&commit)));
@@ -157,7 +159,7 @@ impl Confirming<'_> {
         }
     }
 
-    /// The revisions to measure for one benchmark.
+    /// Returns the revisions to measure for one benchmark.
     fn pair(&self, judged: &Judged) -> Result<Pair, Why> {
         let new = self.new_revision()?;
         if judged.benchmark.role > 0 {
@@ -179,7 +181,7 @@ impl Confirming<'_> {
         Ok(Pair { old: old.commit, new: if new == "." { new } else { at.commit } })
     }
 
-    /// The line that builds a revision.
+    /// Returns the line that builds a revision.
     fn build<'a>(&'a self, how: &'a Measured) -> &'a str {
         let recorded = match how {
             Measured::Bench { build, .. } => build.as_deref(),
@@ -188,7 +190,7 @@ impl Confirming<'_> {
         self.args.confirm.build.as_deref().or(recorded).unwrap_or(NO_BUILD)
     }
 
-    /// Words of `assay bench` that measure these benchmarks of both revisions.
+    /// Returns the arguments of `assay bench` that measure these benchmarks of both revisions.
     fn bench(&self, gate: &Gate, how: &Measured, pair: &Pair, places: &[usize]) -> Vec<String> {
         let Measured::Bench { program, options, passed, .. } = how else { return Vec::new() };
         let words = ["bench", "--rev", &pair.old, "--rev", &pair.new, "--build", self.build(how)];
@@ -207,7 +209,7 @@ impl Confirming<'_> {
         words
     }
 
-    /// Options that say what is decided, and how: as it was here.
+    /// Returns options for the same decision rule as here.
     fn deciding(&self, gate: &Gate, places: &[usize]) -> Vec<String> {
         let mut metrics: Vec<&str> = Vec::new();
         for &place in places {
@@ -230,7 +232,7 @@ impl Confirming<'_> {
         words
     }
 
-    /// The command line that measures what is worse, of both revisions, where there is one for it.
+    /// Returns the command line that measures what is worse for both revisions, if there is one.
     fn line(&self, gate: &Gate, first: usize, places: &[usize]) -> Option<String> {
         let how = self.known().ok()?;
         let pair = self.pair(&gate.judged[first]).ok()?;
@@ -258,7 +260,7 @@ impl Confirming<'_> {
         Some(format!("assay {}", shell_words::join(words)))
     }
 
-    /// A fresh run of both revisions about these benchmarks.
+    /// Measures these benchmarks of both revisions.
     fn measure(
         &self,
         gate: &Gate,
@@ -269,7 +271,7 @@ impl Confirming<'_> {
         let mut found = Vec::new();
         let mut parts: Vec<Vec<usize>> = vec![places.to_vec()];
         if matches!(how, Measured::Run { .. }) {
-            // Each command is an experiment of its own.
+            // Each command is a separate experiment.
             parts = places.iter().map(|&place| vec![place]).collect();
         }
         for part in parts {
@@ -368,12 +370,12 @@ fn places(gate: &Gate, of: impl Fn(&Judged) -> bool) -> Vec<usize> {
     (0..gate.judged.len()).filter(|&place| of(&gate.judged[place])).collect()
 }
 
-/// The command that a benchmark of this name is.
+/// Returns the command that corresponds to a benchmark of this name.
 fn ran<'a>(commands: &'a [Ran], name: &str) -> Option<&'a Ran> {
     commands.iter().find(|command| command.is_called(name, commands.len() == 1))
 }
 
-/// What a fresh run says of one metric of a benchmark.
+/// Returns the result of a fresh run for one metric of a benchmark.
 fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> Option<Fresh> {
     let is_own = |comparison: &&Comparison| {
         let row = matches!(how, Measured::Run { .. }) || analysis.row_of(comparison).name == name;
@@ -383,7 +385,7 @@ fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> 
     Some(Fresh { verdict: found.decision.verdict, ratio: found.ratio })
 }
 
-/// Names the command line in what is advised about measuring both.
+/// Adds the command line to the advice about measuring both.
 pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a mut Finding>) {
     let advice = findings.into_iter().flat_map(|finding| &mut finding.advice);
     for advice in advice.filter(|advice| advice.action == Action::MeasureInBlocks) {
@@ -391,11 +393,11 @@ pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a m
     }
 }
 
-/// Why there is no fresh run.
+/// The reason why there is no fresh run.
 enum Obstacle {
-    /// The user stopped it.
+    /// The user interrupted.
     Interrupted,
-    /// Anything else leaves the alarm as it was.
+    /// Any other reason; the alarm stays as it was.
     Other(Why),
 }
 

@@ -1,4 +1,4 @@
-//! The files that an answer is written to; the ending of a name says in which form.
+//! The files that the answer is written to; the ending of a name selects the format.
 
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
@@ -7,7 +7,7 @@ use assay_report::history::{GateReport, badge, gate_markdown, junit, sarif};
 use assay_report::json::{self, Gated};
 use std::path::{Path, PathBuf};
 
-/// What a file can be.
+/// Format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Json,
@@ -17,7 +17,7 @@ enum Form {
     Badge,
 }
 
-/// Endings of names; that of SARIF comes before the one of JSON, which it may end in.
+/// Endings of names; those of SARIF precede that of JSON, which is a suffix of one of them.
 const ENDINGS: [(&str, Form); 6] = [
     (".sarif.json", Form::Sarif),
     (".sarif", Form::Sarif),
@@ -32,10 +32,11 @@ fn form_of(path: &Path) -> Option<Form> {
     ENDINGS.into_iter().find_map(|(ending, form)| name.ends_with(ending).then_some(form))
 }
 
-/// Checks before anything is judged that every file can be written, in a form that is known, and does not take the place of what is read.
+/// Checks before judging that every file can be written, has a known format, and does not overwrite
+/// the judged file.
 ///
 /// # Errors
-/// When one can't.
+/// If one of them fails a check.
 pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result<()> {
     let read: Vec<PathBuf> = judged.map(Path::to_owned).into_iter().collect();
     let wanted: Vec<_> = export.iter().map(|path| ("--export", path.as_path())).collect();
@@ -53,10 +54,10 @@ pub(super) fn check(export: &[PathBuf], judged: Option<&Path>) -> anyhow::Result
     Ok(())
 }
 
-/// Writes the answer to all of them.
+/// Writes the answer to all files.
 ///
 /// # Errors
-/// When one can't be written; the others are.
+/// If one cannot be written; the others are written all the same.
 pub(super) fn write(
     export: &[PathBuf],
     report: &GateReport<'_>,

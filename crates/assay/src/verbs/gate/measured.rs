@@ -1,4 +1,5 @@
-//! How a run was measured, read from a command line of `assay bench` or `run`, so that the same can be measured of two revisions.
+//! Reads from a command line of `assay bench` or `run` how a run was measured, so that two
+//! revisions can be measured in the same way.
 
 use crate::VERBS;
 use anyhow::{Context, bail};
@@ -8,10 +9,10 @@ use clap::{ArgMatches, Command as Verb};
 use regex::escape;
 use std::path::{Component, Path, PathBuf};
 
-/// Options of `assay bench` that say how programs run and what is counted of them.
+/// Options of `assay bench` about how programs run and what is counted.
 const OF_BENCH: [&str; 7] =
     ["harness", "env", "run_time", "timeout", "alloc", "count_instructions", "counters"];
-/// Those of `assay run` that hold for all commands.
+/// Options of `assay run` that apply to all commands.
 const OF_RUN: [&str; 10] = [
     "shell",
     "setup",
@@ -24,20 +25,20 @@ const OF_RUN: [&str; 10] = [
     "alloc",
     "count_instructions",
 ];
-/// Those of `assay run` whose values may be of one command: `N:VALUE`.
+/// Options of `assay run` whose values may be for one command: `N:VALUE`.
 const NUMBERED: [&str; 6] = ["env", "input", "output", "pin", "nice", "jobs"];
-/// Those of `assay run` that are given once for all commands, or once for each.
+/// Options of `assay run` that are given once for all commands, or once for each.
 const EACH: [&str; 2] = ["prepare", "conclude"];
-/// What makes a run another experiment than one command after the other.
+/// Options that make a run a different experiment than one of single commands.
 const SCANS: [&str; 3] = ["parameter", "list", "builds"];
 
-/// How it was measured.
+/// How a run was measured.
 pub(super) enum Measured {
     /// Benchmarks of a program.
     Bench {
         /// The program, from the top of the tree.
         program: String,
-        /// The line that builds a revision, where that was said.
+        /// The line that builds a revision, if given.
         build: Option<String>,
         /// Options.
         options: Vec<String>,
@@ -46,7 +47,7 @@ pub(super) enum Measured {
     },
     /// Commands.
     Run {
-        /// Each with its name, where it has one, and its options.
+        /// Each with its options, and its name if it has one.
         commands: Vec<Ran>,
     },
 }
@@ -61,7 +62,7 @@ pub(super) struct Ran {
     pub shell: Option<String>,
 }
 
-/// The arguments of a verb, as they were typed.
+/// The arguments of a verb, as typed.
 struct Typed {
     verb: Verb,
     found: ArgMatches,
@@ -69,7 +70,7 @@ struct Typed {
 
 impl Typed {
     /// # Errors
-    /// When it is no command line of `assay bench` or `run`.
+    /// If it is not a command line of `assay bench` or `run`.
     fn of(words: &[String]) -> anyhow::Result<Self> {
         let name = words.first().map(String::as_str).unwrap_or_default();
         let verb = VERBS.iter().find(|verb| ["run", "bench"].contains(&name) && verb.name == name);
@@ -85,7 +86,7 @@ impl Typed {
         Ok(Self { verb, found })
     }
 
-    /// The values of an option that stood on the line; of a flag, an empty list.
+    /// Returns the values of an option on the command line; an empty list for a flag.
     fn values(&self, id: &str) -> Option<Vec<String>> {
         if self.found.value_source(id) != Some(ValueSource::CommandLine) {
             return None;
@@ -101,7 +102,7 @@ impl Typed {
         self.values(id)?.into_iter().next()
     }
 
-    /// The option as it is typed.
+    /// Returns the option as it is typed.
     fn spelled(&self, id: &str, values: &[String]) -> Vec<String> {
         let argument = self.verb.get_arguments().find(|argument| argument.get_id() == id);
         let Some(long) = argument.and_then(|argument| argument.get_long()) else {
@@ -119,15 +120,15 @@ impl Typed {
     }
 }
 
-/// Sees to it that words name a way to measure.
+/// Checks that the words describe a way to measure.
 ///
 /// # Errors
-/// When they don't.
+/// If they do not.
 pub(super) fn check(words: &[String]) -> anyhow::Result<()> {
     Measured::of(words, None).map(drop).context("what stands behind --")
 }
 
-/// The program that a command line measured, as it was typed.
+/// Returns the program that a command line measured, as typed.
 pub(super) fn program(argv: &[String]) -> Option<String> {
     match Measured::of(argv.get(1..)?, None).ok()? {
         Measured::Bench { program, .. } => {
@@ -140,10 +141,11 @@ pub(super) fn program(argv: &[String]) -> Option<String> {
 }
 
 impl Measured {
-    /// From the words behind `assay`. With a `top` of a repository, programs were named from the current directory.
+    /// Parses the words after `assay`. If `top` is given, programs were named relative to the
+    /// current directory, which is in the repository with that top.
     ///
     /// # Errors
-    /// When two revisions can't be measured that way.
+    /// If two revisions cannot be measured that way.
     pub fn of(words: &[String], top: Option<&Path>) -> anyhow::Result<Self> {
         let typed = Typed::of(words)?;
         match typed.verb.get_name() {
@@ -201,14 +203,14 @@ impl Measured {
 }
 
 impl Ran {
-    /// Whether a benchmark of this name is this command; `alone`: it is the only one.
+    /// Returns true if a benchmark of this name is this command; `alone` if it is the only one.
     pub fn is_called(&self, name: &str, alone: bool) -> bool {
         let text = || self.text.split_whitespace().collect::<Vec<_>>().join(" ");
         alone || self.name.as_deref() == Some(name) || (self.name.is_none() && text() == name)
     }
 }
 
-/// Of values of the form `[N:]VALUE` those that are meant for a command (from 0).
+/// Returns those values of the form `[N:]VALUE` that apply to a command (from 0).
 fn numbered(values: Vec<String>, index: usize) -> Vec<String> {
     let of = |value: String| match value.split_once(':') {
         Some((number, rest))
@@ -221,7 +223,8 @@ fn numbered(values: Vec<String>, index: usize) -> Vec<String> {
     values.into_iter().filter_map(of).collect()
 }
 
-/// A program that was named from the current directory, named from the top of the repository.
+/// Converts a program's path from relative to the current directory to relative to the top of the
+/// repository.
 fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
     let Some(top) = top else { return Ok(text.to_owned()) };
     let mut command = Command::parse(text, false)?;
@@ -241,7 +244,7 @@ fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
     Ok(shell_words::join(variables.chain(words)))
 }
 
-/// A path from this directory on, without looking at files: what is built may not be there.
+/// Returns a path relative to a directory, without looking at files: build products may not exist.
 fn within(path: &Path, top: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -254,7 +257,7 @@ fn within(path: &Path, top: &Path) -> Option<PathBuf> {
     plain.strip_prefix(top).ok().map(Path::to_owned)
 }
 
-/// A query that takes benchmarks of exactly these names.
+/// Returns a query that selects benchmarks of exactly these names.
 pub(super) fn query(names: &[&str]) -> String {
     let value = |name: &&str| match name.contains(['"', '\\']) {
         true => format!("/^{}$/", escape(name).replace('/', "\\/")),

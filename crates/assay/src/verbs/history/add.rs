@@ -1,4 +1,5 @@
-//! `assay history add`: files become runs of the history, one each; stores of other tools, one for each run that they hold.
+//! `assay history add`: adds files to the history as one run each, and stores of other tools as one
+//! run for each run in them.
 
 use crate::args::any_words;
 use crate::history::{Adding, BesideArgs, Kept};

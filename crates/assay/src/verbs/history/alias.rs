@@ -1,4 +1,4 @@
-//! `assay history alias`: a benchmark that was renamed keeps its past.
+//! `assay history alias`: a renamed benchmark keeps its past.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;

@@ -1,7 +1,8 @@
-//! `assay history backfill`: measures revisions of the past that have no run in the history.
+//! `assay history backfill`: measures past revisions that have no run in the history.
 //!
-//! Each is built in a tree of its own, as `assay bench --rev` does, and `assay` itself is started in that tree to measure; what it recorded is
-//! added with the revision. Whatever ends a backfill costs the measurement at hand: the same line goes on with what is left.
+//! Each is built in its own tree, as in `assay bench --rev`, and `assay` itself is started in that
+//! tree to measure it; the recording is added with the revision. An interrupted backfill loses only
+//! the current measurement: the same command line continues with the rest.
 
 mod order;
 mod revisions;
@@ -133,7 +134,7 @@ fn sums(all: usize, measured: usize, before: usize, failed: usize, left: usize) 
 
 /// The commits that have a run of the project on this machine.
 fn known(args: &Args, project: &str) -> anyhow::Result<std::collections::HashSet<String>> {
-    // What can't be written is found out before anything is built.
+    // Find out before building anything whether the store can be written.
     let store = args.of.open(Access::Write)?;
     let here = Environment::from_facts(environment::capture());
     let (fingerprint, _) = Store::machine(&here, args.machine.as_deref());
@@ -218,7 +219,7 @@ impl Task<'_> {
     fn measured(&self, repository: &mut Repository) -> Result<ChangedRun, Obstacle> {
         let (of, args) = (self.of, self.args);
         let built = repository.ready(&of.revision, &args.build, None, &mut |stage| {
-            // That nothing is built needs no words.
+            // A skipped build is not worth a message.
             if args.build != NO_BUILD {
                 self.say(&staged(&of.name, stage, None));
             }
@@ -244,7 +245,7 @@ impl Task<'_> {
             let why = anyhow::anyhow!("it was not measured to its end");
             return Err(Obstacle::Revision(why));
         }
-        // Where the record stood for a moment is nothing to remember.
+        // The temporary location of the record is not worth keeping.
         samples.argv =
             std::iter::once("assay".to_owned()).chain(args.words.iter().cloned()).collect();
         let adding = Adding {

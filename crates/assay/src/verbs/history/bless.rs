@@ -1,4 +1,4 @@
-//! `assay history bless`: a level that changed on purpose is the new normal.
+//! `assay history bless`: accepts an intended change of level as the new normal.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;

@@ -1,4 +1,5 @@
-//! A directory that all pages of a history are written to. A file appears whole or not at all; what an earlier writing left there is removed at the end.
+//! Writes all pages of a history to a directory. Files appear complete or not at all, and leftovers
+//! of earlier versions are removed at the end.
 
 use crate::whole_file;
 use anyhow::{Context, bail};
@@ -11,15 +12,15 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// What every page of ours begins with.
+/// The beginning of every page written by `assay`.
 const OURS: &str = "<meta name=\"generator\" content=\"assay ";
 
-/// What was written.
+/// Summary of what was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Written {
-    /// Files.
+    /// Number of files.
     pub files: usize,
-    /// Bytes in all of them.
+    /// Total size, bytes.
     pub bytes: u64,
 }
 
@@ -28,7 +29,7 @@ struct Directory<'a> {
     path: &'a Path,
     written: Written,
     names: HashSet<PathBuf>,
-    /// Files while they grow, by name.
+    /// Incomplete files, by name.
     open: BTreeMap<String, BufWriter<NamedTempFile>>,
 }
 
@@ -39,7 +40,7 @@ impl Directory<'_> {
         self.names.insert(path);
     }
 
-    /// Removes what earlier pages had and these have not.
+    /// Removes pages of an earlier version that no longer exist.
     fn tidy(&self) -> anyhow::Result<()> {
         for (directory, ending) in [(site::BENCHMARKS, "html"), (site::DATA, "js")] {
             for entry in fs::read_dir(self.path.join(directory))? {
@@ -86,10 +87,11 @@ impl Out for Directory<'_> {
     }
 }
 
-/// Writes all pages of a project. `told`: how many benchmarks are done, of how many.
+/// Writes all pages of a project. Calls `told` with the number of benchmarks done, and of all.
 ///
 /// # Errors
-/// When the directory holds pages of somebody else or can't be written, or the store can't be read.
+/// If the directory contains pages of other origin or cannot be written, or the store cannot be
+/// read.
 pub(super) fn write(
     pages: &mut Site<Store>,
     out: &Path,

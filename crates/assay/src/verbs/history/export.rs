@@ -1,4 +1,5 @@
-//! `assay history export`: runs as the `.assay` files that they were; of a damaged store, whatever can be read.
+//! `assay history export`: writes runs as the `.assay` files that they came from; from a damaged
+//! store, everything that can be read.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;
@@ -43,7 +44,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         (Err(error), Place::File(path)) if args.all && is_damage(&error) => {
             change.runs.clear();
             let saved = salvage(path, |name, text| put(args, &mut change, name, text))?;
-            // Nothing of it is ours, or nothing is left.
+            // The file is not a store of assay, or nothing readable is left.
             if saved == Saved::default() {
                 return Err(error);
             }
@@ -67,7 +68,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn is_damage(error: &anyhow::Error) -> bool {
     let found = error.downcast_ref::<StoreError>();
-    // A file whose first page is gone says no more that it is ours.
+    // A file without its first page cannot be recognized as a store.
     matches!(
         found,
         Some(

@@ -1,4 +1,4 @@
-//! `assay history prune`: runs that are old or of which there are more than enough go, after they were shown.
+//! `assay history prune`: removes old or superfluous runs, after listing them.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;

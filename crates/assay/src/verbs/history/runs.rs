@@ -1,4 +1,4 @@
-//! `assay history log`, `show` and `rm`: the runs themselves.
+//! `assay history log`, `show` and `rm`: commands on single runs.
 
 use crate::args::LookArgs;
 use crate::history::StoreArgs;

@@ -1,4 +1,4 @@
-//! `assay history serve`: the pages of a history, made when somebody asks for them.
+//! `assay history serve`: serves the pages of a history, generated on request.
 
 use super::server::serve;
 use super::site::pages;

@@ -1,7 +1,9 @@
-//! A small web server for the pages of a history: one reader at his own machine, GET and HEAD, an answer for each connection.
+//! A small web server for the pages of a history: for one user on the same machine, with GET and
+//! HEAD only and one response per connection.
 //!
-//! Web pages of others must learn nothing by way of the reader's browser. So a name that may be anybody's is no host of ours (DNS rebinding),
-//! what other sites embed is refused, and all answers forbid to be embedded. It knows pages by their names alone, and no files.
+//! Other web sites must learn nothing through the user's browser. So host names that anybody could
+//! control are rejected (DNS rebinding), requests for embedding by other sites are rejected, and
+//! all responses forbid embedding. The server knows pages by their names only, and no files.
 
 use assay_data::threads;
 use assay_history::Store;
@@ -14,28 +16,30 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Connections at once. More wait until one of these ends.
+/// Maximum number of concurrent connections. Further ones wait until one of these ends.
 const MOST_CONNECTIONS: usize = 512;
-/// How long a request may take to arrive, and an answer to be taken; browsers open some connections in advance.
+/// Maximum time to receive a request, and to send a response; browsers open some connections in
+/// advance.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// From so many connections on, a request has to arrive quicker: who sends half of one must not keep others out.
+/// Number of connections from which a request has to arrive faster, so that incomplete requests do
+/// not keep others out.
 const CROWD: usize = 64;
 const HURRY: Duration = Duration::from_secs(1);
-/// Bytes of a request.
+/// Maximum size of a request, bytes.
 const LONGEST: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
 
 /// Answers requests until the program is interrupted.
 ///
 /// # Errors
-/// When nobody can connect any more.
+/// If connections are no longer possible.
 pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result<()> {
     let is_open = !listener.local_addr()?.ip().is_loopback();
     let site = Arc::new(Mutex::new(site));
     let connections = Arc::new(Connections::default());
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
-            // Too many files are open, for one.
+            // For example, too many open files.
             thread::sleep(Duration::from_millis(20));
             continue;
         };
@@ -44,7 +48,7 @@ pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result
         let (its_site, own) = (Arc::clone(&site), Arc::clone(&connections));
         let started = threads::start(move || {
             if let Ok(stream) = take.recv() {
-                // A reader that went away is no failure.
+                // A client that disconnected is not an error.
                 let _gone = answer(stream, &its_site, is_open, patience);
                 own.end();
             }
@@ -53,7 +57,7 @@ pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result
             Ok(_) => {
                 let _it_waits = give.send(stream);
             }
-            // The system allows no further thread: one after the other, then.
+            // The system allows no further thread, so connections are answered one after the other.
             Err(_) => {
                 let _gone = answer(stream, &site, is_open, HURRY);
                 connections.end();
@@ -63,7 +67,7 @@ pub(super) fn serve(listener: &TcpListener, site: Site<Store>) -> anyhow::Result
     Ok(())
 }
 
-/// How many connections there are.
+/// The number of open connections.
 #[derive(Default)]
 struct Connections {
     count: Mutex<usize>,
@@ -71,7 +75,7 @@ struct Connections {
 }
 
 impl Connections {
-    /// Counts one more, once there is room for it, and returns how many there are then.
+    /// Waits until there is room for one more connection, and returns the new number.
     fn begin(&self) -> usize {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let full = |count: &mut usize| *count >= MOST_CONNECTIONS;
@@ -107,7 +111,7 @@ fn answer(
     stream.shutdown(Shutdown::Write)
 }
 
-/// What comes up to the empty line, or as much of it as came.
+/// Reads up to the empty line, or as much of it as arrives.
 fn head(stream: &mut TcpStream, patience: Duration) -> io::Result<Vec<u8>> {
     let begun = Instant::now();
     let mut head = Vec::new();
@@ -161,12 +165,12 @@ impl Answer {
     }
 }
 
-/// Why a request gets no page.
+/// Returns the rejection of a request, if any.
 fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer> {
     let header = |name: &str| {
         let mut found =
             request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
-        // Of two, nobody knows which is meant.
+        // With two such headers it is unclear which one is meant.
         let first = found.next().map(|header| std::str::from_utf8(header.value).unwrap_or("?"));
         if found.next().is_some() { Some("?") } else { first }
     };
@@ -182,7 +186,8 @@ fn refused(request: &httparse::Request<'_, '_>, is_open: bool) -> Option<Answer>
     is_embedded.then(|| Answer::plain(403, "pages of others are not answered"))
 }
 
-/// Whether a host is this machine, or where others are let in, an address: a name may be made to mean any address.
+/// Returns true if a host is this machine, or any address if others are let in. Names are rejected
+/// because they may be made to resolve to any address.
 fn is_own(host: &str, is_open: bool) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -249,7 +254,7 @@ mod tests {
             status("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n", false),
             Some(403)
         );
-        // Whoever lets others in is asked by an address, still not by any name.
+        // If others are let in, addresses are accepted, but names still are not.
         assert_eq!(status("GET / HTTP/1.1\r\nHost: 10.0.0.1\r\n\r\n", true), None);
         assert_eq!(status("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n", true), Some(403));
     }

@@ -1,4 +1,4 @@
-//! `assay history site`: the history as pages in a directory.
+//! `assay history site`: writes the history as pages in a directory.
 
 use super::directory::write;
 use super::{narrowing, narrowing_of_event};

@@ -1,4 +1,5 @@
-//! `assay history trend`: since when a benchmark is as it is, or what happened to all of them.
+//! `assay history trend`: since when a benchmark has its present level, or what happened to all
+//! benchmarks.
 
 mod events;
 
@@ -65,7 +66,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let Some(wanted) = &args.benchmark else {
         return events::run(args, &store, &project, &names);
     };
-    // A name may be that of a benchmark, or with values of parameters that of one of its series.
+    // The name may be that of a benchmark, or with parameter values that of one of its series.
     let name =
         names.iter().filter(|name| wanted.starts_with(name.as_str())).max_by_key(|name| name.len());
     let Some(name) = name else { bail!("{}", unknown(wanted, &names)) };
@@ -152,7 +153,7 @@ fn unknown(wanted: &str, names: &[String]) -> String {
 fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Finding> {
     let here = Path::new(".");
     let (before, after) = (before?, after?);
-    // What is no commit of a repository never was in it.
+    // A revision that is not a commit was never in a repository.
     let are_commits = before.ordinal.is_some() && after.ordinal.is_some();
     let has_repository = || git::place(here, "HEAD").is_some();
     if !are_commits
@@ -195,7 +196,7 @@ fn narrowing_between(
     benchmark: &str,
 ) -> Option<String> {
     let (before, after) = (between.0?, between.1?);
-    // What is no commit of a repository, git knows nothing of.
+    // Git knows nothing about a revision that is not a commit.
     let (from, to) =
         (before.ordinal.map(|_| before.short())?, after.ordinal.map(|_| after.short())?);
     if from == to || gone(between).is_some() {
@@ -205,7 +206,7 @@ fn narrowing_between(
         return Some(format!("git show {to}"));
     }
     let argv = store.find(project, recording).map(|run| run.argv).unwrap_or_default();
-    // How the program is built, no record says.
+    // The record does not contain how the program is built.
     let own = match argv.get(1).map(String::as_str) {
         Some("run") => "-- COMMAND".to_owned(),
         Some("bench") => {

@@ -1,4 +1,5 @@
-//! What the options ask for: sides, rates, requests and connections, checked before anything is started or sent.
+//! The settings from the options: sides, rates, requests and connections, checked before anything
+//! is started or sent.
 
 use super::options::{Args, HowArrivals, HowTls, HowVersion};
 use super::permission::permitted;
@@ -14,33 +15,33 @@ use assay_load::{
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Length of a slice by default, s.
+/// Default length of a slice, s.
 const SLICE: f64 = 2.0;
-/// Part of a slice that settles by default, and the longest, s.
+/// Default settling time as a fraction of a slice, and its maximum, s.
 const SETTLE: (f64, f64) = (0.2, 1.0);
-/// Where a search begins unless it is said.
+/// Default initial rate of a search, 1/s.
 const FIRST_RATE: f64 = 100.0;
-/// Slices that a search takes, about.
+/// Approximate number of slices in a search.
 const TRIES: f64 = 10.0;
-/// Connections of a closed test unless they are said.
+/// Default number of connections of a closed test.
 const CONNECTIONS: &str = "16";
-/// The name of the parameter that a step is of.
+/// Name of the parameter whose values are the steps.
 const RATE: &str = "rate";
 const BUSY_CONNECTIONS: &str = "connections";
-/// Nodes of a cluster that generators may be asked for.
+/// Maximum number of nodes of a cluster for generators.
 const MOST_NODES: u32 = 1000;
-/// How long a node is waited for, s: nobody may be, for hours, in front of a load test that has not begun.
+/// Maximum wait for a node, s: without it, a load test might hang for hours before it starts.
 const NODE_PATIENCE: u32 = 60;
 
-/// What is asked for.
+/// The requested settings.
 pub(super) struct Asked {
     pub sides: Vec<Side>,
-    /// For every side its URL and the command that starts its server, with the places of parameters.
+    /// URL of every side, and the command that starts its server, with placeholders for parameters.
     urls: Vec<String>,
     pub commands: Vec<String>,
     scan: Scan,
     pub is_closed: bool,
-    /// The generators' processes; none: this one.
+    /// Processes of the generators; empty if this process sends.
     pub ways: Vec<Way>,
     pub findings: Vec<Finding>,
     connecting: Connecting,
@@ -173,8 +174,8 @@ impl Asked {
         })
     }
 
-    /// Everything that is measured, one for each combination of values on each side. Ports of servers that are to be started are not yet
-    /// known: `{port}` stands in their URLs.
+    /// Returns everything that is measured, one place for each combination of values on each side.
+    /// Ports of servers that are yet to be started are unknown: their URLs contain `{port}`.
     pub fn places(&self, args: &Args) -> anyhow::Result<Vec<Place>> {
         let combinations =
             self.scan.combinations().context("more combinations than can be counted")?;
@@ -195,12 +196,12 @@ impl Asked {
         Ok(places)
     }
 
-    /// The URL of a side at these values, for a server at this port.
+    /// Returns the URL of a side at these values, for a server at this port.
     pub fn url(&self, side: usize, parameters: &[(String, ParameterValue)], port: u16) -> String {
         fill(&self.urls[side], parameters).replace("{port}", &port.to_string())
     }
 
-    /// The slice of a server at these values.
+    /// Returns the slice of a server at these values.
     pub fn job(
         &self,
         args: &Args,
@@ -282,7 +283,7 @@ impl Asked {
         Ok(Load::Open(Arrivals::Ramp { from, to }))
     }
 
-    /// Settling part and counted part of a slice, s.
+    /// Returns the length of the settling and of the measured part of a slice, s.
     fn length(&self, args: &Args, load: &Load, rate: Option<f64>) -> (f64, f64) {
         let settle = |seconds: f64| args.pace.settle.unwrap_or((seconds * SETTLE.0).min(SETTLE.1));
         if let (Some(requests), Some(rate)) = (args.pace.requests_per_step, rate) {
@@ -290,14 +291,15 @@ impl Asked {
             return (settle(seconds), seconds);
         }
         let seconds = args.pace.slice.unwrap_or(match load {
-            // A recording is replayed as a whole, unless it is to be shorter.
+            // A recording is replayed as a whole, unless a shorter slice was requested.
             Load::Open(Arrivals::Replay { times }) => {
                 times.last().map_or(SLICE, |last| last + 1e-3)
             }
             _ => SLICE,
         });
         match load {
-            // What the moments and the growth mean begins with the first request.
+            // These loads are defined relative to the first request, so there is no settling part
+            // by default.
             Load::Open(Arrivals::Replay { .. } | Arrivals::Ramp { .. }) => {
                 (args.pace.settle.unwrap_or(0.0), seconds)
             }
@@ -369,7 +371,7 @@ impl Asked {
         Ok(Scenario { requests, session: ask.session, columns, values: rows })
     }
 
-    /// A log's requests, each with its own method and path, by a table of values.
+    /// Returns the requests of a log, each with its own method and path, by a table of values.
     fn of_log(
         &self,
         first: &Request,
@@ -394,10 +396,10 @@ impl Asked {
         })
     }
 
-    /// Where a search begins.
+    /// Returns the initial rate of a search.
     ///
     /// # Errors
-    /// When that is no rate.
+    /// If it is not a rate.
     pub fn first_rate(&self, args: &Args) -> anyhow::Result<f64> {
         let Some(text) = &args.pace.rate else { return Ok(FIRST_RATE) };
         let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && rate.is_finite());
@@ -408,7 +410,8 @@ impl Asked {
         })
     }
 
-    /// About how long a block takes, s. `search`: the fewest requests that a slice of a search has, and the rate at which it begins.
+    /// Returns the approximate duration of a block, s. `search`: the minimum number of requests in
+    /// a slice of a search, and its initial rate.
     pub fn block_seconds(&self, places: &[Place], search: Option<(u64, f64)>) -> f64 {
         let once = |place: &Place| {
             let seconds = place.job.seconds;
@@ -419,7 +422,7 @@ impl Asked {
         if search.is_some() { once * TRIES } else { once }
     }
 
-    /// Has this process, and all generators that it starts from now on, run where it was asked to.
+    /// Pins this process, and all generators started from now on, to the requested CPUs.
     pub fn pin(&self, args: &Args) -> anyhow::Result<()> {
         if args.generators.pin.is_empty() {
             return Ok(());
@@ -427,7 +430,7 @@ impl Asked {
         assay_measure::serving::run_on(&args.generators.pin).context("--pin")
     }
 
-    /// What a record says of the load.
+    /// Records the facts about the load.
     pub fn facts(&self, args: &Args, load: &str, environment: &mut Environment) {
         environment.set("load", load);
         let http = if args.connect.http2 { "HTTP/2" } else { "HTTP/1.1" };
@@ -449,7 +452,7 @@ fn left_out(message: String) -> Finding {
     Finding::new("REQUESTS_LEFT_OUT", Severity::Note, message)
 }
 
-/// `NAME=URL`, or a URL.
+/// Splits `NAME=URL`, or a URL alone.
 fn named(text: &str) -> (Option<String>, String) {
     let is_name = |name: &str| !name.is_empty() && !name.contains(['/', ':', '?', '.', '{', ' ']);
     match text.split_once('=') {
@@ -458,10 +461,11 @@ fn named(text: &str) -> (Option<String>, String) {
     }
 }
 
-/// The sides with the names that people see: those that were given, else the program that serves, else the URL.
+/// Returns the sides with their displayed names: the given names, otherwise the program of the
+/// server, otherwise the URL.
 fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) -> Vec<Side> {
     let mut used = BTreeSet::new();
-    // Of URLs alone, what they all begin with distinguishes none.
+    // If there are only URLs, their common beginning does not distinguish them.
     let scheme = |url: &String| url.find("://").map_or("", |at| &url[..at + 3]).to_owned();
     let schemes: BTreeSet<String> = urls.iter().map(scheme).collect();
     let common = if schemes.len() == 1 { schemes.iter().map(String::len).sum() } else { 0 };
@@ -482,7 +486,7 @@ fn side_names(names: &[Option<String>], urls: &[String], commands: &[String]) ->
     urls.iter().enumerate().map(side).collect()
 }
 
-/// The parameters of servers, and the steps of the load.
+/// Returns the parameters of servers, and the steps of the load.
 fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
     let mut all = args.serve.parameter.clone();
     let steps = match (&args.pace.rate, &args.pace.connections, is_closed) {
@@ -528,8 +532,8 @@ fn connecting(args: &Args, is_closed: bool) -> anyhow::Result<Connecting> {
     })
 }
 
-/// Generators on nodes that Slurm picks, each with its node for itself. They share the nodes' file system, as jobs of a cluster do, so the program is
-/// where it is here.
+/// Returns generators on nodes chosen by Slurm, one node each. The program has the same path there,
+/// because the jobs of a cluster share a file system.
 fn by_slurm(nodes: &str) -> anyhow::Result<Vec<Way>> {
     let many: u32 =
         nodes.parse().ok().filter(|many| (1..=MOST_NODES).contains(many)).with_context(|| {
@@ -544,7 +548,7 @@ fn by_slurm(nodes: &str) -> anyhow::Result<Vec<Way>> {
     Ok((1..=many).map(way).collect())
 }
 
-/// How generators of their own are started.
+/// Returns how separate generators are started.
 fn ways(args: &Args) -> anyhow::Result<Vec<Way>> {
     let own = &args.generators;
     if !own.on.is_empty() {

@@ -1,4 +1,5 @@
-//! Who may be loaded: this machine, and hosts of which the user says that they may. Nothing is sent to any other.
+//! Checks which targets may be loaded: this machine, and hosts that the user has permitted. Nothing
+//! is sent to any other host.
 
 use super::options::Args;
 use anyhow::{Context, bail};
@@ -7,10 +8,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// Sees to it that this target may be loaded.
+/// Checks that this target may be loaded.
 ///
 /// # Errors
-/// When nobody said so, or the file of hosts can't be read.
+/// If it is not permitted, or the file of hosts cannot be read.
 pub(super) fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
     let host = &target.host;
     if target.is_this_machine()? || args.permission.i_may_load.contains(host) {
@@ -33,7 +34,8 @@ pub(super) fn permitted(args: &Args, target: &Target) -> anyhow::Result<()> {
     )
 }
 
-/// `may-load` in the directory of settings; `None` where there is no such directory.
+/// Returns the path of `may-load` in the configuration directory; `None` if there is no such
+/// directory.
 fn file_of_hosts() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -41,7 +43,7 @@ fn file_of_hosts() -> Option<PathBuf> {
     Some(all.join("assay/may-load"))
 }
 
-/// Whether a line is this host; what stands behind a `#` is a comment.
+/// Returns true if a line contains this host; text after a `#` is a comment.
 fn names(text: &str, host: &str) -> bool {
     text.lines().any(|line| line.split('#').next().unwrap_or_default().trim() == host)
 }

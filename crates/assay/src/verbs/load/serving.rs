@@ -1,5 +1,5 @@
-//! Servers that `assay load` starts itself, one for each side and each combination of their parameters, and the look whether all answer
-//! before anything is measured.
+//! Servers started by `assay load`, one for each side and each combination of their parameters, and
+//! the check that all answer before anything is measured.
 
 use super::asked::Asked;
 use super::options::Args;
@@ -19,14 +19,15 @@ use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The shortest time that a look may take, s.
+/// Shortest time limit of a check, s.
 const LAST_LOOK: f64 = 1.0;
-/// Largest number of first requests to a server that fails without delay. One that fails sometimes can be measured.
+/// Largest number of first requests to a server that fails without delay. One that fails sometimes
+/// can be measured.
 const LOOKS: u32 = 5;
-/// How long between two looks.
+/// Time between two checks.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Makes the revisions ready whose servers are to be started; `None` when there are none.
+/// Prepares the revisions whose servers are to be started; `None` if there are none.
 pub(super) fn prepare(args: &Args, asked: &Asked) -> anyhow::Result<Option<Prepared>> {
     let Some(typed) = asked.commands.first().filter(|_| !args.revisions.rev.is_empty()) else {
         return Ok(None);
@@ -42,7 +43,8 @@ pub(super) fn prepare(args: &Args, asked: &Asked) -> anyhow::Result<Option<Prepa
     revisions::prepare(&wanted).map(Some)
 }
 
-/// Starts the servers, those of `prepared` revisions in their own trees, and has the places point to them.
+/// Starts the servers, those of `prepared` revisions in their own trees, and sets their addresses
+/// in the places.
 pub(super) fn start(
     args: &Args,
     asked: &Asked,
@@ -80,13 +82,14 @@ pub(super) fn start(
     Ok(servers)
 }
 
-/// A port that nobody listens at now. Somebody else may take it before the server does; then that says so.
+/// Returns an unused port. If another process takes it before the server does, the server reports
+/// that.
 fn free_port() -> anyhow::Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
     Ok(listener.local_addr()?.port())
 }
 
-/// Waits until every server answers; one that nobody starts has to answer at once.
+/// Waits until every server answers; one that is not started here has to answer immediately.
 pub(super) fn await_answers(
     args: &Args,
     asked: &Asked,
@@ -107,7 +110,7 @@ pub(super) fn await_answers(
                 let patience = args.connect.timeout;
                 let mut target = place.job.scenario.requests[0].target.clone();
                 if args.pace.replay.is_some() {
-                    // The paths are the log's.
+                    // The paths are those of the log.
                     target = target.with_path("/");
                 }
                 let began = Instant::now();
@@ -179,7 +182,7 @@ fn look(generators: &mut Generators, job: &Job, patience: f64) -> anyhow::Result
     Ok(tally)
 }
 
-/// Why a server can't be loaded, in words; `None`: it can.
+/// Returns a message that says why a server cannot be loaded; `None` if it can.
 fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option<String> {
     let failure = Failure::ALL.into_iter().find(|&failure| tally.failed_as(failure) > 0)?;
     let status = tally.statuses.keys().next().copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is said while servers start and slices run.
+//! Messages while servers start and slices run.
 
 use super::options::{Args, HowArrivals};
 use crate::load::{Place, Told};
@@ -10,10 +10,10 @@ use assay_report::number;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The line on which it is said.
+/// The progress line.
 pub(super) struct Telling {
     pub line: Rc<Line>,
-    /// What share is done, and which block it is.
+    /// The fraction done, the number of blocks, and the seconds elapsed.
     standing: Rc<RefCell<(f64, usize, f64)>>,
 }
 
@@ -35,7 +35,8 @@ impl Telling {
         }
     }
 
-    /// Says what will be measured, and how long that takes at most. `from` is the rate at which a search begins.
+    /// Reports what will be measured, and how long that takes at most. `from` is the initial rate
+    /// of a search.
     pub fn plan(
         &self,
         load: &str,
@@ -66,7 +67,7 @@ impl Telling {
         self.line.say(&format!("{steps}, about {block} a block{longer}; {total}"));
     }
 
-    /// Hears of slices as they run.
+    /// Returns the callback for running slices.
     pub fn of_slices(&self, plan: &Plan) -> Told {
         let (line, standing) = (Rc::clone(&self.line), Rc::clone(&self.standing));
         let budget = plan.budget_seconds;
@@ -104,14 +105,14 @@ impl Telling {
         }))
     }
 
-    /// Between slices.
+    /// Updates the line between slices.
     pub fn standing(&self, standing: &Standing<'_>, plan: &Plan) {
         let share = share_done(plan, standing);
         *self.standing.borrow_mut() = (share, standing.experiment.blocks(), standing.seconds);
     }
 }
 
-/// The load that each slice applies, in words.
+/// Describes the load that each slice applies.
 pub(super) fn load_in_words(args: &Args, places: &[Place]) -> String {
     let Some(job) = places.first().map(|place| &place.job) else { return String::new() };
     let seconds = |value: f64| number::rough(value, &Unit::Second);

@@ -1,4 +1,5 @@
-//! Two programs, sampled by turns: every run is one profile, every function a question, decided as a suite of benchmarks is.
+//! Samples two programs alternately: every run is one profile, and each function is judged like a
+//! benchmark of a suite.
 
 use super::sampling::{Sampling, ending, name_of, plan_of, take};
 use super::{Args, exporting};
@@ -20,15 +21,16 @@ use assay_report::profile::verdicts;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Blocks unless another number is asked for: enough that one function of some twenty can be told apart.
+/// Default number of blocks: enough to decide on one function among about twenty.
 const BLOCKS: u32 = 12;
 
-/// Every run has a rate of its own, from so much below to so much above the one that was asked for, together this share of it. A program that
-/// does the same in every run is hit at the same places by a timer that starts with it: the error of counting whole samples would be the
-/// same in all runs, and no interval would hold it.
+/// Width of the range around the requested rate from which each run draws its own rate, as a
+/// fraction of it. If a program does the same in every run, a timer that starts with it always hits
+/// the same places: the error of counting whole samples would be the same in all runs, and no
+/// interval would cover it.
 const VARIED: f64 = 0.1;
 
-/// Samples both by turns, decides, shows.
+/// Samples both alternately, decides, shows.
 pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Ending> {
     if args.how.overhead {
         bail!("--overhead is about one program; leave one of the two out");
@@ -83,7 +85,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     let mut found = samples(&names, &runs);
     found.plan = Some(plan);
     found.environment = environment;
-    // A file of these is read by other verbs, which call their rows so too.
+    // Other verbs read this file, and they name its rows like that.
     found.environment.set("sampler", sampler.name());
     found.started = Some(began.to_string());
     found.argv = present::argv();
@@ -95,7 +97,7 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     });
     for (profile, name) in merged.iter().zip(&names) {
         for finding in checks::findings(profile) {
-            // What holds for both is said once.
+            // A finding that applies to both is reported once.
             if known.insert(finding.code.clone()) {
                 found.findings.push(finding.about(name));
             }
@@ -137,7 +139,8 @@ pub(super) fn commands(args: &Args, both: [&Command; 2]) -> anyhow::Result<Endin
     })
 }
 
-/// Fewer runs than the default decide on few functions: the smallest p value of the test is 2^(1 - runs), and the functions share the error.
+/// Warns if there are fewer runs than by default, which decide on few functions: the smallest p
+/// value of the test is 2^(1 - runs), and the functions share the error.
 fn too_few(runs: u32, confidence: f64) -> Option<String> {
     let functions = ((1.0 - confidence) * 2f64.powf(f64::from(runs) - 1.0) + 1e-9).floor();
     let enough = match functions {
@@ -147,7 +150,7 @@ fn too_few(runs: u32, confidence: f64) -> Option<String> {
     (runs < BLOCKS).then(|| format!("note: --runs {runs} is {enough}; the default is {BLOCKS}"))
 }
 
-/// The same with the functions alone whose names hold a text.
+/// Returns the analysis restricted to functions whose names contain a text.
 fn only_named(suite: &Analysis, text: &str) -> Analysis {
     let mut shown = suite.clone();
     let primary = suite.primary;
@@ -158,7 +161,8 @@ fn only_named(suite: &Analysis, text: &str) -> Analysis {
     shown
 }
 
-/// Two commands that are sampled. The total of a run is what is measured; the functions in it are known only afterwards.
+/// Two commands that are sampled. What is measured is the total of a run; its functions become
+/// known only afterwards.
 struct Both<'a> {
     samplers: [Sampling; 2],
     commands: [&'a Command; 2],

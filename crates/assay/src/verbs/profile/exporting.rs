@@ -1,4 +1,4 @@
-//! Shows a profile and writes it to the files that were asked for; the ending of a name says in which form.
+//! Shows a profile and writes it to the requested files; the ending of a name selects the format.
 
 use super::ProfileShowArgs;
 use crate::present;
@@ -13,7 +13,7 @@ use assay_report::profile::differential::{self, Differential};
 use assay_report::profile::{ProfileReport, differential_page, flame, page, screen};
 use std::path::{Path, PathBuf};
 
-/// What a file of a profile can be.
+/// Format of a profile's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Svg,
@@ -21,7 +21,7 @@ enum Form {
     Of(Format),
 }
 
-/// Names that only files of profiles have, beyond those that are written here.
+/// Endings of profiles that can be read but are not written here.
 const READ: [&str; 5] = [".pb", ".prof", ".pprof", ".json.gz", ".perf"];
 
 fn form_of(path: &Path) -> Option<Form> {
@@ -34,26 +34,27 @@ fn form_of(path: &Path) -> Option<Form> {
         .find_map(|(ending, form)| name.ends_with(ending).then_some(form))
 }
 
-/// Whether a name is that of a profile.
+/// Returns true if a name is that of a profile.
 pub(super) fn is_profile_name(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     let endings = ENDINGS.iter().map(|(ending, _)| *ending).chain(READ).chain([".json"]);
     endings.filter(|ending| *ending != ".txt").any(|ending| name.ends_with(ending))
 }
 
-/// Whether a file is one of a result of two commands, and not of a profile.
+/// Returns true if a file is for the result of two commands, and not for a profile.
 pub(super) fn is_of_result(path: &Path) -> bool {
     let name = path.to_string_lossy().to_lowercase();
     form_of(path).is_none()
         && [".json", ".md", ".csv", ".assay"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// Checks before anything is measured that every file can be written, in a form that is known, and takes the place of no input.
+/// Checks before measuring that every file can be written, has a known format, and does not
+/// overwrite an input.
 pub(super) fn check(show: &ProfileShowArgs, inputs: &[PathBuf]) -> anyhow::Result<()> {
     check_files(&show.export, inputs)
 }
 
-/// The same of files by their names.
+/// Like [`check`], for files given by name.
 pub(crate) fn check_files(files: &[PathBuf], inputs: &[PathBuf]) -> anyhow::Result<()> {
     let wanted: Vec<_> = files.iter().map(|path| ("--export", path.as_path())).collect();
     outputs::check(inputs, &wanted)?;
@@ -83,12 +84,13 @@ pub(crate) fn check_single(files: &[PathBuf]) -> anyhow::Result<()> {
     }
 }
 
-/// Whether a file is a picture of a difference: of two profiles these can be written too.
+/// Returns true if a file is a picture of a difference, which can be written for two profiles as
+/// well.
 pub(super) fn is_picture(path: &Path) -> bool {
     matches!(form_of(path), Some(Form::Svg | Form::Page))
 }
 
-/// Writes the differential flame graph into those of the files that are pictures.
+/// Writes the differential flame graph to those of the files that are pictures.
 pub(super) fn pictures(
     found: &Differential<'_>,
     findings: &[Finding],
@@ -110,7 +112,7 @@ pub(super) fn pictures(
 
 /// Shows a profile and writes it.
 pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> anyhow::Result<()> {
-    // A file that can't be written must not cost the screen.
+    // A file that cannot be written must not prevent the output to the screen.
     let written = write(report, &show.export, show.quiet);
     if show.json {
         output::print(&json::text(&json::ProfileShares::of(report))?)?;
@@ -120,7 +122,7 @@ pub(super) fn present(report: &ProfileReport<'_>, show: &ProfileShowArgs) -> any
     written
 }
 
-/// Writes a profile to all files; the first that can't be written is reported once the others are written.
+/// Writes a profile to all files; the first failure is returned after the others are written.
 pub(crate) fn write(
     report: &ProfileReport<'_>,
     files: &[PathBuf],

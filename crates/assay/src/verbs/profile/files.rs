@@ -1,4 +1,4 @@
-//! Profiles that were taken already: one to look at or to turn into another format, two to compare.
+//! Recorded profiles: one to show or to convert to another format, two to compare.
 
 use super::{Args, exporting};
 use crate::advice::{Dialect, spell};
@@ -14,7 +14,7 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// The confidence unless another is asked for.
+/// Default confidence.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
 /// Shows a profile, and writes it in other formats.
@@ -41,9 +41,9 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
     exporting::present(&report, &args.show).map(|()| Ending::Fine)
 }
 
-/// Lets lines be counted, as `--lines` asks.
+/// Switches to counting lines, as `--lines` asks.
 pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
-    // All of them: one that ended early may have none.
+    // Apply it to all profiles: one that ended early may have no lines.
     if profiles.iter_mut().map(Profile::by_line).fold(false, |known, own| known | own) {
         return Ok(());
     }
@@ -83,7 +83,7 @@ pub(super) fn two(args: &Args, old: &Path, new: &Path) -> anyhow::Result<Ending>
         }
     }
     spell(Dialect::Recording, &mut findings);
-    // A picture that can't be written must not cost the screen.
+    // A picture that cannot be written must not prevent the output to the screen.
     let written =
         exporting::pictures(&Differential::of_files([&old, &new], &found), &findings, &args.show);
     if args.show.json {
@@ -112,7 +112,7 @@ fn read(file: &Path) -> anyhow::Result<Profile> {
         std::fs::read(file).with_context(|| name.clone())?
     };
     let program = |advice| anyhow::anyhow!("`{name}` is a program, not a profile. {advice}");
-    // A line such as `puts 1` would do for a stack.
+    // A line such as `puts 1` would be parsed as a stack.
     if interpreter_for(file).is_some()
         && let Some(advice) = program_line(file, &bytes)
     {
@@ -124,7 +124,7 @@ fn read(file: &Path) -> anyhow::Result<Profile> {
     })
 }
 
-/// How a file that is no profile is sampled, if it is a program.
+/// Returns how to sample a file that is a program instead of a profile.
 fn program_line(file: &Path, bytes: &[u8]) -> Option<String> {
     let name = file.display();
     if bytes.starts_with(b"\x7fELF") {
@@ -148,7 +148,7 @@ fn program_line(file: &Path, bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// What runs a script of that ending.
+/// Returns the interpreter of scripts with this ending.
 pub(super) fn interpreter_for(file: &Path) -> Option<&'static str> {
     match file.extension()?.to_str()? {
         "rb" => Some("ruby"),

@@ -1,4 +1,5 @@
-//! Samples one program, or a process that runs: finds the sampler, takes the runs, reads what it wrote, shows it.
+//! Samples one program, or a running process: finds the sampler, takes the runs, reads its output,
+//! shows the result.
 
 use super::files::{CONFIDENCE, by_line};
 use super::{Args, SamplerArgs, exporting};
@@ -24,7 +25,7 @@ use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Fewer pairs of runs say nothing of what sampling costs.
+/// Minimum number of pairs of runs for measuring the cost of sampling.
 const FEWEST_PAIRS: u32 = 6;
 
 /// Sampling periods of CPU time after which a program must have been sampled.
@@ -53,7 +54,7 @@ pub(crate) struct Settings {
     pub suite: bool,
 }
 
-/// Samples programs, with the same settings.
+/// Samples programs with the same settings.
 pub(crate) struct Sampling {
     settings: Settings,
     pub place: Place,
@@ -61,25 +62,25 @@ pub(crate) struct Sampling {
 }
 
 impl Sampling {
-    /// The sampler for a command.
+    /// Finds the sampler for a command.
     pub fn of_command(args: &Args, command: &Command) -> anyhow::Result<Self> {
         let (language, interpreter) = language_of_program(command)?;
         let place = find(language, args.how.by.sampler(), Some(&interpreter))?;
         Ok(Self::of(&args.how.by, args.how.settings(), place))
     }
 
-    /// A sampler that was found.
+    /// Uses a sampler that was found.
     pub fn of(by: &SamplerArgs, settings: Settings, place: Place) -> Self {
         let rate = by.rate().unwrap_or_else(|| place.sampler.usual_rate());
         Self { settings, place, rate }
     }
 
-    /// Samples one run; `name` is what it is called.
+    /// Samples one run; `name` is its displayed name.
     pub fn sample(&self, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
         self.sample_at(self.rate, target, name)
     }
 
-    /// The same at another rate than usual.
+    /// Like [`Sampling::sample`], at a different rate.
     pub fn sample_at(&self, rate: f64, target: Target<'_>, name: &str) -> anyhow::Result<Taken> {
         let directory = crate::room::temporary()?;
         let request = Request { rate, ..self.request(directory.path()) };
@@ -91,7 +92,8 @@ impl Sampling {
             let request = Request { rate, alone: true, ..self.request(directory.path()) };
             let mut again = sampling::sample(&self.place, target, &request)?;
             let (alone, error) = self.read(&again);
-            // What it started may have worked in its place: then this saw no more of it.
+            // If the work is done by a process that the command started, sampling it again sees no
+            // more.
             if seen(&alone) > seen(&profiles) || profiles.is_empty() {
                 again.ended.outcome = sampled.ended.outcome;
                 (sampled, profiles, empty) = (again, alone, error);
@@ -118,7 +120,7 @@ impl Sampling {
         profile.asked_hz = Some(rate);
         profile.seconds = Some(sampled.ended.wall_seconds);
         if self.place.sampler != sampling::Sampler::Stackprof && profile.measure == "wall" {
-            // Unless asked otherwise py-spy leaves out threads that wait, and rbspy does not.
+            // By default py-spy leaves out waiting threads, and rbspy does not.
             let all = match self.settings.clock {
                 Some(clock) => clock == sampling::Clock::Wall,
                 None => self.place.sampler == sampling::Sampler::Rbspy,
@@ -126,7 +128,8 @@ impl Sampling {
             profile.measure = if all { "wall" } else { "cpu" }.to_owned();
         }
         if self.place.sampler == sampling::Sampler::Stackprof && profile.measure == "cpu" {
-            // Within the program there is no sampler beside it whose time would be in this.
+            // This sampler runs within the program, so no separate sampler contributes to the CPU
+            // time.
             profile.knowing_cpu(sampled.ended.cpu_seconds);
         }
         profile.tool = Some(self.place.sampler.name().to_owned());
@@ -168,14 +171,15 @@ impl Sampling {
         for bytes in &sampled.files {
             match import::load_bytes(bytes, self.place.sampler.name()) {
                 Ok(profile) => profiles.push(profile),
-                // Of several processes one may have ended before its first sample.
+                // One of several processes may have ended before its first sample.
                 Err(error) => empty = Some(error),
             }
         }
         (profiles, empty)
     }
 
-    /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one that calls exec.
+    /// Returns true if a program used the processor and was hardly sampled, as py-spy loses one
+    /// that calls exec.
     fn lost(&self, sampled: &Sampled, profiles: &[Profile], rate: f64) -> bool {
         let whole = sampled.program_cpu_seconds.unwrap_or(0.0);
         self.place.sampler == sampling::Sampler::PySpy
@@ -187,19 +191,19 @@ impl Sampling {
             && !sampled.ended.interrupted
     }
 
-    /// Whether the sampler can only guess which threads run.
+    /// Returns true if the sampler can only guess which threads run.
     pub fn looks_from_outside(&self, profile: &Profile) -> bool {
         matches!(self.place.sampler, sampling::Sampler::PySpy | sampling::Sampler::Rbspy)
             && profile.measure == "cpu"
     }
 
-    /// The same run without a sampler.
+    /// Runs the command without a sampler.
     fn plain(&self, command: &Command) -> anyhow::Result<Ended> {
         let directory = crate::room::temporary()?;
         Ok(sampling::plain(command, &self.request(directory.path()))?)
     }
 
-    /// The same run with a sampler that does next to nothing.
+    /// Runs the command with a sampler that does almost nothing.
     fn idle(&self, command: &Command) -> anyhow::Result<Ended> {
         let directory = crate::room::temporary()?;
         let request = Request { rate: IDLE_RATE, ..self.request(directory.path()) };
@@ -214,18 +218,18 @@ impl Sampling {
     }
 }
 
-/// The time that profiles hold, in their unit.
+/// Returns the time covered by profiles, in their unit.
 fn seen(profiles: &[Profile]) -> f64 {
     profiles.iter().map(Profile::amount).sum()
 }
 
-/// The command as people know it.
+/// Returns the command's displayed name.
 pub(crate) fn name_of(command: &Command) -> String {
     let words: Vec<_> = command.argv.iter().map(|word| word.to_string_lossy()).collect();
     words.join(" ")
 }
 
-/// Samples a process that runs.
+/// Samples a running process.
 pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     exporting::check_single(&args.show.export)?;
     if args.how.overhead || args.how.runs.is_some() {
@@ -235,7 +239,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     }
     let language = match args.how.by.sampler() {
         Some(sampling::Sampler::Stackprof) => return Err(SamplingError::NotFromOutside.into()),
-        // perf asks the kernel, which may let it look where /proc does not.
+        // perf reads through the kernel, which may permit it where /proc does not.
         Some(sampling::Sampler::Perf) => Language::Native,
         _ => language_of_process(process)?,
     };
@@ -253,7 +257,7 @@ pub(super) fn process(args: &Args, process: u32) -> anyhow::Result<Ending> {
     }
     let taken = source.sample(Target::Process(process), &format!("process {process}"))?;
     show(args, vec![taken.profile], Vec::new(), None)?;
-    // For a process that would run for ever, Ctrl-C is how one says that it is enough.
+    // For a process that would run forever, Ctrl-C is the way to end sampling.
     Ok(Ending::Fine)
 }
 
@@ -284,7 +288,7 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     Ok(ending(args, &endings))
 }
 
-/// How the verb ends: as the runs did.
+/// Returns how the verb ends: as the runs did.
 pub(super) fn ending(args: &Args, endings: &[Ended]) -> Ending {
     let failed = |ended: &Ended| !ended.outcome.is_success() && args.how.duration.is_none();
     if interrupt::count() > 0 {
@@ -296,7 +300,7 @@ pub(super) fn ending(args: &Args, endings: &[Ended]) -> Ending {
     }
 }
 
-/// What the runs themselves have to say, beyond their profiles.
+/// Returns findings about the runs themselves, apart from their profiles.
 fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken]) -> Vec<Finding> {
     let mut found = Vec::new();
     if taken.iter().any(|own| own.ended.interrupted) {
@@ -323,7 +327,7 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
     found
 }
 
-/// That a program was run a second time, because its sampler lost it.
+/// Returns a finding that a program was run a second time because its sampler lost it.
 fn run_again(name: &str) -> Finding {
     let told = format!(
         "py-spy hardly saw {name}, as happens when it replaces itself by another program (exec), so it was run a second time, without the processes that it starts"
@@ -375,21 +379,22 @@ pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Fin
     })
 }
 
-/// What a run may be while it is measured what sampling costs.
+/// A kind of run for measuring the cost of sampling.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arm {
     Without,
     With,
-    /// The sampler is started and ended, and takes next to no samples between.
+    /// The sampler is started and ended, and takes almost no samples in between.
     Idle,
 }
 
 const ARMS: [Arm; 3] = [Arm::Without, Arm::With, Arm::Idle];
-/// The rate at which a sampler is as good as idle, Hz: the lowest that all of them take.
+/// The rate at which a sampler is practically idle, Hz: the lowest that all of them accept.
 const IDLE_RATE: f64 = 1.0;
 
-/// Runs without the sampler, with it, and with it idle, by turns: what it costs, once and for every sample. Of an idle sampler only the CPU time
-/// tells: one that looks once a second learns of the program's end so late.
+/// Alternates between runs without the sampler, with it, and with it idle, to measure its cost per
+/// run and per sample. For an idle sampler only the CPU time is meaningful: one that looks once per
+/// second notices the end of the program late.
 fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, Option<Overhead>)> {
     let blocks = args.how.runs.unwrap_or(FEWEST_PAIRS).max(FEWEST_PAIRS);
     let plan =
@@ -410,7 +415,7 @@ fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, 
         samples: taken.iter().map(|own| own.profile.samples()).sum::<u64>() as f64
             / taken.len() as f64,
     };
-    // Without a whole block of two there is nothing to say of them.
+    // Without a complete block of both nothing can be said about them.
     let Some(analysis) = compared(&plan, &costs, [Arm::Without, Arm::With]) else {
         return Ok((taken, None));
     };
@@ -433,12 +438,12 @@ fn with_and_without(args: &Args, arms: Arms<'_>) -> anyhow::Result<(Vec<Taken>, 
     Ok((taken, Some(found)))
 }
 
-/// What a run costs.
+/// Returns the metrics of the cost of a run.
 fn costs() -> Vec<Metric> {
     vec![Metric::wall(), Metric::lower("cpu", Unit::Second)]
 }
 
-/// Two of the arms against each other, over the blocks that have both.
+/// Compares two of the arms, over the blocks that have both.
 fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analysis::Analysis> {
     let mut samples = Samples::new(costs.metrics.clone());
     samples.plan = Some(plan.clone());
@@ -452,7 +457,7 @@ fn compared(plan: &Plan, costs: &Samples, pair: [Arm; 2]) -> Option<assay_analys
     analyse(&samples, &Options::default()).ok()
 }
 
-/// One program, run in each of some ways.
+/// One program, run in several ways.
 struct Arms<'a> {
     source: &'a Sampling,
     command: &'a Command,
@@ -483,7 +488,7 @@ impl Source for Arms<'_> {
                 ended
             }),
         };
-        // What was sampled before the user ended it is shown.
+        // Samples taken before the user interrupted are shown.
         if interrupt::count() > 0 && !self.taken.is_empty() {
             return Err(Obstacle::Interrupted);
         }
@@ -492,7 +497,7 @@ impl Source for Arms<'_> {
     }
 }
 
-/// Measures a source by this plan, until Ctrl-C, and says between its blocks how far it is.
+/// Measures a source by this plan until Ctrl-C, and reports progress between its blocks.
 pub(crate) fn take<'a, S: Source<Error = anyhow::Error>>(
     quiet: bool,
     source: S,
@@ -517,7 +522,7 @@ pub(crate) fn take<'a, S: Source<Error = anyhow::Error>>(
     measured.map(|_| session)
 }
 
-/// A plan of exactly so many blocks, with what was asked for.
+/// Returns a plan with exactly this number of blocks and the requested settings.
 pub(crate) fn plan_of(seed: Option<u64>, judge: &JudgeArgs, blocks: u32, primary: &str) -> Plan {
     let when = When { runs: Some(blocks), time: None, seed };
     planning::plan(when, judge, primary, blocks)

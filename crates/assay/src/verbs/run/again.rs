@@ -1,7 +1,8 @@
-//! The same experiment again: a recorded run's commands, settings, metrics and plan, with a seed of its own.
+//! Repeats an experiment: a recorded run's commands, settings, metrics and plan, with a new seed.
 //!
-//! The arguments come from the command line that the file holds, the plan from the file itself, since what fitted into the budget was
-//! decided after that line was typed. What is made of the two runs is the caller's business.
+//! The arguments come from the command line in the file, but the plan comes from the file itself,
+//! since what fitted into the budget was decided after that line was typed. The caller decides what
+//! to do with the two runs.
 
 use super::{Args, Decide, Earlier, measure};
 use crate::args::{KeepArgs, ShowArgs};
@@ -13,24 +14,24 @@ use assay_data::{Plan, Samples, StopRule};
 use assay_report::html::shell_line;
 use std::path::Path;
 
-/// What is wanted of a repetition, beyond what its file says.
+/// Settings of a repetition that override those of its file.
 #[derive(Debug)]
 pub(crate) struct Again<'a> {
     /// The run that is repeated, and its file.
     pub recorded: &'a Samples,
     pub path: &'a Path,
-    /// Blocks, instead of those of the plan.
+    /// Number of blocks instead of the plan's.
     pub runs: Option<u32>,
-    /// Time budget, instead of that of the plan, s.
+    /// Time budget instead of the plan's, s.
     pub time: Option<f64>,
     /// Seed of the random order; by default a new one.
     pub seed: Option<u64>,
-    /// Where to record it.
+    /// Options about its record.
     pub keep: KeepArgs,
     pub show: ShowArgs,
 }
 
-/// Measures again, and has the result decided and shown.
+/// Measures again, then decides and shows the result.
 pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<Ending> {
     let (recorded, place) = (wanted.recorded, wanted.path.display());
     ensure!(
@@ -47,7 +48,7 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     let stop = wanted.runs.map_or(before.stop.clone(), |blocks| StopRule::Fixed { blocks });
     let budget_seconds = match (wanted.time, wanted.runs) {
         (Some(time), _) => Some(time),
-        // So many blocks were asked for, whatever they take.
+        // The requested number of blocks is run, however long it takes.
         (None, Some(_)) => None,
         (None, None) => before.budget_seconds,
     };
@@ -57,13 +58,13 @@ pub(crate) fn again(wanted: Again<'_>, decide: Decide<'_>) -> anyhow::Result<End
     args.when.time = wanted.time.or(args.when.time);
     args.judge.fail_if.clear();
     args.record.show = wanted.show;
-    // That a large scan is meant was said when it was begun.
+    // The user confirmed a large scan when it was started.
     args.scan.yes = true;
     args.record.keep = wanted.keep.after(&args.record.keep);
     args.record.earlier = ResumeArgs::default();
     args.record.history = KeepInHistoryArgs::default();
     if !args.record.show.quiet {
-        // What runs now was written by whoever made the file.
+        // Show the command, because it was written by the author of the file.
         output::say(&format!("repeating: {}", shell_line(&recorded.argv)));
     }
     let started = recorded.started.as_deref().unwrap_or("an unknown time");

@@ -1,4 +1,5 @@
-//! `assay run --builds`: each side is several executables, and the command is typed once, with `{build}` where they stand.
+//! `assay run --builds`: each side is several executables, and the command is typed once, with
+//! `{build}` in their place.
 
 use super::commands::{HowArgs, prepared};
 use super::control::ControlArgs;
@@ -10,13 +11,15 @@ use assay_data::Finding;
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 
-/// Where the executable stands in the command.
+/// Placeholder for the executable in the command.
 const PLACE: &str = "{build}";
 
-/// The commands of the sides, each with all of its builds; and what was left out.
+/// Returns the commands of the sides, each with all of its builds, and findings about builds left
+/// out.
 ///
 /// # Errors
-/// When the builds are not named by files, or too few of a side differ; when the command has no place for them.
+/// If the builds are not given by files, too few builds of a side differ, or the command has no
+/// placeholder.
 pub(super) fn of_builds(
     builds: &Builds,
     typed: &[String],

@@ -1,6 +1,7 @@
-//! What `assay run` runs: the commands with their names, environment, directories, input, output and hooks, from the arguments.
+//! The commands of `assay run` with their names, environment, directories, input, output and hooks,
+//! from the arguments.
 //!
-//! Everything that can be wrong with them is found here, before anything is measured.
+//! All errors in them are found here, before anything is measured.
 
 use super::control::ControlArgs;
 use crate::args::{any_words, seconds};
@@ -206,7 +207,8 @@ fn of_one_combination(
     let names = names(&texts, &commands, &how.name);
     let mut prepared = Vec::with_capacity(count);
     for (index, ((command, name), text)) in commands.into_iter().zip(names).zip(texts).enumerate() {
-        // A name that is the whole command holds what the command holds.
+        // A name that is the whole command contains the parameter values; its label has the
+        // placeholders instead.
         let whole = name == in_one_line(&text);
         let label = match how.name.get(index) {
             Some(given) => given.clone(),

@@ -1,7 +1,8 @@
-//! What is set for the commands' processes and for the machine while they are measured, from the arguments.
+//! Settings of the commands' processes and of the machine during a measurement, from the arguments.
 //!
-//! Settings of a command (`--pin`, `--fifo`, `--nice`, `--no-aslr`) may be meant for one command, so that two settings can be
-//! compared with each other. Settings of the machine hold for the whole run; who applies and undoes them is `crate::knobs`.
+//! Settings of a command (`--pin`, `--fifo`, `--nice`, `--no-aslr`) may be for one command only, so
+//! that two settings can be compared with each other. Machine settings are in force for the whole
+//! run; `crate::knobs` applies and undoes them.
 
 use super::commands::Apply;
 use crate::commands::Prepared;

@@ -1,4 +1,5 @@
-//! Which numbers are wanted beyond what every run has: those that the program prints or hands over, and counters.
+//! Metrics requested beyond those of every run: numbers that the program prints or reports, and
+//! counters.
 
 use crate::commands::Prepared;
 use crate::counted::Counted;

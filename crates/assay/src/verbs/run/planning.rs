@@ -1,4 +1,5 @@
-//! What is decided before the first block: how many blocks, for how long, how strictly, and from which seed.
+//! Decisions made before the first block: how many blocks, for how long, how strictly, and with
+//! which seed.
 
 use super::metrics::Asked;
 use crate::args::{JudgeArgs, seconds};
@@ -62,7 +63,8 @@ pub(super) fn plan(
     }
     let first_asked = asked.specs.first().map(|spec| spec.metric.name.clone());
     let primary = judge.primary.clone().or(first_asked).unwrap_or_else(|| "wall".to_owned());
-    // What programs give is known only after they have run once; a metric that nobody can know of is a mistake at once.
+    // Values reported by programs are known only after a run; a metric that cannot come from
+    // anywhere is an error right away.
     let may_come = asked.all_samples || asked.specs.iter().any(is_given);
     let known = |name: &String| {
         Meter::is_own(name)
@@ -87,7 +89,8 @@ pub(super) fn plan(
             anyhow::bail!(planning::no_such_metric(option, name, &known));
         }
     }
-    // What programs give, and settings that may be refused, have to be tried before anything is recorded.
+    // Values reported by programs, and settings that may be refused, have to be tried before
+    // anything is recorded.
     let warmup = if may_come || controlled { when.warmup.max(1) } else { when.warmup };
     let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
     let wished = When { runs: when.runs, time: when.time, seed: when.seed };

@@ -1,4 +1,4 @@
-//! `assay tests log`: which tests write most into a log.
+//! `assay tests log`: shows which tests write most to a log.
 
 use crate::args::LookArgs;
 use crate::{Ending, output, present};

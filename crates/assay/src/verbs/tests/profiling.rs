@@ -1,5 +1,5 @@
-//! `assay tests --profile`: runs the suite under a sampler, and says which test each sample belongs to. The hooks give every test a frame of its own,
-//! which the sampler sees. No arithmetic.
+//! `assay tests --profile`: runs the suite under a sampler, and attributes each sample to a test.
+//! The hooks give every test a stack frame of its own, which the sampler sees. No arithmetic.
 
 use super::options::SuiteRunArgs as Args;
 use super::running::{Sides, framework_of, order, sides};
@@ -33,10 +33,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The confidence unless another is asked for.
+/// Default confidence.
 const CONFIDENCE: f64 = 0.95;
 
-/// Samples the suite and shows what belongs to which test.
+/// Samples the suite and shows the samples by test.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let files = [&args.profiling.output[..], &args.record.show.export].concat();
     exporting::check_single(&files)?;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
     let ending = match session {
         Ok(session) => show(args, session.source, language, &files)?,
-        // That of a suite, as it is without a sampler.
+        // The error of the suite, as it would be without a sampler.
         Err(error) => {
             let ending = error.downcast_ref::<RunError>().map(RunError::ending);
             let Some(ending) = ending else { return Err(error) };
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     restored.map(|()| ending)
 }
 
-/// What the tests of a framework are written in.
+/// Returns the language of a framework's tests.
 fn language_of(framework: &dyn Framework) -> anyhow::Result<Language> {
     match framework.name() {
         "rspec" | "minitest" | "test-unit" => Ok(Language::Ruby),
@@ -85,9 +85,9 @@ struct Sampled<'a> {
     wanted: Wanted,
     /// The seed of random orders.
     order: Option<u64>,
-    /// After so long a run is ended, s.
+    /// Time after which a run is killed, s.
     limit: f64,
-    /// Whether the sampler looks from outside at what a program starts that is no interpreter itself.
+    /// True if the sampler attaches from outside, and the command is not itself an interpreter.
     by_shell: bool,
     room: Room,
     name: String,
@@ -95,7 +95,7 @@ struct Sampled<'a> {
     taken: Vec<(Taken, Run)>,
 }
 
-/// The suite, with the sampler that suits it.
+/// Creates the suite, with the sampler that suits it.
 fn suite<'a>(
     args: &Args,
     framework: &'a dyn Framework,
@@ -108,7 +108,8 @@ fn suite<'a>(
         found.filter(|(own, _)| *own == language).map(|(_, path)| path)
     };
     let by_shell = interpreter_of(&side.argv[0]).is_none();
-    // Behind a starter, as `env`, stands another program; what else it may find has the usual name.
+    // A launcher such as `env` is followed by another program; any further interpreter has the
+    // usual name.
     let words = side.argv.iter().filter(|word| !word.to_string_lossy().starts_with('-'));
     let usual = OsString::from(if language == Language::Ruby { "ruby" } else { "python3" });
     let interpreter = words.chain([&usual]).find_map(interpreter_of);
@@ -140,7 +141,7 @@ fn suite<'a>(
 }
 
 impl Sampled<'_> {
-    /// Samples one run, and reads what the suite told of it.
+    /// Samples one run, and reads what the suite reported about it.
     fn sample(&self, block: u32) -> anyhow::Result<(Taken, Run)> {
         let room = self.room.path().join(block.to_string());
         fs::create_dir_all(&room).with_context(|| room.display().to_string())?;
@@ -152,7 +153,8 @@ impl Sampled<'_> {
         let mut command = prepared(&request, self.side)?;
         (command.keep_output, command.keep_errors) = (false, false);
         if self.by_shell {
-            // py-spy gives up where the process that it has started is no Python; those that this one starts it finds.
+            // py-spy gives up if the process that it started is not Python, but it finds the
+            // children of a shell.
             let shell = ["/bin/sh", "-c", "\"$@\"; exit $?", "sh"].map(Into::into);
             command.argv = shell.into_iter().chain(command.argv).collect();
         }
@@ -198,7 +200,7 @@ impl Source for Sampled<'_> {
         let (taken, run) = self.sample(turn.block)?;
         let wall = taken.ended.wall_seconds;
         self.taken.push((taken, run));
-        // What was sampled before the user ended it is shown.
+        // Samples taken before the user interrupted are shown.
         if interrupt::count() > 0 {
             return Err(Obstacle::Interrupted);
         }
@@ -206,7 +208,8 @@ impl Source for Sampled<'_> {
     }
 }
 
-/// What a run told of its tests, by the names that their frames have, with the names that they have in the end.
+/// Returns what a run reported about its tests: final names by the names of their frames, and
+/// times.
 fn of_tests(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
     let (mut names, mut timed) = (HashMap::new(), HashMap::new());
     for test in &run.tests {
@@ -220,7 +223,7 @@ fn of_tests(run: &Run) -> (HashMap<String, String>, HashMap<String, Timed>) {
     (names, timed)
 }
 
-/// The samples of a run by test.
+/// Attributes the samples of a run to tests.
 fn attributed(taken: &Taken, run: &Run) -> marked::Run {
     let (names, timed) = of_tests(run);
     let mut parts = marked::split(&taken.profile);
@@ -232,7 +235,7 @@ fn attributed(taken: &Taken, run: &Run) -> marked::Run {
     marked::Run { parts, timed }
 }
 
-/// Shows what was sampled, and says how the verb ends.
+/// Shows the samples, and returns how the verb ends.
 fn show(
     args: &Args,
     source: Sampled<'_>,
@@ -256,7 +259,7 @@ fn show(
         findings.push(interrupted("this is what was sampled until then"));
     }
     for finding in &mut findings {
-        // A suite takes as long as it takes.
+        // The duration of a suite cannot be chosen.
         finding.advice.retain(|own| !matches!(own.action, Action::MeasureLonger { .. }));
     }
     spell(Dialect::Tests, &mut findings);
@@ -280,7 +283,7 @@ fn show(
         tests: args.look.number,
     };
     let show = &args.record.show;
-    // A file that can't be written must not cost the screen.
+    // A file that cannot be written must not prevent the output to the screen.
     let written = exporting::write(&whole, files, show.quiet);
     if show.json {
         output::print(&json::text(&json::SuiteShares::of(&suite))?)?;
@@ -288,7 +291,8 @@ fn show(
         output::print(&sampled::render(&suite, show.remarks(), &present::screen(show.color)))?;
     }
     written?;
-    // Samplers end as their program does, or by themselves: of the suite its report and its tests tell.
+    // The exit status of a sampler may not be that of its program, so failure is determined from
+    // the suite's report and its tests.
     let is_red = source.taken.iter().any(|(_, run)| run.has_failed() || !run.faults.is_empty());
     Ok(match (is_interrupted, is_red) {
         (true, _) => Ending::Interrupted,

@@ -1,4 +1,5 @@
-//! `assay tests -- COMMAND`: runs the suite, of several revisions by turns, records each of its tests, and shows what came of it.
+//! `assay tests -- COMMAND`: runs the suite, alternating between several revisions if given,
+//! records each of its tests, and shows the result.
 
 use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
@@ -29,11 +30,12 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Of the intervals that the search for polluters does not look at.
+/// Confidence of the intervals, which the search for polluters does not use.
 const CONFIDENCE: f64 = 0.95;
-/// A budget holds so many runs of each side at least, or [`CEILING`].
+/// The budget may be extended to this many runs of each side, or to [`CEILING`] if that is longer.
 const FEWEST_RUNS: f64 = 12.0;
-/// What is decided of several sides beside the time: the parts of the whole. Those of every test would share the error with them.
+/// Secondary metrics with several sides: parts of the whole run. Those of every test would share
+/// the error with them.
 const SHOWN: [&str; 4] = ["cpu", "max_rss", "boot", "loading"];
 
 /// Runs, records, decides, shows.
@@ -44,7 +46,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     recorded::run(&args.record, || measure(args, None), |path| resumed(args, path))
 }
 
-/// Resumes a recorded run, by the command line that it was begun with.
+/// Resumes a recorded run with its original command line.
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, first) = recorded::begun::<super::Args>(&args.record, path, "tests")?;
     let mut first = first.running;
@@ -54,7 +56,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     measure(&first, Some(&recorded))
 }
 
-/// The framework that the command runs, or that is named.
+/// Returns the framework that the command runs, or the named one.
 pub(super) fn framework_of(args: &Args) -> anyhow::Result<Box<dyn Framework>> {
     Ok(match &args.ask.framework {
         Some(name) => frameworks::by_name(name)?,
@@ -162,7 +164,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         (2.., None) => CEILING.max(block * FEWEST_RUNS),
         _ => 0.0,
     };
-    // The whole shares its error with no test.
+    // The whole suite does not share its error with the tests.
     let limits = Limits { ceiling_seconds, sharing: 0 };
     let (keep, earlier) = (&args.record.keep, &args.record.earlier);
     let done = running.begin((keep, earlier), recorded, (&plan, deciding, limits))?;
@@ -188,9 +190,9 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     if let Some(lost) = cutting.lost() {
         line.say(&lost);
     }
-    // What is over need not be kept up while pages are written.
+    // The servers are no longer needed while pages are written.
     let restored = toggled.map_or(Ok(()), |own| own.borrow_mut().close());
-    // The record has them already.
+    // The record contains them already.
     session.samples.inner.append(&mut session.source.spans);
     let frameworks = frameworks_of(&session.source);
     let ended = running.end(&args.record, measured, frameworks, |running| {
@@ -210,7 +212,7 @@ fn sees_running(framework: &dyn Framework, call: &Call) -> bool {
     framework.watch(call, Path::new("")).is_some_and(|watch| watch.sees_running())
 }
 
-/// What is to run of a suite, which is said.
+/// Selects the tests to run, and reports the selection.
 fn select(
     tracked: &mut Tracked,
     revision: &str,
@@ -228,19 +230,19 @@ fn select(
     Ok(selection)
 }
 
-/// Of a suite of which nothing was measured.
+/// Handles an error of a suite before anything was measured.
 fn failed(error: RunError) -> anyhow::Result<Ending> {
     let ending = error.ending();
     output::error(&error.into());
     Ok(ending)
 }
 
-/// Whether a plan is of several runs.
+/// Returns true if a plan has several runs.
 fn several(plan: &Plan) -> bool {
     !matches!(plan.stop, StopRule::Fixed { blocks: 1 })
 }
 
-/// The sides, with the revisions or the settings and servers that they are made of.
+/// The sides, with the revisions or the settings and servers that they consist of.
 pub(super) struct Sides {
     pub sides: Vec<Side>,
     pub prepared: Option<Prepared>,
@@ -289,7 +291,8 @@ pub(super) fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Si
     Ok(Sides { sides, prepared: Some(prepared), toggled: None })
 }
 
-/// The sides that settings make of one, with what applies them; the side alone where nothing is asked for.
+/// Returns the sides that settings create from one side, with what applies them; the side alone if
+/// none are requested.
 fn toggled(args: &Args, framework: &dyn Framework, side: Side) -> anyhow::Result<Sides> {
     if !args.toggles.is_asked()? {
         return Ok(Sides { sides: vec![side], prepared: None, toggled: None });
@@ -311,7 +314,7 @@ fn toggled(args: &Args, framework: &dyn Framework, side: Side) -> anyhow::Result
     Ok(Sides { sides, prepared: None, toggled: Some(toggled) })
 }
 
-/// What a record says of settings that are compared, and of those that could not be had.
+/// Records the settings that are compared, and those that were unavailable.
 fn describe_settings(samples: &mut Samples, toggled: &Toggled) {
     samples.findings.extend(toggled.findings.iter().cloned());
     if let Some(together) = toggled.together() {
@@ -319,7 +322,7 @@ fn describe_settings(samples: &mut Samples, toggled: &Toggled) {
     }
 }
 
-/// What is decided before the first run.
+/// Returns the plan before the first run.
 fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result<Plan> {
     if let Some(begun) = recorded.and_then(|recorded| recorded.plan.clone()) {
         return Ok(planning::resumed(begun, args.when.time));
@@ -339,7 +342,7 @@ fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result
     Ok(plan)
 }
 
-/// Whether tests run in random orders.
+/// Returns true if tests run in random orders.
 pub(super) fn order(args: &Args, framework: &dyn Framework, sides: usize) -> anyhow::Result<bool> {
     let can = framework.orders() != Orders::No;
     match args.ask.order {
@@ -348,13 +351,13 @@ pub(super) fn order(args: &Args, framework: &dyn Framework, sides: usize) -> any
             framework.name()
         ),
         Some(order) => Ok(order == OrderOf::Random),
-        // Tests that are named have their order.
+        // Tests that are named run in the given order.
         None if !args.ask.only.is_empty() => Ok(false),
         None => Ok(can && sides < 2 && args.when.runs.is_some_and(|runs| runs > 1)),
     }
 }
 
-/// What a record says of the suites and of the machine.
+/// Records the facts about the suites and the machine.
 fn describe(
     samples: &mut Samples,
     environment: Environment,
@@ -372,7 +375,8 @@ fn describe(
     samples.argv = present::argv().iter().map(|word| without_secrets(word)).collect();
 }
 
-/// The frameworks, as their runs named them, as facts, also of the record, which is to end; one that all sides share once.
+/// Returns the frameworks as reported by their runs, as facts for the end of the record; a fact
+/// that all sides share is given once.
 fn frameworks_of(suite: &Suite<'_>) -> Environment {
     let mut facts = Environment::default();
     for (side, own) in suite.sides.iter().zip(&suite.told) {
@@ -386,7 +390,8 @@ fn frameworks_of(suite: &Suite<'_>) -> Environment {
     facts
 }
 
-/// Searches for what tests depend on that failed in some orders alone. An interruption ends the search, not the run.
+/// Searches for dependencies of tests that failed in some orders only. An interruption ends the
+/// search, not the run.
 fn polluters(session: &mut Session<'_, Suite<'_>, Record>, line: &Line) {
     let Some(found) = testing::of_side(&session.samples, 0, CONFIDENCE) else { return };
     session.source.asker.be_silent();

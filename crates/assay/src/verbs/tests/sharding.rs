@@ -1,4 +1,4 @@
-//! `--shard`: which tests are this part's, by the times that the history has of them.
+//! `--shard`: selects the tests of this shard, by their times in the history.
 
 use super::options::SuiteRunArgs as Args;
 use crate::history::StoreArgs;
@@ -15,13 +15,13 @@ use assay_suites::shard::{Shard, Share, share};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// So many of the last runs are looked into for the times of tests.
+/// Number of recent runs searched for the times of tests.
 const RUNS: usize = 20;
 
-/// The tests of a part.
+/// Returns the tests of a shard.
 ///
 /// # Errors
-/// When the framework can't list its tests, or there are fewer of them than parts.
+/// If the framework cannot list its tests, or there are fewer tests than shards.
 pub(super) fn part(
     args: &Args,
     shard: Shard,
@@ -53,7 +53,8 @@ pub(super) fn part(
     Ok(own)
 }
 
-/// The last times of tests in the history; nothing where there is none. Of Go's subtests the functions have the sum.
+/// Returns the last times of tests in the history; empty if there is none. For Go, functions get
+/// the sum of their subtests.
 fn times(args: &Args, by_function: bool) -> BTreeMap<String, f64> {
     let history = &args.record.history;
     let project = history.keep.clone().filter(|project| !project.is_empty());
@@ -67,7 +68,7 @@ fn times(args: &Args, by_function: bool) -> BTreeMap<String, f64> {
 fn read(store: &Store, project: &str, by_function: bool) -> Option<BTreeMap<String, f64>> {
     let mut found: BTreeMap<String, f64> = BTreeMap::new();
     let runs = store.log(project, RUNS).ok()?;
-    // What the other parts of this commit kept meanwhile must not change the division.
+    // Runs that other shards of this commit stored in the meantime must not change the division.
     let head = git::place(Path::new("."), "HEAD").map(|place| place.commit);
     let is_of_head = |run: &&Run| {
         let commit = run.revision.as_ref().map(|revision| &revision.commit);
@@ -90,7 +91,7 @@ fn read(store: &Store, project: &str, by_function: bool) -> Option<BTreeMap<Stri
             };
             *own.entry(name).or_default() += result.summary.centre;
         }
-        // The latest run that has a test says how long it takes.
+        // The latest run that contains a test determines its time.
         for (name, seconds) in own {
             found.entry(name).or_insert(seconds);
         }

@@ -1,4 +1,5 @@
-//! What is shown of the runs of suites: of one its own screen, of several the verdicts on the whole and on every test.
+//! Shows the runs of suites: for one suite its own screen, for several the verdicts on the whole
+//! and on every test.
 
 use super::options::{Flaky, SuiteRunArgs as Args};
 use crate::advice::Dialect;
@@ -28,7 +29,7 @@ fn longest_hook(run: &Run) -> Option<(String, f64)> {
     longest.map(|(name, seconds)| (name.to_owned(), seconds))
 }
 
-/// Shows what was measured, and says how the verb ends.
+/// Shows the measurements, and returns how the verb ends.
 pub(super) fn show(
     args: &Args,
     session: &mut Session<'_, Suite<'_>, Record>,
@@ -76,7 +77,7 @@ pub(super) fn show(
     Ok(if judged == Ending::Fine { failing } else { judged })
 }
 
-/// A suite with tests that fail ends as a command does that failed.
+/// Returns the exit status: a suite with failed tests ends like a command that failed.
 fn ending_of(args: &Args, found: &[Option<Testing>]) -> Ending {
     let fails = found.iter().flatten().flat_map(|found| &found.failing);
     let counts = |always: bool| always || args.look.flaky == Flaky::Fail;
@@ -87,7 +88,7 @@ fn ending_of(args: &Args, found: &[Option<Testing>]) -> Ending {
     }
 }
 
-/// What failed tests said, by their names.
+/// Returns the messages of failed tests, by their names.
 fn said(source: &Suite<'_>) -> Vec<(String, String)> {
     let said = source.tests.iter().filter_map(|(name, about)| {
         let (_, message) = about.message.as_ref()?;
@@ -96,7 +97,7 @@ fn said(source: &Suite<'_>) -> Vec<(String, String)> {
     said.collect()
 }
 
-/// The screen of one suite, or its document.
+/// Shows the screen of one suite, or its document.
 fn alone(
     args: &Args,
     samples: &Samples,

@@ -1,5 +1,5 @@
-//! A headless Chromium that opens pages from the disk: what it made of one, and what it said. `make test` installs it where it can; without one the
-//! tests that need it say that they are skipped.
+//! A headless Chromium that opens pages from the disk: the resulting document, and its log. `make
+//! test` installs it where possible; without it, tests that need it report that they are skipped.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The browser, where there is one.
+/// Returns the browser, if installed.
 pub fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let found = std::env::split_paths(&path)
@@ -25,7 +25,7 @@ pub fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// What the browser made of a page, and what it said meanwhile.
+/// Returns the document that the browser made of a page, and its log.
 pub fn browsed(
     browser: &Path,
     directory: &Path,
@@ -35,7 +35,7 @@ pub fn browsed(
     visited(browser, directory, arguments, &format!("file://{}", page.display()))
 }
 
-/// The same of an address.
+/// Like [`browsed`], for an address.
 pub fn visited(
     browser: &Path,
     directory: &Path,
@@ -51,7 +51,7 @@ pub fn visited(
             "--no-first-run",
             "--enable-logging=stderr",
         ])
-        // Whoever looks anything up gets no answer: a page that needs the net would show it.
+        // Name lookups fail, so a page that needs the network would show it.
         .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
         .arg(format!("--user-data-dir={}", profile.path().display()))
         .arg("--virtual-time-budget=4000")
@@ -64,8 +64,8 @@ pub fn visited(
     (text(&run.stdout), text(&run.stderr))
 }
 
-/// A page that holds another one in a frame of a phone's width and says by how much that one is wider. A headless window can't be made
-/// as narrow as a phone.
+/// Creates a page that contains another one in a frame of a phone's width, and reports by how much
+/// that page is wider. A headless window cannot be made as narrow as a phone.
 pub fn on_a_phone(directory: &Path, page: &str) -> PathBuf {
     let frame = format!(
         "<!DOCTYPE html><body style=\"margin:0\"><iframe id=f style=\"width:390px;height:800px;border:0\" srcdoc=\"{}\"></iframe>\

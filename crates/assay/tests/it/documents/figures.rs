@@ -1,9 +1,10 @@
-//! The figures of the front page are those of BENCHMARKS.md, in the section that each row leads to; and each missed bar there is no secret here.
+//! The figures of the front page must be in BENCHMARKS.md, in the section that each row links to;
+//! and each missed target there must be disclosed here.
 
 use crate::documents::read;
 use regex::Regex;
 
-/// The sections of BENCHMARKS.md, by the anchors of their headings.
+/// Returns a section of BENCHMARKS.md, by the anchor of its heading.
 fn section<'a>(benchmarks: &'a str, anchor: &str) -> Option<&'a str> {
     let of = |heading: &str| -> String {
         let kept = heading.to_lowercase();

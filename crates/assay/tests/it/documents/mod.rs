@@ -1,4 +1,5 @@
-//! What the documents show is what the binary prints, what they link to is there, and each of their figures is one that was measured.
+//! Documents show what the binary prints, their links lead somewhere, and each of their figures was
+//! measured.
 
 mod figures;
 mod pages;
@@ -6,7 +7,7 @@ mod picture;
 
 use std::path::{Path, PathBuf};
 
-/// The top of the sources.
+/// Returns the top directory of the sources.
 fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the sources")
 }
@@ -18,10 +19,10 @@ fn read(path: &str) -> String {
 
 #[test]
 fn the_screens_in_the_documents_are_real() {
-    // Without a terminal the screen is 80 columns wide unless this says otherwise.
+    // Without a terminal the screen is 80 columns wide unless this overrides it.
     trycmd::TestCases::new()
         .env("COLUMNS", "80")
-        // What is kept of this machine is in no document.
+        // No document contains stored state of this machine.
         .env("XDG_STATE_HOME", "/nowhere")
         .register_bin("assay", trycmd::cargo::cargo_bin!("assay"))
         .case("../../docs/tutorial/*.md")

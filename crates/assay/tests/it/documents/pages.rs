@@ -1,4 +1,5 @@
-//! Pages lead to each other: every link to a file and to a heading, the list of all pages, and a place for every verb.
+//! Links between pages: every link to a file or a heading, the list of all pages, and a section for
+//! every verb.
 
 use crate::documents::{read, top};
 use regex::Regex;
@@ -7,12 +8,12 @@ use std::fs;
 use std::path::{Component, Path};
 use std::process::Command;
 
-/// Directories with pages; of others, the pages at their top.
+/// Directories with pages at any depth; in others only top-level pages count.
 const WITH_PAGES: [&str; 5] = ["docs", "examples", "packaging", "python", "ruby"];
-/// What is in none of them is written by programs, or is no page of ours.
+/// Directories with generated or third-party files only.
 const LEFT_OUT: [&str; 5] = ["target", "node_modules", ".peers", "dist", "vendor"];
 
-/// All pages, by their paths from the top.
+/// Returns all pages, as paths from the top.
 fn pages() -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![top()];
@@ -37,7 +38,7 @@ fn pages() -> Vec<String> {
     found
 }
 
-/// The text without what only looks like links and headings: blocks and words of code.
+/// Returns the text without code blocks and inline code, which only look like links and headings.
 fn prose(text: &str) -> String {
     let mut fence = "";
     let mut prose = String::new();
@@ -55,7 +56,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// Where a page's links lead, pictures among them.
+/// Returns the targets of a page's links, including images.
 fn links(text: &str) -> Vec<String> {
     let code = Regex::new("`[^`\n]*`").expect("a pattern");
     let link = Regex::new(r#"\]\(([^)\s]+)\)|\s(?:src|href)="([^"]+)""#).expect("a pattern");
@@ -64,7 +65,8 @@ fn links(text: &str) -> Vec<String> {
     found.map(|found| found.as_str().to_owned()).collect()
 }
 
-/// What forges make of a heading: small letters, without punctuation, blanks as dashes; `-1` behind the second of a name.
+/// Returns the anchors that forges generate for headings: lower-case letters, without punctuation,
+/// blanks as dashes; `-1` after the second of the same name.
 fn anchors(prose: &str) -> BTreeSet<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let headings = prose.lines().filter(|line| line.starts_with('#'));
@@ -85,7 +87,7 @@ fn anchors(prose: &str) -> BTreeSet<String> {
     found
 }
 
-/// A path from the top without `..`; `None`: it leads out.
+/// Returns a path from the top without `..`; `None` if it leads outside.
 fn normal(path: &Path) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.components() {
@@ -129,7 +131,7 @@ fn every_link_leads_somewhere() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The list of all pages is what the site's navigation is made of (`scripts/site.py`).
+/// The site's navigation is generated from the list of all pages (`scripts/site.py`).
 #[test]
 fn every_page_is_in_the_list_of_pages_once() {
     let listed = links(&prose(&read("docs/README.md")));
@@ -146,7 +148,7 @@ fn every_page_is_in_the_list_of_pages_once() {
     assert_eq!(listed.len(), expected.len(), "{listed:#?}");
 }
 
-/// The verbs, as the help has them.
+/// Returns the verbs listed in the help.
 fn verbs() -> Vec<String> {
     let assay = Command::new(env!("CARGO_BIN_EXE_assay")).arg("-h").env("COLUMNS", "200").output();
     let help = String::from_utf8(assay.expect("it runs").stdout).expect("text");

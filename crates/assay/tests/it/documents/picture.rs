@@ -1,11 +1,12 @@
-//! Screens as pictures: what the binary prints of recorded runs, colours and all, as SVG, light and dark. `ASSAY_WRITE_DOCS=1` writes them.
+//! Screens as pictures: the binary's output for recorded runs as SVG, with colors, light and dark.
+//! `ASSAY_WRITE_DOCS=1` writes them.
 
 use crate::documents::{read, top};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// A picture: its place, what it is of, and for each screen the line that was typed and the recording of it.
+/// A picture: its path, its subject, and for each screen the typed line and the recording.
 struct Picture {
     place: &'static str,
     title: &'static str,
@@ -27,18 +28,18 @@ const PICTURES: [Picture; 1] = [Picture {
     ],
 }];
 
-/// A terminal of this many columns.
+/// Width of the terminal, in columns.
 const COLUMNS: usize = 80;
-/// Size of a cell, and the space around the text.
+/// Size of a character cell, and the margin around the text.
 const CELL: (f64, f64) = (8.4, 19.0);
 const MARGIN: f64 = 20.0;
 
-/// How a run of letters looks.
+/// The style of a run of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Look {
     is_bold: bool,
     is_dim: bool,
-    /// As terminals number them.
+    /// Number of the color on terminals.
     colour: Option<u8>,
 }
 
@@ -72,7 +73,7 @@ impl Look {
     }
 }
 
-/// The lines of what a terminal was sent, as letters with their looks.
+/// Returns the lines sent to a terminal, as letters with their styles.
 fn cells(sent: &str) -> Vec<Vec<(char, Look)>> {
     let mut look = Look::default();
     let mut lines = vec![Vec::new()];
@@ -97,7 +98,8 @@ fn cells(sent: &str) -> Vec<Vec<(char, Look)>> {
     lines
 }
 
-/// A line as runs of one look, each with its column; blanks begin and end none, and two of them divide.
+/// Splits a line into runs of one style, each with its column; runs do not begin or end with a
+/// blank, and two blanks split a run.
 fn runs(line: &[(char, Look)]) -> Vec<(usize, Look, String)> {
     let mut runs: Vec<(usize, Look, String)> = Vec::new();
     let mut begins = true;
@@ -151,7 +153,7 @@ fn svg(title: &str, lines: &[Vec<(char, Look)>]) -> String {
                 classes if classes.is_empty() => String::new(),
                 classes => format!(" class=\"{classes}\""),
             };
-            // Whatever the font, columns stay where they are.
+            // Columns must stay in place whatever the font.
             let length = text.chars().count() as f64 * CELL.0;
             let text = escaped(&text);
             writeln!(
@@ -164,7 +166,7 @@ fn svg(title: &str, lines: &[Vec<(char, Look)>]) -> String {
     svg + "</svg>\n"
 }
 
-/// What the binary prints of a recording, on a terminal with colours.
+/// Returns what the binary prints about a recording on a terminal with colors.
 fn screen(recording: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_assay"))
         .args(["compare", "--color", "always"])

@@ -1,10 +1,11 @@
-//! In which order revisions are measured, so that whatever ends it, what there is shows the most: the ends first, then always the middle of
-//! the widest gap between revisions that were measured.
+//! The order in which revisions are measured, chosen so that a partial backfill shows as much as
+//! possible: first both ends, then repeatedly the middle of the widest gap between measured
+//! revisions.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The indices of what is not done, in the order in which it should be. O(n · log).
+/// Returns the indices of the missing items, in the order in which to measure them. O(n · log).
 pub(super) fn order(done: &[bool]) -> Vec<usize> {
     let Some(last) = done.len().checked_sub(1) else { return Vec::new() };
     let mut order: Vec<usize> = [last, 0].into_iter().filter(|&end| !done[end]).collect();
@@ -12,7 +13,7 @@ pub(super) fn order(done: &[bool]) -> Vec<usize> {
     let mut gaps = BinaryHeap::new();
     let note = |gaps: &mut BinaryHeap<_>, from: usize, to: usize| {
         if to - from > 1 {
-            // Of gaps that are as wide, the latest comes first: what is new matters more.
+            // Of equally wide gaps the latest comes first, because recent changes matter more.
             gaps.push((to - from, Reverse(last - to), from));
         }
     };

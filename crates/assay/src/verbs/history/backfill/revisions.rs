@@ -1,26 +1,27 @@
-//! Which revisions a backfill is about: a range of commits by first parents, single ones, or both; the oldest first.
+//! Selects the revisions of a backfill: a range of commits by first parents, single revisions, or
+//! both; oldest first.
 
 use crate::revisions::{named, told};
 use anyhow::bail;
 use assay_measure::git;
 use assay_measure::revisions::{Repository, Revision};
 
-/// So much of a commit's name distinguishes it from all others, for people.
+/// Number of hex digits of a commit's name that are shown.
 const SHORT: usize = 12;
 
-/// A revision that is to be measured.
+/// A revision to be measured.
 pub(super) struct Chosen {
     pub revision: Revision,
     /// Its full name.
     pub commit: String,
-    /// As people are shown it.
+    /// The name shown to the user.
     pub name: String,
 }
 
-/// All that were asked for, each once.
+/// Returns all requested revisions, without duplicates.
 ///
 /// # Errors
-/// When there is no such revision.
+/// If a revision does not exist.
 pub(super) fn chosen(
     repository: &mut Repository,
     range: Option<&str>,

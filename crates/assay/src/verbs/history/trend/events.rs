@@ -1,4 +1,5 @@
-//! What happened to all benchmarks of a project: read one after the other, so that no more than one is in memory, and put together as events.
+//! Collects what happened to all benchmarks of a project into events. Benchmarks are read one after
+//! the other, so that only one is in memory.
 
 use super::{Args, CONFIDENCE, gone, narrowing_of_event};
 use crate::{Ending, output, present};
@@ -11,7 +12,7 @@ use assay_report::history::{self, EventsReport};
 use assay_report::json::{self, Happenings};
 use assay_site::vanished;
 
-/// Finds the events, shows them.
+/// Finds and shows the events.
 pub(super) fn run(
     args: &Args,
     store: &Store,
@@ -52,7 +53,7 @@ pub(super) fn run(
     let missing = store.vanished_among(project, names)?;
     gathering.note(missing.iter().map(|(name, missing)| vanished(name, missing)));
     let mut events = gathering.finish();
-    // Each asks git a few times.
+    // Each event needs a few calls of git.
     let is_whole = args.all || args.look.json;
     let shown = if is_whole { events.events.len() } else { history::EVENTS };
     let told = || events.events.iter().take(shown);
