@@ -191,7 +191,7 @@ pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> S
     page.finish()
 }
 
-/// The most probable candidates, until they are probable enough together.
+/// Returns the most probable candidates, until their total probability is large enough.
 fn left(found: &Bisected) -> Vec<Candidate> {
     let mut sum = 0.0;
     let is_wanted = |candidate: &&Candidate| {
@@ -262,22 +262,22 @@ fn effort(report: &BisectReport<'_>) -> String {
     parts.join("; ")
 }
 
-/// What a search shows while it goes on.
+/// The state of a running search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchStanding<'a> {
     /// The search.
     pub search: &'a Search,
-    /// Whether the ends are known to differ.
+    /// True if the ends are known to differ.
     pub has_begun: bool,
-    /// Complete blocks.
+    /// Number of complete blocks.
     pub blocks: usize,
     /// Seconds since measuring began.
     pub seconds: f64,
-    /// Seconds that it may take.
+    /// Time budget, seconds.
     pub budget_seconds: Option<f64>,
 }
 
-/// One line: what is measured, how many commits are left, and how long it takes.
+/// Returns one line: what is measured, the number of remaining commits, and the time.
 pub fn search_status(standing: &SearchStanding<'_>) -> String {
     let elapsed = number::clock(standing.seconds);
     let time = match standing.budget_seconds {
