@@ -232,7 +232,8 @@ fn distributions_by_fit(p: &SeriesSummary) -> Vec<Distribution> {
     distributions
 }
 
-/// Returns the parameters of a distribution, and the share of values it misplaces.
+/// Returns the parameters of a distribution, and its distance as the share of values on the wrong
+/// side.
 fn distribution_told(distribution: &Distribution, column: &Column) -> (String, String) {
     let with = match distribution.kind {
         DistributionKind::Normal => {
