@@ -201,7 +201,7 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
 /// The common reference of a command throughout a scan.
 #[derive(Clone, Copy, PartialEq)]
 enum Against {
-    /// With this command, at the same values.
+    /// This command, at the same values.
     Command(usize),
     /// This single subject.
     Subject(usize),

@@ -114,9 +114,9 @@ pub struct Reading {
     pub corner: Place,
     /// Its width and height.
     pub size: Place,
-    /// The values across; `None` where there are no numbers.
+    /// The horizontal values; `None` if they are not numbers.
     pub across: Option<Ruler>,
-    /// The values up.
+    /// The vertical values.
     pub up: Option<Ruler>,
 }
 

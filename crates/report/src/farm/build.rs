@@ -78,9 +78,9 @@ pub struct BuildPage<'a> {
     pub others: &'a [Line],
     /// The end of its log.
     pub log: &'a [u8],
-    /// Bytes of the log before what is shown.
+    /// Number of log bytes before the part shown.
     pub log_before: u64,
-    /// Bytes that were not kept.
+    /// Number of log bytes that were not stored.
     pub log_cut: u64,
 }
 

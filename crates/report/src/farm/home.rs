@@ -13,9 +13,9 @@ use assay_analysis::farm::State;
 pub struct VersionLine {
     /// Its name.
     pub name: String,
-    /// When it was published, RFC 3339.
+    /// Publication time, RFC 3339.
     pub time: String,
-    /// Targets by the state of the last build on them.
+    /// Number of targets by the state of their last build.
     pub states: Vec<Sum>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) type Advice = Vec<Piece>;
 struct Changed<'a> {
     before: &'a str,
     after: &'a str,
-    /// Without the classes that it stands in.
+    /// Name of the function, without enclosing classes.
     function: &'a str,
     /// The compared terms, if both sides are simple enough to be named.
     sides: Option<(&'a str, &'a str)>,

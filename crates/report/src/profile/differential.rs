@@ -24,7 +24,7 @@ pub enum Change {
     Less,
     /// It takes the same, within the threshold.
     Same,
-    /// Nothing is known.
+    /// Unknown.
     Unknown,
 }
 
@@ -48,23 +48,24 @@ pub struct Mark {
 /// Two profiles, and the known changes of their functions.
 #[derive(Clone, Debug)]
 pub struct Differential<'a> {
-    /// The first profile, and the second.
+    /// The first and the second profile.
     pub sides: [&'a Profile; 2],
-    /// What they are called.
+    /// Names of the profiles.
     pub names: [String; 2],
-    /// What is found, in a sentence.
+    /// The result, in a sentence.
     pub claim: String,
-    /// How sure that is.
+    /// Its certainty.
     pub sure: String,
-    /// Of what the colours speak.
+    /// The quantity shown by the colours.
     pub about: String,
-    /// What it can't show; may be empty.
+    /// Limits of the result; may be empty.
     pub doubt: String,
-    /// The table beside the picture: headings, and rows with the function first and the verdict last.
+    /// Headings of the table next to the picture; rows have the function first and the verdict
+    /// last.
     pub heads: Vec<String>,
-    /// Its rows.
+    /// Rows of that table.
     pub rows: Vec<Vec<String>>,
-    /// The functions that were asked about.
+    /// The functions that were examined.
     pub marks: Vec<Mark>,
 }
 
