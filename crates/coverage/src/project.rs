@@ -158,7 +158,7 @@ impl Project {
     /// that `.gitignore` excludes, and without files of tools.
     pub fn files(&self) -> Vec<String> {
         let mut walk = WalkBuilder::new(&self.top);
-        // Files that begin with a dot set how frameworks work.
+        // Files that begin with a dot configure frameworks.
         walk.hidden(false).require_git(false).follow_links(false);
         walk.filter_entry(|entry| {
             let is_left_out = NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name);
