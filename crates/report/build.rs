@@ -1,4 +1,5 @@
-//! Packs the long texts that the program carries and seldom shows: `src/packed.rs` unpacks them.
+//! Compresses the long texts that the program includes but rarely shows; `src/packed.rs` unpacks
+//! them.
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
@@ -6,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Each from the crate's directory.
+/// Paths relative to the crate's directory.
 const TEXTS: [&str; 2] = ["src/json/schemas.json", "../../docs/reference/findings.md"];
 
 fn main() -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! A text as blocks, by its tree. Nothing is executed, and no file is read.
+//! Divides a text into blocks by its syntax tree. Nothing is executed, and no file is read.
 
 use crate::grammar::{Kind, grammar, is_directive, kind};
 use assay_coverage::{Block, Blocks, Language, Sum, lines, sum, sum_of};
@@ -6,10 +6,10 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use tree_sitter::{Node, Parser, TreeCursor};
 
-/// Names of blocks are cut behind so many characters.
+/// Maximum length of a block's name, in characters; longer names are cut.
 const LONGEST_NAME: usize = 72;
 
-/// Cuts a text. O(bytes).
+/// Divides a text into blocks. O(bytes).
 pub fn cut(language: Language, text: &[u8]) -> Blocks {
     let mut parser = Parser::new();
     let known = parser.set_language(&grammar(language)).is_ok();
@@ -24,17 +24,17 @@ pub fn cut(language: Language, text: &[u8]) -> Blocks {
     Blocks { all: cutting.blocks(lines(text)), is_broken: false }
 }
 
-/// A block whose end was not reached yet.
+/// A block whose end has not been reached yet.
 struct Open {
     name: String,
     begin: u32,
     end: u32,
     digest: Sha256,
-    /// The node, and that of its body; what comes before the body is its parent's, too.
+    /// IDs of the node and of its body; what precedes the body also belongs to the parent.
     node: usize,
     body: Option<usize>,
     in_body: bool,
-    /// Whether blocks within it are blocks of their own.
+    /// True if blocks within it are separate blocks.
     divides: bool,
     /// See [`Block`].
     is_holder: bool,
@@ -44,7 +44,7 @@ struct Cutting<'a> {
     language: Language,
     text: &'a [u8],
     open: Vec<Open>,
-    /// Names of classes and modules that are open, with their nodes.
+    /// Names of the enclosing classes and modules, with the IDs of their nodes.
     within: Vec<(usize, String)>,
     done: Vec<Open>,
 }
@@ -65,7 +65,7 @@ impl<'a> Cutting<'a> {
         Self { language, text, open: vec![top], within: Vec::new(), done: Vec::new() }
     }
 
-    /// All nodes, without recursion: files may be nested as deep as they like.
+    /// Visits all nodes without recursion, since files may be nested to any depth.
     fn walk(&mut self, mut cursor: TreeCursor<'_>) {
         loop {
             let goes_down = self.enter(cursor.node());
@@ -86,7 +86,7 @@ impl<'a> Cutting<'a> {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Takes a node; whether its children follow.
+    /// Enters a node; returns true if its children are visited.
     fn enter(&mut self, node: Node<'_>) -> bool {
         let found = kind(self.language, node);
         if found == Kind::Comment {
@@ -122,7 +122,8 @@ impl<'a> Cutting<'a> {
     fn begin(&mut self, node: Node<'_>, kind: Kind) {
         let divides = self.open.iter().all(|open| open.divides && open.in_body);
         let (first, last) = (node.start_position().row, node.end_position().row);
-        // A line must belong to one block and those around it: what begins and ends within a line is part of what it stands in.
+        // A line must belong to one block and those around it: what begins and ends within a line
+        // is part of the enclosing block.
         if !divides || (kind == Kind::Callback && first == last) {
             return;
         }
@@ -152,14 +153,15 @@ impl<'a> Cutting<'a> {
             digest,
             node: node.id(),
             body: node.child_by_field_name("body").map(|body| body.id()),
-            // One without a body is its parent's, too, as a whole.
+            // A block without a body belongs to its parent as a whole.
             in_body: false,
             divides: kind == Kind::Callback,
             is_holder: kind == Kind::Callback && self.open.len() == 1,
         });
     }
 
-    /// The node at which a block begins for whoever executes it: with its decorators; of a handed-over block what it is handed to.
+    /// Returns the node at which a block begins when executed: for a function with decorators, the
+    /// decorated definition; for a callback, the call it is passed to.
     fn named<'t>(&self, node: Node<'t>) -> Node<'t> {
         let Some(parent) = node.parent() else { return node };
         let is_around = match self.language {
@@ -174,14 +176,15 @@ impl<'a> Cutting<'a> {
         }
     }
 
-    /// What stands before a node in the first line of the one around it; of a node by itself its first line.
+    /// Returns the text before a node on the first line of the node around it; for a node alone,
+    /// its first line.
     fn before(&self, around: Node<'_>, node: Node<'_>) -> &'a [u8] {
         let end = if around.id() == node.id() { node.end_byte() } else { node.start_byte() };
         let text = self.text.get(around.start_byte()..end).unwrap_or_default();
         text.split(|byte| *byte == b'\n').next().unwrap_or_default()
     }
 
-    /// As people are shown it.
+    /// Returns a text in display form.
     fn words(&self, text: &[u8]) -> String {
         let text = String::from_utf8_lossy(text);
         let text = text.trim().trim_end_matches([',', '{']).trim_end();
@@ -209,7 +212,7 @@ impl<'a> Cutting<'a> {
         if kind(self.language, node) == Kind::Comment {
             return;
         }
-        // What a node holds is told apart from what follows it.
+        // Separates the content of a node from what follows it.
         self.feed(&[0xff]);
         if self.open.last().is_some_and(|open| open.node == node.id())
             && let Some(open) = self.open.pop()
@@ -231,7 +234,7 @@ impl<'a> Cutting<'a> {
         self.done.sort_by_key(|open| (open.begin, std::cmp::Reverse(open.end)));
         for Open { name, begin, end, digest, is_holder, .. } in self.done {
             let mut own = sum_of(digest);
-            // Of two that say the same in the same place each is known.
+            // Blocks with the same text in the same place get different checksums.
             let times = known.entry(own).or_insert(0);
             *times += 1;
             if *times > 1 {

@@ -1,24 +1,24 @@
-//! The grammars of the languages, and which of their nodes are what.
+//! The grammars of the languages, and the classification of their nodes.
 
 use assay_coverage::Language;
 use tree_sitter::Node;
 
-/// What a node is to whoever cuts a file into blocks.
+/// The kind of a node for dividing a file into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A function or method: one block, with all that is within it.
+    /// A function or method: one block with everything in it.
     Function,
-    /// A block of code that is handed to somebody (`describe … do`): a block, and so are those within it.
+    /// A block of code passed to a call (`describe … do`): a block that may contain other blocks.
     Callback,
-    /// What names those within it: a class, a module.
+    /// A class or module, whose name qualifies the names within it.
     Container,
-    /// What does not count.
+    /// A comment, which is ignored.
     Comment,
-    /// All the rest.
+    /// Everything else.
     Other,
 }
 
-/// What reads a language.
+/// Returns the grammar of a language.
 pub fn grammar(language: Language) -> tree_sitter::Language {
     match language {
         Language::Ruby => tree_sitter_ruby::LANGUAGE.into(),
@@ -34,7 +34,7 @@ pub fn grammar(language: Language) -> tree_sitter::Language {
     }
 }
 
-/// What a node is.
+/// Returns the kind of a node.
 pub fn kind(language: Language, node: Node<'_>) -> Kind {
     let kind = node.kind();
     match (language, kind) {
@@ -67,7 +67,7 @@ pub fn kind(language: Language, node: Node<'_>) -> Kind {
     }
 }
 
-/// Whether a comment tells the language something.
+/// Returns true if a comment is a directive to the language.
 pub(crate) fn is_directive(language: Language, comment: &str) -> bool {
     match language {
         Language::Ruby => {
@@ -79,7 +79,7 @@ pub(crate) fn is_directive(language: Language, comment: &str) -> bool {
         Language::Python => comment.contains("coding"),
         Language::Go => comment.starts_with("//go:") || comment.starts_with("// +build"),
         Language::JavaScript | Language::TypeScript | Language::Tsx => {
-            // What jest and vitest read: the environment of a file.
+            // Directives of jest and vitest: the environment of a file.
             comment.contains("@jest-") || comment.contains("@vitest-")
         }
         Language::Rust | Language::C | Language::Cpp | Language::Java => false,

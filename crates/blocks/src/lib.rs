@@ -1,6 +1,7 @@
-//! Cuts source files into blocks ([`assay_coverage::Blocks`]): it has the grammars of nine languages (tree-sitter), which are by far the largest part
-//! of whoever carries them. So there is a program of it, too, `assay-blocks`, which cuts what it is handed ([`serve`]); `assay` asks it, and
-//! carries none of them.
+//! Divides source files into blocks ([`assay_coverage::Blocks`]). This crate contains the grammars
+//! of nine languages (tree-sitter), which make up most of the size of any program that includes
+//! them. Therefore it is also available as a program, `assay-blocks`, which divides the files
+//! passed to it ([`serve`]); `assay` starts that program and includes no grammars.
 //!
 //! No file is read here, nothing is run, and nothing is printed.
 #![cfg_attr(

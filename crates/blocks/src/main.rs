@@ -1,4 +1,5 @@
-//! `assay-blocks`: cuts source files into blocks for `assay tests --changed` and `assay watch`, which start it, ask it, and end it.
+//! `assay-blocks`: divides source files into blocks for `assay tests --changed` and `assay watch`,
+//! which start it, send it requests, and end it.
 
 use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ fn serve() -> ExitCode {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     match assay_blocks::serve(&mut input, &mut out) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever asked is gone.
+        // The client has gone.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => failed(&error),
     }

@@ -1,13 +1,15 @@
-//! The program's work: requests are answered in their order, until there are no more ([`assay_coverage::wire`]).
+//! Main loop of the program: answers requests in order until the input ends
+//! ([`assay_coverage::wire`]).
 
 use crate::cut;
 use assay_coverage::{Blocks, wire};
 use std::io::{self, Read, Write};
 
-/// Answers requests until the input ends. Whoever asks ends it by closing it, or by ending.
+/// Answers requests until the input ends, which happens when the client closes it or exits.
 ///
 /// # Errors
-/// When a request is none, or nobody takes the answer.
+///
+/// If a request is malformed, or the answer can't be written.
 pub fn serve(input: &mut impl Read, out: &mut impl Write) -> io::Result<()> {
     out.write_all(&wire::GREETING)?;
     out.flush()?;

@@ -1,10 +1,12 @@
-//! What `assay` asks the programs that it hands verbs over to: one line about them, and completions. What can be typed after them is theirs.
+//! Queries that `assay` makes to the programs to which it delegates verbs: a one-line description,
+//! and completions. The programs define their own arguments.
 
 use clap::Command;
 use clap_complete::Shell;
 use std::ffi::OsString;
 
-/// The answer to one of the two questions, if that is what was typed. `own`: what can be typed; `program`: its name as a file, `assay-NAME`.
+/// Returns the answer if `words` is one of the two queries. `own` is the program's command line;
+/// `program` is its file name, `assay-NAME`.
 #[must_use]
 pub fn answer(words: &[OsString], own: Command, program: &'static str) -> Option<String> {
     let words: Option<Vec<&str>> = words.iter().map(|word| word.to_str()).collect();
@@ -21,7 +23,7 @@ fn completions(shell: Shell, own: Command, program: &'static str) -> Option<Stri
     let mut script = Vec::new();
     let mut own = own.name(program).bin_name(program);
     clap_complete::generate(shell, &mut own, program, &mut script);
-    // In zsh two colons would take the whole rest of the line, options and all.
+    // In zsh two colons would take the rest of the line, including options.
     String::from_utf8(script).ok().map(|script| script.replace("\n'*::", "\n'*:"))
 }
 

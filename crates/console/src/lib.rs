@@ -1,7 +1,8 @@
-//! What the programs of this house share: how they print and complain ([`output`]), how they write files
-//! ([`whole_file`], [`outputs`]), and what they answer to the program that hands over to them ([`asked`]).
+//! Code shared by the project's programs: printing and error messages ([`output`]), writing files
+//! ([`whole_file`], [`outputs`]), and answers to the program that delegates to them ([`asked`]).
 //!
-//! Only programs may depend on it: libraries give back what is to be said. It knows no verb, and nothing of what is printed.
+//! Only programs may depend on it: libraries return what is to be printed. It knows no verb, and
+//! nothing of the content.
 
 pub mod asked;
 pub mod output;

@@ -1,7 +1,8 @@
-//! Standard output and standard error: what is data, what is talk, and how errors look.
+//! Standard output and standard error: the separation of data and messages, and the format of
+//! errors.
 //!
-//! Data goes to standard output in one piece, talk to standard error. A reader that went away is no error of ours. Nothing here
-//! decides what is said.
+//! Data goes to standard output in one piece, messages to standard error. A reader that closed the
+//! pipe is not an error. Nothing here decides what is printed.
 
 use anyhow::Context;
 use assay_report::terminal::Screen;
@@ -53,7 +54,7 @@ pub(crate) fn while_read(
     let written = write(&mut out).and_then(|()| Ok(out.flush()?));
     let is_gone = out.get_ref().is_gone;
     if is_gone {
-        // What it still holds nobody wants.
+        // The rest of the buffer has no reader.
         let _unread = out.into_parts();
         return Ok(());
     }
@@ -118,7 +119,7 @@ pub fn clap_ending(told: &clap::Error) -> ExitCode {
         return ExitCode::from(2);
     }
     match printed {
-        // Help that nobody reads any more is no failure.
+        // Help that the reader no longer wants is a success.
         Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             error(&anyhow::Error::new(failed).context("standard output"));
             ExitCode::from(2)
@@ -172,7 +173,8 @@ pub fn unicode() -> bool {
         .find(|value| !value.is_empty())
         .unwrap_or_default()
         .to_lowercase();
-    // Without a locale most of today's systems still mean UTF-8; only "C" and "POSIX" on a terminal ask for less.
+    // Without a locale most current systems still use UTF-8; only "C" and "POSIX" on a terminal
+    // imply less.
     let plain = matches!(locale.as_str(), "c" | "posix");
     !plain || !io::stdout().is_terminal()
 }
@@ -216,7 +218,7 @@ fn in_plain_text(text: &str) -> String {
     while let Some(c) = rest.next() {
         match c {
             '\u{1b}' => match rest.next() {
-                // Until a letter or the like ends it.
+                // Until a final byte.
                 Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
                 // Titles, links: until a bell, or an escape with its backslash.
                 Some(']' | 'P' | 'X' | '^' | '_') => {

@@ -1,17 +1,18 @@
-//! Whether the files that a command line wants written can live beside those that it reads.
+//! Checks that the output files of a command line do not overwrite its input files.
 //!
-//! A slip of the fingers must not cost measurements: no output may take the place of an input, nor of another output. Nothing
-//! is written here.
+//! A typing error must not cost measurements: no output may replace an input or another output.
+//! Nothing is written here.
 
 use std::path::{Path, PathBuf};
 
-/// A file that is to be written, and the option that names it.
+/// An output file, and the option that names it.
 pub type Named<'a> = (&'static str, &'a Path);
 
-/// Finds out whether two outputs, or an output and an input, are one file.
+/// Checks that no two outputs, and no output and input, are the same file.
 ///
 /// # Errors
-/// When they are, naming both.
+///
+/// If two are the same; the message names both.
 pub fn check(inputs: &[PathBuf], outputs: &[Named<'_>]) -> anyhow::Result<()> {
     for (place, (option, path)) in outputs.iter().enumerate() {
         if let Some(input) = inputs.iter().find(|input| is_one_file(input, path)) {
@@ -31,16 +32,17 @@ pub fn check(inputs: &[PathBuf], outputs: &[Named<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether both names lead to one ordinary file, or would.
+/// Returns true if both names refer, or would refer, to the same regular file.
 pub fn is_one_file(one: &Path, other: &Path) -> bool {
     match (resolved(one), resolved(other)) {
-        // What is no ordinary file, such as /dev/stdout, takes what it is given, however often.
+        // Special files such as /dev/stdout can be written any number of times.
         (Some(one), Some(other)) => one == other && (one.is_file() || !one.exists()),
         _ => false,
     }
 }
 
-/// The name without links and detours; of a file that does not exist yet that of its directory, and its own.
+/// Returns the path without links and relative parts; for a file that does not exist yet, its
+/// resolved directory with its name.
 fn resolved(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());

@@ -1,8 +1,8 @@
-//! Files that appear whole or not at all: pages, pictures, exports, synthetic data.
+//! Atomic writing of files: pages, pictures, exports, synthetic data.
 //!
-//! What is written goes into a new file beside its place, which takes the place when it is complete. Whoever looks meanwhile sees
-//! what was there before, and so does whoever comes after a failure. Recordings of a run are no business of this room: they are
-//! written as they are measured.
+//! The content is written to a new file in the same directory, which replaces the target when it is
+//! complete. Readers see the old content until then, and also after a failure. Recordings of a run
+//! are not written this way: they are written during the measurement.
 
 use crate::output;
 use anyhow::Context;
@@ -11,19 +11,21 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// Puts a whole new file in the place of what was there.
+/// Replaces a file with new content.
 ///
 /// # Errors
-/// When it can't be written; then what was there stays.
+///
+/// If the file can't be written; the old content is kept.
 pub fn replace(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     write(path, |out| out.write_all(bytes).with_context(|| path.display().to_string()))
 }
 
-/// Puts what `fill` writes in the place of what was there, once all of it is written. A pipe or a terminal has no place to put a
-/// file: there it is written as it comes.
+/// Replaces a file with what `fill` writes, once all of it is written. Pipes and terminals can't be
+/// replaced: they are written directly.
 ///
 /// # Errors
-/// Those of `fill`, and when the file can't be written; then what was there stays.
+///
+/// If `fill` fails or the file can't be written; the old content is kept.
 pub fn write(
     path: &Path,
     fill: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -33,7 +35,7 @@ pub fn write(
         let out = File::options().write(true).open(path).with_context(named)?;
         return output::while_read(out, fill).with_context(named);
     }
-    // A link stays a link, and what it names is replaced.
+    // A link stays a link; its target is replaced.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut out = BufWriter::new(new_file(&directory_of(&place)).with_context(named)?);
     fill(&mut out)?;
@@ -42,10 +44,12 @@ pub fn write(
     Ok(())
 }
 
-/// Finds out whether a file can be made in the place of this one: one is made and goes away again, the only sure proof.
+/// Checks that a file can be created at a path, by creating a temporary one, which is the only
+/// reliable test.
 ///
 /// # Errors
-/// When the place is a directory, or in none that can be written to.
+///
+/// If the path is a directory, or its directory does not exist or is not writable.
 pub fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
     if path.is_dir() {
         let file = path.join(such_as);
@@ -62,29 +66,31 @@ pub fn check(path: &Path, such_as: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Finds out whether files can be made in this directory.
+/// Checks that files can be created in a directory.
 ///
 /// # Errors
-/// When they can't.
+///
+/// If they can't.
 pub fn check_directory(directory: &Path) -> std::io::Result<()> {
     new_file(directory).map(drop)
 }
 
-/// A file without a place yet, which goes away unless it is given one.
+/// Creates a temporary file, which is deleted unless it is given a name.
 ///
 /// # Errors
-/// When it can't be made.
+///
+/// If it can't be created.
 pub fn new_file(directory: &Path) -> std::io::Result<NamedTempFile> {
     for_all(Builder::new().prefix(".assay-")).tempfile_in(directory)
 }
 
-/// As any program makes its files: for all, less what the user's mask takes away.
+/// Sets the usual permissions: read and write for all, less the user's umask.
 #[cfg(unix)]
 fn for_all<'a, 'b, 'c>(file: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
     file.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
 }
 
-/// As any program makes its files.
+/// Keeps the usual permissions.
 #[cfg(not(unix))]
 fn for_all<'a, 'b, 'c>(file: &'a mut Builder<'b, 'c>) -> &'a mut Builder<'b, 'c> {
     file

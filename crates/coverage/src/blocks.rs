@@ -1,54 +1,58 @@
-//! A source file as blocks: its functions, methods and handed-over blocks of code, and its top, which is all the rest; each known by a
-//! checksum of what it says, wherever it stands. Who cuts it is a [`Cutter`], which has the grammars; here is none.
+//! A source file as blocks: its functions, methods and callbacks, and its top, which is everything
+//! else. Each is identified by a checksum of its content, independent of its position. Files are
+//! divided by a [`Cutter`], which has the grammars; this module has none.
 
 use crate::language::Language;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fmt::Debug;
 
-/// A checksum of a block, a file or a list of names: the first eight bytes of SHA-256. No content has [`UNKNOWN`], [`ABSENT`] or [`DIRECTORY`].
+/// A checksum of a block, a file or a list of names: the first eight bytes of SHA-256. No content
+/// has the checksum [`UNKNOWN`], [`ABSENT`] or [`DIRECTORY`].
 pub type Sum = u64;
 
-/// What stands for the checksum of what was not seen as it was used: whatever is there now is something else.
+/// Checksum of content that was not seen at the time of use: it differs from any current content.
 pub const UNKNOWN: Sum = 0;
-/// What stands for the checksum of what is not there.
+/// Checksum of a missing file.
 pub const ABSENT: Sum = 1;
-/// The checksum of a directory that a test looked at as at a file, for example to see if it exists.
+/// Checksum of a directory that a test accessed like a file, for example to check its existence.
 pub const DIRECTORY: Sum = 2;
 
 /// A block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What people call it: `User#save` as `User.save`, `describe "x"`; empty for the top.
+    /// Display name: `User#save` as `User.save`, `describe "x"`; empty for the top.
     pub name: String,
-    /// Its first line, from 1,
+    /// First line, from 1.
     pub begin: u32,
-    /// and its last one.
+    /// Last line.
     pub end: u32,
-    /// Of what it says, without what the blocks within it say but for their first lines, without comments and blanks between words, and with the
-    /// names of what it stands in.
+    /// Checksum of its content, excluding nested blocks except for their first lines, comments and
+    /// whitespace between words, but including the names of the enclosing scopes.
     pub sum: Sum,
-    /// Whether it holds what is found when it is executed, as `describe` holds tests: the top, and what is handed over and holds other blocks or is held
-    /// by none.
+    /// True if its content is discovered when it is executed, as `describe` contains tests: the
+    /// top, and callbacks that contain other blocks or are not nested in one.
     pub is_holder: bool,
 }
 
-/// A file.
+/// A file as blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// The top first, then the others as they begin.
+    /// The top first, then the others in order of their beginnings.
     pub all: Vec<Block>,
-    /// Whether the language's grammar does not understand the file; it is one block then.
+    /// True if the grammar can't parse the file, which is then a single block.
     pub is_broken: bool,
 }
 
-/// Who cuts files: it is asked about many at once.
+/// Divides files into blocks, many at a time.
 pub trait Cutter: Debug {
-    /// Cuts these texts; as many as they are, in their order. `None`: it can't, now; the file is then known as a whole, and touches more tests.
+    /// Divides these texts; the result has one entry per text, in order. `None` means that a file
+    /// can't be divided at present; it is then tracked as a whole, so that its changes affect more
+    /// tests.
     fn cut(&mut self, texts: &[(Language, &[u8])]) -> Vec<Option<Blocks>>;
 }
 
-/// Nobody: all files are known as wholes.
+/// Divides nothing: all files are tracked as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uncut;
 
@@ -59,46 +63,47 @@ impl Cutter for Uncut {
 }
 
 impl Blocks {
-    /// A text that is one block, since its grammar does not understand it.
+    /// Returns a text as a single block, since its grammar can't parse it.
     pub fn broken(text: &[u8]) -> Self {
         let (name, begin, end) = (String::new(), 1, lines(text));
         let top = Block { name, begin, end, sum: sum(text), is_holder: true };
         Self { all: vec![top], is_broken: true }
     }
 
-    /// The checksum of the top.
+    /// Returns the checksum of the top.
     pub fn top(&self) -> Sum {
         self.all.first().map_or(UNKNOWN, |top| top.sum)
     }
 
-    /// The checksums of all blocks.
+    /// Returns the checksums of all blocks.
     pub fn sums(&self) -> HashSet<Sum> {
         self.all.iter().map(|block| block.sum).collect()
     }
 
-    /// The checksums of those that hold others.
+    /// Returns the checksums of blocks that hold others.
     pub fn holders(&self) -> impl Iterator<Item = Sum> {
         self.all.iter().filter(|own| own.is_holder).map(|own| own.sum)
     }
 
-    /// The blocks that hold a line, without the top: whoever was there was in all of them.
+    /// Returns the blocks that contain a line, except the top: execution of the line is inside all
+    /// of them.
     pub fn at(&self, line: u32) -> impl Iterator<Item = &Block> {
         self.all.iter().skip(1).filter(move |block| block.begin <= line && line <= block.end)
     }
 }
 
-/// The checksum of some bytes.
+/// Returns the checksum of some bytes.
 pub fn sum(bytes: &[u8]) -> Sum {
     sum_of(Sha256::new_with_prefix(bytes))
 }
 
-/// The checksum of what a digest was fed with.
+/// Returns the checksum from a digest.
 pub fn sum_of(digest: Sha256) -> Sum {
     let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(digest.finalize());
     Sum::from_le_bytes([a, b, c, d, e, f, g, h]).max(DIRECTORY + 1)
 }
 
-/// The lines of a text, with an empty one behind the last line's end.
+/// Returns the number of lines of a text, counting an empty one after the final line end.
 pub fn lines(text: &[u8]) -> u32 {
     let feeds = text.iter().filter(|byte| **byte == b'\n').count();
     u32::try_from(feeds).unwrap_or(u32::MAX).saturating_add(1)

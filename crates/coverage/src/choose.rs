@@ -1,4 +1,5 @@
-//! Which tests a change touches, and why; and of those that it does not touch, why not. Pure but for reading what files hold now.
+//! Selection of the tests affected by a change, with the reasons. Pure except for reading the
+//! current contents of files.
 
 use crate::blocks::{ABSENT, DIRECTORY, Sum};
 use crate::extent::Extent;
@@ -12,94 +13,95 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Why a test is to run.
+/// The reason for running a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It failed when it ran last.
+    /// It failed in its last run.
     Failed,
-    /// Nobody saw what it uses.
+    /// Its uses were not recorded.
     Unseen,
-    /// It used something that is no longer what it was.
+    /// It used something that has changed.
     Used {
-        /// In which way.
+        /// Kind of use.
         how: How,
         /// The file or directory.
         path: String,
-        /// The name of the block, where it is one.
+        /// The name of the block, if known.
         block: Option<String>,
     },
-    /// It stands in a file that changed beside its tests: what is in it now is not known.
+    /// It is in a file that changed outside its tests, whose current content is unknown.
     InFile(String),
     /// It may use more than is known, for this reason.
     Maybe(String),
-    /// It imports the package in whose directory a source is that nobody knew.
+    /// It imports the package whose directory contains a new source.
     Beside {
-        /// The source.
+        /// The new source.
         source: String,
     },
-    /// Its file is called like a source that nobody knew.
+    /// Its file name matches a new source.
     Called {
-        /// The source.
+        /// The new source.
         source: String,
     },
-    /// A rule of the user's says so.
+    /// A user's rule applies.
     Ruled {
-        /// The rule, as it was written.
+        /// The rule as written.
         rule: String,
-        /// The file that changed.
+        /// The changed file.
         source: String,
     },
-    /// Everything runs.
+    /// All tests run.
     Everything,
 }
 
-/// A test that is to run.
+/// A test selected to run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What is known of it.
+    /// Known data of the test.
     pub known: &'a Known,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
-/// What is to run.
+/// The selection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice<'a> {
-    /// Why everything runs, where it does; the tests below are then those that are known.
+    /// The reason if all tests run; `tests` then lists the known ones.
     pub everything: Option<String>,
-    /// Tests that are known: those that failed first, then the quickest first.
+    /// Known tests: those that failed first, then the fastest first.
     pub tests: Vec<Chosen<'a>>,
-    /// Files that run as a whole, since there may be tests in them that nobody knows; those of `tests` that stand in them are among these.
+    /// Files that run as a whole, since they may contain unknown tests; `tests` includes the known
+    /// tests in these files.
     pub files: Vec<String>,
-    /// Those that are left out, and what is known of them: they used nothing that is not as it was.
+    /// Unaffected tests with their data: everything they used is unchanged.
     pub left: Vec<(&'a str, &'a Known)>,
 }
 
 impl Choice<'_> {
-    /// Whether there is nothing to run.
+    /// Returns true if there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.everything.is_none() && self.tests.is_empty() && self.files.is_empty()
     }
 }
 
-/// What a path holds now, for comparing.
+/// The current content of a path, for comparison.
 struct Found {
     now: Rc<Now>,
     sums: Option<HashSet<Sum>>,
 }
 
-/// What changed.
+/// The changes to consider.
 #[derive(Clone, Copy, Debug)]
 pub enum Changed<'a> {
-    /// These paths, from the top of the project, and no others.
+    /// Only these paths, relative to the top of the project.
     Only(&'a [String]),
-    /// Whatever is not as tests used it, and these paths.
+    /// Everything that differs from what tests used, and these paths.
     With(&'a [String]),
 }
 
-/// Chooses; `rules` are the user's. O(tests · uses).
+/// Selects the tests to run; `rules` are the user's. O(tests · uses).
 pub fn choose<'a>(
     map: &'a Map,
     project: &mut Project,
@@ -144,7 +146,7 @@ pub fn choose<'a>(
     Choice { everything: None, tests: in_order(tests.collect()), files, left }
 }
 
-/// Those that failed first, then the quickest.
+/// Sorts tests: those that failed first, then the fastest.
 fn in_order(mut tests: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
     tests.sort_by(|a, b| {
         let failed = |own: &Chosen<'_>| own.known.status != TestStatus::Failed;
@@ -163,7 +165,7 @@ struct Choosing<'a, 'p> {
 }
 
 impl<'a> Choosing<'a, '_> {
-    /// The files that run as a whole, or why everything does.
+    /// Returns the files that run as a whole, or the reason for running everything.
     fn look(
         &mut self,
         paths: &[String],
@@ -181,7 +183,7 @@ impl<'a> Choosing<'a, '_> {
             }
             let is_ruled = self.by_rules(path, &beside, &mut files);
             is_touched |= is_ruled;
-            // A new file of tests may have been loaded when others ran.
+            // A new test file may have been loaded when others ran.
             let is_new = rules::is_test(path) && !self.map.files.contains_key(path);
             let is_known = self.map.number(path).is_some();
             if is_known && (!is_new || beside.contains(path.as_str())) {
@@ -195,7 +197,8 @@ impl<'a> Choosing<'a, '_> {
                 self.why.insert(name, why);
             }
         }
-        // A file of tests of which another part changed than single tests may have others than it had.
+        // A test file that changed outside its individual tests may contain different tests than
+        // before.
         for path in paths.iter().filter(|path| beside.contains(path.as_str())) {
             let number = self.map.number(path);
             if number.is_some_and(|number| self.may_have_others(path, number)) {
@@ -221,7 +224,7 @@ impl<'a> Choosing<'a, '_> {
                 self.why.entry(name).or_insert(Why::Unseen);
             }
         }
-        // What is gone can't be run.
+        // Tests in deleted files can't be run.
         let project = &mut *self.project;
         let map = self.map;
         self.why.retain(|name, _| {
@@ -231,7 +234,7 @@ impl<'a> Choosing<'a, '_> {
         Ok(files.into_iter().collect())
     }
 
-    /// What the user's rules say of a path that changed; whether they say anything.
+    /// Applies the user's rules to a changed path; returns true if any rule applies.
     fn by_rules(
         &mut self,
         path: &str,
@@ -247,7 +250,7 @@ impl<'a> Choosing<'a, '_> {
                     self.why.entry(name).or_insert(Why::Ruled { rule, source });
                 }
             }
-            // Files of tests that never ran.
+            // Test files that never ran.
             let is_new = |file: &&str| rules::is_test(file) && !beside.contains(file);
             let new = self.project.below("").filter(is_new).filter(|file| rule.names(file));
             files.extend(new.map(str::to_owned));
@@ -255,7 +258,7 @@ impl<'a> Choosing<'a, '_> {
         is_ruled
     }
 
-    /// A path that no test used.
+    /// Handles a path that no test used.
     fn unknown(
         &mut self,
         path: &str,
@@ -271,7 +274,8 @@ impl<'a> Choosing<'a, '_> {
             return Ok(());
         }
         let Some(language) = Language::of(Path::new(path)) else { return Ok(()) };
-        // It is in what programs were built from as a whole, whose names of files are held against what they were.
+        // It belongs to the sources from which programs were built, whose file names are compared
+        // separately.
         let is_in = |own: &String| Extent::read(own).is_some_and(|own| own.holds(path));
         if self.map.paths().iter().any(is_in) {
             return Ok(());
@@ -295,7 +299,8 @@ impl<'a> Choosing<'a, '_> {
         Ok(())
     }
 
-    /// A new source of a package of Go, which all are built with that use one of its files; whether there is one.
+    /// Selects the tests affected by a new Go source: those that use a file of its package. Returns
+    /// true if any file of the package is known.
     fn is_beside(&mut self, path: &str) -> bool {
         let package =
             |path: &str| path.rsplit_once('/').map_or("", |(package, _)| package).to_owned();
@@ -322,13 +327,14 @@ impl<'a> Choosing<'a, '_> {
         }
     }
 
-    /// The first of what a test used that is something else now.
+    /// Returns the most specific use of a test that has changed.
     fn of_test(&mut self, known: &Known, changed: &HashSet<u32>, is_only: bool) -> Option<Why> {
         let uses = known.uses.as_ref()?;
-        // What was entered tells more than what was loaded.
+        // An entered block is more specific than a loaded file.
         let mut other: Option<Use> = None;
         for own in uses {
-            // A listing has no change of its own, but those of what is in it, and so has a directory that comes or goes.
+            // A listing changes only through its entries, as does a directory that appears or
+            // disappears.
             let is_there = own.sum == ABSENT || own.sum == DIRECTORY;
             let is_asked =
                 !is_only || is_there || self.is_of_names(own) || changed.contains(&own.path);
@@ -337,7 +343,7 @@ impl<'a> Choosing<'a, '_> {
             }
         }
         let own = other?;
-        // Of a file that is known as a whole nobody can say which block changed.
+        // For a file tracked as a whole, the changed block is unknown.
         let is_cut = own.how == How::Entered && self.found(own.path).sums.is_some();
         let block = self.map.name(own.sum).filter(|_| is_cut);
         Some(Why::Used {
@@ -347,7 +353,7 @@ impl<'a> Choosing<'a, '_> {
         })
     }
 
-    /// Whether a use is one of names of files, and not of what they hold.
+    /// Returns true if a use concerns file names rather than file contents.
     fn is_of_names(&self, own: &Use) -> bool {
         match own.how {
             How::Listed | How::Searched => true,
@@ -369,14 +375,14 @@ impl<'a> Choosing<'a, '_> {
         if found.now.content == own.sum {
             return false;
         }
-        // One that was known as a whole has no blocks to compare.
+        // A file tracked as a whole has no blocks to compare.
         let sums = found.sums.as_ref().filter(|_| matches!(own.how, How::Entered | How::Loaded));
         sums.is_none_or(|sums| !sums.contains(&own.sum))
     }
 
     fn may_have_others(&mut self, path: &str, number: u32) -> bool {
         let own = || self.map.tests.iter().filter(|(_, known)| known.file.as_deref() == Some(path));
-        // Where all that are known run because of what is in it.
+        // All known tests of the file run because its content changed.
         let is_of_file = |why: &Why| matches!(why, Why::Used { path: own, .. } if own == path);
         if own().all(|(name, _)| self.why.get(name.as_str()).is_some_and(is_of_file)) {
             return true;

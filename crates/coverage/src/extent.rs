@@ -1,16 +1,16 @@
-//! A part of a project that a program is built from: directories with all that is below them, but for others. It is text, as hooks and maps have it:
-//! `**:!crates/b/**:crates/b/c/**`.
+//! A part of a project from which a program is built: directories with everything below them, with
+//! exceptions. Its text form is used by hooks and maps: `**:!crates/b/**:crates/b/c/**`.
 
-/// What separates the directories.
+/// Separator between directories.
 const BETWEEN: char = ':';
 
-/// Directories, and whether what is below each belongs to it.
+/// Directories, with a flag whether what is below belongs to the part.
 pub(crate) struct Extent<'a> {
     directories: Vec<(&'a str, bool)>,
 }
 
 impl<'a> Extent<'a> {
-    /// Reads one; `None`: it is the path of a file.
+    /// Parses an extent; `None` if the text is the path of a file.
     pub fn read(text: &'a str) -> Option<Self> {
         if !text.ends_with("**") {
             return None;
@@ -23,7 +23,7 @@ impl<'a> Extent<'a> {
         Some(Self { directories: directories? })
     }
 
-    /// Whether a path belongs to it: the innermost directory that holds it decides.
+    /// Returns true if a path belongs to the part: the innermost directory containing it decides.
     pub fn holds(&self, path: &str) -> bool {
         let around = self.directories.iter().filter(|(own, _)| path.starts_with(own));
         around.max_by_key(|(own, _)| own.len()).is_some_and(|(_, belongs)| *belongs)

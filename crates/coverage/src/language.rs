@@ -1,8 +1,9 @@
-//! The languages whose files are cut into blocks, and by which ending they are known. Their grammars are elsewhere (`assay-blocks`).
+//! The languages whose files are divided into blocks, and their file extensions. The grammars are
+//! elsewhere (`assay-blocks`).
 
 use std::path::Path;
 
-/// A language that is known.
+/// A supported language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     /// Ruby
@@ -27,11 +28,11 @@ pub enum Language {
     Java,
 }
 
-/// Names of Ruby's files that have no ending.
+/// Names of Ruby files without extension.
 const RUBY_FILES: [&str; 5] = ["Rakefile", "Gemfile", "Guardfile", "Capfile", "config.ru"];
 
 impl Language {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Self; 10] = [
         Self::Ruby,
         Self::Python,
@@ -45,7 +46,7 @@ impl Language {
         Self::Java,
     ];
 
-    /// What people call it.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ruby => "Ruby",
@@ -60,7 +61,8 @@ impl Language {
         }
     }
 
-    /// That of a file, by its name, also where it is one of those that nobody sees used: a file of C or Java is no source to who chooses tests.
+    /// Returns the language of a file by its name, including languages whose use by tests can't be
+    /// observed: for test selection, C and Java files are not sources.
     pub fn of_source(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         match ending {
@@ -71,7 +73,7 @@ impl Language {
         }
     }
 
-    /// That of a file whose use by tests can be seen, by its name.
+    /// Returns the language of a file by its name, if its use by tests can be observed.
     pub fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         if RUBY_FILES.contains(&name) {

@@ -1,11 +1,13 @@
-//! What each test was seen to use of a project, and which tests a change touches.
+//! Records which parts of a project each test uses, and selects the tests affected by a change.
 //!
-//! A source file is cut into [`Blocks`] that are known by what they say, by a [`Cutter`] that is handed in: the grammars are large, and few carry
-//! them (`assay-blocks`). A [`Map`] has for each test the checksums of the blocks that it
-//! entered, and of the files that it opened; [`choose`] holds them against what the files of the [`Project`] say now. The map is kept in a
-//! `Store`. docs/design/007-watching.md says what is seen and what is not.
+//! A source file is divided into [`Blocks`], identified by their content, by a [`Cutter`] supplied
+//! by the caller: the grammars are large, and few programs include them (`assay-blocks`). A [`Map`]
+//! has for each test the checksums of the blocks it entered and of the files it opened; [`choose`]
+//! compares them with the current files of the [`Project`]. The map is kept in a `Store`.
+//! docs/design/007-watching.md describes what is recorded and what is not.
 //!
-//! Nothing is run here, nobody is watched, and nothing is printed. What a run saw is handed in ([`assay_data::seen`]).
+//! Nothing is run, traced or printed here. The caller provides the observations of a run
+//! ([`assay_data::seen`]).
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")

@@ -1,7 +1,9 @@
-//! What each test of a project used when it ran last, by checksums: the map that tells which tests a change touches.
+//! The checksums of what each test of a project used in its last run: the map that determines the
+//! tests affected by a change.
 //!
-//! It grows by what runs saw ([`Map::take`]), and is asked by [`choose`](crate::choose). It knows no moment but that at which a run began, and
-//! no file but through [`Project`].
+//! It is updated with the observations of runs ([`Map::take`]) and queried by
+//! [`choose`](crate::choose). The only time it knows is the beginning of a run, and it accesses
+//! files only through [`Project`].
 
 use crate::blocks::Sum;
 use crate::project::{Kept, Project};
@@ -10,7 +12,7 @@ use assay_data::seen::Seen;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// In which way something was used.
+/// The kind of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum How {
     /// A function or block of code was entered.
@@ -21,17 +23,18 @@ pub enum How {
     Opened,
     /// A directory was listed.
     Listed,
-    /// A directory was listed outside of tests, as frameworks look for tests: of which files that are no sources count, since new sources are known
-    /// as such.
+    /// A directory was listed outside of tests, as frameworks do to find tests: only files other
+    /// than sources count, since new sources are detected separately.
     Searched,
-    /// A program of the project was started, or got the file as an argument.
+    /// A program of the project was started, or received the file as an argument.
     Started,
-    /// The program of the tests was built from it; a path that ends in `**` stands for the names of all files in a part of the project.
+    /// The program of the tests was built from it; a path that ends in `**` stands for the names of
+    /// all files in a part of the project.
     Built,
 }
 
 impl How {
-    /// All, as they are numbered in the store.
+    /// All kinds, in the order of their numbers in the store.
     pub(crate) const ALL: [Self; 7] = [
         Self::Entered,
         Self::Loaded,
@@ -43,55 +46,56 @@ impl How {
     ];
 }
 
-/// That something was used, with the content that it had.
+/// A use, with the content at that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Use {
-    /// Number of the path among those of the map.
+    /// Number of the path in the map.
     pub path: u32,
-    /// In which way.
+    /// Kind of use.
     pub how: How,
-    /// Its checksum then.
+    /// Its checksum at that time.
     pub sum: Sum,
 }
 
-/// What is known of a test.
+/// Known data of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The file in which it stands, from the top of the project.
+    /// The file that contains it, relative to the top of the project.
     pub file: Option<String>,
-    /// By what it is selected, where that is not its name.
+    /// Identifier for selecting it, if different from its name.
     pub id: Option<String>,
-    /// How long it took when it ran last, s.
+    /// Duration of its last run, seconds.
     pub seconds: Option<f64>,
-    /// What came of it.
+    /// Its last result.
     pub status: TestStatus,
-    /// What it used, each once, in order; `None`: nobody saw it.
+    /// Its uses, distinct and sorted; `None` if they were not recorded.
     pub uses: Option<Vec<Use>>,
-    /// Why it is touched by every change, if it is, as a sentence: a program that it starts may read whatever it likes.
+    /// A sentence explaining why every change affects it, if so: for example, it starts a program
+    /// that may read anything.
     pub always: Option<String>,
 }
 
-/// A test of a run, for the map.
+/// A test of a run, as input for the map.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ended {
     /// Its name.
     pub name: String,
-    /// See [`Known`], as for the rest.
+    /// See [`Known`], also for the following fields.
     pub file: Option<String>,
-    /// See there.
+    /// See [`Known`].
     pub id: Option<String>,
-    /// See there.
+    /// See [`Known`].
     pub seconds: Option<f64>,
-    /// See there.
+    /// See [`Known`].
     pub status: TestStatus,
 }
 
-/// How things were when a run began.
+/// State at the start of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Before {
     /// The project's files.
     pub files: BTreeMap<String, Kept>,
-    /// The moment, s since 1970: by this one knows whether other files were written since.
+    /// Time, seconds since 1970, for detecting whether other files were written since.
     pub moment: f64,
 }
 
@@ -100,36 +104,36 @@ pub struct Before {
 pub struct Map {
     /// All tests by name.
     pub tests: BTreeMap<String, Known>,
-    /// The project's files as they were when its tests ran last.
+    /// The project's files at the time of the last run of its tests.
     pub files: BTreeMap<String, Kept>,
     paths: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// Names of blocks by their checksums, for people.
+    /// Display names of blocks by checksum.
     names: HashMap<Sum, String>,
 }
 
 impl Map {
-    /// The path of this number.
+    /// Returns the path with this number.
     pub fn path(&self, number: u32) -> &str {
         self.paths.get(number as usize).map_or("", String::as_str)
     }
 
-    /// All paths, in the order of their numbers.
+    /// Returns all paths, in the order of their numbers.
     pub fn paths(&self) -> &[String] {
         &self.paths
     }
 
-    /// The number of a path, if a test used it.
+    /// Returns the number of a path, if a test used it.
     pub fn number(&self, path: &str) -> Option<u32> {
         self.numbers.get(path).copied()
     }
 
-    /// What a block is called that had this checksum.
+    /// Returns the name of the block that had this checksum.
     pub fn name(&self, sum: Sum) -> Option<&str> {
         self.names.get(&sum).map(String::as_str)
     }
 
-    /// All names of blocks.
+    /// Returns all names of blocks.
     pub fn names(&self) -> impl Iterator<Item = (Sum, &str)> {
         self.names.iter().map(|(sum, name)| (*sum, name.as_str()))
     }
@@ -150,8 +154,9 @@ impl Map {
         }
     }
 
-    /// Takes what a run saw. What was written since it began was not seen in the state that it has now, and counts as unknown. Of tests that were
-    /// in files that ran whole, and did not run, nothing is known any longer: `whole` names those files, or is `None` where all tests ran.
+    /// Adds the observations of a run. Files written since its start may have been seen in a
+    /// different state and count as unknown. Data of tests that were in files that ran as a whole,
+    /// but that did not run, are removed: `whole` names those files, or is `None` if all tests ran.
     pub fn take(
         &mut self,
         project: &mut Project,
@@ -169,7 +174,7 @@ impl Map {
             };
             ran.contains(name.as_str()) || !is_gone
         });
-        // Also of those that did not run this time: frameworks load them all.
+        // Including tests that did not run this time: frameworks load all of them.
         let known = self.tests.values().filter_map(|known| known.file.clone());
         let files: BTreeSet<String> =
             known.chain(tests.iter().filter_map(|test| test.file.clone())).collect();
@@ -194,7 +199,7 @@ impl Map {
         }
         for test in tests {
             let own = used.remove(test.name.as_str());
-            // One that was skipped, or of which nobody saw anything, is as unknown as one that never ran.
+            // A test that was skipped or not observed is as unknown as one that never ran.
             let (uses, always) = own.map_or((None, None), |(uses, always)| (Some(uses), always));
             let before = self.tests.remove(&test.name).unwrap_or_default();
             let known = Known {
@@ -207,7 +212,7 @@ impl Map {
             };
             self.tests.insert(test.name.clone(), known);
         }
-        // What was written meanwhile differs from these, and is looked at the next time.
+        // Files written during the run differ from these, and are checked the next time.
         self.files = before.files;
     }
 }

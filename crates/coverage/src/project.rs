@@ -1,5 +1,5 @@
-//! The files of a project as they are now, by checksums: read when they are asked for, and again when they changed. Files are read here and
-//! nowhere else in this crate; none is written.
+//! The current files of a project, by checksum: read on demand, and again when they change. This is
+//! the only module of the crate that reads files; none is written.
 
 use crate::blocks::{ABSENT, Blocks, Cutter, DIRECTORY, Sum, Uncut, sum};
 use crate::extent::Extent;
@@ -11,8 +11,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Directories that hold nothing that anybody writes by hand, also where no `.gitignore` says so; of each, whether it holds what is installed, which a run
-/// of the project needs.
+/// Directories without hand-written content, even if no `.gitignore` excludes them; each with a
+/// flag for installed dependencies, which a run of the project needs.
 pub const NOT_WRITTEN: [(&str, bool); 12] = [
     (".assay", false),
     (".git", false),
@@ -28,29 +28,32 @@ pub const NOT_WRITTEN: [(&str, bool); 12] = [
     ("venv", true),
 ];
 
-/// Files longer than this are not cut into blocks, nor read: they are known by their size and time alone.
+/// Maximum size of files that are read and divided into blocks; larger ones are identified only by
+/// size and time.
 const LONGEST: u64 = 64 << 20;
-/// So many bytes of texts are handed to the cutter at once, or a little more.
+/// Approximate number of bytes passed to the cutter at a time.
 const REQUEST: usize = 4 << 20;
 
-/// A file as it is.
+/// The current state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// The checksum of all of it; [`ABSENT`] without a file, [`DIRECTORY`] for a directory.
+    /// Checksum of the whole content; [`ABSENT`] if there is no file, [`DIRECTORY`] for a
+    /// directory.
     pub content: Sum,
-    /// Its blocks, where its language is known, and somebody cuts it.
+    /// Its blocks, if its language is known and there is a cutter.
     pub blocks: Option<Blocks>,
 }
 
-/// By what one sees that a file was not written since: its inode, size and time in nanoseconds.
+/// Metadata that shows whether a file was written since: inode, size, and time as seconds and
+/// nanoseconds.
 pub type Stamp = (u64, u64, i64, i64);
 
-/// A file as it was when it was last looked at.
+/// The state of a file when it was last examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// By what one sees that it was not written since.
+    /// Metadata for detecting changes.
     pub stamp: Stamp,
-    /// The checksum of all of it.
+    /// Checksum of the whole content.
     pub content: Sum,
 }
 
@@ -59,37 +62,37 @@ pub struct Kept {
 pub struct Project {
     top: PathBuf,
     known: HashMap<String, (Option<Stamp>, Rc<Now>)>,
-    /// The paths of all files, ordered.
+    /// The paths of all files, sorted.
     all: Option<Vec<String>>,
     cutter: Box<dyn Cutter>,
 }
 
-/// A file that was looked at: what is to be noted of it.
+/// A file that was examined, to be recorded.
 struct Looked {
     stamp: Option<Stamp>,
     content: Sum,
-    /// What is to be cut.
+    /// Text to be divided into blocks.
     text: Option<(Language, Vec<u8>)>,
 }
 
 impl Project {
-    /// The files below a directory, which are known as wholes.
+    /// Returns the files below a directory, tracked as a whole.
     pub fn of(top: &Path) -> Self {
         Self { top: top.to_owned(), known: HashMap::new(), all: None, cutter: Box::new(Uncut) }
     }
 
-    /// The same, where this one cuts them into blocks.
+    /// Returns the project with a cutter that divides its files into blocks.
     #[must_use]
     pub fn cut_by(self, cutter: impl Cutter + 'static) -> Self {
         Self { cutter: Box::new(cutter), ..self }
     }
 
-    /// Its top.
+    /// Returns the top directory.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// A file, by its path from the top.
+    /// Returns the state of a file, by its path from the top.
     pub fn now(&mut self, path: &str) -> Rc<Now> {
         if let Some(Looked { stamp, content, text }) = self.looked(path) {
             let text = text.as_ref().map(|(language, text)| (*language, &text[..]));
@@ -99,7 +102,7 @@ impl Project {
         self.known.get(path).map_or_else(absent, |(_, now)| now.clone())
     }
 
-    /// Looks at many files that will be asked for: cheaper than each when its turn comes.
+    /// Examines many files in advance, which is cheaper than examining each on demand.
     pub fn ahead<'a>(&mut self, paths: impl IntoIterator<Item = &'a str>) {
         let (mut held, mut bytes) = (Vec::new(), 0);
         for path in paths {
@@ -129,7 +132,7 @@ impl Project {
         }
     }
 
-    /// Reads a file; `None`: it is known as it is.
+    /// Reads a file; `None` if its recorded state is current.
     fn looked(&self, path: &str) -> Option<Looked> {
         let place = self.top.join(path);
         let metadata = fs::metadata(&place).ok().filter(|own| own.is_file() || own.is_dir());
@@ -151,14 +154,15 @@ impl Project {
         Some(Looked { stamp, content, text })
     }
 
-    /// All files that are the project's own, by their paths from the top, ordered: without what `.gitignore` leaves out, and without what tools keep.
+    /// Returns the paths of all files of the project, relative to the top and sorted: without those
+    /// that `.gitignore` excludes, and without files of tools.
     pub fn files(&self) -> Vec<String> {
         let mut walk = WalkBuilder::new(&self.top);
-        // Files that begin with a dot set how frameworks work.
+        // Files that begin with a dot configure frameworks.
         walk.hidden(false).require_git(false).follow_links(false);
         walk.filter_entry(|entry| {
             let is_left_out = NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name);
-            // An environment of Python, whatever its name.
+            // A Python virtual environment, whatever its name.
             !is_left_out && !entry.path().join("pyvenv.cfg").is_file()
         });
         let found = walk
@@ -173,12 +177,12 @@ impl Project {
         paths
     }
 
-    /// Sees anew which files there are; their contents are looked at in any case.
+    /// Discards the list of files; contents are checked in any case.
     pub fn refresh(&mut self) {
         self.all = None;
     }
 
-    /// Looks at one file, which was written, made or removed; `None`: it is not there.
+    /// Examines one file that was written, created or removed; `None` if it does not exist.
     pub fn noted(&mut self, path: &str) -> Option<Kept> {
         let content = self.now(path).content;
         let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
@@ -193,8 +197,8 @@ impl Project {
         Some(Kept { stamp: stamp?, content })
     }
 
-    /// The files as they are, and the paths of those that are not as they were: written, new or gone. Files with the stamp that they had are not
-    /// read.
+    /// Returns the current files, and the paths of changed, new and removed ones. Files with
+    /// unchanged metadata are not read.
     pub fn compared(
         &mut self,
         before: &BTreeMap<String, Kept>,
@@ -222,7 +226,8 @@ impl Project {
         (all, changed)
     }
 
-    /// The project's own files below a directory, whose path ends in a slash or is empty, as they were when they were last compared.
+    /// Returns the project's files below a directory as of the last comparison; the path of the
+    /// directory ends in a slash or is empty.
     pub fn below<'a>(&'a mut self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         if self.all.is_none() {
             self.all = Some(self.files());
@@ -232,8 +237,9 @@ impl Project {
         all[from..].iter().map(String::as_str).take_while(move |own| own.starts_with(prefix))
     }
 
-    /// The checksum of the names of the project's own files and directories in a directory, as they were when they were last compared; of
-    /// `PATH/**` of all below it. Without sources, where only the others are asked for.
+    /// Returns the checksum of the names of the project's files and directories in a directory as
+    /// of the last comparison; for `PATH/**`, of all below it. Sources are excluded unless
+    /// `with_sources`.
     pub fn listing(&mut self, path: &str, with_sources: bool) -> Sum {
         let above = path.strip_suffix("**");
         let path = above.unwrap_or(path).trim_matches('/').trim_start_matches("./");
@@ -250,13 +256,13 @@ impl Project {
         of_names(&names)
     }
 
-    /// The same of all files in a part of the project.
+    /// Returns the checksum of the names of all files in a part of the project.
     pub(crate) fn extent(&mut self, extent: &Extent<'_>) -> Sum {
         let names: Vec<&str> = self.below("").filter(|path| extent.holds(path)).collect();
         of_names(&names)
     }
 
-    /// Whether a file was written after a moment, s since 1970; so is one that is gone.
+    /// Returns true if a file was written after `moment`, seconds since 1970.
     pub fn is_later(&self, path: &str, moment: f64) -> bool {
         match fs::metadata(self.top.join(path)) {
             Ok(metadata) => {

@@ -1,24 +1,28 @@
-//! A rule of the user's: which tests a change of certain files touches, whatever is known beside. For what nobody can see: templates that are compiled elsewhere,
-//! the data of a service, an agreement among people.
+//! A user's rule stating which tests a change of certain files affects, independent of observed
+//! uses. For dependencies that can't be observed: templates that are compiled elsewhere, the data
+//! of a service, conventions among people.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::Path;
 
-/// `PATTERN=TESTS`: a change of a file that the pattern matches touches all tests in files that the other one does. Patterns are as in `.gitignore`.
+/// `PATTERN=TESTS`: a change of a file that matches the first pattern affects all tests in files
+/// that match the second. Patterns are as in `.gitignore`.
 #[derive(Clone, Debug)]
 pub struct Rule {
     text: String,
-    /// Paths begin with this, which patterns do not.
+    /// Prefix of the project's paths that the patterns omit.
     prefix: String,
     about: Gitignore,
     tests: Gitignore,
 }
 
 impl Rule {
-    /// Reads a rule, whose patterns are seen from this directory of the project (empty, or with a slash behind it).
+    /// Parses a rule whose patterns are relative to this directory of the project (empty, or ending
+    /// in a slash).
     ///
     /// # Errors
-    /// When it is none, as a sentence.
+    ///
+    /// If the rule is malformed, as a sentence.
     pub fn read(text: &str, prefix: &str) -> Result<Self, String> {
         let both = text.split_once('=').map(|(about, tests)| (about.trim(), tests.trim()));
         let Some((about, tests)) = both.filter(|(a, b)| !a.is_empty() && !b.is_empty()) else {
@@ -34,17 +38,17 @@ impl Rule {
         })
     }
 
-    /// As it was written.
+    /// Returns the rule as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it says something of a change of this file.
+    /// Returns true if the rule applies to a change of this file.
     pub fn is_about(&self, path: &str) -> bool {
         self.matches(&self.about, path)
     }
 
-    /// Whether tests in this file are touched then.
+    /// Returns true if the rule selects tests in this file.
     pub fn names(&self, path: &str) -> bool {
         self.matches(&self.tests, path)
     }

@@ -1,11 +1,13 @@
-//! What names of files tell: which are tests, which source belongs to which test, and which files change everything. For what no test was seen to use.
+//! Rules based on file names: which files are tests, which source belongs to which test, and which
+//! files affect everything. For files that no test was observed to use.
 //!
-//! The rules of names are those of autotest and of the frameworks' own conventions.
+//! The rules are those of autotest and the conventions of the frameworks.
 
 use crate::language::Language;
 use std::path::Path;
 
-/// Files whose change may change what every test does: what is installed, and how the framework and the language are set.
+/// Files whose change may affect every test: dependencies, and settings of the framework and the
+/// language.
 const EVERYTHING: [&str; 40] = [
     ".mocharc.json",
     ".python-version",
@@ -49,10 +51,10 @@ const EVERYTHING: [&str; 40] = [
     "yarn.lock",
 ];
 
-/// Directories in which tests stand, as the last one before a test's path.
+/// Names of directories that contain tests.
 const TEST_DIRECTORIES: [&str; 6] = ["test", "tests", "spec", "specs", "__tests__", "features"];
 
-/// Whether a change of this file changes everything, by its name.
+/// Returns true if a change of this file affects everything, by its name.
 pub fn changes_everything(path: &str) -> bool {
     let name = base(path);
     EVERYTHING.contains(&name)
@@ -61,12 +63,12 @@ pub fn changes_everything(path: &str) -> bool {
         || path.starts_with(".cargo/")
 }
 
-/// Whether a file holds tests, by its name.
+/// Returns true if a file contains tests, by its name.
 pub fn is_test(path: &str) -> bool {
     Language::of(Path::new(path)).is_some_and(|language| holds_tests(language, path))
 }
 
-/// Whether a file of this language holds tests, by its name.
+/// Returns true if a file of this language contains tests, by its name.
 pub fn holds_tests(language: Language, path: &str) -> bool {
     let stem = stem(path);
     match language {
@@ -86,14 +88,15 @@ pub fn holds_tests(language: Language, path: &str) -> bool {
     }
 }
 
-/// Whether tests' file names say that it belongs to this source: `lib/user.rb` to `test/user_test.rb`, `app/models/user.rb` to
-/// `spec/models/user_spec.rb`, `pkg/user.py` to `tests/test_user.py`.
+/// Returns true if a test file belongs to this source by its name: `lib/user.rb` to
+/// `test/user_test.rb`, `app/models/user.rb` to `spec/models/user_spec.rb`, `pkg/user.py` to
+/// `tests/test_user.py`.
 pub fn belongs(test: &str, source: &str) -> bool {
     let bare = |stem: &str| {
         let stem = stem.strip_prefix("test_").unwrap_or(stem);
         let ends = ["_spec", "_test", ".test", ".spec"];
         let stem = ends.iter().find_map(|end| stem.strip_suffix(end)).unwrap_or(stem);
-        // As autotest had it: `foobar` may be tested by `foo_bar`.
+        // As in autotest: `foo_bar` may test `foobar`.
         stem.replace('_', "").to_lowercase()
     };
     Language::of(Path::new(test)) == Language::of(Path::new(source))
@@ -101,7 +104,7 @@ pub fn belongs(test: &str, source: &str) -> bool {
         && bare(stem(test)) == bare(stem(source))
 }
 
-/// Whether a file is one of those that tests share (`spec_helper.rb`), or stands among tests.
+/// Returns true if a file is in a directory of tests, such as a shared helper (`spec_helper.rb`).
 pub fn is_beside_tests(path: &str) -> bool {
     let directories = Path::new(path).parent();
     directories.is_some_and(|above| {

@@ -1,12 +1,14 @@
-//! The files of a project that a started program may read, judged by its arguments and its working directory. Programs are not traced:
-//! a harmless program reads no project file, a reader reads the files named by its arguments, and any other program may read anything if the
-//! project is within its reach. Nothing is started here.
+//! The project files that a started program may read, judged by its arguments and its working
+//! directory. Programs are not traced: a harmless program reads no project file, a reader reads the
+//! files named by its arguments, and any other program may read anything if the project is within
+//! its reach. Nothing is started here.
 
 use assay_data::seen::Started;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Programs that may read any file of the project, in any working directory: they run code, or another program.
+/// Programs that may read any file of the project, in any working directory: they run code, or
+/// another program.
 const INTERPRETERS: [&str; 52] = [
     "ash", "awk", "bash", "bun", "bundle", "busybox", "cargo", "cmake", "dash", "deno", "env",
     "erb", "gawk", "go", "gradle", "irb", "java", "julia", "ksh", "lua", "luajit", "make", "mawk",
@@ -14,9 +16,10 @@ const INTERPRETERS: [&str; 52] = [
     "python", "rake", "Rscript", "rspec", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo",
     "tclsh", "time", "timeout", "uv", "watch", "xargs", "zsh",
 ];
-/// Of these, the ones that run a text behind `-c`.
+/// Of these, the ones that run the text after `-c`.
 const SHELLS: [&str; 5] = ["ash", "bash", "dash", "sh", "zsh"];
-/// What a shell does itself, and that may read anything, or makes its other words mean something else.
+/// Shell builtins and keywords that may read anything, or that change the meaning of the other
+/// words.
 const OWN: [&str; 24] = [
     "!", ".", "[", "[[", "alias", "builtin", "case", "cd", "eval", "exec", "export", "for",
     "function", "if", "popd", "pushd", "read", "set", "shopt", "source", "test", "trap", "until",
@@ -81,7 +84,7 @@ const HARMLESS: [&str; 56] = [
     "whoami",
     "yes",
 ];
-/// Programs that read the files that their words name, and nothing else.
+/// Programs that read only the files named by their arguments.
 const READERS: [&str; 57] = [
     "[",
     "b2sum",
@@ -141,9 +144,9 @@ const READERS: [&str; 57] = [
     "uniq",
     "wc",
 ];
-/// Programs that go through directories, and through their own if no word names one.
+/// Programs that traverse directories, the current one by default.
 const WALKERS: [&str; 3] = ["du", "find", "tree"];
-/// Readers that go through directories with an option.
+/// Readers that traverse directories with an option.
 const RECURSIVE: [&str; 5] = ["cp", "diff", "egrep", "fgrep", "grep"];
 /// Commands of git that read no project file.
 const OF_GIT: [&str; 12] = [
@@ -160,13 +163,13 @@ const OF_GIT: [&str; 12] = [
     "tag",
     "version",
 ];
-/// Words that make any program say what it is, and end.
+/// Arguments with which any program only describes itself.
 const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
 /// The project files that a command reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reads {
-    /// These, from the top of the project.
+    /// These, relative to the top of the project.
     These(Vec<Read>),
     /// Unknown files.
     Anything,
@@ -175,15 +178,16 @@ pub(crate) enum Reads {
 /// Something that a command reads, by its path from the top of the project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Read {
-    /// A file, also one that is not there.
+    /// A file, which may not exist.
     File(String),
     /// The names in a directory.
     Names(String),
-    /// All files below a directory; empty: the whole project.
+    /// All files below a directory; the whole project if empty.
     All(String),
 }
 
-/// The files that a started program reads of the project in this directory. A shell command line of plain words is split into its programs.
+/// Returns the files of a project that a started program reads. A shell command line of plain words
+/// is split into its programs.
 pub(crate) fn reads(started: &Started, project: &Path) -> Reads {
     let place = match &started.place {
         Some(place) => project.join(place),
@@ -226,7 +230,8 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
     }
     let is_walker = WALKERS.contains(&own);
     let is_known = READERS.contains(&own) || is_walker || own == "ls";
-    // A command installed by a package of the project is a script, or is in a directory on the path of the tests alone.
+    // A command installed by a package of the project is a script, or is only on the tests' own
+    // path.
     if is_cut || !is_known && !is_binary(program) {
         return Reads::Anything;
     }
@@ -253,7 +258,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
         || RECURSIVE.contains(&own) && has_options(&['r', 'R'])
         || own == "ls" && has_options(&['R']);
     let mut paths = named;
-    // Without a word that names something it is the directory in which it runs.
+    // Without an argument that names something, it reads its working directory.
     if (is_recursive || own == "ls") && !paths.iter().any(|path| path.exists()) {
         paths.extend(places);
     }
@@ -270,7 +275,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
         let Ok(short) = path.strip_prefix(project) else { continue };
         let short = short.to_string_lossy().into_owned();
         all.push(match path.is_dir() {
-            // The links of a path that was named need not be those of its directory.
+            // Symbolic links within a named path need not be links in its directory.
             true if shows_names => Read::Names(short),
             true => Read::All(short),
             false => Read::File(short),
@@ -310,7 +315,7 @@ fn of_git(words: &[&str]) -> bool {
     while let Some(word) = words.next() {
         match *word {
             "-C" | "-c" | "--git-dir" | "--work-tree" => drop(words.next()),
-            // These read a file that is named, or what is in the working tree, by some options.
+            // These read a named file, or the working tree, with some options.
             "config" => {
                 return !words.any(|word| {
                     ["-f", "--file", "--blob"].iter().any(|own| word.starts_with(own))
@@ -325,7 +330,8 @@ fn of_git(words: &[&str]) -> bool {
     true
 }
 
-/// The paths that a word may name: itself, and what is behind its `=`, `@` or short option, where there is such a file.
+/// Returns the paths that an argument may name: itself, and what follows its `=`, `@` or short
+/// option, if there is such a file.
 fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let is_option = word.starts_with('-');
@@ -344,7 +350,7 @@ fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// A path, and the one to which its links lead, if that is another one: it may be the project's.
+/// Returns a path, and the target of its links if different: that may be in the project.
 fn with_real(path: PathBuf) -> Vec<PathBuf> {
     let real = path.canonicalize().ok().filter(|real| *real != path);
     [path].into_iter().chain(real).collect()
@@ -363,14 +369,16 @@ fn cleaned(path: &Path) -> PathBuf {
     clean
 }
 
-/// The name of a program, without the version at its end.
+/// Returns the name of a program, without a trailing version.
 fn name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// The commands of a shell's text, if it is nothing but plain words, joined by `&&`, `||`, `;` and `|`, and redirections: no variables, patterns,
-/// quotes or assignments, and nothing that the shell does itself and that can't be told.
+/// Returns the commands of a shell text, if it has only plain words, joined by `&&`, `
+///
+/// `, `;` and `|`, and redirections: no variables, patterns, quotes, assignments, or builtins with
+/// unknown effects.
 fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:,+@^%= \t;&|<>".contains(c);
     if !text.chars().all(is_plain) {
@@ -378,9 +386,11 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     }
     let mut all = Vec::new();
     let parts = text.split([';', '|']).flat_map(|part| part.split("&&")).map(str::trim);
-    // `||` leaves an empty one.
+    // `
+    //
+    // ` leaves an empty part.
     for part in parts.filter(|part| !part.is_empty()) {
-        // Of what goes from and to files, only what is read counts.
+        // Of redirected files, only those that are read count.
         let mut words = Vec::new();
         let mut rest = part;
         while !rest.is_empty() {
@@ -402,7 +412,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
             if file.is_empty() {
                 return None;
             }
-            // Behind the program, where it is a word of the command.
+            // After the program, where it is an argument of the command.
             if is_read {
                 words.push(file);
             }
@@ -415,7 +425,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
         {
             return None;
         }
-        // It says where a program is, or runs it.
+        // `command` locates a program, or runs it.
         if first == "command" {
             words.remove(0);
             if let Some(first) = words.first_mut().filter(|word| word.starts_with('-')) {
@@ -460,7 +470,7 @@ mod tests {
             "bin/x",
             "command ruby -e 1",
             "/home/me/project/x",
-            // What can't be told from the text.
+            // Unknown from the text alone.
             "$EDITOR x",
             "cat *.rb",
             "echo `ls`",
@@ -494,7 +504,7 @@ mod tests {
         assert_eq!(commands(&words), [vec!["wc", "-l", "data/a.txt"], vec!["sort", "-u"]]);
     }
 
-    /// A project with files in it, and what a command reads there.
+    /// Returns what a command reads in a project with some files.
     fn read_in(words: &[&str], place: Option<&str>) -> Reads {
         let room = tempfile::tempdir().unwrap();
         let top = room.path().canonicalize().unwrap().join("project");
@@ -511,7 +521,7 @@ mod tests {
         reads(&Started { words, place, is_cut: false }, &top)
     }
 
-    /// What is read, where that is known.
+    /// Returns what is read, if known.
     fn these(reads: Reads) -> Vec<Read> {
         match reads {
             Reads::These(these) => these,
@@ -533,7 +543,7 @@ mod tests {
             (&["grep", "-fdata/a.json", "/etc/hosts"], Some("TOP")),
         ] {
             let mut found = these(read_in(words, place));
-            // Patterns and the like are called as a file might be.
+            // Patterns and other arguments may look like file names.
             found.retain(|own| matches!(own, Read::File(path) if path == "data/a.json"));
             assert_eq!(Reads::These(found), file(), "{words:?}");
         }
@@ -553,7 +563,7 @@ mod tests {
             of(&["ls"], Some("TOP/data")),
             Reads::These(vec![Read::Names("data".to_owned())])
         );
-        // Sizes and times are of the files themselves.
+        // Sizes and times belong to the files themselves.
         assert_eq!(of(&["ls", "-l", "data"], None), Reads::These(vec![all("data")]));
         assert!(these(of(&["ls", "--sort=size"], Some("TOP/data"))).contains(&all("data")));
         assert_eq!(of(&["find"], Some("ROOM/link")), Reads::These(vec![all("data")]));
@@ -579,7 +589,8 @@ mod tests {
         assert!(!is_any(&["git", "config", "user.name"], None));
         assert!(is_any(&["git", "config", "-f", "data/a.json", "x.y"], None));
         assert!(is_any(&["git", "ls-files", "--others"], None));
-        // Scripts installed by packages may run code of the project from anywhere, and so may programs on the path of the tests alone.
+        // Scripts installed by packages may run code of the project from anywhere, and so may
+        // programs that are only on the tests' own path.
         assert!(is_any(&["ROOM/tool", "--version"], Some("/usr")));
         assert!(is_any(&["assay-no-such-tool"], Some("/usr")));
         assert!(is_any(&["timeout", "5", "tool"], Some("/usr")));

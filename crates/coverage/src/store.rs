@@ -1,5 +1,6 @@
-//! The map on the disk: a file of SQLite in the user's cache, one for each project and each way of running its tests. It holds nothing that the
-//! next full run would not find again, so what can't be read is begun anew.
+//! The map on disk: a SQLite file in the user's cache, one per project and way of running its
+//! tests. It contains nothing that the next full run would not reproduce, so an unreadable file is
+//! replaced.
 
 use crate::blocks::Sum;
 use crate::map::{How, Known, Map, Use};
@@ -10,11 +11,11 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Version of the tables, and of how checksums are made.
+/// Version of the tables and of the checksum algorithm.
 const VERSION: i64 = 1;
-/// So long another process may write.
+/// Maximum wait for another process to finish writing.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Bytes of a use: its path, in which way, its checksum.
+/// Size of a use in bytes: path, kind, checksum.
 const USE_BYTES: usize = 4 + 1 + 8;
 
 const TABLES: &str = "
@@ -26,28 +27,28 @@ const TABLES: &str = "
     CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 ";
 
-/// What can be wrong with the map's file.
+/// Errors of the map's file.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// It can't be read or written.
+    /// The file can't be read or written.
     #[error("{path}: {source}")]
     Database {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error from SQLite.
         source: rusqlite::Error,
     },
-    /// Its directory can't be made.
+    /// The directory can't be created.
     #[error("{path}: {source}")]
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }
 
-/// A map on the disk.
+/// A map on disk.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
@@ -55,10 +56,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the file, which is made if it is not there, and made anew if it is none of ours or of another version.
+    /// Opens the file. It is created if missing, and replaced if it is not a map or has another
+    /// version.
     ///
     /// # Errors
-    /// When it can't be written.
+    ///
+    /// If the file can't be written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(directory) = path.parent() {
             let made = private::directory(directory);
@@ -80,7 +83,8 @@ impl Store {
     }
 
     fn opened(path: &Path) -> rusqlite::Result<Self> {
-        // SQLite would let everybody read it. That it can't be made SQLite says as well.
+        // SQLite would create it readable by everybody. If it can't be created, SQLite reports that
+        // as well.
         let _begun = private::options().append(true).create(true).open(path);
         let mut connection = Connection::open(path)?;
         connection.busy_timeout(PATIENCE)?;
@@ -103,10 +107,12 @@ impl Store {
         StoreError::Database { path: self.path.clone(), source }
     }
 
-    /// Reads the map of tests that were run in this way (framework, versions, what else matters); an empty one, if it is of another.
+    /// Reads the map of tests that were run in this way (framework, versions, other relevant
+    /// settings); empty if the file is for another way.
     ///
     /// # Errors
-    /// When it can't be read.
+    ///
+    /// If the file can't be read.
     pub fn load(&self, way: &str) -> Result<Map, StoreError> {
         self.loaded(way).map_err(|source| self.failed(source))
     }
@@ -170,10 +176,11 @@ impl Store {
         Ok(map)
     }
 
-    /// Writes the map in place of what was there, whole or not at all. O(map).
+    /// Replaces the stored map, atomically. O(map).
     ///
     /// # Errors
-    /// When it can't be written.
+    ///
+    /// If the file can't be written.
     pub fn save(&mut self, map: &Map, way: &str) -> Result<(), StoreError> {
         let begun = self.connection.transaction_with_behavior(TransactionBehavior::Immediate);
         let done = begun.and_then(|begun| {
@@ -234,7 +241,8 @@ fn packed(uses: &[Use]) -> Vec<u8> {
     bytes
 }
 
-/// What is none of ours is left out: the test counts as not having used it, which its other uses make up for, or a full run.
+/// Unpacks uses. Invalid ones are skipped: the test counts as not having used them, which its other
+/// uses or a full run compensate for.
 fn unpacked(bytes: &[u8]) -> Vec<Use> {
     let (uses, _) = bytes.as_chunks::<USE_BYTES>();
     uses.iter()

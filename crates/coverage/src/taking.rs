@@ -1,5 +1,7 @@
-//! What one process of a run saw, as uses with checksums. Which of them belong to a test: what it entered, opened and started itself; the top of
-//! its own file, of the files that it entered, and of what those need that it imports; and what happened outside of tests, which all have in common.
+//! Converts the observations of one process of a run to uses with checksums, and assigns them to
+//! tests. A test's uses are: what it entered, opened and started itself; the top of its own file,
+//! of the files it entered, and of the files that those import; and everything that happened
+//! outside of tests, which all tests share.
 
 use crate::blocks::{ABSENT, DIRECTORY, Sum, UNKNOWN};
 use crate::extent::Extent;
@@ -9,18 +11,18 @@ use crate::started::{Read, Reads, reads};
 use assay_data::seen::{ProcessSeen, Started, Used};
 use std::collections::{BTreeSet, HashMap};
 
-/// Reading what a process saw.
+/// Converter for the observations of a process.
 pub(crate) struct Taking<'a> {
     map: &'a mut Map,
     project: &'a mut Project,
     process: &'a ProcessSeen,
     before: &'a Before,
-    /// The files of tests.
+    /// The test files.
     tests: &'a BTreeSet<String>,
-    /// Used outside of tests, for all of them.
+    /// Uses outside of tests, shared by all of them.
     outside: Vec<Use>,
     outside_always: Option<String>,
-    /// The sources from which a file's imports need something, by the number of the file.
+    /// The sources that a file imports, directly or indirectly, by the number of the file.
     imported: HashMap<u32, BTreeSet<u32>>,
 }
 
@@ -47,7 +49,8 @@ impl<'a> Taking<'a> {
             process.imports.as_ref().map(|all| all.values().flatten().copied().collect());
         for file in own.loads.iter().chain(own.blocks.keys()) {
             let Some(path) = process.sources.get(file) else { continue };
-            // The top of a test's file is its own tests'; of others, those that import it, if that is known.
+            // The top of a test file belongs to its own tests; tops of other files belong to the
+            // tests that import them, if imports are known.
             let is_reached = imported.as_ref().is_some_and(|imported| imported.contains(file));
             if !self.tests.contains(path.as_str()) && !is_reached {
                 all.push(self.top(path));
@@ -66,7 +69,7 @@ impl<'a> Taking<'a> {
         self.outside_always = self.always(own);
     }
 
-    /// What a test in this file used.
+    /// Returns what a test in this file used.
     pub fn test(&mut self, own: &Used, file: Option<&str>) -> (Vec<Use>, Option<String>) {
         let process = self.process;
         let mut uses = self.outside.clone();
@@ -109,7 +112,8 @@ impl<'a> Taking<'a> {
         })
     }
 
-    /// Whether what the process saw of a file may be another content than that of now.
+    /// Returns true if the process may have seen a different content of a file than the current
+    /// one.
     fn is_unknown(&mut self, path: &str) -> bool {
         match self.before.files.get(path) {
             Some(kept) => self.project.now(path).content != kept.content,
@@ -177,7 +181,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    /// Files, and parts of the project ([`Extent`]) with the names of their files.
+    /// Adds uses of files, and of parts of the project ([`Extent`]) with the names of their files.
     fn extents(&mut self, paths: &[String], how: How, uses: &mut Vec<Use>) {
         for path in paths {
             let Some(extent) = Extent::read(path) else {
@@ -194,13 +198,14 @@ impl<'a> Taking<'a> {
 
     fn content(&mut self, path: &str, how: How) -> Use {
         let sum = self.project.now(path).content;
-        // The time of a directory is that of the files that come and go in it.
+        // The time of a directory changes with the files in it.
         let is_unknown = sum != ABSENT && sum != DIRECTORY && self.is_unknown(path);
         let sum = if is_unknown { UNKNOWN } else { sum };
         Use { path: self.map.number_of(path), how, sum }
     }
 
-    /// Why a test may use more than is known: it was not seen wholly, or started a program that may read anything of the project.
+    /// Returns why a test may use more than is known: it was not fully observed, or it started a
+    /// program that may read anything in the project.
     fn always(&self, own: &Used) -> Option<String> {
         if own.unseen.is_some() {
             return own.unseen.clone();

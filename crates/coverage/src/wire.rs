@@ -1,22 +1,27 @@
-//! What is said between whoever asks for blocks and a program that cuts files: as it starts the program writes [`GREETING`]; then each request of
-//! any number of texts is answered by as many [`Blocks`], in their order, until the input ends. Bytes alone: nobody is started or waited for here.
+//! The protocol between a client and a program that divides files into blocks. At startup the
+//! program writes [`GREETING`]; then it answers each request, with any number of texts, with as
+//! many [`Blocks`] in the same order, until the input ends. This module handles bytes only: it
+//! starts and waits for nothing.
 //!
-//! A request is read whole before its answer is written, and written whole before that is read, so neither waits for the other to read.
+//! A request is read completely before its answer is written, and written completely before that is
+//! read, so neither side blocks the other.
 
 use crate::blocks::{Block, Blocks};
 use crate::language::Language;
 use std::io::{self, Error, ErrorKind, Read, Write};
 
-/// What the program says first: who it is, and which version of this it speaks.
+/// First message of the program: its name and protocol version.
 pub const GREETING: [u8; 8] = *b"blocks 1";
 
-/// No text, and no name, is longer; nor has a request more texts, or a file more blocks.
+/// Maximum length of texts and names, and maximum number of texts per request and of blocks per
+/// file.
 const MOST: u32 = 1 << 27;
 
 /// Writes a request.
 ///
 /// # Errors
-/// When nobody takes it, or a text is too long.
+///
+/// If the request can't be written, or a text is too long.
 pub fn write_request(out: &mut impl Write, texts: &[(Language, &[u8])]) -> io::Result<()> {
     write_number(out, texts.len())?;
     for (language, text) in texts {
@@ -30,10 +35,11 @@ pub fn write_request(out: &mut impl Write, texts: &[(Language, &[u8])]) -> io::R
 /// The files of a request, each with its language.
 pub type Texts = Vec<(Language, Vec<u8>)>;
 
-/// Reads a request; `None` where the input ends.
+/// Reads a request; `None` at the end of the input.
 ///
 /// # Errors
-/// When it is none.
+///
+/// If the request is malformed.
 pub fn read_request(input: &mut impl Read) -> io::Result<Option<Texts>> {
     let mut first = [0; 4];
     match input.read(&mut first[..1]) {
@@ -53,7 +59,8 @@ pub fn read_request(input: &mut impl Read) -> io::Result<Option<Texts>> {
 /// Writes the answer.
 ///
 /// # Errors
-/// When nobody takes it.
+///
+/// If the answer can't be written.
 pub fn write_answer(out: &mut impl Write, files: &[Blocks]) -> io::Result<()> {
     write_number(out, files.len())?;
     for file in files {
@@ -70,10 +77,11 @@ pub fn write_answer(out: &mut impl Write, files: &[Blocks]) -> io::Result<()> {
     out.flush()
 }
 
-/// Reads the answer to a request of so many texts.
+/// Reads the answer to a request of `texts` texts.
 ///
 /// # Errors
-/// When it is none, or one to another request.
+///
+/// If the answer is malformed, or belongs to another request.
 pub fn read_answer(input: &mut impl Read, texts: usize) -> io::Result<Vec<Blocks>> {
     if read_number(input)? as usize != texts {
         return Err(odd());
@@ -136,7 +144,7 @@ fn read_flag(input: &mut impl Read) -> io::Result<bool> {
     }
 }
 
-/// What is said to be long is not believed before it is there.
+/// Reads bytes without trusting the announced length: memory grows only with the data received.
 fn read_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     let count = read_number(input)?;
     let mut bytes = Vec::new();

@@ -1,13 +1,14 @@
-//! What is to be done should `assay` be killed: a few lines of a shell that waits for the end of this process, in a session of its own, and
-//! does nothing when it is told that all is well. For what no signal and no file would undo: directories, settings of servers, users' own lines.
+//! Cleanup if `assay` is killed: a few lines of shell that wait, in a separate session, for the end
+//! of this process, and do nothing if told that all is well. For effects that no signal handler and
+//! no file would undo: directories, settings of servers, the user's own cleanup lines.
 //!
-//! Only SIGKILL to the shell itself, and the loss of the machine, are stronger.
+//! Only SIGKILL to the shell itself, or the loss of the machine, prevents it.
 
 use crate::sys::child;
 use std::io;
 use std::process::{Child, Command, Stdio};
 
-/// Lines that will run when this process is gone. Dropping it forgets them.
+/// Lines that run when this process is gone. Dropping the value cancels them.
 #[derive(Debug)]
 pub struct Afterwards {
     shell: Child,
@@ -25,7 +26,7 @@ impl Afterwards {
         variables: &[(String, String)],
     ) -> io::Result<Self> {
         let mut command = Command::new("/bin/sh");
-        // The end of its input is our end: nobody else holds the other side.
+        // The end of its input is the end of this process: nobody else holds the other end.
         command.args(["-c", &format!("cat > /dev/null\n{lines}"), "assay-afterwards"]);
         command.args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -36,7 +37,8 @@ impl Afterwards {
 
 impl Drop for Afterwards {
     fn drop(&mut self) {
-        // Its group, because `cat` waits for the same; and before its input ends. That it is gone already is no harm.
+        // Kill its group, because `cat` waits for the same event, and do so before its input ends.
+        // It is harmless if the group is already gone.
         child::kill_session(&self.shell);
         let _gone = self.shell.wait();
     }
@@ -56,7 +58,7 @@ mod tests {
         drop(Afterwards::run("touch \"$1\"", &[name], &[]).unwrap());
         assert!(!path.exists());
         let mut left = Afterwards::run("touch \"$1$END\"", &[name], &[("END".into(), "2".into())]);
-        // As when this process is gone.
+        // Simulates the end of this process.
         drop(left.as_mut().unwrap().shell.stdin.take());
         let began = Instant::now();
         while !directory.path().join("done2").exists() {

@@ -1,13 +1,13 @@
-//! Counts what a program allocates: calls and bytes of malloc and its kin, and the peak of the bytes
-//! that were live, of every process of a run.
+//! Counts the allocations of a program: calls and bytes of malloc and related functions, and the
+//! peak of live bytes, for every process of a run.
 //!
-//! The counting is done by a library that the program is made to load (`c/alloc.c`, which says what
-//! counts and how). It is embedded, and unpacked into the user's cache. Each process leaves a file
-//! in a directory of the run; here the directory is made, the variables are given that lead there,
-//! and the files are read. Whether a program can be counted at all is answered by [`refusal`],
-//! before it is run; what its runtime hides from malloc by [`notes`]; and which of the
-//! programs that it runs in turn could not be counted by [`Executed`]. Nothing is run here, and
-//! whatever is run with these variables is slower by the counting: it must not be timed.
+//! The counting is done by a library that the program is made to load (`c/alloc.c`, which documents
+//! what counts and how). It is embedded, and unpacked into the user's cache. Each process leaves a
+//! file in a directory of the run; this module creates the directory, provides the environment
+//! variables that point to it, and reads the files. [`refusal`] tells before the run whether a
+//! program can be counted at all; [`notes`] tells what its runtime hides from malloc; and
+//! [`Executed`] tells which of the programs it runs could not be counted. Nothing is run here.
+//! Counting slows a program down, so such runs must not be timed.
 //!
 //! ```
 //! use assay_measure::{Command, RunOptions, Runner, allocations::Counting};
@@ -48,21 +48,21 @@ pub use record::{Counts, Record};
 pub use refusal::{Note, Refusal, Why, notes, refusal};
 
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/alloc.so"));
-/// The variable that names the directory to the library.
+/// The environment variable that passes the directory to the library.
 const DIRECTORY: &str = "ASSAY_ALLOC";
-/// The dynamic linker's list of what to load before anything else.
+/// The dynamic linker's list of libraries to load first.
 const PRELOAD: &str = "LD_PRELOAD";
-/// What the files of processes are called behind the dot.
+/// File extension of the processes' files.
 const EXTENSION: &str = "alloc";
-/// The file of the programs that were run.
+/// Name of the file that lists the programs that were run.
 const EXECUTED: &str = "executed";
-/// A record is smaller; whatever is larger is none.
+/// Maximum size of a record in bytes; larger files are not records.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Why allocations cannot be counted, or what was counted not be read.
+/// Errors of counting allocations, or of reading the counts.
 #[derive(Debug, Error)]
 pub enum CountingError {
-    /// There is no place for the library or for the files of the processes.
+    /// The library or the files of the processes can't be created.
     #[error(
         "cannot make files for counting allocations in `{}`: {source}.\nXDG_RUNTIME_DIR or TMPDIR \
          names the directory to make them in.",
@@ -71,10 +71,10 @@ pub enum CountingError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The dynamic linker could not be told of the library.
+    /// The library's path can't be passed to the dynamic linker.
     #[error(
         "the counting library in `{}` cannot be preloaded, for the dynamic linker ends names at \
          blanks and colons, and takes only UTF-8 from here. Name another directory in \
@@ -85,7 +85,7 @@ pub enum CountingError {
         /// Where the library is.
         path: PathBuf,
     },
-    /// Other libraries that are to be preloaded, too, but cannot be handed over.
+    /// Other libraries are to be preloaded as well, but can't be passed on.
     #[error("LD_PRELOAD is no UTF-8, so the counting library cannot be put before it: change it")]
     Preload,
     /// A file of a process cannot be read.
@@ -93,20 +93,20 @@ pub enum CountingError {
     Read {
         /// The file, or the directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file that no counting library of this version wrote.
+    /// A file that was not written by a counting library of this version.
     #[error("the counts in `{}` cannot be used: {why}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The defect.
         why: &'static str,
     },
 }
 
-/// One run to be counted: a directory of its own, removed on drop, and the library.
+/// One run to be counted: its own directory, removed on drop, and the library.
 #[derive(Debug)]
 pub struct Counting {
     directory: Room,
@@ -114,7 +114,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Makes the directory, and unpacks the library if that was not done before.
+    /// Creates the directory, and unpacks the library unless it is there already.
     ///
     /// # Errors
     ///
@@ -122,8 +122,8 @@ impl Counting {
     pub fn start() -> Result<Self, CountingError> {
         let directory = Room::of_session()
             .map_err(|(path, source)| CountingError::Directory { path, source })?;
-        // The cache may be out of reach, or have a name that cannot be preloaded: then the library
-        // goes with the run.
+        // The cache may be inaccessible, or have a name that can't be preloaded: then the library
+        // is put into the directory of the run.
         let cached = cache().filter(|path| can_be_preloaded(path));
         let library = match cached.and_then(|cache| unpack(&cache).ok()) {
             Some(library) => library,
@@ -140,8 +140,8 @@ impl Counting {
         }
     }
 
-    /// The variables that a command has to be given so that it and what it starts are counted.
-    /// Libraries that it would preload anyhow stay, behind this one.
+    /// Returns the variables that a command needs so that it and its descendants are counted.
+    /// Libraries that it preloads anyway are kept, after this one.
     ///
     /// # Errors
     ///
@@ -156,24 +156,24 @@ impl Counting {
         Ok([(PRELOAD.to_owned(), preload), (DIRECTORY.to_owned(), directory)])
     }
 
-    /// What the processes of the run have counted so far, in the order in which they began. A forked
-    /// child that never called an allocator has no record. Processes that still run go on counting.
+    /// Returns the current counts of the run's processes, in the order of their start. A forked
+    /// child that never called an allocator has no record. Running processes continue counting.
     ///
     /// # Errors
     ///
-    /// [`CountingError::Read`]; [`CountingError::Damaged`] for a file with the name of a record that
-    /// is none.
+    /// [`CountingError::Read`]; [`CountingError::Damaged`] for a file that is named like a record
+    /// but is not one.
     pub fn read(&self) -> Result<Vec<Record>, CountingError> {
         let found = read(self.directory.path())?;
         Ok(found.into_iter().map(|(_, record)| record).collect())
     }
 
-    /// The same, and makes room for another run: what was read is not read again. Processes that still
-    /// run go on counting where nobody looks.
+    /// Like [`Counting::read`], and prepares for another run: records that were read are removed.
+    /// Processes still running continue counting, but their counts are lost.
     ///
     /// # Errors
     ///
-    /// As [`Counting::read`]; [`CountingError::Read`] also for a file that cannot be removed.
+    /// As [`Counting::read`]; [`CountingError::Read`] also for a file that can't be removed.
     pub fn take(&self) -> Result<Vec<Record>, CountingError> {
         let mut records = Vec::new();
         for (path, record) in read(self.directory.path())? {
@@ -183,8 +183,8 @@ impl Counting {
         Ok(records)
     }
 
-    /// The programs that the counted processes have run since the last time, each once; whether they were counted, too, is reported by
-    /// [`Executed::uncounted`].
+    /// Returns the programs that the counted processes have run since the last call, each once;
+    /// [`Executed::uncounted`] tells whether they were counted.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Counting {
     }
 }
 
-/// The directory of the user for things that can be made again.
+/// Returns the user's cache directory.
 fn cache() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
@@ -210,8 +210,8 @@ fn can_be_preloaded(path: &Path) -> bool {
     path.to_str().is_some_and(|path| !path.contains([' ', ':', '\t', '\n', '$']))
 }
 
-/// Writes the library into a directory, which is made if need be, under a name that its content
-/// determines; one that is there already is taken if it is the same to the byte.
+/// Writes the library into a directory, which is created if necessary, under a name determined by
+/// its content; an existing file is reused if it is identical.
 fn unpack(directory: &Path) -> io::Result<PathBuf> {
     let digest = Sha256::digest(LIBRARY);
     let digest: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
@@ -220,12 +220,12 @@ fn unpack(directory: &Path) -> io::Result<PathBuf> {
         return Ok(path);
     }
     private::directory(directory)?;
-    // A program may be loading the old one.
+    // Write a new file, since a program may be loading the old one.
     embedded::write(&path, LIBRARY, 0o600)?;
     Ok(path)
 }
 
-/// The records of a directory with their files.
+/// Returns the records of a directory with their files.
 fn read(directory: &Path) -> Result<Vec<(PathBuf, Record)>, CountingError> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -235,7 +235,7 @@ fn read(directory: &Path) -> Result<Vec<(PathBuf, Record)>, CountingError> {
     for entry in fs::read_dir(directory).map_err(failed(directory))? {
         let path = entry.map_err(failed(directory))?.path();
         let hidden = path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b"."));
-        // Behind a dot is what was not finished when its process ended.
+        // Hidden files were not finished when their process ended.
         if hidden || path.extension() != Some(OsStr::new(EXTENSION)) {
             continue;
         }

@@ -1,8 +1,8 @@
-//! What a run writes, for `assay` to have: standard output, standard error, samples.
+//! Captures the output of a run: standard output, standard error, samples.
 //!
-//! What is kept goes into files in memory, which nobody has to read while the run goes on. Pipes
-//! are read meanwhile: of standard error the last is kept, standard output is counted. Their end is
-//! never waited for, since a process that outlives the run may hold them open.
+//! Output to be kept goes to files in memory, which need no reader during the run. Pipes are read
+//! during the run: the last part of standard error is kept, standard output is counted. Their end
+//! is never awaited, since a process that outlives the run may hold them open.
 
 use std::fs::File;
 use std::io;
@@ -17,53 +17,53 @@ use crate::runner::LastWords;
 use crate::sys::memory;
 use crate::wire::Given;
 
-/// So much of standard error is the tail, bytes.
+/// Size of the tail of standard error, bytes.
 const TAIL: usize = 4096;
-/// One read; also what a pipe holds, so that nothing written before the end of a run lies deeper
-/// than two of them.
+/// Size of one read; also the capacity of a pipe, so that two reads reach everything written before
+/// the end of a run.
 const CHUNK: usize = 1 << 16;
-/// So much is kept of what a run wrote, bytes.
+/// Maximum number of bytes kept of a run's output.
 const MOST_KEPT: u64 = 64 << 20;
 
-/// What a run wrote, kept.
+/// The captured output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The beginning, at most 64 MiB.
     pub bytes: Vec<u8>,
-    /// Bytes written in all; more than `bytes.len()` when only the first 64 MiB were kept.
+    /// Total number of bytes written; more than `bytes.len()` if only the first 64 MiB were kept.
     pub written: u64,
 }
 
-/// What of a run shall be had.
+/// What to capture of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
-    /// Standard output goes into a pipe and is counted. Not together with `keep_output`.
+    /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.
     pub(crate) pipe_output: bool,
     pub(crate) keep_output: bool,
     pub(crate) keep_errors: bool,
-    /// The last of standard error.
+    /// How the last part of standard error is treated.
     pub(crate) last_words: LastWords,
     pub(crate) samples: Samples,
 }
 
-/// Where a run's samples go.
+/// Destination of a run's samples.
 #[derive(Debug, Default)]
 pub(crate) enum Samples {
     #[default]
     Nowhere,
-    /// Into memory, by a descriptor.
+    /// Memory, through a descriptor.
     Descriptor,
-    /// Into this file, which the command opens by its name.
+    /// This file, which the command opens by name.
     File(File),
 }
 
-/// The files and the reading ends of the pipes of one run, and what came out of them.
+/// The files and the read ends of the pipes of one run, and their output.
 pub(crate) struct Capture {
     output: Option<OwnedFd>,
     errors: Option<OwnedFd>,
-    /// `None` unless asked for.
+    /// `None` unless requested.
     output_bytes: Option<u64>,
-    /// What came out of the pipe of standard error.
+    /// Data read from the pipe of standard error.
     piped_tail: Vec<u8>,
     tail: bool,
     keep_errors: bool,
@@ -73,7 +73,7 @@ pub(crate) struct Capture {
     buffer: Vec<u8>,
 }
 
-/// What was had of one run, each if it was asked for.
+/// The output captured from one run, each part if requested.
 pub(crate) struct Captured {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) struct Captured {
     pub(crate) samples: Option<Kept>,
 }
 
-/// The descriptors for the launcher: to be dropped as soon as it has them.
+/// The descriptors for the launcher, to be dropped once it has them.
 #[derive(Default)]
 pub(crate) struct Writers {
     stdout: Option<OwnedFd>,
@@ -91,7 +91,7 @@ pub(crate) struct Writers {
 }
 
 impl Writers {
-    /// Standard output and standard error, for whoever gives them to a child itself.
+    /// Returns standard output and standard error, for a caller that passes them to a child itself.
     pub(crate) fn into_standard(self) -> (Option<OwnedFd>, Option<OwnedFd>) {
         (self.stdout, self.stderr)
     }
@@ -104,7 +104,7 @@ impl Writers {
         }
     }
 
-    /// In the order of the protocol.
+    /// Returns the descriptors in the order of the protocol.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let all = [&self.stdout, &self.stderr, &self.samples];
         all.into_iter().flatten().map(AsFd::as_fd).collect()
@@ -112,7 +112,7 @@ impl Writers {
 }
 
 impl Capture {
-    /// Makes the files and pipes that are asked for.
+    /// Creates the requested files and pipes.
     pub(crate) fn open(wanted: Wanted) -> io::Result<(Self, Writers)> {
         let mut writers = Writers::default();
         let mut capture = Self {
@@ -150,7 +150,8 @@ impl Capture {
         Ok((capture, writers))
     }
 
-    /// What is kept of standard output from a place on, while the run goes on; at most a few pages at once, and nothing where it is not kept.
+    /// Returns the captured standard output from an offset during the run; at most a few pages at a
+    /// time, and empty if it is not captured.
     pub(crate) fn output_so_far(&self, from: u64) -> Vec<u8> {
         let mut bytes = vec![0; CHUNK];
         let file = self.kept_output.as_ref();
@@ -159,7 +160,8 @@ impl Capture {
         bytes
     }
 
-    /// Gives back the memory of what will not be kept: what a run has written beyond that is gone, but for its last part, and counted all the same.
+    /// Frees memory of output that will not be kept: everything beyond the limit is dropped except
+    /// its last part, but still counted.
     pub(crate) fn bound(&self) {
         for file in [&self.kept_output, &self.kept_errors].into_iter().flatten() {
             let written = file.metadata().map_or(0, |found| found.len());
@@ -170,8 +172,8 @@ impl Capture {
         }
     }
 
-    /// Sleeps until the control socket has something, reading the pipes meanwhile. Returns early,
-    /// with `Errno::INTR`, when a signal comes; and at once if there is no pipe to read.
+    /// Waits until the control socket is readable, and reads the pipes in the meantime. Returns
+    /// early, with `Errno::INTR`, on a signal; and immediately if there is no pipe to read.
     pub(crate) fn read_until(&mut self, control: BorrowedFd<'_>) -> Result<(), Errno> {
         while self.output.is_some() || self.errors.is_some() {
             let wanted = PollFlags::IN;
@@ -187,10 +189,10 @@ impl Capture {
         Ok(())
     }
 
-    /// Takes what still lies in the pipes after the end of the run, reads the files, and gives
-    /// what was asked for.
+    /// Reads what is left in the pipes after the end of the run, reads the files, and returns what
+    /// was requested.
     pub(crate) fn finish(mut self) -> io::Result<Captured> {
-        // A bounded number of reads: a process outside the group may go on writing for ever.
+        // A bounded number of reads: a process outside the group may continue writing forever.
         for _ in 0..2 {
             self.read_some();
         }
@@ -211,18 +213,19 @@ impl Capture {
         })
     }
 
-    /// What has to be read while the run goes on, by [`Capture::read_some`].
+    /// Returns the pipes that have to be read during the run with [`Capture::read_some`].
     pub(crate) fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         [&self.output, &self.errors].into_iter().flatten().map(AsFd::as_fd)
     }
 
-    /// One read from each pipe; a pipe at its end is closed.
+    /// Does one read from each pipe; a pipe at its end is closed.
     pub(crate) fn read_some(&mut self) {
         if let Some(pipe) = &self.output {
             match read(pipe, &mut self.buffer[..]) {
                 Ok(0) => self.output = None,
                 Ok(n) => *self.output_bytes.get_or_insert(0) += n as u64,
-                // Empty, or woken by a signal: the next poll sees to it. A pipe has no other error.
+                // Empty, or interrupted by a signal: the next poll handles it. A pipe has no other
+                // errors.
                 Err(_) => {}
             }
         }
@@ -246,8 +249,8 @@ fn pipe_to_read() -> io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
     Ok((Some(reader.into()), Some(writer.into())))
 }
 
-/// A file in memory for reading by us and appending by others: several processes may hold it, and
-/// none overwrites what another wrote.
+/// Creates a file in memory that we read and others append to: several processes may hold it, and
+/// none overwrites another's output.
 fn file_to_keep(name: &str) -> io::Result<(Option<File>, Option<OwnedFd>)> {
     let file = memory::file(name)?;
     fcntl_setfl(&file, OFlags::APPEND)?;
@@ -255,14 +258,14 @@ fn file_to_keep(name: &str) -> io::Result<(Option<File>, Option<OwnedFd>)> {
     Ok((Some(file), Some(writer)))
 }
 
-/// What is in a file now. A process that outlived its run may still be writing.
+/// Returns the current content of a file. A process that outlived its run may still be writing.
 fn kept(file: &File) -> io::Result<Kept> {
     let written = file.metadata()?.len();
     let bytes = read_part(file, 0, written.min(MOST_KEPT))?;
     Ok(Kept { bytes, written })
 }
 
-/// At most so many bytes from a place of a file; fewer if it ends before.
+/// Reads at most `length` bytes from an offset; fewer if the file ends earlier.
 fn read_part(file: &File, start: u64, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(length.min(MOST_KEPT)).map_err(io::Error::other)?];
     let mut filled = 0;

@@ -1,8 +1,9 @@
-//! The clock by which machines and processes tell each other when something begins.
+//! The clock used to relate times between processes and machines.
 
 use crate::sys::clock::monotonic_ns;
 
-/// Seconds of the monotonic clock, since some moment before now. Of another machine only differences are worth anything.
+/// Returns seconds of the monotonic clock, since an arbitrary origin. On another machine only
+/// differences are meaningful.
 pub fn now_seconds() -> f64 {
     monotonic_ns() as f64 * 1e-9
 }

@@ -1,16 +1,22 @@
-//! Whether two builds have the same machine code for a function and for everything that it calls, wherever the linker put it.
+//! Compares the machine code of a function and everything it calls between two builds, independent
+//! of where the linker placed it.
 //!
-//! [`Code::digest`] walks from a function to all that it refers to in the same file, and digests what it meets in the order in which
-//! it is met. Addresses do not count: each is replaced by what it points at. Names do not count either, except those of functions in
-//! shared libraries. So two digests are equal if the code is, however it is placed.
+//! [`Code::digest`] walks from a function to everything it refers to in the same file, and digests
+//! it in the order of the first visits. Addresses do not count: each is replaced by what it points
+//! at. Names do not count either, except those of functions in shared libraries. Therefore two
+//! digests are equal if the code is, regardless of its placement.
 //!
-//! Seen are: calls, jumps, addresses that are taken; tables of jumps; what data with a symbol holds and points at (tables of
-//! virtual functions, constants, first values of variables); of data without a symbol a text, a float, or else
-//! the first eight bytes. Not seen are: what
-//! shared libraries do; what is only known when the program runs (callbacks that others register, values that `main` or a constructor
-//! set); on 64-bit ARM what GCC reaches from the address of something else (section anchors) that was put on the stack meanwhile,
-//! and such data that moves makes other instructions, so that the code is another one; in Go tables of methods that are made while the program runs, and most data of its runtime. What can't be read has no
-//! digest, and code that can't be decoded counts with its bytes: so a doubt makes two builds different, not the same.
+//! Covered are calls, jumps and taken addresses; jump tables; the content and the pointers of data
+//! with a symbol (virtual function tables, constants, initial values of variables); and for data
+//! without a symbol a text, a float, or otherwise the first eight bytes.
+//!
+//! Not covered are: the behaviour of shared libraries; anything known only at run time (callbacks
+//! registered by others, values set by `main` or a constructor); on 64-bit ARM, data that GCC
+//! accesses relative to another object's address (section anchors) after that address was spilled
+//! to the stack, where moved data also changes instructions, so that the code counts as different;
+//! in Go, method tables built at run time, and most data of its runtime. What can't be read has no
+//! digest, and code that can't be decoded counts with its bytes. In case of doubt, two builds count
+//! as different.
 
 mod arm64;
 mod image;
@@ -23,13 +29,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// More pointers to pointers are not followed.
+/// Maximum depth of pointers to pointers that is followed.
 const DEEPEST: u32 = 4;
-/// What is taken of data without a symbol and of unknown length, bytes.
+/// Number of bytes used of data without a symbol and of unknown length.
 const UNNAMED: usize = 8;
 const LONGEST_TEXT: u64 = 1 << 16;
 
-/// Bytes in which addresses are zero, and what they point at.
+/// Bytes with addresses set to zero, and their targets.
 #[derive(Debug, Default)]
 struct Masked {
     bytes: Vec<u8>,
@@ -39,19 +45,20 @@ struct Masked {
 /// An address in code.
 #[derive(Debug)]
 struct Address {
-    /// Where it stands.
+    /// Its offset.
     at: usize,
-    /// What it points at.
+    /// Its target.
     target: u64,
-    /// How many bytes are loaded from there at least; `None` where the address itself is taken, or jumped to.
+    /// Minimum number of bytes loaded from the target; `None` if the address itself is taken, or
+    /// jumped to.
     loads: Option<usize>,
 }
 
-/// What one function or piece of data is without its address, and what it refers to, in order.
+/// A function or data object without its address, and the objects it refers to, in order.
 #[derive(Debug, Default)]
 struct Piece {
     digest: Sha256,
-    /// The starts of other pieces.
+    /// The start addresses of other pieces.
     refers: Vec<u64>,
 }
 
@@ -63,27 +70,27 @@ pub struct Code {
 }
 
 impl Code {
-    /// Reads a program for x86-64 or 64-bit ARM; `None` for anything else, and where it has no symbols.
+    /// Reads a program for x86-64 or 64-bit ARM; `None` for other files, and if it has no symbols.
     pub fn read(program: &Path) -> Option<Self> {
         let image = Image::read(program)?;
         let is_known = matches!(image.architecture, Architecture::X86_64 | Architecture::Aarch64);
         (is_known && !image.named.is_empty()).then(|| Self { image, known: HashMap::new() })
     }
 
-    /// Whether there is anything with such a name.
+    /// Returns true if any symbol has such a name.
     pub fn has(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
         self.image.named.iter().any(|(name, _)| is_wanted(name))
     }
 
-    /// The digest of everything with such names together, of all that it refers to, and of what stands `beside` it (libraries,
-    /// by their digests); `None` where there is none.
+    /// Returns the combined digest of everything with such names, of everything it refers to, and
+    /// of the libraries in `beside`, given by their digests; `None` if no symbol matches.
     pub fn digest(
         &mut self,
         is_wanted: impl Fn(&str) -> bool,
         beside: &[String],
     ) -> Option<String> {
         let wanted = self.image.named.iter().filter(|(name, _)| is_wanted(name));
-        // The order of several is that of their names, which no linker changes.
+        // Several roots are ordered by name, which the linker does not change.
         let mut roots: Vec<_> = wanted.cloned().collect();
         roots.sort_unstable();
         roots.dedup();
@@ -140,7 +147,7 @@ impl Code {
 struct Reader<'a> {
     image: &'a Image,
     own: &'a Extent,
-    /// How many bytes are loaded from where the address at hand points.
+    /// Number of bytes loaded from the target of the current address.
     loads: Option<usize>,
     piece: Piece,
 }
@@ -206,7 +213,7 @@ impl Reader<'_> {
         target >= self.own.start && target - self.own.start < self.own.size
     }
 
-    /// Notes what an address points at, wherever that is; `None` for code that belongs to no symbol.
+    /// Records the target of an address, wherever it is; `None` for code without a symbol.
     fn target(&mut self, target: u64, depth: u32) -> Option<()> {
         if self.is_within(target) {
             self.note("own", target - self.own.start);
@@ -229,7 +236,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Notes what the loader puts into a place.
+    /// Records what the loader writes to a place.
     fn slot(&mut self, place: u64, depth: u32) -> Option<()> {
         match self.image.loaded(place) {
             Some(Loaded::Foreign(name)) => self.note(&name, 0),
@@ -243,7 +250,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Notes data that has no symbol.
+    /// Records data without a symbol.
     fn unnamed(&mut self, target: u64, depth: u32) -> Option<()> {
         if self.image.loaded(target).is_some() {
             return self.slot(target, depth);
@@ -253,7 +260,7 @@ impl Reader<'_> {
             let to = target.wrapping_add_signed(i64::from(i32::from_le_bytes(entry)));
             self.is_within(to).then(|| to - self.own.start)
         };
-        // A table of jumps holds the distances from itself to places in the function.
+        // A jump table has the offsets of places in the function relative to the table itself.
         let jumps: Vec<u64> = (0..).map_while(entry).collect();
         for jump in &jumps {
             self.note("jump", *jump);
@@ -268,16 +275,18 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Whether a symbol of data is one thing: Go's linker gathers many under names such as `type:*`.
+    /// Returns true if a data symbol is a single object: Go's linker gathers many under names such
+    /// as `type:*`.
     fn is_whole(&self, symbol: &Extent) -> bool {
         !(self.image.is_go && symbol.name.ends_with(".*"))
     }
 
-    /// Notes data with a symbol, word by word.
+    /// Records data with a symbol, word by word.
     fn data(&mut self) {
         let (start, size) = (self.own.start, self.own.size);
         self.note("data", size);
-        // Those of Go's runtime and linker change with the rest of the program: they count for the functions that they name.
+        // Data of Go's runtime and linker change with the rest of the program: only the functions
+        // they name count.
         let name = self.own.name.as_str();
         let functions_alone =
             self.image.is_go && (name.starts_with("runtime.") || name.contains(':'));
@@ -288,7 +297,8 @@ impl Reader<'_> {
             let is_function = matches!(loaded, Some(Loaded::Own(address))
                 if self.image.section(address).is_some_and(|section| section.is_code));
             if loaded.is_some() && (is_function || !functions_alone) {
-                // What can't be followed counts as any other: two builds that differ there are different.
+                // What can't be followed counts by its address: two builds that differ there are
+                // different.
                 if self.slot(at, 0).is_none() {
                     self.note("unknown", at);
                 }
@@ -300,20 +310,21 @@ impl Reader<'_> {
     }
 }
 
-/// The length of a text that ends with a zero; its neighbours are in no order.
+/// Returns the length of a zero-terminated text; the order of adjacent texts is arbitrary.
 fn text(bytes: &[u8]) -> Option<usize> {
     let end = bytes.iter().position(|&byte| byte == 0)?;
     let is_text = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
     (end > 0 && bytes[..end].iter().all(is_text)).then_some(end)
 }
 
-/// The place from which the linker's stub for a function of a shared library takes its address.
+/// Returns the place from which the linker's stub for a function of a shared library takes its
+/// address.
 fn plt_slot(image: &Image, stub: u64) -> Option<u64> {
     let bytes = image.bytes(stub, 16)?;
     if image.architecture == Architecture::Aarch64 {
         return arm64::masked(bytes, stub).addresses.first().map(|slot| slot.target);
     }
-    // jmp *slot(%rip), perhaps behind endbr64 and bnd.
+    // jmp *slot(%rip), possibly after endbr64 and bnd.
     let at = bytes.windows(2).position(|two| two == [0xff, 0x25])? + 2;
     let distance = i32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
     Some((stub + at as u64 + 4).wrapping_add_signed(i64::from(distance)))

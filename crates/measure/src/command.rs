@@ -1,9 +1,9 @@
 //! What to run: the words of a command, its environment, directory, input and output.
 //!
-//! A command is split into words as a shell would split it, but no shell runs it, for the start of
-//! a shell costs more than many programs and would be measured too. So everything that only a
-//! shell can do (`|`, `>`, `*`, `$`...) is refused by name and column instead of being passed on
-//! as a plain word. Nothing here looks at the file system; that is `resolve`.
+//! A command is split into words like in a shell, but no shell runs it, since starting a shell
+//! costs more than many programs and would be measured too. Therefore anything that only a shell
+//! can do (`|`, `>`, `*`, `$`...) is refused with its name and column instead of being passed on as
+//! a plain word. This module does not access the file system; that is up to `resolve`.
 
 mod foreign;
 
@@ -19,45 +19,45 @@ use crate::control::Control;
 /// A command to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// The program, as it was written, and its arguments; at least one word.
+    /// The program as written, and its arguments; at least one word.
     pub argv: Vec<OsString>,
     /// Variables added to the environment of `assay`; they replace those of the same name.
     pub env: Vec<(String, String)>,
-    /// The directory to run in; `None`: the current one.
+    /// The working directory; `None` for the current one.
     pub cwd: Option<PathBuf>,
-    /// What the command reads.
+    /// Standard input of the command.
     pub input: Input,
-    /// Where the command writes.
+    /// Destination of the command's output.
     pub output: Output,
-    /// True when `argv` is a shell that was given the text.
+    /// True if `argv` is a shell with the text as argument.
     pub shell: bool,
-    /// What is set for its processes.
+    /// Settings of its processes.
     pub control: Control,
-    /// Keep what it writes to standard output, the first 64 MiB: in memory, in a file of its own
-    /// for every run, so that nothing has to read while it runs. [`Command::output`] must be
-    /// [`Output::Null`] then.
+    /// If true, the first 64 MiB of standard output are kept in memory, in a separate file for
+    /// every run, so that no reader is needed during the run. Requires [`Output::Null`] as
+    /// [`Command::output`].
     pub keep_output: bool,
     /// The same for standard error. With [`Output::Inherit`] it is kept instead of being shown.
     pub keep_errors: bool,
-    /// The way by which it may hand over samples of its own.
+    /// Channel for samples that the command provides.
     pub samples: Channel,
 }
 
-/// The way by which a command hands samples to `assay`. The variable `ASSAY_SAMPLES` tells the
-/// command; without a channel it has no such variable. What it writes is kept, the first 64 MiB.
+/// Channel through which a command passes samples to `assay`. The variable `ASSAY_SAMPLES` informs
+/// the command; without a channel it has no such variable. The first 64 MiB of its data are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// None.
     #[default]
     None,
-    /// Descriptor 7 (`ASSAY_SAMPLES=fd:7`), which always writes at the end of a file in memory.
+    /// Descriptor 7 (`ASSAY_SAMPLES=fd:7`), which always appends to a file in memory.
     Descriptor,
-    /// A file, empty at first, to be written at its end (`ASSAY_SAMPLES=path:FILE`): for runtimes
-    /// that close inherited descriptors. It is a new one for every run, with the same name.
+    /// A file, initially empty, to be appended to (`ASSAY_SAMPLES=path:FILE`): for runtimes that
+    /// close inherited descriptors. It is new for every run, with the same name.
     Path,
 }
 
-/// What a command finds on its standard input. It is opened anew for every run.
+/// Standard input of a command. It is opened anew for every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Input {
     /// Nothing: `/dev/null`.
@@ -67,30 +67,30 @@ pub enum Input {
     File(PathBuf),
 }
 
-/// Where the output of a command goes. Only `Inherit` shows standard error; otherwise it is thrown
-/// away, unless a run captures it.
+/// Destination of a command's output. Only `Inherit` shows standard error; otherwise it is
+/// discarded, unless a run captures it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Output {
     /// Nowhere: `/dev/null`.
     #[default]
     Null,
-    /// Where the output of `assay` goes.
+    /// The output of `assay`.
     Inherit,
-    /// Standard output goes into a pipe that is read, counted and thrown away: programs behave
-    /// differently there (buffering, "is it a file?", a reader that is slower than they are).
+    /// Standard output goes to a pipe that is read, counted and discarded: programs behave
+    /// differently there (buffering, checks for a regular file, a slower reader).
     Pipe,
-    /// Standard output goes into a file, emptied before every run; a relative path is relative to
+    /// Standard output goes to a file, truncated before every run; a relative path is relative to
     /// the command's directory.
     File(PathBuf),
 }
 
-/// Why a text is not a command.
+/// Errors of parsing a command.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum CommandError {
-    /// There is no word in it.
+    /// The text has no words.
     #[error("the command is empty: name a program to run")]
     Empty,
-    /// There are only variables.
+    /// The text has only variables.
     #[error("`{text}` sets variables but names no program: add one after them")]
     NoProgram {
         /// The text.
@@ -105,22 +105,22 @@ pub enum CommandError {
     ShellCharacter {
         /// The character, a line break as `\n`.
         character: String,
-        /// Its place in the text, counted in characters from 1.
+        /// Its position in the text, counted in characters from 1.
         column: usize,
         /// The text.
         text: String,
     },
-    /// A quote that does not end.
+    /// An unterminated quote.
     #[error("the {quote} in column {column} of `{text}` opens a quotation that does not end")]
     OpenQuote {
         /// Its name: "double quote", "single quote" or "backslash".
         quote: &'static str,
-        /// Its place in the text, counted in characters from 1.
+        /// Its position in the text, counted in characters from 1.
         column: usize,
         /// The text.
         text: String,
     },
-    /// Output that is to be kept and to go elsewhere.
+    /// Output is to be kept and to go elsewhere as well.
     #[error(
         "the output of `{program}` cannot be kept and shown, piped or written to a file at once: \
          choose one"
@@ -129,13 +129,13 @@ pub enum CommandError {
         /// The program as it was written.
         program: String,
     },
-    /// A zero byte, which no program can be given.
+    /// A zero byte, which can't be passed to a program.
     #[error("the command holds a zero byte, which cannot be passed to a program: take it out")]
     ZeroByte,
 }
 
 impl Command {
-    /// A command from words that are already apart: the program and its arguments.
+    /// Creates a command from separate words: the program and its arguments.
     ///
     /// # Errors
     ///
@@ -164,12 +164,13 @@ impl Command {
         })
     }
 
-    /// A command from its text. Without `shell` it is split into words as a shell does, and
-    /// leading `NAME=value` words become variables; with `shell` it is handed to `/bin/sh`.
+    /// Parses a command. Without `shell` it is split into words like in a shell, and leading
+    /// `NAME=value` words become variables; with `shell` it is passed to `/bin/sh`.
     ///
     /// # Errors
     ///
-    /// Every [`CommandError`]; with `shell` only the last and [`CommandError::Empty`].
+    /// Every [`CommandError`]; with `shell` only [`CommandError::ZeroByte`] and
+    /// [`CommandError::Empty`].
     pub fn parse(text: &str, shell: bool) -> Result<Self, CommandError> {
         if shell {
             return Self::by_shell("/bin/sh", text);
@@ -178,7 +179,7 @@ impl Command {
             return Err(CommandError::ZeroByte);
         }
         let variables = Scanner::new(text).scan()?;
-        // The scanner has refused what does not end; a comment cannot begin either.
+        // The scanner has refused unterminated quotes and comments.
         let mut words = shell_words::split(text).map_err(|_| CommandError::OpenQuote {
             quote: "quote",
             column: text.chars().count(),
@@ -200,11 +201,12 @@ impl Command {
         Ok(command)
     }
 
-    /// A text for a shell of the caller's choice, which must understand `-c`.
+    /// Creates a command that passes a text to a shell of the caller's choice, which must
+    /// understand `-c`.
     ///
     /// # Errors
     ///
-    /// [`CommandError::Empty`] when the text is blank, [`CommandError::ZeroByte`].
+    /// [`CommandError::Empty`] if the text is blank, [`CommandError::ZeroByte`].
     pub fn by_shell(shell: impl Into<OsString>, text: &str) -> Result<Self, CommandError> {
         if text.trim().is_empty() {
             return Err(CommandError::Empty);
@@ -215,15 +217,15 @@ impl Command {
     }
 }
 
-/// Walks over a text and refuses what only a shell understands. It need not build words.
+/// Scans a text and refuses what only a shell understands. It does not build words.
 struct Scanner<'a> {
     text: &'a str,
-    /// Characters of the word so far, without quotes; empty when it holds quoted characters only.
+    /// Characters of the current word, without quotes; empty if it has only quoted characters.
     word: String,
     in_word: bool,
-    /// No quote or backslash so far in this word: `NAME=` may still be an assignment.
+    /// True if the current word has no quote or backslash yet: `NAME=` may still be an assignment.
     plain: bool,
-    /// The word is known to begin with an unquoted `NAME=`.
+    /// True if the word is known to begin with an unquoted `NAME=`.
     assignment: bool,
     variables: usize,
     words: usize,
@@ -242,7 +244,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns how many leading words are variables.
+    /// Returns the number of leading words that are variables.
     fn scan(mut self) -> Result<usize, CommandError> {
         let mut characters = self.text.chars().zip(1..);
         while let Some((c, column)) = characters.next() {
@@ -306,7 +308,7 @@ impl<'a> Scanner<'a> {
     fn quoted(&mut self) {
         self.in_word = true;
         self.plain = false;
-        // What follows is not at the start of a value any more.
+        // The following characters are no longer at the start of a value.
         self.word.push('"');
     }
 

@@ -1,34 +1,36 @@
-//! What is set for a command's processes before they start: processors, priorities, layout.
+//! Settings of a command's processes before they start: processors, priorities, layout.
 //!
-//! Here it is only said, checked as far as that goes without asking the system, and explained when
-//! the system refuses. The launcher does it (`c/launcher/settings.c`): it takes the processors, the
-//! real-time priority and the fixed layout on itself before the clock is read, so that the command
-//! inherits them and its time does not grow. Two things cost the command a system call of its own:
-//! `nice`, for it could not be taken back without privileges, and the step down from the
-//! launcher's priority, which is one above the command's.
+//! This module only describes the settings, checks them as far as possible without asking the
+//! system, and explains refusals by the system. The launcher applies them
+//! (`c/launcher/settings.c`): it takes the processors, the real-time priority and the fixed layout
+//! on itself before the clock is read, so that the command inherits them and its time does not
+//! grow. Two settings cost the command a system call of its own: `nice`, which could not be
+//! reverted without privileges, and the step down from the launcher's priority, which is one above
+//! the command's.
 
 use std::fmt;
 
 use rustix::io::Errno;
 
-/// Processors that can be named: 0 to one less.
+/// Number of processors that can be named, starting from 0.
 pub(crate) const MOST_CPUS: usize = 1024;
 
-/// What is set for a command's processes. All of it is inherited by what they start.
+/// Settings of a command's processes. Descendants inherit all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Control {
-    /// The processors it may use, 0 to 1023, in any order; none: as inherited.
+    /// The processors it may use, 0 to 1023, in any order; inherited if empty.
     pub cpus: Vec<u32>,
-    /// The real-time priority by `SCHED_FIFO`, 1 to 99. With 99 nothing can be above it: a command
-    /// that never sleeps and has no other processor then cannot be ended when its time is up.
+    /// The real-time priority for `SCHED_FIFO`, 1 to 99. Nothing can be above 99: a command with
+    /// that priority that never sleeps and has no other processor can't be ended when its time is
+    /// up.
     pub fifo: Option<u8>,
     /// The nice value, -20 to 19; not relative to that of `assay`.
     pub nice: Option<i8>,
-    /// Whether programs, libraries and stacks lie at the same addresses in every run.
+    /// If true, programs, libraries and stacks have the same addresses in every run.
     pub no_aslr: bool,
 }
 
-/// One thing that is set.
+/// A kind of setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// The processors.
@@ -42,7 +44,7 @@ pub enum Setting {
 }
 
 impl Control {
-    /// The first setting with a value that cannot be meant.
+    /// Returns the first setting with an invalid value.
     pub(crate) fn out_of_range(&self) -> Option<Setting> {
         if self.mask().is_none() {
             Some(Setting::Pin)
@@ -55,7 +57,7 @@ impl Control {
         }
     }
 
-    /// The processors as the kernel wants them, a bit each; `None` if one of them has no bit.
+    /// Returns the processors as a bit mask for the kernel; `None` if one of them has no bit.
     pub(crate) fn mask(&self) -> Option<[u64; MOST_CPUS / 64]> {
         let mut mask = [0; MOST_CPUS / 64];
         for &cpu in &self.cpus {
@@ -66,7 +68,7 @@ impl Control {
 }
 
 impl Setting {
-    /// What the system wants before it does this, in words for the user.
+    /// Returns what the system requires for this setting, in words for the user.
     pub(crate) fn needs(self, error: Errno) -> &'static str {
         match (self, error) {
             (Self::Pin, Errno::INVAL) => {

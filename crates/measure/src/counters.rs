@@ -1,17 +1,17 @@
-//! Events counted over a whole run: what the processor counted (instructions, cache misses), and
-//! what the kernel did (page faults, migrations).
+//! Events counted over a whole run: processor events (instructions, cache misses), and kernel
+//! events (page faults, migrations).
 //!
-//! Events are opened on the *launcher*, before anything runs. They sleep there, and are inherited
-//! by every process that it starts; the `execve` of that process wakes them. So the launcher's own
-//! work is never counted, everything that a command does is, and so is what its own children do.
-//! When a process ends, the kernel adds what it counted to the launcher's events; the difference
-//! between two readings is what ran between them. Counting costs the command little (the kernel
-//! saves and restores counters at each change of task), but not nothing.
+//! Events are opened on the *launcher*, before anything runs. They are inactive there, and
+//! inherited by every process it starts; the `execve` of that process activates them. Therefore the
+//! launcher's own work is never counted, but everything that a command and its children do is. When
+//! a process ends, the kernel adds its counts to the launcher's events; the difference between two
+//! readings is what ran between them. Counting costs the command little (the kernel saves and
+//! restores counters at each task switch), but not nothing.
 //!
-//! Nothing is decided here. An event that cannot be counted is a [`Refusal`] with its reason,
-//! never a zero. Where more events are wanted than the processor has counters, the kernel takes
-//! turns: the value is then scaled up, and [`Count::share`] says from how much. Hardware events
-//! that are named next to each other share a group of at most four, so that ratios of them hold.
+//! Nothing is decided here. An event that can't be counted is a [`Refusal`] with its reason, never
+//! a zero. If more events are requested than the processor has counters, the kernel multiplexes
+//! them: the value is then scaled up, and [`Count::share`] gives the share actually counted.
+//! Adjacent hardware events share a group of at most four, so that their ratios are consistent.
 //!
 //! Follows perf_event_open(2) and the names of perf-list(1).
 
@@ -22,18 +22,19 @@ use crate::sys::perf::{self, Descriptor, KNOWN, Opener, Reading, Source};
 /// A named event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The name that perf uses for it.
+    /// Its name in perf.
     pub name: &'static str,
     source: Source,
 }
 
 impl Event {
-    /// The unit of its counts: seconds for `task-clock` and `cpu-clock`, a plain number otherwise.
+    /// Returns the unit of its counts: seconds for `task-clock` and `cpu-clock`, a plain number
+    /// otherwise.
     pub fn unit(&self) -> Unit {
         if self.source.is_time() { Unit::Second } else { Unit::One }
     }
 
-    /// Whether it is the processor that counts, and not the kernel. Virtual machines often offer
+    /// Returns true if the processor rather than the kernel counts it. Virtual machines often offer
     /// none of these.
     pub fn is_hardware(&self) -> bool {
         self.source.is_hardware()
@@ -46,41 +47,41 @@ impl Event {
     }
 }
 
-/// What is wrong with a list of events.
+/// Errors in a list of events.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CounterError {
-    /// Nothing stands between two commas, or the list is empty.
+    /// An empty name between two commas, or an empty list.
     #[error(
         "an event's name is missing in `{list}`: write names between commas, as in `instructions,page-faults`"
     )]
     Missing {
-        /// The list as it was given.
+        /// The list as given.
         list: String,
     },
-    /// No event of this name.
+    /// An unknown event.
     #[error("no event is called `{name}`{}; there are: {}", near(.name), names().join(", "))]
     Unknown {
-        /// The name as it was given.
+        /// The name as given.
         name: String,
     },
-    /// An event is named twice, perhaps by two of its names.
+    /// An event is listed twice, possibly under two names.
     #[error("the event `{name}` is named twice: leave one out")]
     Twice {
-        /// The name that perf uses for it.
+        /// Its name in perf.
         name: &'static str,
     },
 }
 
-/// The names of all events, hardware's first.
+/// Returns the names of all events, hardware events first.
 pub fn names() -> Vec<&'static str> {
     KNOWN.iter().map(|known| known.0).collect()
 }
 
-/// Reads names between commas; blanks around them do not matter.
+/// Parses names separated by commas; surrounding whitespace is ignored.
 ///
 /// # Errors
 ///
-/// [`CounterError`] for the first name that is missing, unknown or there already.
+/// [`CounterError`] for the first name that is missing, unknown or repeated.
 pub fn parse(list: &str) -> Result<Vec<Event>, CounterError> {
     let mut events: Vec<Event> = Vec::new();
     for name in list.split(',').map(str::trim) {
@@ -96,9 +97,9 @@ pub fn parse(list: &str) -> Result<Vec<Event>, CounterError> {
     Ok(events)
 }
 
-/// ` (did you mean ...?)`, or nothing where no name is near.
+/// Returns ` (did you mean ...?)`, or an empty string if no name is similar.
 fn near(name: &str) -> String {
-    // Longer texts are no misspelt names, and the distance costs the product of the lengths.
+    // Longer texts are not misspelt names, and the distance costs the product of the lengths.
     if name.len() > 60 {
         return String::new();
     }
@@ -127,38 +128,38 @@ fn near(name: &str) -> String {
 pub struct Refusal {
     /// Its name.
     pub event: String,
-    /// One line in plain words, with what can be done where something can.
+    /// The reason in one line of plain words, with a remedy if there is one.
     pub why: String,
 }
 
-/// How often an event happened.
+/// The count of an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Count {
-    /// In the event's unit; scaled up to the whole time where `share` is below 1.
+    /// Value in the event's unit; scaled up to the whole time if `share` is below 1.
     pub value: f64,
-    /// The share of the time during which it was really counted, above 0, at most 1.
+    /// The share of the time during which it was actually counted, above 0, at most 1.
     pub share: f64,
 }
 
-/// Events at work on a process and on all that it starts.
+/// Events that are counted for a process and all its descendants.
 #[derive(Debug)]
 pub struct Counters {
     events: Vec<Event>,
     descriptors: Vec<Descriptor>,
     last: Vec<Reading>,
     user_only: bool,
-    /// Never read, but needed: see [`Opener::anchor`].
+    /// Never read, but required: see [`Opener::anchor`].
     _anchor: Option<Descriptor>,
 }
 
-/// Opens events on a process, usually the launcher. They count in the processes that it starts
-/// from now on, from their `execve` on, and in all that these start; never in the process itself,
+/// Opens events on a process, usually the launcher. They count in the processes that it starts from
+/// now on, after their `execve`, and in all descendants of these; never in the process itself,
 /// unless it calls `execve`.
 ///
-/// A launcher that was replaced by another needs its events opened anew.
+/// If a launcher is replaced, its events must be opened again.
 ///
-/// Events that the system refuses come back with the reason; the others count. Needs one
-/// descriptor for each event, and about 10 µs.
+/// Events that the system refuses are returned with the reason; the others count. Needs one
+/// descriptor per event, and about 10 µs.
 pub fn open(process: u32, events: &[Event]) -> (Counters, Vec<Refusal>) {
     let mut opener = Opener::new(process);
     let mut counters = Counters {
@@ -204,23 +205,24 @@ pub fn open(process: u32, events: &[Event]) -> (Counters, Vec<Refusal>) {
 }
 
 impl Counters {
-    /// The events that are counted, in the order in which they were asked for.
+    /// Returns the events that are counted, in the requested order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// What was counted since the last call, or since [`open`]; in the order of
-    /// [`events`](Self::events). `None` where nothing is known: nothing was started meanwhile, the
-    /// event has gone, or the processor never had a counter free for it. A process counts up to
-    /// this very moment if it is still at work.
+    /// Returns the counts since the last call, or since [`open`]; in the order of
+    /// [`events`](Self::events). `None` if unknown: nothing was started since, the event is gone,
+    /// or the processor never had a free counter for it. A running process counts up to this
+    /// moment.
     ///
-    /// One system call for each event, about 1 µs.
+    /// One system call per event, about 1 µs.
     pub fn take(&mut self) -> Vec<Option<Count>> {
         let mut counts = Vec::with_capacity(self.events.len());
         for ((event, descriptor), last) in
             self.events.iter().zip(&mut self.descriptors).zip(&mut self.last)
         {
-            // The one failure there is: the group lost its place in the processor, and is no more.
+            // The only possible failure: the group lost its place in the processor and no longer
+            // exists.
             let count = descriptor.read().ok().and_then(|now| {
                 let before = std::mem::replace(last, now);
                 difference(before, now, event.source.is_time())
@@ -230,13 +232,14 @@ impl Counters {
         counts
     }
 
-    /// True where the kernel forbids to count its own work, so that counts are of user code alone.
+    /// Returns true if the kernel forbids counting its own work, so that counts cover user code
+    /// only.
     pub fn user_only(&self) -> bool {
         self.user_only
     }
 }
 
-/// The count between two readings; each of the three totals only ever grows.
+/// Returns the count between two readings; each of the three totals only grows.
 fn difference(before: Reading, now: Reading, in_ns: bool) -> Option<Count> {
     let value = now.value.checked_sub(before.value)?;
     let enabled = now.enabled.checked_sub(before.enabled)?;
@@ -244,7 +247,7 @@ fn difference(before: Reading, now: Reading, in_ns: bool) -> Option<Count> {
     if running == 0 {
         return None;
     }
-    // The two clocks are read one after the other: a share above 1 is a rounding of theirs.
+    // The two clocks are read one after the other: a share above 1 is a rounding error.
     let share = (running as f64 / enabled as f64).min(1.0);
     let unit = if in_ns { 1e-9 } else { 1.0 };
     Some(Count { value: value as f64 * unit / share, share })

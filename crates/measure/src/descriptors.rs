@@ -1,7 +1,7 @@
-//! What programs that are started inherit beside standard input, output and error.
+//! File descriptors that started programs inherit in addition to standard input, output and error.
 
-/// Lets programs that this process starts from now on inherit no descriptor that is open now, also none that it was itself started with. To be called
-/// where commands are not trusted.
+/// Prevents programs started from now on from inheriting any descriptor that is currently open,
+/// including those this process was started with. To be called if commands are not trusted.
 pub fn close_on_exec() {
     crate::sys::descriptors::close_on_exec();
 }

@@ -1,16 +1,17 @@
-//! Writes a file that is embedded in the binary to where it can be used: all of it or nothing, and never into a file that a
-//! program may be using.
+//! Writes a file embedded in the binary to where it can be used: completely or not at all, and
+//! never into a file that a program may be using.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Writes the content to this path, with these rights whatever the process withholds; what is there already is replaced.
+/// Writes the content to this path with mode `mode`, regardless of the umask; an existing file is
+/// replaced.
 ///
 /// # Errors
 ///
-/// What the system says; `InvalidInput` for a path that ends in no name.
+/// The system's error; `InvalidInput` if the path has no file name.
 pub(crate) fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let Some(name) = path.file_name() else {
         let text = format!("`{}` is no name for a file", path.display());
@@ -22,7 +23,7 @@ pub(crate) fn write(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     let fresh = path.with_file_name(fresh);
     let written = write_all(&fresh, content, mode).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
-        // Half a file is of no use; if it cannot even be removed there is nothing to do.
+        // An incomplete file is useless; a failure to remove it can't be handled.
         let _ = fs::remove_file(&fresh);
     }
     written

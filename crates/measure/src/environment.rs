@@ -1,8 +1,8 @@
 //! Facts about the machine and its settings, recorded with every run.
 //!
-//! By allow-list: nothing is recorded that is not named here, and no environment variable at all.
-//! A fact that this machine does not offer is left out. What a fact means for a measurement is
-//! decided in the analysis, from the facts alone.
+//! The list is explicit: nothing is recorded that is not named here, and no environment variable at
+//! all. Facts that this machine does not offer are left out. The analysis decides what a fact means
+//! for a measurement, from the facts alone.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,34 +12,37 @@ use serde_json::Value;
 use crate::git;
 use crate::sys::{clock, facts};
 
-/// How long the processor is kept busy, reading the clock, to see how much of it we get where others
-/// want one.
+/// How long the processor is kept busy, reading the clock, to determine our share of it if other
+/// processes compete.
 const SPIN: Duration = Duration::from_millis(2);
-/// The same where nobody else does: what is left to see is what a hypervisor takes. These are still
-/// thousands of readings.
+/// The same without competitors: what remains visible is the share taken by a hypervisor. This is
+/// still thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
-/// The same where that share itself is asked for.
+/// The same if the share itself is requested.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
-/// A clock that stands still is not read more often than that.
+/// Maximum number of readings, for a clock that stands still.
 const MOST_READINGS: u32 = 1 << 20;
-/// How long `git status` may take; beyond that it is not known whether files were changed.
+/// Maximum duration of `git status`; beyond it, whether files were changed is unknown.
 const GIT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// The facts, in a fixed order. Sizes are in B, times in s, shares between 0 and 1.
+/// Returns the facts in a fixed order. Sizes are in bytes, times in seconds, shares between 0 and
+/// 1.
 ///
-/// It takes half a millisecond, or 2.5 while other processes run, and longer only where `git status`
-/// does: at most 200 ms. Call it before measuring, on the thread that measures.
+/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if `git
+/// status` does: at most 200 ms. To be called before measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, None)
 }
 
-/// The same with the share of a processor that one program gets, where others want one too: seen over most of a second, since the kernel
-/// hands out processors in slices of some milliseconds.
+/// Like [`capture`], with the share of a processor that one program gets if others compete:
+/// observed over most of a second, since the kernel assigns processors in slices of some
+/// milliseconds.
 pub fn capture_with_share() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, Some(SPIN_AT_LENGTH))
 }
 
-/// The same without `git_dirty`, for which `git` would have to be started: where nobody will read it.
+/// Like [`capture`], without `git_dirty`, which requires starting `git`: for facts without a
+/// reader.
 pub fn capture_without_git() -> Vec<(String, Value)> {
     captured(Duration::ZERO, None)
 }
@@ -62,7 +65,7 @@ fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Valu
     found.add("aslr", facts::aslr());
     let load = facts::load();
     found.add("load_1m", load.map(|(load, _)| load));
-    // This one is running too, and is not meant.
+    // Not counting this process.
     let others = load.map(|(_, running)| running.saturating_sub(1));
     found.add("processes_running", others);
     let (memory, swap) = facts::memory_and_swap_bytes();
@@ -82,7 +85,7 @@ fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Valu
     let (timer, cpu_share) = spin_on_clock(spin);
     found.add("clock_cost_seconds", Some(timer.cost_seconds(cpu_share)));
     found.add("clock_resolution_seconds", timer.resolution_seconds);
-    // A few milliseconds beside others are all of a slice, or none.
+    // Over a few milliseconds, a competing process gets a whole slice or none.
     found.add("cpu_share", is_steady.then_some(cpu_share));
     found.add("sched_autogroup", facts::sched_autogroup());
     found.add("sched_rt_runtime_us", facts::sched_rt_runtime_us());
@@ -98,14 +101,15 @@ fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Valu
     found.0
 }
 
-/// The numbers of the processors that this process may use, the smallest first; none where the
-/// system does not say. A cpuset or `taskset` leaves fewer than there are.
+/// Returns the numbers of the processors that this process may use, in ascending order; empty if
+/// the system does not report them. A cpuset or `taskset` may restrict them.
 pub fn allowed_cpus() -> Vec<u32> {
     facts::allowed_cpus().unwrap_or_default()
 }
 
-/// Processor time that a hypervisor gave to others, over all processors since boot, s; `None`
-/// where the system does not count it. Take it before and after a run of measurements.
+/// Returns the processor time that a hypervisor gave to others, summed over all processors since
+/// boot, in seconds; `None` if the system does not count it. To be read before and after a series
+/// of measurements.
 pub fn steal_seconds() -> Option<f64> {
     facts::steal_seconds()
 }
@@ -120,22 +124,22 @@ impl Found {
     }
 }
 
-/// What was seen of a clock that was read without a pause.
+/// Observations of a clock that was read without pause.
 struct Timer {
     seconds: f64,
     readings: u32,
-    /// `None` if it never moved.
+    /// `None` if it never advanced.
     resolution_seconds: Option<f64>,
 }
 
 impl Timer {
-    /// What one reading costs in the mean, where the thread had this share of a processor.
+    /// Returns the mean cost of a reading, if the thread had this share of a processor.
     fn cost_seconds(&self, cpu_share: f64) -> f64 {
         self.seconds * cpu_share / f64::from(self.readings)
     }
 }
 
-/// What the clock is like, and the share of a processor that a thread gets which wants all of one,
+/// Returns the properties of the clock, and the share of a processor that a fully busy thread gets,
 /// between 0 and 1.
 fn spin_on_clock(span: Duration) -> (Timer, f64) {
     let before = clock::thread_cpu_ns();
@@ -145,7 +149,7 @@ fn spin_on_clock(span: Duration) -> (Timer, f64) {
     (timer, share)
 }
 
-/// Reads a clock for so long, as fast as it goes. `read` gives ns and never goes back.
+/// Reads a clock as fast as possible for `span`. `read` returns nanoseconds and is monotonic.
 fn measure_clock(span: Duration, mut read: impl FnMut() -> u64) -> Timer {
     let first = read();
     let end = first.saturating_add(span.as_nanos() as u64);
@@ -179,7 +183,7 @@ mod tests {
         assert_eq!(timer.resolution_seconds, Some(1e-7));
         assert!((timer.seconds - 100e-6).abs() < 1e-12);
         assert!((timer.cost_seconds(1.0) - 25e-9).abs() < 1e-10);
-        // What others had of the time is not the clock's cost.
+        // Time taken by others is not a cost of the clock.
         assert!((timer.cost_seconds(0.5) - 12.5e-9).abs() < 1e-10);
         assert_eq!(measure_clock(Duration::from_micros(100), || 7).resolution_seconds, None);
     }

@@ -1,6 +1,6 @@
-//! Why there is no result: everything that can go wrong here, in words for the user.
+//! Errors of this crate, in words for the user.
 //!
-//! An error says what was wrong, where, and what to do. A command that fails is none: that is an
+//! An error says what was wrong, where, and what to do. A command that fails is not an error but an
 //! [`crate::Outcome`].
 
 use std::io;
@@ -12,149 +12,149 @@ use crate::command::CommandError;
 use crate::control::Setting;
 use crate::resolve::ResolveError;
 
-/// Why there is no result.
+/// Reasons for a missing result.
 #[derive(Debug, Error)]
 pub enum MeasureError {
-    /// The text is not a command.
+    /// The text is not a valid command.
     #[error(transparent)]
     Command(#[from] CommandError),
     /// The program cannot be found or run.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// A path or variable that cannot be handed over.
+    /// A path or variable can't be passed to a program.
     #[error(
         "a path or a variable of `{program}` holds a zero byte, or there are too many: no program \
          can be started with that"
     )]
     NotPassable {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
     },
     /// The input file cannot be opened.
     #[error("cannot read the input `{}` of `{program}`: {source}", path.display())]
     Input {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The output file cannot be opened.
     #[error("cannot write the output of `{program}` to `{}`: {source}", path.display())]
     Output {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The directory cannot be entered.
+    /// The directory can't be entered.
     #[error("cannot run `{program}` in `{}`: {source}", path.display())]
     Directory {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A setting is refused, or has a value that it cannot have.
+    /// A setting was refused, or has an invalid value.
     #[error("cannot set {setting} for `{program}`: {source}.\nIt takes {needs}.")]
     Control {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
-        /// What was to be set.
+        /// The setting.
         setting: Setting,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
-        /// What would make it possible.
+        /// What the system requires for it.
         needs: &'static str,
     },
-    /// There is no place for the file that a command writes its samples to.
+    /// The file for a command's samples can't be created.
     #[error(
         "cannot make a file for the samples of `{program}` at `{}`: {source}.\nXDG_RUNTIME_DIR or \
          TMPDIR names the directory to make it in.",
         path.display()
     )]
     Samples {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
-        /// The file, or the directory in which it was to be.
+        /// The file, or its intended directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// What the run wrote cannot be read.
+    /// The output of the run can't be read.
     #[error("cannot read what `{program}` wrote: {source}")]
     Reading {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file cannot be guarded, and so must not be changed.
+    /// A file can't be guarded, so it must not be changed.
     #[error("nothing would put `{}` back as it was, so it is left alone: {source}", path.display())]
     Unguarded {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Files that were changed do not have their old values again.
+    /// Changed files could not be restored.
     #[error("not everything could be restored as it was. Do it by hand:{}", by_hand(files))]
     NotRestored {
         /// The files and their old values.
         files: Vec<(PathBuf, String)>,
     },
-    /// The system cannot start the program, for a reason that is not the file's.
+    /// The system can't start the program, for a reason unrelated to the file.
     #[error("cannot start `{program}` ({}): {source}{hint}", path.display())]
     Start {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
-        /// What to do, on a line of its own; may be empty.
+        /// Advice on a separate line; may be empty.
         hint: &'static str,
     },
-    /// The launcher could not be started.
+    /// The launcher can't be started.
     #[error(
         "cannot start the launcher, the small program that runs the commands: {source}.\nIt is \
          started from memory or from the directory for temporary files: one must allow programs, and \
          the limits on open files and on the length of files (ulimit -n, -f) must not be tiny."
     )]
     Launcher {
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The system allows no further thread.
+    /// The system permits no further thread.
     #[error(transparent)]
     Thread {
-        /// Which says so.
+        /// The system's error.
         source: io::Error,
     },
-    /// A kind of runner that this system does not have.
+    /// A kind of runner that this system lacks.
     #[error("ASSAY_RUNNER=`{named}`: there is no such runner here; there is {offered}")]
     UnknownRunner {
-        /// As it was named.
+        /// The name given.
         named: String,
-        /// Those that there are.
+        /// The available kinds.
         offered: String,
     },
-    /// The launcher was killed; the run it had in flight was ended and is lost. A new launcher is
-    /// at work: the caller takes the run again.
+    /// The launcher was killed; its current run was ended and is lost. A new launcher has been
+    /// started: the caller repeats the run.
     #[error(
         "somebody killed the launcher while it ran `{program}`; that run is lost, and its \
          processes were ended. Measure it again."
     )]
     LostRun {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
     },
-    /// The launcher was killed once more; the runner is of no use any more.
+    /// The launcher was killed again; the runner can't be used any more.
     #[error(
         "the launcher was killed a second time; what it had in flight was ended. Find out who \
          kills it (out of memory? see the kernel's log) before measuring again."
@@ -163,10 +163,10 @@ pub enum MeasureError {
     /// A second interrupt, or [`crate::AbortHandle::abort_in_flight`], ended the run.
     #[error("interrupted: the run in flight was ended")]
     Interrupted,
-    /// A fault of `assay`, not of anything outside.
+    /// A bug in `assay`, not an external failure.
     #[error("internal error: {what}. Please report it.")]
     Internal {
-        /// What was found.
+        /// Description.
         what: String,
     },
 }

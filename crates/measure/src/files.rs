@@ -1,7 +1,7 @@
-//! Watches the files below a directory: which were written, came or went. By events of the system where it has them, else by looking at all of
-//! them from time to time.
+//! Watches the files below a directory for changes: by system events if available, otherwise by
+//! scanning all of them periodically.
 //!
-//! What is of interest is the caller's, and so is what follows from a change.
+//! The caller decides which files matter, and what follows from a change.
 
 use crate::sys::inotify::{Tree, Trouble, limit};
 use std::collections::{BTreeSet, HashMap};
@@ -12,45 +12,46 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Whether something below the directory is of no interest: its path, and whether it is a directory; then nothing below it is.
+/// Returns true if a path is to be ignored, given whether it is a directory; if so, nothing below
+/// it is watched.
 pub type Skips<'a> = dyn FnMut(&Path, bool) -> bool + 'a;
 
-/// What changed since the last look.
+/// Changes since the last query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Files that were written, came or went.
+    /// Files that were written, created or removed.
     pub paths: BTreeSet<PathBuf>,
-    /// Directories have other names, or are elsewhere: what was in them is gone, and told by no path.
+    /// True if directories were renamed or moved: files in them are gone without being listed.
     pub directories: bool,
-    /// More changed than could be told: anything may have.
+    /// True if more changed than could be reported: anything may have.
     pub are_unknown: bool,
-    /// The directory itself is gone.
+    /// True if the directory itself is gone.
     pub is_gone: bool,
 }
 
 impl Changes {
-    /// Whether nothing changed.
+    /// Returns true if nothing changed.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Why the files are looked at again and again, and no event is waited for.
+/// Why files are polled instead of waiting for events.
 #[derive(Debug)]
 pub enum Polled {
-    /// It was asked for.
+    /// Polling was requested.
     Wanted,
-    /// This user watches as many directories as the system lets; so many that is.
+    /// The user's limit on watched directories is reached; its value, if known.
     Watches(Option<u64>),
-    /// This user has as many watchers as the system lets; so many that is.
+    /// The user's limit on watchers is reached; its value, if known.
     Instances(Option<u64>),
-    /// The file system does not tell what other machines or programs write.
+    /// The file system does not report writes by other machines or programs.
     FileSystem,
-    /// The system refuses.
+    /// The system refused.
     Refused(io::Error),
 }
 
-/// A directory that is watched.
+/// A watched directory.
 #[derive(Debug)]
 pub struct Files {
     top: PathBuf,
@@ -64,7 +65,8 @@ enum By {
     Looks(Looks),
 }
 
-/// By what a file is seen to be another one: inode, size, when it was written and when changed.
+/// Metadata that shows that a file has changed: inode, size, modification time and status change
+/// time.
 type Stamp = (u64, u64, (i64, i64), (i64, i64));
 
 #[derive(Debug)]
@@ -75,11 +77,12 @@ struct Looks {
 }
 
 impl Files {
-    /// Watches the files below a directory; `poll`: without events, by a look in so much time. Where there can be no events they are looked at
-    /// every `else_every`.
+    /// Watches the files below a directory. With `poll`, they are scanned at that interval instead
+    /// of using events. If events are unavailable, they are scanned every `else_every`.
     ///
     /// # Errors
-    /// When the directory can't be read.
+    ///
+    /// If the directory can't be read.
     pub fn watch(
         top: &Path,
         poll: Option<Duration>,
@@ -100,12 +103,12 @@ impl Files {
         Ok(Self { top: top.to_owned(), by: By::Looks(looks), why: Some(why) })
     }
 
-    /// Why there are no events, where there are none.
+    /// Returns why there are no events, if so.
     pub fn why_polled(&self) -> Option<&Polled> {
         self.why.as_ref()
     }
 
-    /// Has something to be read when files changed; `None` where one has to look.
+    /// Returns a descriptor that becomes readable when files change; `None` when polling.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.by {
             By::Events(tree) => Some(tree.descriptor()),
@@ -113,7 +116,7 @@ impl Files {
         }
     }
 
-    /// How long until the next look; `None` where there are events.
+    /// Returns the time until the next scan; `None` with events.
     pub fn due_in(&self) -> Option<Duration> {
         match &self.by {
             By::Events(_) => None,
@@ -121,7 +124,7 @@ impl Files {
         }
     }
 
-    /// How many directories are watched, where there are events.
+    /// Returns the number of watched directories, with events.
     pub fn directories(&self) -> Option<usize> {
         match &self.by {
             By::Events(tree) => Some(tree.directories()),
@@ -129,8 +132,9 @@ impl Files {
         }
     }
 
-    /// What changed since the last time. Where events end (a limit is reached by new directories), files are looked at every `else_every` from
-    /// then on, and anything may have changed.
+    /// Returns the changes since the last call. If events become unavailable (new directories
+    /// exceed a limit), files are scanned every `else_every` from then on, and anything may have
+    /// changed.
     pub fn changes(&mut self, else_every: Duration, skips: &mut Skips<'_>) -> Changes {
         let mut changes = Changes::default();
         match &mut self.by {
@@ -175,7 +179,7 @@ impl Looks {
     }
 }
 
-/// All files below a directory that are not skipped.
+/// Returns all files below a directory that are not skipped.
 fn all(top: &Path, skips: &mut Skips<'_>) -> HashMap<PathBuf, Stamp> {
     let mut found = HashMap::new();
     let mut open = vec![top.to_owned()];
@@ -207,7 +211,8 @@ mod tests {
 
     const EVERY: Duration = Duration::ZERO;
 
-    /// Does something by events and by looks, and hands back the names of what each saw to have changed, with whether directories did.
+    /// Performs an action with events and with scans, and returns for each the names reported as
+    /// changed, with all changes.
     fn seen(
         prepare: impl Fn(&Path),
         act: impl Fn(&Path),
@@ -289,7 +294,7 @@ mod tests {
         fs::write(top.join("is/deep/x"), "").unwrap();
         let changes = files.changes(EVERY, &mut skips);
         assert_eq!(changes.paths.into_iter().collect::<Vec<_>>(), [top.join("is/deep/x")]);
-        // And another one in its old place.
+        // A new directory takes the old one's place.
         fs::create_dir_all(top.join("was")).unwrap();
         files.changes(EVERY, &mut skips);
         fs::write(top.join("was/y"), "").unwrap();
@@ -325,7 +330,8 @@ mod tests {
         let mut files = Files::watch(top, None, EVERY, &mut skips).unwrap();
         let names = [top.join("a"), top.join("b")];
         for _ in 0..=most / 4 {
-            // Each is made, written and deleted; events of one kind and name in a row would be one.
+            // Each is created, written and deleted; consecutive events of one kind and name would
+            // be merged.
             for name in &names {
                 fs::write(name, "").unwrap();
                 fs::remove_file(name).unwrap();

@@ -1,8 +1,9 @@
-//! Which files make a command, with a digest of each: so that a run that is resumed or repeated can tell whether it is still
-//! the same program that it measures.
+//! Digests of the files that make up a command, so that a run that is resumed or repeated can
+//! detect whether it still measures the same program.
 //!
-//! The program counts, and every argument that names a regular file: a script is as much the program as its interpreter. What
-//! they load in turn is not looked for. Nothing is judged here.
+//! The program counts, and every argument that names a regular file: a script is as much part of
+//! the program as its interpreter. Files that those load are not considered. Nothing is judged
+//! here.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,19 +14,20 @@ use sha2::{Digest, Sha256};
 
 use crate::command::Command;
 
-/// Larger files are known by size and time of change: to read them would take longer than many measurements.
+/// Larger files are identified by size and modification time, since reading them would take longer
+/// than many measurements.
 const LARGEST: u64 = 256 << 20;
 
-/// Digests of files; each file is read once, however many commands it belongs to.
+/// Digests of files; each file is read once, even if it belongs to several commands.
 #[derive(Debug, Default)]
 pub struct Fingerprints {
     known: HashMap<PathBuf, Option<String>>,
 }
 
 impl Fingerprints {
-    /// The files of a command, in the order of its words, each once: absolute path and `sha256:…`, or
-    /// `size:…,changed:…` for a file above 256 MiB. A file that cannot be read is left out: whether it
-    /// can be run is found out elsewhere. O(bytes).
+    /// Returns the files of a command, in the order of its words, each once: absolute path and
+    /// `sha256:…`, or `size:…,changed:…` for a file above 256 MiB. Unreadable files are left out:
+    /// whether they can be run is checked elsewhere. O(bytes).
     pub fn files_of(&mut self, command: &Command) -> Vec<(String, String)> {
         let mut found: Vec<(String, String)> = Vec::new();
         for path in paths_of(command) {
@@ -41,14 +43,15 @@ impl Fingerprints {
         found
     }
 
-    /// The digest of one file, in the same form; `None` where it cannot be read, or is no regular file. O(bytes).
+    /// Returns the digest of one file, in the same form; `None` if it can't be read or is not a
+    /// regular file. O(bytes).
     pub fn digest(&mut self, path: PathBuf) -> Option<String> {
         let digest = self.known.entry(path);
         digest.or_insert_with_key(|path| digest_of(path).ok().flatten()).clone()
     }
 }
 
-/// The program and whatever else among a command's words may be a file.
+/// Returns the program and all words of a command that may be files.
 fn paths_of(command: &Command) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = command.resolve().into_iter().collect();
     paths.extend(command.argv.iter().skip(1).map(PathBuf::from));
@@ -59,7 +62,7 @@ fn paths_of(command: &Command) -> Vec<PathBuf> {
     paths
 }
 
-/// The absolute path, as the command would see it from its own directory.
+/// Returns the absolute path, as the command would see it from its own directory.
 pub(crate) fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> {
     let path = match directory {
         Some(directory) => directory.join(path),
@@ -68,7 +71,7 @@ pub(crate) fn located(path: &Path, directory: Option<&Path>) -> Option<PathBuf> 
     std::path::absolute(path).ok()
 }
 
-/// The digest of a regular file; `None` for anything else.
+/// Returns the digest of a regular file; `None` for anything else.
 fn digest_of(path: &Path) -> io::Result<Option<String>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
@@ -111,7 +114,7 @@ mod tests {
         let before = Fingerprints::default().files_of(&command);
         assert_eq!(before.len(), 2);
         assert!(before[0].0.ends_with("/sh"));
-        // The digest of nothing is well known.
+        // The digest of an empty file is well known.
         assert!(before[1].1.starts_with("sha256:e3b0c44298fc1c149afbf4c8996fb924"));
         std::fs::write(&script, "exit").unwrap();
         let after = Fingerprints::default().files_of(&command);

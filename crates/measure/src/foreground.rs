@@ -1,5 +1,5 @@
-//! Runs a command for the user, unmeasured, with the terminal and everything else that `assay` itself has: what `doctor --fix`
-//! does. It does not outlive `assay`.
+//! Runs a command for the user, unmeasured, with the terminal and all other resources of `assay`
+//! itself, as `doctor --fix` does. It does not outlive `assay`.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -15,7 +15,7 @@ use crate::resolve::ResolveError;
 use crate::runner::Outcome;
 use crate::sys::child;
 
-/// Why a command could not be run.
+/// Errors of running a command.
 #[derive(Debug, thiserror::Error)]
 pub enum ForegroundError {
     /// There is nothing to run.
@@ -24,22 +24,23 @@ pub enum ForegroundError {
     /// The program cannot be found or run.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// The system refuses.
+    /// The system refused.
     #[error("cannot run `{program}`: {source}")]
     Start {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// Runs a program with its arguments and waits for its end. Signals from a terminal reach it as well as this process; install
-/// [`interrupt`] before, so that they do not end this one first. Without a terminal they are handed on as SIGTERM.
+/// Runs a program with its arguments and waits for its end. Signals from a terminal reach it as
+/// well as this process; install [`interrupt`] before, so that they do not end this process first.
+/// Without a terminal they are forwarded as SIGTERM.
 ///
 /// # Errors
 ///
-/// When there is no such program, or it cannot be started.
+/// If there is no such program, or it can't be started.
 pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     let program = argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
     let path = Measured::new(argv.iter().cloned())?.resolve()?;
@@ -51,10 +52,11 @@ pub fn run(argv: &[OsString]) -> Result<Outcome, ForegroundError> {
     let started = command.spawn().map_err(failed)?;
     let process = Pid::from_child(&started);
     loop {
-        // Before the wait, too: one that came while the program was being started wakes nobody any more.
+        // Also before the wait: a signal that arrived while the program was being started no longer
+        // wakes us.
         let count = interrupt::count();
         if count > handed_on && !io::stdin().is_terminal() {
-            // It may have ended at this very moment; then there is nobody to tell.
+            // The program may have just ended.
             let _gone = kill_process(process, Signal::TERM);
         }
         handed_on = count;

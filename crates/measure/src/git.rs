@@ -1,7 +1,7 @@
-//! Which commit the current directory is at, and whether anything was changed since.
+//! The commit of the current directory, and whether anything was changed since.
 //!
-//! The commit is read from `.git` itself, following gitrepository-layout(5); `git` is started only
-//! to learn about changes, and only for a short time. Nothing is written: not even the index is
+//! The commit is read directly from `.git`, following gitrepository-layout(5); `git` is started
+//! only to query changes, and only for a short time. Nothing is written: not even the index is
 //! refreshed.
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 use crate::command::word_of;
 use crate::sys::asked::says_anything;
 
-/// What is known of a working tree.
+/// The state of a working tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct State {
     /// The commit; `None` before the first one.
     pub(crate) commit: Option<String>,
-    /// Whether tracked or new files differ from it; `None` if `git` is absent or too slow.
+    /// True if tracked or new files differ from it; `None` if `git` is absent or too slow.
     pub(crate) dirty: Option<bool>,
 }
 
-/// The state of the working tree that a directory is in, or `None` if it is in none. `git` may
-/// take so long at most; without patience it is not even started.
+/// Returns the state of the working tree that contains a directory, or `None` if there is none.
+/// `git` may take at most `patience`; if that is zero, it is not started.
 pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
     let start = directory.canonicalize().ok()?;
     let git = git_directory_around(&start)?;
@@ -31,21 +31,22 @@ pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
     Some(State { commit: commit(&git), dirty })
 }
 
-/// A commit with its place in the history of its repository.
+/// A commit with its position in the history of its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its full name.
+    /// Full hash.
     pub commit: String,
-    /// Its first parent; `None` for the first commit of all.
+    /// Its first parent; `None` for the root commit.
     pub parent: Option<String>,
-    /// How many commits lead to it by first parents, itself counted; `None` in a shallow clone, which has not all of them.
+    /// Number of commits in its first-parent history, including itself; `None` in a shallow clone,
+    /// which lacks some of them.
     pub ordinal: Option<u64>,
-    /// When it was committed, s since 1970.
+    /// Commit time, seconds since 1970.
     pub time: i64,
 }
 
-/// The commit that a revision names in the repository of a directory; `None` where there is no repository, no git or no such commit.
-/// Where the history has a million commits, this takes a second.
+/// Returns the commit named by a revision in the repository of a directory; `None` if there is no
+/// repository, no git or no such commit. With a history of a million commits, this takes a second.
 pub fn place(directory: &Path, revision: &str) -> Option<Place> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
@@ -60,7 +61,7 @@ pub fn place(directory: &Path, revision: &str) -> Option<Place> {
         let answer = asked.and_then(Child::wait_with_output).ok();
         String::from_utf8(answer.filter(|answer| answer.status.success())?.stdout).ok()
     };
-    // Both questions are asked at once.
+    // The two queries run in parallel.
     let count = ask(&["rev-list", "--count", "--first-parent"]);
     let commit = told(ask(&["log", "-1", "--no-show-signature", FORMAT]));
     let count = told(count);
@@ -70,10 +71,10 @@ pub fn place(directory: &Path, revision: &str) -> Option<Place> {
     Some(place)
 }
 
-/// How git is asked for a commit, which [`read_place`] reads.
+/// Output format of git for a commit, parsed by [`read_place`].
 const FORMAT: &str = "--format=%H%n%P%n%ct";
 
-/// A commit from the lines that git gives, without its ordinal.
+/// Parses a commit from git's output, without its ordinal.
 fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Place> {
     let commit = object_name(lines.next()?)?;
     let parent = lines.next()?.split(' ').next().and_then(object_name);
@@ -81,7 +82,8 @@ fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Place> {
     Some(Place { commit, parent, ordinal: None, time })
 }
 
-/// Places of many commits of one repository, of which most lie on its current line: that is asked for once.
+/// Places of many commits of one repository, most of them on its current first-parent line, which
+/// is queried once.
 #[derive(Debug)]
 pub struct Places {
     directory: PathBuf,
@@ -90,12 +92,12 @@ pub struct Places {
 }
 
 impl Places {
-    /// Of the repository that a directory is in. Nothing is asked yet.
+    /// For the repository that contains a directory. Nothing is queried yet.
     pub fn of(directory: &Path) -> Self {
         Self { directory: directory.to_owned(), asked: 0, line: None }
     }
 
-    /// As [`place`].
+    /// Like the function [`place`].
     pub fn place(&mut self, revision: &str) -> Option<Place> {
         self.asked += 1;
         if self.asked <= FEW {
@@ -107,10 +109,10 @@ impl Places {
     }
 }
 
-/// So many commits are asked for one by one.
+/// Number of commits that are queried individually first.
 const FEW: u32 = 3;
 
-/// The first parents of the current commit, itself included, by their names.
+/// Returns the first-parent line of the current commit, including itself, by hash.
 fn line(directory: &Path) -> Option<HashMap<String, Place>> {
     if is_shallow(directory) {
         return None;
@@ -120,7 +122,7 @@ fn line(directory: &Path) -> Option<HashMap<String, Place>> {
     let text = String::from_utf8(answer.stdout).ok()?;
     let mut lines = text.lines();
     let mut places: Vec<Place> = std::iter::from_fn(|| read_place(&mut lines)).collect();
-    // The last one has no parents, or the answer was cut off.
+    // The last one has no parents, unless the output was truncated.
     if places.last().is_none_or(|last| last.parent.is_some()) {
         return None;
     }
@@ -131,9 +133,10 @@ fn line(directory: &Path) -> Option<HashMap<String, Place>> {
     Some(places.into_iter().map(|place| (place.commit.clone(), place)).collect())
 }
 
-/// Whether one commit leads to another one; `None` where the repository of a directory has not both, or there is none.
+/// Returns true if `from` is an ancestor of `to`; `None` if the repository of a directory lacks one
+/// of them, or there is no repository.
 pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
-    // Names come from files of others: they must not be options.
+    // Names come from untrusted files: they must not be taken for options.
     let (from, to) = (object_name(from)?, object_name(to)?);
     let status = quiet(directory).args(["merge-base", "--is-ancestor", &from, &to]).status();
     match status.ok()?.code() {
@@ -143,8 +146,8 @@ pub fn leads_to(directory: &Path, from: &str, to: &str) -> Option<bool> {
     }
 }
 
-/// The first parents of a commit, itself included and the oldest first; with `from`, those that do not lead to that one, by their full names.
-/// `None` where git does not answer.
+/// Returns the first-parent history of a commit, including itself, oldest first; with `from`, only
+/// commits that are not ancestors of that one. Both are full hashes. `None` if git fails.
 pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<Vec<String>> {
     let mut git = quiet(directory);
     git.args(["rev-list", "--first-parent", "--reverse", object_name(to)?.as_str()]);
@@ -156,19 +159,20 @@ pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<V
     Some(text.lines().filter_map(object_name).collect())
 }
 
-/// A commit with what its message says first.
+/// A commit with the first line of its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// Its full name.
+    /// Full hash.
     pub commit: String,
-    /// When it was committed, s since 1970.
+    /// Commit time, seconds since 1970.
     pub time: i64,
-    /// The first line of its message: any text at all.
+    /// First line of the message; arbitrary text.
     pub subject: String,
 }
 
-/// A commit and those that lead from it to another one by first parents, in that order; both names are of commits. What a merge brought
-/// in is one commit, the merge, as `git bisect --first-parent` has it. `None` where git can't list them.
+/// Returns a commit and those that lead from it to another one by first parents, in that order;
+/// both are given by hash. A merge counts as a single commit, as in `git bisect --first-parent`.
+/// `None` if git can't list them.
 pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<Described>> {
     let (from, to) = (object_name(from)?, object_name(to)?);
     let format = ["log", "--no-show-signature", "--no-color", "--format=%H %ct %s"];
@@ -183,7 +187,7 @@ pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<Des
     (commits.first()?.commit == from && commits.last()?.commit == to).then_some(commits)
 }
 
-/// A line of [`commits_between`].
+/// Parses a line of [`commits_between`].
 fn described(line: &str) -> Option<Described> {
     let mut parts = line.splitn(3, ' ');
     let commit = object_name(parts.next()?)?;
@@ -191,8 +195,8 @@ fn described(line: &str) -> Option<Described> {
     Some(Described { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
 }
 
-/// The files that are not as in a revision, or not known to git though nothing ignores them, by their paths from the top of the working tree; `top` is
-/// that. `None` where git does not answer.
+/// Returns the files that differ from a revision, and untracked files that are not ignored, by
+/// their paths from `top`, the top of the working tree. `None` if git fails.
 pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
     if revision.starts_with('-') {
         return None;
@@ -211,8 +215,9 @@ pub fn changed_since(top: &Path, revision: &str) -> Option<Vec<String>> {
     Some(paths)
 }
 
-/// The lines that are not as in a revision, by the path of their file from the top of the working tree, as first and last line; all of a file that git
-/// does not know. Where lines are only gone, there are none. `None` where git does not answer.
+/// Returns the lines that differ from a revision, as ranges of first and last line by file path
+/// from the top of the working tree; all lines of untracked files. Deleted lines give no range.
+/// `None` if git fails.
 pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<(u32, u32)>>> {
     if revision.starts_with('-') {
         return None;
@@ -233,11 +238,11 @@ pub fn changed_lines(top: &Path, revision: &str) -> Option<BTreeMap<String, Vec<
     Some(lines)
 }
 
-/// The new lines of a diff without context.
+/// Returns the new lines of a diff without context.
 fn lines_of_diff(diff: &str) -> BTreeMap<String, Vec<(u32, u32)>> {
     let mut lines: BTreeMap<String, Vec<(u32, u32)>> = BTreeMap::new();
     let mut path = None;
-    // Lines of the texts themselves follow the number that their heading names.
+    // The number of text lines is given in the hunk header that precedes them.
     let mut texts = 0_u32;
     for line in diff.lines() {
         if texts > 0 && line.starts_with(['+', '-']) {
@@ -262,14 +267,16 @@ fn lines_of_diff(diff: &str) -> BTreeMap<String, Vec<(u32, u32)>> {
     lines
 }
 
-/// Whether a clone has only the last commits; by what is there, git is not asked (gitrepository-layout(5), `shallow`).
+/// Returns true if a clone is shallow, judged by its files without running git
+/// (gitrepository-layout(5), `shallow`).
 pub fn is_shallow(directory: &Path) -> bool {
     let start = directory.canonicalize().ok();
     let git = start.as_deref().and_then(git_directory_around);
     git.is_some_and(|git| common(&git).join("shallow").exists())
 }
 
-/// `git` in a directory, for questions that read no file of the working tree. This and [`reading`] are the only ways in which `git` is called here.
+/// Returns a `git` command in a directory, for queries that read no file of the working tree. This
+/// and [`reading`] are the only ways in which `git` is called here.
 fn quiet(directory: &Path) -> Command {
     let mut git = Command::new("git");
     git.args(POWERLESS).envs(OFFLINE).env_remove("GIT_EXTERNAL_DIFF").current_dir(directory);
@@ -277,26 +284,28 @@ fn quiet(directory: &Path) -> Command {
     git
 }
 
-/// `git` in a directory, for questions that read files of the working tree. `None` where its filters can't be turned off.
+/// Returns a `git` command in a directory, for queries that read files of the working tree. `None`
+/// if its filters can't be disabled.
 fn reading(directory: &Path) -> Option<Command> {
     let mut git = quiet(directory);
     git.args(without_filters(directory)?);
     Some(git)
 }
 
-/// The top of the working tree that a directory is in, by what is there; git is not asked.
+/// Returns the top of the working tree that contains a directory, judged by its files without
+/// running git.
 pub fn top(directory: &Path) -> Option<PathBuf> {
     let start = directory.canonicalize().ok()?;
     let mut above = start.ancestors();
     above.find(|above| git_directory(&above.join(".git")).is_some()).map(Path::to_owned)
 }
 
-/// The directory of git of the working tree that a directory is in.
+/// Returns the git directory of the working tree that contains a directory.
 fn git_directory_around(directory: &Path) -> Option<PathBuf> {
     directory.ancestors().find_map(|above| git_directory(&above.join(".git")))
 }
 
-/// What all linked worktrees share is kept with the main one.
+/// Returns the directory shared by all linked worktrees, that of the main one.
 fn common(git: &Path) -> PathBuf {
     match fs::read_to_string(git.join("commondir")) {
         Ok(path) => git.join(path.trim()),
@@ -326,7 +335,7 @@ fn commit(git: &Path) -> Option<String> {
     })
 }
 
-/// A reference in the text of `packed-refs`.
+/// Returns a reference from the text of `packed-refs`.
 fn packed_ref(packed: &str, name: &str) -> Option<String> {
     packed
         .lines()
@@ -334,16 +343,18 @@ fn packed_ref(packed: &str, name: &str) -> Option<String> {
         .find_map(|(object, of)| (of == name).then(|| object_name(object)).flatten())
 }
 
-/// The name of an object, by SHA-1 or SHA-256.
+/// Parses an object name, SHA-1 or SHA-256.
 fn object_name(text: &str) -> Option<String> {
     let name = text.trim();
     let right = matches!(name.len(), 40 | 64) && name.bytes().all(|b| b.is_ascii_hexdigit());
     right.then(|| name.to_owned())
 }
 
-/// Options that keep git from running programs named by the configuration of a repository, which the user has not agreed to run. Filters of contents and
-/// drivers of diffs have names of their own: see [`without_filters`] and [`PLAIN_DIFF`]. `core.alternateRefsCommand` stays: only fetching runs it, which is
-/// done in repositories of our own, and those need it to know what the lender of their objects has.
+/// Options that keep git from running programs named by the configuration of a repository, which
+/// the user has not agreed to run. Content filters and diff drivers have names of their own: see
+/// [`without_filters`] and [`PLAIN_DIFF`]. `core.alternateRefsCommand` is not overridden: only
+/// fetching runs it, which is done in repositories of our own, and those need it to know what the
+/// lender of their objects has.
 pub const POWERLESS: [&str; 38] = [
     "-c",
     "core.fsmonitor=false",
@@ -385,12 +396,14 @@ pub const POWERLESS: [&str; 38] = [
     "submodule.recurse=false",
 ];
 
-/// Options of `git diff` that keep it from running drivers of diffs and text conversions, and from asking the git of a submodule.
+/// Options of `git diff` that keep it from running diff drivers and text conversions, and from
+/// running git in submodules.
 const PLAIN_DIFF: [&str; 5] =
     ["--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=dirty", "--no-renames"];
 
-/// Variables that keep git from fetching absent objects of a partial clone, for which it would run a program that the repository names, and from
-/// writing anything. `GIT_NO_LAZY_FETCH` is for versions from 2.44, `GIT_ALLOW_PROTOCOL` for all.
+/// Variables that keep git from fetching missing objects of a partial clone, for which it would run
+/// a program named by the repository, and from writing anything. `GIT_NO_LAZY_FETCH` works from
+/// version 2.44, `GIT_ALLOW_PROTOCOL` in all versions.
 pub(crate) const OFFLINE: [(&str, &str); 4] = [
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -398,7 +411,7 @@ pub(crate) const OFFLINE: [(&str, &str); 4] = [
     ("GIT_TERMINAL_PROMPT", "0"),
 ];
 
-/// Asks `git`, and gives up when it takes too long.
+/// Queries `git`, and gives up if it takes too long.
 fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     let deadline = Instant::now() + patience;
     let mut child = reading(directory)?
@@ -407,7 +420,7 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
         .spawn()
         .ok()?;
     let said = child.stdout.take().and_then(|output| says_anything(output, deadline));
-    // One byte is an answer: the rest of a long list is not waited for.
+    // One byte is an answer: the rest of a long list is not read.
     let killed = said != Some(false) && child.kill().is_ok();
     let status = child.wait().ok()?;
     match said {
@@ -417,8 +430,9 @@ fn dirty(directory: &Path, patience: Duration) -> Option<bool> {
     }
 }
 
-/// Options that keep git from running the filters that the repository itself configures for its files; those of the user's own
-/// configuration stay. `None` where git can't tell, or one has a name that no option can carry.
+/// Returns options that keep git from running the filters that the repository itself configures for
+/// its files; those of the user's own configuration stay. `None` if git fails, or if a filter has a
+/// name that no option can contain.
 pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
     let listed = quiet(directory)
         .args([
@@ -433,12 +447,12 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
         .ok()?;
     let text = String::from_utf8(listed.stdout).ok()?;
     let mut options = Vec::new();
-    // Scope and name take turns.
+    // Scope and name alternate.
     let fields: Vec<&str> = text.split('\0').collect();
     for pair in fields.chunks_exact(2) {
         let ["local" | "worktree", name] = pair else { continue };
         let (driver, _) = name.rsplit_once('.')?;
-        // An option ends its name at the first equals sign.
+        // The name in an option ends at the first equals sign.
         if driver.contains(['=', '\n']) {
             return None;
         }
@@ -446,7 +460,7 @@ pub(crate) fn without_filters(directory: &Path) -> Option<Vec<String>> {
             options.extend(["-c".to_owned(), format!("{driver}.{option}")]);
         }
     }
-    // Without a match git ends with 1 and says nothing.
+    // Without a match git exits with 1 and prints nothing.
     (listed.status.success() || text.is_empty()).then_some(options)
 }
 
@@ -496,7 +510,7 @@ mod tests {
         fs::write(d.path().join("new"), "x").unwrap();
         assert_eq!(dirty(d.path(), Duration::from_secs(60)), Some(true));
         assert!(!witness.exists());
-        // A filter for contents, whatever it is called, of a file whose size is that of the commit.
+        // A content filter with any name, of a file whose size is that of the commit.
         git(&["config", "core.fsmonitor", "false"]);
         fs::write(d.path().join(".gitattributes"), "* filter=some.own\n").unwrap();
         git(&["add", "."]);
@@ -562,14 +576,14 @@ mod tests {
         assert_eq!((first.ordinal, first.parent), (Some(1), None));
         let merge = place(d.path(), "main").unwrap();
         let before = place(d.path(), "main^").unwrap();
-        // What came from aside adds nothing of its own.
+        // Merged commits do not count.
         assert_eq!((merge.ordinal, merge.parent.as_deref()), (Some(3), Some(&*before.commit)));
         assert!(merge.time >= before.time);
         for no in ["nowhere", "--all", "", "HEAD:x"] {
             assert_eq!(place(d.path(), no), None, "{no}");
         }
         assert_eq!(top(&d.path().join(".git")), d.path().canonicalize().ok());
-        // Asked for many, the same is said of commits on the line and beside it.
+        // `Places` returns the same for commits on and off the line.
         let mut many = Places::of(d.path());
         let names = ["main", "main^", "HEAD~2", "side"].map(|n| place(d.path(), n).unwrap().commit);
         for name in names.iter().chain(&names) {

@@ -1,11 +1,12 @@
-//! The guard: what `assay` changes on the machine is restored when `assay` ends, however it ends.
+//! The guard: changes that `assay` makes to the machine are reverted when `assay` ends, however it
+//! ends.
 //!
-//! A setting of the machine lives in a file of `/proc` or `/sys`. Before such a file is changed its
-//! value is handed to a small process of its own (the program of the launcher once more), which
-//! writes all of them back as soon as `assay` is gone, be it by `kill -9`. It sits in a session of
-//! its own, so that Ctrl-C, a closed terminal and signals to a group do not reach it, and holds
-//! neither the terminal nor any output. Only SIGKILL to itself, and the loss of the machine, are
-//! stronger. What to change, and to what, is the caller's; nothing is changed here.
+//! A machine setting is a file in `/proc` or `/sys`. Before such a file is changed, its value is
+//! passed to a small separate process (the launcher's program again), which writes all of them back
+//! as soon as `assay` is gone, even after `kill -9`. It runs in its own session, so that Ctrl-C, a
+//! closed terminal and signals to a group do not reach it, and holds neither the terminal nor any
+//! output. Only SIGKILL to the guard itself, or the loss of the machine, prevents it. The caller
+//! decides what to change; nothing is changed here.
 
 use std::path::{Path, PathBuf};
 
@@ -14,8 +15,8 @@ use crate::sys::launcher::Link;
 use crate::wire::{Request, remembered};
 
 /// A small process that writes remembered values back into files of `/proc` and `/sys` when `assay`
-/// ends, however it ends. Dropping it writes them back at once, the last remembered first, and
-/// waits until that is done.
+/// ends, however it ends. Dropping it writes them back immediately, in reverse order, and waits
+/// until that is done.
 pub struct Guard {
     link: Link,
     remembered: Vec<(PathBuf, String)>,
@@ -26,19 +27,19 @@ impl Guard {
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Launcher`] if the system lets no such program start.
+    /// [`MeasureError::Launcher`] if the program can't be started.
     pub fn start() -> Result<Self, MeasureError> {
         let link = Link::start_silent().map_err(|source| MeasureError::Launcher { source })?;
         Ok(Self { link, remembered: Vec::new() })
     }
 
-    /// Remembers a value: from the return on it will be written back, byte for byte. To be called
-    /// before the file is changed. A relative path is one from the current directory.
+    /// Remembers a value: after the return it will be written back, byte for byte. To be called
+    /// before the file is changed. A relative path is relative to the current directory.
     ///
     /// # Errors
     ///
     /// [`MeasureError::Unguarded`] if the guard is gone, or already remembers 2048 values, or if
-    /// the path or the value holds a zero byte: the file must not be changed then.
+    /// the path or the value contains a zero byte: the file must not be changed then.
     pub fn remember(&mut self, path: &Path, value: &str) -> Result<(), MeasureError> {
         let unguarded = |source| MeasureError::Unguarded { path: path.to_owned(), source };
         let absolute = std::path::absolute(path).map_err(unguarded)?;
@@ -53,18 +54,19 @@ impl Guard {
         Ok(())
     }
 
-    /// Does what dropping does, and reports whether it could be done.
+    /// Restores all values like dropping, and reports failures.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::NotRestored`] with the first file that did not take its old value, or with
-    /// all of them if somebody killed the guard.
+    /// [`MeasureError::NotRestored`] with the first file that could not be restored, or with all of
+    /// them if the guard was killed.
     pub fn restore(mut self) -> Result<(), MeasureError> {
         let ended = self.link.end();
         let files = std::mem::take(&mut self.remembered);
         let lost = match ended.map(|status| status.code()) {
             Ok(Some(0)) => return Ok(()),
-            // The place of the first that failed, from 1; the last number stands for all above it.
+            // Position of the first failure, from 1; the largest number stands for all positions
+            // above it.
             Ok(Some(place @ 1..=254)) => {
                 files.into_iter().nth(place as usize - 1).into_iter().collect()
             }
@@ -73,14 +75,14 @@ impl Guard {
         if lost.is_empty() { Ok(()) } else { Err(MeasureError::NotRestored { files: lost }) }
     }
 
-    /// Ends the guard without a word written: for a caller that has put everything back itself. What
-    /// somebody else sets from then on stays as it is.
+    /// Ends the guard without writing anything: for a caller that has restored everything itself.
+    /// Later changes by others are kept.
     pub fn forget(mut self) {
         self.remembered.clear();
         self.link.kill();
     }
 
-    /// The process id of the guard.
+    /// Returns the process ID of the guard.
     pub fn process_id(&self) -> u32 {
         self.link.process_id()
     }

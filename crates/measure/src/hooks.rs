@@ -1,6 +1,6 @@
-//! Runs the lines given to `--setup`, `--prepare`, `--conclude` and `--cleanup`: by `/bin/sh`,
-//! through the same launcher as the commands, so that they too leave nothing running. Nothing of
-//! them is measured.
+//! Runs the lines given to `--setup`, `--prepare`, `--conclude` and `--cleanup` with `/bin/sh`,
+//! through the same launcher as the commands, so that they too leave nothing running. They are not
+//! measured.
 
 use thiserror::Error;
 
@@ -14,46 +14,46 @@ pub enum HookError {
     /// It ran and failed.
     #[error("the {hook} line `{line}` {outcome}{}", said(stderr_tail))]
     Failed {
-        /// Which one, as the user gave it: `--prepare`.
+        /// Its option, as given by the user: `--prepare`.
         hook: String,
         /// Its text.
         line: String,
         /// How it ended.
         outcome: Outcome,
-        /// The last that it wrote to standard error.
+        /// The last part of its standard error.
         stderr_tail: String,
     },
-    /// It succeeded, but left processes running in its group, which have been killed.
+    /// It succeeded, but left processes running in its group, which were killed.
     #[error(
         "the {hook} line `{line}` left processes running; they were ended, for they would disturb \
          the runs.\nLet it wait for them; if one is meant to stay, such as a server, start it by \
          `setsid` and end it in --cleanup."
     )]
     LeftBehind {
-        /// Which one, as the user gave it: `--prepare`.
+        /// Its option, as given by the user: `--prepare`.
         hook: String,
         /// Its text.
         line: String,
     },
-    /// It could not be run at all.
+    /// It could not be run.
     #[error("cannot run the {hook} line `{line}`: {source}")]
     NotRun {
-        /// Which one, as the user gave it: `--prepare`.
+        /// Its option, as given by the user: `--prepare`.
         hook: String,
         /// Its text.
         line: String,
-        /// Why.
+        /// The reason.
         source: Box<MeasureError>,
     },
 }
 
 /// Runs a line and waits for its end. `hook` names it in errors (`--prepare`). Its standard output
-/// is thrown away, its standard error kept for the error.
+/// is discarded, its standard error kept for the error.
 ///
 /// # Errors
 ///
-/// [`HookError`] if it cannot be run, exits with another status than 0, ends by a signal or leaves
-/// processes behind in its group.
+/// [`HookError`] if it can't be run, exits with a nonzero status, is ended by a signal or leaves
+/// processes in its group.
 pub fn run(runner: &mut Runner, hook: &str, line: &str) -> Result<(), HookError> {
     let not_run = |source: MeasureError| HookError::NotRun {
         hook: hook.to_owned(),

@@ -1,9 +1,10 @@
-//! Ctrl-C and its like: counted, so that the first one lets the run in flight finish and the
-//! second one ends it.
+//! Ctrl-C and similar signals: they are counted, so that the first one lets the current run finish
+//! and the second one ends it.
 //!
-//! Nothing is decided in a handler. A runner that is woken by the second signal kills what it has
-//! in flight and returns [`crate::MeasureError::Interrupted`]; the caller looks at [`count`]
-//! between runs. Run on the main thread: that is the one the kernel wakes. A process that asked for a signal to be ignored (`nohup`) is counted all the same.
+//! Nothing is decided in a handler. A runner that is woken by the second signal kills its current
+//! run and returns [`crate::MeasureError::Interrupted`]; the caller checks [`count`] between runs.
+//! Measure on the main thread: that is the one the kernel wakes. Signals are counted even if the
+//! process was started with them ignored (`nohup`).
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -14,23 +15,23 @@ use std::time::Duration;
 
 use crate::sys::signals;
 
-/// From now on SIGINT, SIGTERM and SIGHUP are counted instead of ending the process. Calling it
-/// again changes nothing.
+/// Counts SIGINT, SIGTERM and SIGHUP from now on, instead of ending the process. Repeated calls
+/// have no effect.
 ///
 /// # Errors
 ///
-/// What the system says if it refuses a handler.
+/// If the system refuses a handler.
 pub fn install() -> io::Result<()> {
     signals::install()
 }
 
-/// Whether the first signal is answered on standard error: that the run at hand is waited for, and that a second one ends it.
-/// For a terminal; off until this is called.
+/// Sets whether the first signal is acknowledged on standard error: that the current run will
+/// finish, and that a second signal ends it. For a terminal; off by default.
 pub fn answer_on_stderr(yes: bool) {
     signals::TELLS.store(yes, Ordering::SeqCst);
 }
 
-/// How many signals came since [`install`].
+/// Returns the number of signals since [`install`].
 pub fn count() -> u32 {
     signals::COUNT.load(Ordering::SeqCst)
 }
@@ -40,12 +41,12 @@ pub fn is_asked_to_end() -> bool {
     signals::ENDS.load(Ordering::SeqCst)
 }
 
-/// Sleeps until one of these has something to be read, a signal comes, or so much time has passed. It does not sleep if a signal came since the
-/// last sleep: whoever has looked at [`count`] before misses none.
+/// Sleeps until one of these is readable, a signal arrives, or the time is up. It does not sleep if
+/// a signal arrived since the last sleep: a caller that checked [`count`] before misses none.
 ///
 /// # Errors
 ///
-/// What the system says.
+/// The system's error.
 pub fn sleep_until(readable: &[BorrowedFd<'_>], most: Option<Duration>) -> io::Result<()> {
     let waker = signals::waker();
     let mut polled: Vec<PollFd<'_>> = waker
@@ -62,15 +63,16 @@ pub fn sleep_until(readable: &[BorrowedFd<'_>], most: Option<Duration>) -> io::R
     Ok(())
 }
 
-/// Has something to be read from a signal on, until [`quieten`] is called; `None` before [`install`].
+/// Returns a descriptor that is readable from a signal until [`quieten`] is called; `None` before
+/// [`install`].
 pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     signals::waker()
 }
 
-/// Takes what the waker has, so that it wakes nobody again.
+/// Drains the waker, so that it wakes nobody again.
 pub(crate) fn quieten() {
     if let Some(waker) = signals::waker() {
-        // There may be nothing in it.
+        // It may be empty.
         let _counted = rustix::io::read(waker, &mut [0; 64]);
     }
 }

@@ -1,6 +1,7 @@
-//! Keys of a terminal one by one, as they are pressed, and without being shown. What they mean is the caller's.
+//! Single keys of a terminal as they are pressed, without echo. The caller interprets them.
 //!
-//! Ctrl-C is a key then, and no signal. However the process ends in order, the terminal is as it was.
+//! Ctrl-C is a key then, not a signal. The terminal is restored on every orderly end of the
+//! process.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -15,17 +16,19 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Ctrl-Z.
 const SUSPEND: u8 = 0x1a;
 
-/// The keys of the terminal that is standard input.
+/// The keys of the terminal at standard input.
 pub struct Keys {
     input: File,
     before: Termios,
 }
 
 impl Keys {
-    /// Takes over the keys; `None` where standard input is no terminal, or somebody else's at the moment.
+    /// Takes over the keys; `None` if standard input is not a terminal, or currently belongs to
+    /// another process group.
     ///
     /// # Errors
-    /// What the terminal says.
+    ///
+    /// If the terminal fails.
     pub fn take() -> io::Result<Option<Self>> {
         let input = io::stdin();
         if !isatty(&input) || tcgetpgrp(&input).is_ok_and(|group| group != getpgrp()) {
@@ -48,19 +51,21 @@ impl Keys {
     }
 
     fn unset(&self) {
-        // A terminal that is gone has no modes.
+        // A closed terminal has no modes.
         let _gone = tcsetattr(&self.input, OptionalActions::Now, &self.before);
     }
 
-    /// Has something to be read when a key was pressed.
+    /// Returns a descriptor that is readable when a key was pressed.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.input.as_fd()
     }
 
-    /// The bytes of what was pressed; none: nothing was. Ctrl-Z stops this process, which goes on here.
+    /// Returns the bytes of the pressed keys; empty if there were none. Ctrl-Z stops this process,
+    /// which continues here.
     ///
     /// # Errors
-    /// When the terminal is gone.
+    ///
+    /// If the terminal is gone.
     pub fn pressed(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; 64];
         let mut polled = [PollFd::from_borrowed_fd(self.input.as_fd(), PollFlags::IN)];

@@ -2,7 +2,7 @@
 //!
 //! This is the only crate that starts processes, sends signals and reads `/proc`. It contains no
 //! statistics and decides nothing; a failed command is a result here, not an error. Everything
-//! that belongs to one operating system lives in `sys`; which modules a system has is said here.
+//! specific to one operating system is in `sys`; the `cfg`s below list the modules of each system.
 //!
 //! ```
 //! use assay_measure::{Command, Outcome, RunOptions, Runner};
@@ -24,7 +24,7 @@
     )
 )]
 
-// On every system, for what is read and not measured.
+// On every system: modules that read but do not measure.
 pub mod clock;
 #[cfg(test)]
 #[path = "../tests/it/common/emulated.rs"]
@@ -34,7 +34,7 @@ pub mod git;
 mod sys;
 pub mod terminal;
 
-// Where processes and signals are those of POSIX: what measures.
+// On POSIX systems: modules that measure.
 #[cfg(unix)]
 pub mod afterwards;
 #[cfg(unix)]
@@ -81,7 +81,7 @@ pub mod simulation;
 #[cfg(unix)]
 mod wire;
 
-// What only Linux has, or what is asked of nothing else.
+// On Linux only, or used only there.
 #[cfg(target_os = "linux")]
 mod embedded;
 #[cfg(target_os = "linux")]

@@ -1,8 +1,9 @@
-//! Which shared libraries a program really loads, in the environment that it will be measured in.
+//! The shared libraries that a program actually loads in the environment of its measurement.
 //!
-//! The program's own loader is asked, as ldd(1) does it: with `LD_TRACE_LOADED_OBJECTS` it resolves everything, prints where it
-//! found it, and starts nothing. Only glibc's loader answers that way. What a program opens by itself later (dlopen(3)) is not
-//! seen. What it means that two lists are the same or differ is not judged here.
+//! The program's own loader is queried as by ldd(1): with `LD_TRACE_LOADED_OBJECTS` it resolves
+//! everything, prints where it found it, and starts nothing. Only glibc's loader supports that.
+//! Libraries that a program opens later (dlopen(3)) are not covered. The meaning of equal or
+//! different lists is not judged here.
 
 mod elf;
 
@@ -16,50 +17,52 @@ use crate::error::MeasureError;
 use crate::fingerprint::{Fingerprints, located};
 use crate::runner::{RunOptions, Runner};
 
-/// The loader needs some ms; a file system that does not answer is not waited for.
+/// Time limit of the loader, which needs some milliseconds; guards against file systems that do not
+/// respond.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// One library that a program loads.
+/// A library that a program loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
-    /// The name by which it was asked for, without directories.
+    /// The requested name, without directories.
     pub name: String,
-    /// Where the loader found it, as it says: relative where a variable names a relative directory. `None` where it found none.
+    /// The path reported by the loader: relative if a variable names a relative directory. `None`
+    /// if it was not found.
     pub path: Option<PathBuf>,
-    /// The digest of the file, as of [`Fingerprints`].
+    /// The digest of the file, as from [`Fingerprints`].
     pub digest: Option<String>,
 }
 
-/// What a program loads.
+/// The libraries a program loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loads {
     /// These, in the loader's order.
     Libraries {
-        /// One for each name.
+        /// One per name.
         libraries: Vec<Library>,
-        /// What the loader complained of, such as a preloaded file that is not there; may be empty.
+        /// Complaints of the loader, such as a missing preloaded file; may be empty.
         said: String,
     },
-    /// None, for it is linked statically: variables of the loader change nothing.
+    /// None, since it is linked statically: the loader's variables have no effect.
     Static,
-    /// It cannot be found out, because of this, in words that begin a sentence.
+    /// Unknown, for this reason, in words that begin a sentence.
     Unknown(String),
 }
 
-/// The directories that a program itself names for its libraries, as they were linked into it.
+/// The library directories linked into a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SearchPaths {
-    /// `DT_RPATH`: searched before `LD_LIBRARY_PATH`, and of no effect where there is a `DT_RUNPATH`.
+    /// `DT_RPATH`: searched before `LD_LIBRARY_PATH`, and ignored if there is a `DT_RUNPATH`.
     pub rpath: Option<String>,
     /// `DT_RUNPATH`: searched after `LD_LIBRARY_PATH`.
     pub runpath: Option<String>,
 }
 
-/// Asks the loader of a command's program what it would load. About 5 ms.
+/// Queries what the loader of a command's program would load. About 5 ms.
 ///
 /// # Errors
 ///
-/// When the program cannot be found, or nothing can be started.
+/// If the program can't be found, or nothing can be started.
 pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, MeasureError> {
     let program = command.resolve()?;
     let Some(known) = known_of(&program) else {
@@ -102,7 +105,7 @@ pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, Meas
     Ok(Loads::Libraries { libraries, said })
 }
 
-/// The directories that are linked into a program; `None` if it is no ELF file.
+/// Returns the directories linked into a program; `None` if it is not an ELF file.
 pub fn search_paths(program: &Path) -> Option<SearchPaths> {
     known_of(program).map(|known| known.search)
 }
@@ -116,8 +119,8 @@ fn known_of(program: &Path) -> Option<elf::Known> {
     })
 }
 
-/// The libraries in what the loader printed. Lines are `name => path (0x…)`, `name => not found`, or `path (0x…)` of what was
-/// asked for by its path; what the kernel itself provides has no path.
+/// Parses the loader's output. Lines are `name => path (0x…)`, `name => not found`, or `path (0x…)`
+/// for libraries requested by path; those provided by the kernel have no path.
 fn parsed(output: &str) -> Vec<Library> {
     let mut libraries: Vec<Library> = Vec::new();
     for line in output.lines().map(str::trim) {
@@ -132,7 +135,7 @@ fn parsed(output: &str) -> Vec<Library> {
         };
         let missing = found.trim() == "not found";
         let (name, path) = (without_address(name), without_address(found));
-        // Older ones list the kernel's own with an address alone.
+        // Older versions list the kernel's own with an address only.
         if !missing && !path.contains('/') {
             continue;
         }

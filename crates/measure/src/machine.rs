@@ -1,15 +1,15 @@
-//! The machine as something that can be set up for measuring, and restored: its settings, what may
-//! be done to it, and who else is at work on it.
+//! The machine's settings, which can be changed for measuring and restored; what may be done to it,
+//! and which other processes measure on it.
 //!
-//! Whoever changes a setting goes this way, so that no end of a process, not even `kill -9`, leaves
-//! a machine changed for good: [`Machine::plan`] says what has to be written; [`Journal::record`]
-//! writes that down safely; only then [`Machine::apply`] does it. Afterwards comes
-//! [`Machine::restore`], and [`Journal::clear`]. Who starts next asks [`Journal::left_behind`] for
-//! what somebody before had no time to restored, and [`Journal::held_by_others`] for what somebody
-//! else holds at this moment; one at a time, for which there is [`Journal::turn`].
+//! Settings are changed in these steps, so that no end of a process, not even `kill -9`, leaves a
+//! machine changed for good: [`Machine::plan`] returns what has to be written; [`Journal::record`]
+//! stores that durably; only then [`Machine::apply`] makes the changes. Afterwards come
+//! [`Machine::restore`] and [`Journal::clear`]. The next process queries [`Journal::left_behind`]
+//! for what an earlier one had no time to restore, and [`Journal::held_by_others`] for what another
+//! one holds at the moment; [`Journal::turn`] serialises this.
 //!
-//! Nothing here decides what a setting should be: what disturbs a measurement is the analysis's to
-//! say, from the facts of [`crate::environment`].
+//! Nothing here decides what a setting should be: the analysis decides what disturbs a measurement,
+//! from the facts of [`crate::environment`].
 
 #[cfg(target_os = "linux")]
 mod journal;

@@ -1,10 +1,10 @@
-//! A process that has a command's libraries and application loaded, and is forked for every run of it: its start, what it is told and asked,
-//! and its end (docs/reference/preloading.md). How a language's interpreter is made to wait is not known here: that is in the variables of the
-//! command.
+//! A process that has a command's libraries and application loaded, and is forked for every run:
+//! its start, messages and queries, and its end (docs/reference/preloading.md). How a language's
+//! interpreter is made to wait is not known here: that is in the variables of the command.
 //!
-//! It ends with whoever started it, however that comes about: a guard kills its group, and a descriptor that comes to its end tells it to
-//! end by itself, with its stages and runs. Whether it answers is never relied upon: every question has a limit, and what can't be had is a
-//! reason to run the command cold.
+//! It ends with the process that started it, however that ends: a guard kills its group, and the
+//! end of a descriptor tells it to end by itself, with its stages and runs. Its responses are never
+//! relied upon: every query has a time limit, and if a run can't be had, the command is run cold.
 
 mod captured;
 mod client;
@@ -31,50 +31,52 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A question that is answered at once takes no longer.
+/// Time limit for queries that are answered immediately.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
-/// So long a process may take to end by itself.
+/// Time limit for a process to end by itself.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
-/// One that can't be asked yet is taken to be stuck when it loads for so long, or for so many times what it took at the longest, but for this at least.
+/// A process that can't be queried yet is considered stuck after this loading time if it was never
+/// ready, otherwise after [`STUCK_TIMES`] times its longest loading time, but at least
+/// [`STUCK_LEAST`].
 const STUCK_AFTER: Duration = Duration::from_secs(20);
 const STUCK_TIMES: u32 = 3;
 const STUCK_LEAST: Duration = Duration::from_secs(2);
-/// So much of what it printed is told, from its end.
+/// Number of bytes quoted from the end of its output.
 const TAIL: u64 = 600;
-/// The file of what it prints, beside its socket.
+/// Name of the file with its output, next to its socket.
 const LOG: &str = "log";
 const SOCKET: &str = "socket";
 
-/// Why a run can't be had of a preloaded process.
+/// Why a run of a preloaded process is unavailable.
 #[derive(Debug, thiserror::Error)]
 pub enum PreloadedError {
-    /// The program is not there.
+    /// The program does not exist.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// It can't be started, or spoken with.
+    /// It can't be started, or communication failed.
     #[error("the preloaded process can't be had: {0}")]
     System(#[from] io::Error),
-    /// Nobody is at its socket: it begins anew, or has ended.
+    /// Nobody listens on its socket: it is restarting, or has ended.
     #[error("the preloaded process is not there")]
     Absent,
     /// It ended by itself.
     #[error("the preloaded process {0}")]
     Ended(String),
-    /// It says that it can't.
+    /// It refused.
     #[error("{0}")]
     Refused(String),
     /// It did not answer in time.
     #[error("the preloaded process was not ready within {}", seconds(*.0))]
     Silent(Duration),
-    /// It went while the run was going on, and the run with it.
+    /// It ended during the run, which is lost.
     #[error("the preloaded process died during the run")]
     Lost,
-    /// Whoever waits gave it up.
+    /// The waiting caller gave up.
     #[error("it was given up")]
     Stopped,
 }
 
-/// A span as people write it.
+/// Formats a time span for people.
 fn seconds(span: Duration) -> String {
     match span.subsec_millis() {
         0 => format!("{} s", span.as_secs()),
@@ -82,27 +84,27 @@ fn seconds(span: Duration) -> String {
     }
 }
 
-/// What is started.
+/// How to start the process.
 #[derive(Clone, Debug)]
 pub struct Recipe {
-    /// The command, with the variables by which its interpreter is made to wait.
+    /// The command, with the variables that make its interpreter wait.
     pub command: Command,
-    /// A private directory, for the socket and the log.
+    /// A private directory for the socket and the log.
     pub directory: PathBuf,
     /// The top of the project.
     pub root: PathBuf,
-    /// Where the process writes down what its runs loaded.
+    /// Where the process records what its runs loaded.
     pub seen: Option<PathBuf>,
 }
 
-/// How far it is.
+/// Its progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It loads, for so long.
+    /// Loading, for this long.
     Loading(Duration),
-    /// It can be asked.
+    /// It can be queried.
     Ready,
-    /// It has ended: how, and what it said.
+    /// It has ended, with this status and output.
     Ended(String),
 }
 
@@ -114,26 +116,27 @@ pub struct Preloaded {
     /// Its end tells the process that we are gone.
     life: Option<OwnedFd>,
     guard: Launcher,
-    /// Since when it loads, or loads anew.
+    /// Start of the current loading or reloading.
     since: Instant,
-    /// Whether it was seen to have loaded all since then.
+    /// True if it is known to have finished loading since then.
     is_loaded: bool,
-    /// The longest that it took from its start until it could be asked.
+    /// Longest time from a start until it could be queried.
     longest: Duration,
-    /// What changed before it could be told.
+    /// Changes that could not be reported to it yet.
     untold: BTreeSet<PathBuf>,
-    /// The files that it has loaded, as they were then.
+    /// The files that it has loaded, with their metadata at that time.
     loaded: BTreeMap<PathBuf, Option<Stamp>>,
 }
 
-/// By what a file is seen to be another one.
+/// Metadata that shows that a file has changed.
 type Stamp = (u64, u64, i64, i64);
 
 impl Preloaded {
     /// Starts it; it loads in the background.
     ///
     /// # Errors
-    /// When it can't be started.
+    ///
+    /// If it can't be started.
     pub fn start(recipe: Recipe) -> Result<Self, PreloadedError> {
         let (child, life, guard) = started(&recipe)?;
         let (untold, loaded) = Default::default();
@@ -142,10 +145,11 @@ impl Preloaded {
         Ok(Self { recipe, child, ended, life, guard, since, is_loaded, longest, untold, loaded })
     }
 
-    /// Ends it, and starts it again: whatever changed is loaded then.
+    /// Ends it, and starts it again, which loads all changes.
     ///
     /// # Errors
-    /// As [`Preloaded::start`] has them; it is gone then.
+    ///
+    /// As for [`Preloaded::start`]; it is gone then.
     pub fn restart(&mut self) -> Result<(), PreloadedError> {
         self.end();
         let (child, life, guard) = started(&self.recipe)?;
@@ -156,22 +160,22 @@ impl Preloaded {
         Ok(())
     }
 
-    /// Whoever asks it.
+    /// Returns a client for it.
     pub fn client(&self) -> Client {
         Client::of(self.recipe.directory.join(SOCKET))
     }
 
-    /// Its number.
+    /// Returns its process ID.
     pub fn process_id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How far it is.
+    /// Returns its progress.
     pub fn standing(&mut self) -> Standing {
         if self.ended.is_none()
             && let Ok(Some((_, status))) = waitpid(Some(self.pid()), WaitOptions::NOHANG)
         {
-            // Its number may be given anew from here on; what it left in its group was its own.
+            // From here on its number may be reused; the processes left in its group were its own.
             self.kill_group();
             self.guard.page().set_group(0);
             let how = Outcome::of_status(status.as_raw());
@@ -186,34 +190,36 @@ impl Preloaded {
         }
     }
 
-    /// So long ago it began to load what it loads, or has loaded, last.
+    /// Returns the time since its last loading or reloading began.
     pub fn loads_since(&self) -> Duration {
         self.since.elapsed()
     }
 
-    /// Whether it has loaded all since then, so that a run would begin at once.
+    /// Returns true if it has finished loading, so that a run would begin immediately.
     pub fn is_loaded(&mut self) -> bool {
         if !self.is_loaded {
-            // A run waits for the answer.
+            // A run is waiting for the answer.
             self.ask(false);
         }
         self.is_loaded
     }
 
-    /// Whether it had loaded a file when it was asked last.
+    /// Returns true if it had loaded a file at the last query.
     pub fn has_loaded(&self, path: &Path) -> bool {
         self.loaded.contains_key(path)
     }
 
-    /// Tells it which files have changed, as soon as it can be told. It loads what that makes necessary in the background.
+    /// Reports changed files to it, as soon as possible. It reloads what is necessary in the
+    /// background.
     ///
     /// # Errors
-    /// When it does not answer, or is gone.
+    ///
+    /// If it does not answer, or is gone.
     pub fn tell(
         &mut self,
         changed: impl IntoIterator<Item = PathBuf>,
     ) -> Result<(), PreloadedError> {
-        // What it writes itself is none of the project's, wherever it lies.
+        // Files that it writes itself are not part of the project, wherever they are.
         let own = [Some(self.recipe.directory.as_path()), self.recipe.seen.as_deref()];
         let is_own = |path: &PathBuf| own.iter().flatten().any(|own| path.starts_with(own));
         self.untold.extend(changed.into_iter().filter(|path| !is_own(path)));
@@ -222,14 +228,14 @@ impl Preloaded {
         }
         match self.standing() {
             Standing::Ready => {}
-            // It may be stuck in what has been mended by now.
+            // It may be stuck in code that has been fixed by now.
             Standing::Loading(since) if since > self.stuck_after() => return self.restart(),
             _ => return Ok(()),
         }
         let paths: Vec<&Path> = self.untold.iter().map(PathBuf::as_path).collect();
         let stage = match self.client().changed(&paths, ANSWERS_WITHIN) {
             Ok(stage) => stage,
-            // Questions are answered at any time; it is stuck, or is beginning anew.
+            // Queries are always answered; it is stuck, or is restarting.
             Err(PreloadedError::Silent(_)) => return self.restart(),
             Err(PreloadedError::Absent) => return Ok(()),
             Err(error) => return Err(error),
@@ -245,7 +251,7 @@ impl Preloaded {
         Ok(())
     }
 
-    /// Whoever loads for longer is not expected to come to an end.
+    /// Returns the loading time after which it is not expected to finish.
     fn stuck_after(&self) -> Duration {
         match self.longest.is_zero() {
             true => STUCK_AFTER,
@@ -253,18 +259,19 @@ impl Preloaded {
         }
     }
 
-    /// Looks at the files that it had loaded when it was asked last, and tells it of those that have changed: nothing is missed so, whoever
-    /// watches files.
+    /// Checks the files that it had loaded at the last query, and reports those that have changed:
+    /// this way nothing is missed, independent of file watching.
     ///
     /// # Errors
-    /// As [`Preloaded::tell`] has them.
+    ///
+    /// As for [`Preloaded::tell`].
     pub fn check(&mut self) -> Result<(), PreloadedError> {
         let other = self.loaded.iter().filter(|(path, known)| stamp(path) != **known);
         let changed: Vec<PathBuf> = other.map(|(path, _)| path.clone()).collect();
         self.tell(changed)
     }
 
-    /// Asks how it stands, and notes what it has loaded; `None` as long as it can't be asked.
+    /// Queries its state, and records what it has loaded; `None` while it can't be queried.
     pub fn look(&mut self) -> Option<State> {
         self.ask(true)
     }
@@ -286,7 +293,7 @@ impl Preloaded {
         Some(state)
     }
 
-    /// The end of what it printed, on one line.
+    /// Returns the end of its output, on one line.
     fn said(&self) -> String {
         let file = File::open(self.recipe.directory.join(LOG));
         let said = file.and_then(|mut file| {
@@ -307,14 +314,14 @@ impl Preloaded {
     }
 
     fn kill_group(&self) {
-        // That nobody is left is no harm.
+        // It is harmless if none is left.
         let _gone = kill_process_group(self.pid(), Signal::KILL);
     }
 
-    /// Ends it, with all its stages and runs: asked to, then made to.
+    /// Ends it, with all its stages and runs: on request, then by force.
     fn end(&mut self) {
         if self.ended.is_none() && !matches!(self.standing(), Standing::Ended(_)) {
-            // One that can't be asked sees the end of its descriptor, or is killed.
+            // If it can't be queried, it detects the end of its descriptor, or is killed.
             let _unasked = self.client().stop();
             self.life = None;
             let began = Instant::now();
@@ -377,13 +384,15 @@ fn started(recipe: &Recipe) -> Result<(Child, OwnedFd, Launcher), PreloadedError
 /// Starts a program that outlives this process and its terminal.
 ///
 /// # Errors
-/// What the system says.
+///
+/// The system's error.
 pub fn in_the_background(mut command: std::process::Command) -> io::Result<Child> {
     child::lead_a_session(&mut command);
     command.spawn()
 }
 
-/// Becomes a command, with our own input, output and environment. Comes back only if that can't be done.
+/// Replaces this process by a command, with our input, output and environment. Returns only on
+/// failure.
 pub fn become_program(command: &Command) -> ForegroundError {
     let program = command.argv[0].to_string_lossy().into_owned();
     match command.resolve() {

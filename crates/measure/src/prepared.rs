@@ -1,7 +1,8 @@
-//! A command made ready to be run: its program found, its environment fixed, and for the launcher all in bytes.
+//! A command prepared for running: its program located, its environment fixed, and everything
+//! encoded for the launcher.
 //!
-//! And the way back: what the launcher could not do with it becomes an error that speaks of the
-//! command. Nothing is run here.
+//! Also the reverse: failures of the launcher are converted to errors about the command. Nothing is
+//! run here.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,28 +20,28 @@ use crate::room::renew;
 use crate::runner::LastWords;
 use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
 
-/// The name of the variable that pads a run's environment.
+/// Name of the variable that pads a run's environment.
 pub(crate) const PADDING: &str = "ASSAY_PAD";
-/// The name of the variable that tells a command where its samples go.
+/// Name of the variable that tells a command where to write its samples.
 const SAMPLES: &str = "ASSAY_SAMPLES";
 
-/// What the runner keeps of a subject: enough to teach it to a new launcher.
+/// The runner's record of a subject: enough to register it with a new launcher.
 pub(crate) struct Prepared {
-    /// What the launcher is sent.
+    /// Data sent to the launcher.
     pub(crate) payload: Vec<u8>,
-    /// The program as it was written.
+    /// The program as written.
     pub(crate) program: String,
-    /// Its file.
+    /// Path of the program.
     pub(crate) path: PathBuf,
     pub(crate) argv: Vec<OsString>,
     /// `NAME=value`, without the padding.
     pub(crate) environment: Vec<OsString>,
     pub(crate) control: Control,
-    /// Empty: the directory that `assay` was started in.
+    /// Empty for the directory in which `assay` was started.
     pub(crate) directory: PathBuf,
-    /// Empty: nothing to read.
+    /// Empty for no input.
     pub(crate) input: PathBuf,
-    /// Where standard output goes.
+    /// Destination of standard output.
     pub(crate) mode: OutputMode,
     /// Empty unless `mode` is `File`.
     pub(crate) output: PathBuf,
@@ -52,7 +53,7 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Finds the program and fixes the environment as it is now.
+    /// Locates the program and fixes the environment at its current state.
     pub(crate) fn new(command: &Command, sample_file: PathBuf) -> Result<Self, MeasureError> {
         let path = command.resolve()?;
         let program = program_of(command);
@@ -106,7 +107,7 @@ impl Prepared {
         })
     }
 
-    /// What is to be had of its next run, with the file for its samples made anew.
+    /// Returns what to capture of its next run, with a new file for its samples.
     pub(crate) fn wanted(&self, last_words: LastWords) -> Result<Wanted, MeasureError> {
         let samples = match self.samples {
             Channel::None => Samples::Nowhere,
@@ -130,7 +131,7 @@ impl Prepared {
         })
     }
 
-    /// The error for what the launcher could not do.
+    /// Returns the error for a failed step of the launcher.
     pub(crate) fn failed(&self, step: Step, error: i32) -> MeasureError {
         let source = io::Error::from_raw_os_error(error);
         let program = self.program.clone();
@@ -165,8 +166,8 @@ pub(crate) fn program_of(command: &Command) -> String {
     command.argv.first().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// `assay`'s own environment with the command's variables put over it, in a stable order, and
-/// where its samples go.
+/// Returns `assay`'s own environment overridden by the command's variables, in a stable order, with
+/// the destination of its samples.
 fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
     let ours = |name: &std::ffi::OsStr| name == PADDING || name == SAMPLES;
     let replaced = |name: &std::ffi::OsStr| {
@@ -183,7 +184,7 @@ fn environment_of(command: &Command, sample_file: &Path) -> Vec<OsString> {
         .map(|(name, value)| join(&name, &value))
         .collect();
     for (i, (name, value)) in command.env.iter().enumerate() {
-        // The last one of a name wins, and it alone is passed.
+        // Of several variables with one name, only the last is passed.
         if !ours(name.as_ref()) && !command.env[i + 1..].iter().any(|(later, _)| later == name) {
             variables.push(join(name.as_ref(), value.as_ref()));
         }

@@ -1,8 +1,9 @@
-//! Finds the program of a command, once and before anything is timed, and says well what is wrong
-//! when it cannot be found or cannot be run.
+//! Locates the program of a command, once and before anything is timed, with a clear error if it
+//! can't be found or run.
 //!
-//! The search is the shell's: a name with a slash is a path from the command's directory, any
-//! other is looked up in the `PATH` that the command will see. It only reads the file system.
+//! The search is that of a shell: a name with a slash is a path relative to the command's
+//! directory, any other is looked up in the `PATH` that the command will see. This module only
+//! reads the file system.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -16,26 +17,26 @@ use thiserror::Error;
 
 use crate::command::Command;
 
-/// Words that only a shell knows, though they look like programs.
+/// Words that only a shell knows, although they look like programs.
 const SHELL_WORDS: [&str; 16] = [
     ".", "alias", "cd", "eval", "exec", "export", "for", "if", "set", "shopt", "source", "type",
     "ulimit", "umask", "unset", "while",
 ];
 
-/// More names than this are not looked at when a similar one is sought.
+/// Maximum number of names examined in the search for a similar one.
 const NAMES_SEARCHED: usize = 20_000;
 
-/// Why a program cannot be run.
+/// Reasons why a program can't be run.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ResolveError {
-    /// Nothing of that name.
+    /// There is no such program.
     #[error("cannot find the program `{program}` {place}{hint}")]
     NotFound {
-        /// The program as it was written.
+        /// The program as written.
         program: String,
         /// Where it was sought: "in PATH" or "in DIRECTORY".
         place: String,
-        /// What to try, on a line of its own; may be empty.
+        /// Advice on a separate line; may be empty.
         hint: String,
     },
     /// The program is a directory.
@@ -44,7 +45,7 @@ pub enum ResolveError {
         /// The path found.
         path: PathBuf,
     },
-    /// The file is there but may not be executed.
+    /// The file exists but is not executable.
     #[error(
         "`{}` is not executable.\nIf it is a program: chmod +x '{}'; if it is a script, name its \
          interpreter before it.",
@@ -54,7 +55,7 @@ pub enum ResolveError {
         /// The path found.
         path: PathBuf,
     },
-    /// The file is a script whose first line names an interpreter that is not there.
+    /// The file is a script whose first line names a missing interpreter.
     #[error(
         "the first line of `{}` names the interpreter `{interpreter}`, which is not there: install \
          it or correct the line",
@@ -63,10 +64,10 @@ pub enum ResolveError {
     NoInterpreter {
         /// The script.
         path: PathBuf,
-        /// What its first line names.
+        /// The interpreter named in its first line.
         interpreter: String,
     },
-    /// The kernel does not know the format of the file.
+    /// The kernel does not recognise the format of the file.
     #[error(
         "`{}` is neither a program of this machine nor a script with `#!` in its first line: add \
          that line, or run it with --shell sh",
@@ -76,23 +77,23 @@ pub enum ResolveError {
         /// The path found.
         path: PathBuf,
     },
-    /// The directory to run in is not there.
+    /// The working directory does not exist.
     #[error("cannot run in `{}`: {reason}", path.display())]
     NoSuchCwd {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
 }
 
 impl Command {
-    /// The absolute path of the program.
+    /// Returns the absolute path of the program.
     ///
     /// # Errors
     ///
-    /// Every [`ResolveError`]; a name that is not found comes with the nearest names that are.
-    /// Whether the kernel will take the file is known only when it is run.
+    /// Every [`ResolveError`]; the error for a missing name includes the most similar existing
+    /// ones. Whether the kernel accepts the file is known only when it is run.
     pub fn resolve(&self) -> Result<PathBuf, ResolveError> {
         let directory = self.directory()?;
         let program = self.argv.first().map(OsString::as_os_str).unwrap_or_default();
@@ -127,7 +128,7 @@ impl Command {
         }
     }
 
-    /// The directory that the command runs in, absolute.
+    /// Returns the absolute working directory of the command.
     fn directory(&self) -> Result<PathBuf, ResolveError> {
         let asked = self.cwd.clone().unwrap_or_default();
         let refuse = |reason: String| ResolveError::NoSuchCwd { path: asked.clone(), reason };
@@ -142,14 +143,15 @@ impl Command {
         Ok(directory)
     }
 
-    /// A variable as the command will see it.
+    /// Returns a variable as the command will see it.
     pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         let own = self.env.iter().rev().find(|(n, _)| n == name);
         own.map(|(_, value)| OsString::from(value)).or_else(|| env::var_os(name))
     }
 }
 
-/// Says why the kernel refused a file that `resolve` had found; `None`: nothing special about it.
+/// Explains why the kernel refused a file that `resolve` had found; `None` if there is no special
+/// reason.
 pub(crate) fn explain_refusal(path: &Path, error: rustix::io::Errno) -> Option<ResolveError> {
     use rustix::io::Errno;
     let path_buf = path.to_owned();
@@ -162,12 +164,12 @@ pub(crate) fn explain_refusal(path: &Path, error: rustix::io::Errno) -> Option<R
     }
 }
 
-/// The interpreter that the first line of a script names.
+/// Returns the interpreter named in the first line of a script.
 fn interpreter_of(path: &Path) -> Option<String> {
     let mut start = Vec::new();
     File::open(path).ok()?.take(256).read_to_end(&mut start).ok()?;
     let line = start.strip_prefix(b"#!")?.split(|&b| b == b'\n').next()?;
-    // A script saved on Windows names "/bin/sh\r": say it so that it can be seen.
+    // A script saved on Windows names "/bin/sh\r": make that visible.
     let line = String::from_utf8_lossy(line).replace('\r', "\\r");
     line.split_whitespace().next().map(str::to_owned)
 }
@@ -218,7 +220,7 @@ fn hint(names: &[String]) -> String {
     }
 }
 
-/// The names of the executable files in a directory; none if it cannot be read.
+/// Returns the names of the non-directory files in a directory; empty if it can't be read.
 fn names_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
@@ -228,7 +230,8 @@ fn names_in(directory: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Up to three names that differ least from the wanted one, and by little: who mistypes two letters seldom mistypes the first.
+/// Returns up to three names that differ least, and little, from the wanted one: with two typing
+/// errors, the first letter is rarely wrong.
 fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
     let limit = (wanted.chars().count() / 3).clamp(1, 3);
     let mut found: Vec<(usize, String)> = names
@@ -244,8 +247,8 @@ fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
     found.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// How many letters must be put in, taken out, changed or swapped with their neighbour (Damerau's
-/// distance in its restricted form) to make one word the other. O(n m).
+/// Returns the number of letters to insert, delete, change or swap with their neighbour (restricted
+/// Damerau-Levenshtein distance) to turn one word into the other. O(n m).
 fn edit_distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before: Vec<usize> = vec![0; b.len() + 1];
@@ -292,7 +295,8 @@ mod tests {
         let search = format!("/nowhere:{}", d.path().display());
         assert_eq!(command("tool", Path::new("/"), &search).resolve(), Ok(tool.clone()));
         assert!(command("tool", Path::new("/"), "/nowhere").resolve().is_err());
-        // A relative entry of PATH, and a path with a slash, count from the command's directory.
+        // A relative entry of PATH, and a path with a slash, are relative to the command's
+        // directory.
         let up = d.path().parent().unwrap();
         let name = d.path().file_name().unwrap().to_str().unwrap();
         assert_eq!(command("tool", up, name).resolve(), Ok(tool.clone()));

@@ -1,11 +1,14 @@
-//! Revisions of a git repository, each built once in a working tree of its own, apart from the user's.
+//! Revisions of a git repository, each built once in its own working tree, separate from the
+//! user's.
 //!
-//! The trees are repositories of their own, which borrow the objects of the user's and are not known to it (git-worktree(1) would
-//! register them there for good), in a cache directory: one for each commit and each way of building it. A
-//! tree counts as built when the file beside it says so, which is written last; whatever ended before that is built anew from
-//! the start. The ten that were used last are kept. Whoever uses a tree holds a lock on it (flock(2)), so that two `assay` at
-//! once build nothing twice and take nothing away from each other. The user's own tree is never changed, but for what the build
-//! line itself does in it when that tree is what is asked for. Nothing is measured here.
+//! The trees are independent repositories that borrow the objects of the user's repository without
+//! being registered there (git-worktree(1) would register them permanently). They are in a cache
+//! directory, one for each commit and way of building it. A tree counts as built if the marker file
+//! next to it, which is written last, says so; an interrupted build is restarted from the
+//! beginning. The ten most recently used trees are kept. Users of a tree hold a lock on it
+//! (flock(2)), so that two `assay` processes neither build anything twice nor remove each other's
+//! trees. The user's own tree is never changed, except by the build line itself if that tree is
+//! requested. Nothing is measured here.
 
 mod error;
 mod links;
@@ -30,62 +33,64 @@ pub use links::{Linker, Links, SEED};
 use place::{Place, digest, locked};
 use subprocesses::{GitOutput, Subprocesses};
 
-/// Trees that are kept of one repository.
+/// Number of trees kept per repository.
 const KEEP: usize = 10;
-/// How often somebody else's lock is looked at.
+/// Interval for checking another process's lock.
 const LOOK: Duration = Duration::from_millis(100);
-/// What names the working tree as it stands, in the place of a revision.
+/// Name of the current working tree in place of a revision.
 const WORKING_TREE: &str = ".";
 
-/// A commit, or the working tree as it stands.
+/// A commit, or the current working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// As it was written.
+    /// The name as written.
     pub written: String,
-    /// The full name of the commit; of the working tree, the one that it is based on. `None` for a working tree before the
-    /// first commit.
+    /// Full hash of the commit; for the working tree, of the one that it is based on. `None` for a
+    /// working tree before the first commit.
     pub commit: Option<String>,
-    /// Whether it is the working tree itself.
+    /// True if it is the working tree itself.
     pub is_working_tree: bool,
 }
 
-/// A revision that is built. While this lives, nobody takes its tree away.
+/// A revision that has been built. Its tree is not removed while this exists.
 #[derive(Debug)]
 pub struct Built {
-    /// The top of its working tree.
+    /// Top of its working tree.
     pub directory: PathBuf,
-    /// What the build line said.
+    /// Output of the build line.
     pub log: PathBuf,
     _held: Option<File>,
 }
 
-/// What is going on while a revision is made ready.
+/// Progress of preparing a revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage<'a> {
-    /// Another `assay` is building it, and is waited for.
+    /// Waiting for another `assay` that is building it.
     Waiting,
-    /// It is being built; what the build says goes into this file.
+    /// Building; the output goes to this file.
     Building(&'a Path),
-    /// It was built before.
+    /// Built earlier.
     Kept,
 }
 
-/// A repository, and the place for its built revisions.
+/// A repository, and the place of its built revisions.
 pub struct Repository {
     subprocesses: Subprocesses,
     top: PathBuf,
-    /// The directory of git that all trees linked to it share.
+    /// The git directory shared by all linked worktrees.
     common: PathBuf,
     home: PathBuf,
 }
 
 impl Repository {
-    /// The repository that a directory is in. Trees are kept below `cache`, in a directory of the repository's own. Call
-    /// [`interrupt::install`] before, so that an interrupt ends a build and not this process.
+    /// Opens the repository that contains a directory. Trees are kept below `cache`, in a
+    /// subdirectory for this repository. Call [`interrupt::install`] before, so that an interrupt
+    /// ends a build and not this process.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`], [`RevisionError::Measure`].
+    /// [`RevisionError::NoGit`], [`RevisionError::NoRepository`], [`RevisionError::Cache`],
+    /// [`RevisionError::Measure`].
     pub fn around(directory: &Path, cache: &Path) -> Result<Self, RevisionError> {
         let mut subprocesses = Subprocesses::start()?;
         let top = subprocesses.git_of_user(directory, ["rev-parse", "--show-toplevel"])?;
@@ -95,7 +100,7 @@ impl Repository {
         }
         let common = subprocesses.git_of_user(directory, ["rev-parse", "--git-common-dir"])?;
         let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
-        // It is reported relative to the directory it was asked in. Trees that are linked have it in common.
+        // It is relative to the directory of the query. Linked worktrees share it.
         let common = directory.join(path_in(&common));
         let common = common.canonicalize().map_err(failed(common.clone()))?;
         let cache = std::path::absolute(cache).map_err(failed(cache.to_owned()))?;
@@ -104,20 +109,22 @@ impl Repository {
         Ok(Self { subprocesses, top: path_in(&top), common, home })
     }
 
-    /// The top of the user's working tree.
+    /// Returns the top of the user's working tree.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// The revision of that name: whatever git takes for one, or `.` for the working tree as it stands.
+    /// Returns the revision of that name: any revision syntax of git, or `.` for the current
+    /// working tree.
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Unknown`] with git's words, [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    /// [`RevisionError::Unknown`] with git's message, [`RevisionError::Interrupted`],
+    /// [`RevisionError::Measure`].
     pub fn revision(&mut self, written: &str) -> Result<Revision, RevisionError> {
         let is_working_tree = written == WORKING_TREE;
         let name = if is_working_tree { "HEAD" } else { written };
-        // What begins with a dash would be an option of git.
+        // A name that begins with a dash would be taken as an option.
         let asked = if name.starts_with('-') { format!("refs/heads/{name}") } else { name.into() };
         let asked = word_of(&format!("{asked}^{{commit}}"));
         let found = self.git(["rev-parse".into(), "--verify".into(), asked])?;
@@ -129,7 +136,8 @@ impl Repository {
         Ok(Revision { written: written.to_owned(), commit, is_working_tree })
     }
 
-    /// Whether tracked files of the user's working tree differ from its commit; with `untracked`, or new ones are there.
+    /// Returns true if tracked files of the user's working tree differ from its commit or, with
+    /// `untracked`, if there are new ones.
     ///
     /// # Errors
     ///
@@ -142,14 +150,16 @@ impl Repository {
         Ok(!found.output.is_empty())
     }
 
-    /// Makes a revision ready: its tree, its submodules, and the build line run in it by `/bin/sh`. What was built before by the
-    /// same line, under the same variables of compilers, is only handed out; the working tree is built at every call. With `links` a
-    /// commit is linked so often, the build line run for each with variables of its own ([`Links`]); objects are kept between them if
-    /// the build line keeps them.
+    /// Prepares a revision: its tree, its submodules, and the build line run in it by `/bin/sh`. A
+    /// tree built earlier by the same line, with the same compiler variables, is reused; the
+    /// working tree is built at every call. With `links`, a commit is linked several times, running
+    /// the build line with different variables for each ([`Links`]); objects are kept between them
+    /// if the build line keeps them.
     ///
     /// # Errors
     ///
-    /// Every [`RevisionError`] but those about names. The build is ended, with all of its processes, on the first interrupt.
+    /// Every [`RevisionError`] except those about names. The first interrupt ends the build with
+    /// all of its processes.
     pub fn ready(
         &mut self,
         revision: &Revision,
@@ -172,7 +182,8 @@ impl Repository {
         loop {
             let held = self.take(&place.lock, FlockOperation::NonBlockingLockShared, telling)?;
             if place.is_built() {
-                // When it was used last; that it cannot be noted costs no more than a place in the order.
+                // Time of last use; if it can't be recorded, only its position in the order is
+                // affected.
                 let _unknown = held.set_modified(SystemTime::now());
                 if !anew {
                     telling(Stage::Kept);
@@ -185,7 +196,7 @@ impl Repository {
             if !place.is_built() {
                 telling(Stage::Building(&place.log));
                 let built = self.build_in(revision, commit, &place, line, links);
-                // Trees that did not build take room as well. Who wants to stop does not wait for it.
+                // Failed builds also take space. Do not delay an interrupt.
                 if interrupt::count() == 0 {
                     self.prune();
                 }
@@ -199,7 +210,8 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`RevisionError::Run`], [`RevisionError::Interrupted`], [`RevisionError::Cache`], [`RevisionError::Measure`].
+    /// [`RevisionError::Run`], [`RevisionError::Interrupted`], [`RevisionError::Cache`],
+    /// [`RevisionError::Measure`].
     pub fn run_in(
         &mut self,
         built: &Built,
@@ -208,11 +220,11 @@ impl Repository {
         self.run_at(&built.directory, words)
     }
 
-    /// The same in the user's own tree.
+    /// Like [`run_in`](Self::run_in), in the user's own tree.
     ///
     /// # Errors
     ///
-    /// As [`run_in`](Self::run_in) has them.
+    /// As for [`run_in`](Self::run_in).
     pub fn run_here(
         &mut self,
         words: impl IntoIterator<Item = OsString>,
@@ -232,7 +244,7 @@ impl Repository {
         Err(RevisionError::Run { how, end: subprocesses::end_of(&log), log })
     }
 
-    /// Builds a tree from the start.
+    /// Builds a tree from the beginning.
     fn build_in(
         &mut self,
         revision: &Revision,
@@ -257,8 +269,9 @@ impl Repository {
             .map_err(|source| RevisionError::Cache { path: place.marker.clone(), source })
     }
 
-    /// Makes a repository that borrows the user's objects, with its tags (builds ask git-describe(1)) and the address that those of
-    /// submodules are relative to, and checks the commit out.
+    /// Creates a repository that borrows the user's objects, with its tags (builds run
+    /// git-describe(1)) and the address to which those of submodules are relative, and checks the
+    /// commit out.
     fn borrow(
         &mut self,
         revision: &Revision,
@@ -296,7 +309,7 @@ impl Repository {
         done(self.subprocesses.git(tree, fetch.chain(tags))?, &what)?;
         let words = ["checkout", "--quiet", "--detach", commit];
         let checked_out = done(self.subprocesses.git(tree, words)?, &what)?;
-        // Of objects that are absent git complains, leaves their files out, and ends with 0.
+        // If objects are missing, git complains, leaves their files out, and exits with 0.
         if done(self.subprocesses.git(tree, ["ls-files", "--deleted"])?, &what)?.output.is_empty() {
             return Ok(());
         }
@@ -310,7 +323,8 @@ impl Repository {
         })
     }
 
-    /// Builds it once for every link, in one tree: what is compiled stays, and the program, which is gone, is linked again.
+    /// Builds it once for every link, in one tree: compiled objects are kept, and the program is
+    /// removed so that it is linked again.
     fn link(
         &mut self,
         revision: &Revision,
@@ -322,14 +336,15 @@ impl Repository {
         let program = place.tree.join(&links.program);
         for number in 1..=links.count {
             if number > 1 {
-                // Where it is not there, nothing is said of it: the build line may make it under another name first.
+                // A missing program is not reported: the build line may create it under another
+                // name first.
                 let _absent = fs::remove_file(&program);
             }
             let variables = links.variables(&self.home, number);
             self.build(revision, &place.tree, line, &variables, &place.log)?;
             let file = place.tree.join(links.file(number));
             match fs::copy(&program, &file) {
-                // That the program is not there is reported by whoever looks for it.
+                // The code that uses the program reports that it is missing.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 copied => {
                     copied.map_err(|source| RevisionError::Cache { path: file, source })?;
@@ -366,7 +381,7 @@ impl Repository {
         self.subprocesses.git_of_user(&top, words)
     }
 
-    /// Takes a lock, waiting for whoever has it.
+    /// Takes a lock, waiting for its holder.
     fn take(
         &self,
         path: &Path,
@@ -391,19 +406,19 @@ impl Repository {
         }
     }
 
-    /// Removes a tree, so that it can be made anew.
+    /// Removes a tree so that it can be rebuilt.
     fn remove(place: &Place) -> Result<(), (PathBuf, io::Error)> {
         let gone = |path: &Path, removed: io::Result<()>| match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
             _ => Ok(()),
         };
-        // First of all: from here on it is not built any more.
+        // First: from here on it no longer counts as built.
         gone(&place.marker, fs::remove_file(&place.marker))?;
         gone(&place.tree, fs::remove_dir_all(&place.tree))
     }
 
-    /// Removes what was not used for longest, beyond those that are kept. What is in use, or cannot be removed, stays: keeping
-    /// too much is no reason to fail.
+    /// Removes the least recently used trees beyond the limit. Trees that are in use or can't be
+    /// removed stay: keeping too many is not an error.
     fn prune(&self) {
         let Ok(entries) = fs::read_dir(&self.home) else { return };
         let used =
@@ -421,7 +436,7 @@ impl Repository {
             let place = Place::at(&path.with_extension(""));
             if Self::remove(&place).is_ok() {
                 let _stays = fs::remove_file(&place.log);
-                // The lock goes last, for what it guards must be gone then.
+                // The lock is removed last, since what it guards must be gone by then.
                 let _stays = fs::remove_file(&place.lock);
             }
         }
@@ -435,7 +450,7 @@ fn done(told: GitOutput, what: &str) -> Result<GitOutput, RevisionError> {
     Err(RevisionError::Git { what: what.to_owned(), said: told.errors })
 }
 
-/// The path that git printed.
+/// Returns the path printed by git.
 fn path_in(told: &GitOutput) -> PathBuf {
     let line = told.output.strip_suffix(b"\n").unwrap_or(&told.output);
     PathBuf::from(OsString::from_vec(line.to_vec()))

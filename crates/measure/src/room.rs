@@ -1,8 +1,10 @@
-//! Private directories for what lives as long as a run: files that commands write for [`crate::Channel::Path`] and the allocation
-//! counter, answers of benchmark programs, recordings of samplers, programs that we bring along.
+//! Private directories for the duration of a run: files that commands write for
+//! [`crate::Channel::Path`] and the allocation counter, results of benchmark programs, recordings
+//! of samplers, and our own programs.
 //!
-//! A room is its owner's alone, whatever the umask, and goes with it. Its owner holds a lock on it: whoever makes the next room removes
-//! those of owners that were killed. What is in the files is not looked at here.
+//! A room is accessible only to its owner, regardless of the umask, and is removed with it. The
+//! owner holds a lock on it, so that the next process that creates a room removes those of killed
+//! owners. The content of the files is not examined here.
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -10,26 +12,28 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What the names of rooms begin with.
+/// Name prefix of rooms.
 pub const PREFIX: &str = "assay-room-";
-/// Where less is free, bytes, the next report has no room.
+/// Minimum free space in bytes; below it, the next report would not fit.
 const FULL: u64 = 64 << 10;
-/// A younger room may have an owner that has not locked it yet.
+/// A newer room may have an owner that has not locked it yet.
 const SETTLED: Duration = Duration::from_secs(60);
 
 /// The directory, removed on drop.
 #[derive(Debug)]
 pub struct Room {
     path: PathBuf,
-    /// Held as long as it is somebody's.
+    /// Held while the room is in use.
     _lock: File,
 }
 
 impl Room {
-    /// Makes one below the user's directory for things of this session, or else below the one for temporary files.
+    /// Creates a room below the user's session directory, or otherwise below the directory for
+    /// temporary files.
     ///
     /// # Errors
-    /// When none can be made, with the directory that could not be written.
+    ///
+    /// If none can be created; the error includes the directory that is not writable.
     pub fn of_session() -> Result<Self, (PathBuf, io::Error)> {
         let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         if let Some(session) = session.filter(|path| path.is_absolute())
@@ -40,30 +44,34 @@ impl Room {
         Self::temporary()
     }
 
-    /// Makes one below the directory for temporary files, from which programs may be run as a rule.
+    /// Creates a room below the directory for temporary files, from which programs can usually be
+    /// run.
     ///
     /// # Errors
-    /// When it can't be made, with the directory that could not be written.
+    ///
+    /// If it can't be created; the error includes the directory that is not writable.
     pub fn temporary() -> Result<Self, (PathBuf, io::Error)> {
         let temporary = std::env::temp_dir();
-        // A name for the commands, which may run in any directory.
+        // An absolute path, since commands may run in any directory.
         let absolute = std::path::absolute(&temporary).unwrap_or_else(|_| temporary.clone());
         Self::below(&absolute).map_err(|error| (temporary, error))
     }
 
-    /// Makes one below a directory that is there.
+    /// Creates a room below an existing directory.
     ///
     /// # Errors
-    /// When it can't be made.
+    ///
+    /// If it can't be created.
     pub fn below(parent: &Path) -> io::Result<Self> {
         remove_abandoned(parent, SETTLED);
-        // The name need not be secret: a directory that is there already is never used.
+        // The name need not be secret: an existing directory is never used.
         for i in 0_u32..1000 {
             let path = parent.join(format!("{PREFIX}{}-{i}", std::process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => {
                     let lock = File::open(&path)?;
-                    // Where a file system knows no locks, nobody can tell that it is abandoned, and it stays.
+                    // On file systems without locks an abandoned room can't be recognised, and
+                    // stays.
                     let _without = lock.try_lock();
                     return Ok(Self { path, _lock: lock });
                 }
@@ -74,25 +82,27 @@ impl Room {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Gives it to another user, for a server that runs as that one; only root can, and still sees into it.
+    /// Gives it to another user, for a server that runs as that user; only root can do that, and
+    /// still has access.
     ///
     /// # Errors
-    /// What the system says.
+    ///
+    /// The system's error.
     pub fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
         std::os::unix::fs::chown(&self.path, Some(user), Some(group))
     }
 
-    /// Whether next to nothing can be written any more where it is: then what programs complain about is not their fault.
+    /// Returns true if almost no space is left: then errors of programs are not their fault.
     pub fn is_full(&self) -> bool {
         is_full(&self.path)
     }
 
-    /// Where it is, absolute.
+    /// Returns its absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of a command.
+    /// Returns the file of a command.
     pub(crate) fn file(&self, command: usize) -> PathBuf {
         self.path.join(command.to_string())
     }
@@ -100,7 +110,8 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // What a command put there goes too. If it cannot be removed, the next room's maker tries again.
+        // Files of commands are removed as well. If that fails, the next process that creates a
+        // room tries again.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -125,7 +136,7 @@ fn remove_abandoned(parent: &Path, settled: Duration) {
         if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
             continue;
         }
-        // Of a symbolic link the metadata are its own: it is no directory.
+        // The metadata of a symbolic link are its own: it is not a directory.
         let is_ours = |found: Metadata| {
             found.is_dir() && (found.uid() == user || user == 0) && is_old(&found)
         };
@@ -138,8 +149,8 @@ fn remove_abandoned(parent: &Path, settled: Duration) {
     }
 }
 
-/// Puts a new, empty file in the place of the one of that name: whoever still holds the old one
-/// writes where nobody reads.
+/// Replaces a file by a new, empty one of the same name: processes that still hold the old one
+/// write to a file that is not read.
 pub(crate) fn renew(path: &Path) -> io::Result<File> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -180,7 +191,7 @@ mod tests {
         fs::create_dir(&others).unwrap();
         let link = parent.path().join(format!("{PREFIX}2-0"));
         std::os::unix::fs::symlink(&others, &link).unwrap();
-        // One that is young may be about to be locked.
+        // A new room may be about to be locked.
         remove_abandoned(parent.path(), SETTLED);
         assert!(abandoned.exists());
         remove_abandoned(parent.path(), Duration::ZERO);

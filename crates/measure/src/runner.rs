@@ -1,9 +1,9 @@
-//! The runner: it hands commands to an engine one at a time and turns its answers into results.
+//! The runner passes commands to an engine, one at a time, and converts its replies to results.
 //!
-//! The engine is the launcher where the system has it, and else, or where that is asked for, the
-//! portable one. The runner sees to it that no process outlives a run, whatever happens to the
-//! launcher or to `assay`, and that nothing of `assay` stirs while a run is timed. How often to run
-//! what, and what the numbers mean, is the caller's.
+//! The engine is the launcher if the system has it; otherwise, or on request, the portable one. The
+//! runner ensures that no process outlives a run, whatever happens to the launcher or to `assay`,
+//! and that `assay` is idle while a run is timed. The caller decides what to run how often, and
+//! what the numbers mean.
 
 mod engine;
 mod portable;
@@ -27,36 +27,38 @@ use crate::wire::Reply;
 pub(crate) use engine::{Engine, Trouble, end_if_asked};
 pub use engine::{RUNNER, RunnerKind};
 
-/// A command that the launcher knows.
+/// A command that is registered with the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SubjectId(u32);
 
-/// How one run is done.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunOptions {
-    /// The length of the value of `ASSAY_PAD` in the run's environment, 0 to 4095; more counts as
-    /// 4095. It moves the stack, whose place can change the speed of a program: draw it anew for
-    /// every run.
+    /// The length of the value of `ASSAY_PAD` in the run's environment, 0 to 4095; larger values
+    /// are clamped. It shifts the stack, whose position can change the speed of a program: draw it
+    /// anew for every run.
     pub pad: u16,
-    /// After so long the run is asked to end (SIGTERM), and a second later made to.
+    /// Time after which the run is asked to end (SIGTERM); a second later it is killed.
     pub timeout: Option<Duration>,
-    /// Whether the last 4 KiB of standard error are kept, and how.
+    /// Whether and how the last 4 KiB of standard error are kept.
     pub last_words: LastWords,
-    /// End what the command leaves behind even where that went into a session of its own, as daemons do, and count what it computed. Else only what
-    /// stayed in its group is ended: hooks may start servers.
+    /// If true, everything that the command leaves behind is ended and its processor time counted,
+    /// even in a separate session, as with daemons. Otherwise only processes in its group are
+    /// ended, since hooks may start servers.
     pub end_strays: bool,
 }
 
-/// What reads a command's standard output from a place on, as far as it is kept and there is any.
+/// Returns a command's captured standard output from an offset, if it is captured.
 pub type OutputSoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
-/// Somebody who looks at a run from outside while it goes on, and may end it.
+/// An observer of a running command, who may end it.
 pub struct Watching<'a> {
-    /// How often. Looking takes processor time that the run may want.
+    /// Interval between checks. Checking takes processor time that the run may need.
     pub every: Duration,
-    /// Looking at once when one of these has something to be read, too: what they have is to be taken then.
+    /// A check is also done when one of these becomes readable; it must then read them.
     pub also: &'a [BorrowedFd<'a>],
-    /// Says whether the run shall end. Then it is asked to (SIGTERM), and a second later made to.
+    /// Returns true if the run is to end. It is then asked to end (SIGTERM), and killed a second
+    /// later.
     pub ends: &'a mut dyn FnMut(&OutputSoFar<'_>) -> bool,
 }
 
@@ -66,31 +68,31 @@ pub enum LastWords {
     /// Not at all.
     #[default]
     Unheard,
-    /// They are read from a pipe while the run goes on: for warm-ups and for first runs, not for
-    /// those that are compared. With [`Command::keep_errors`] nothing is read meanwhile.
+    /// Read from a pipe during the run: for warm-ups and for first runs, not for runs that are
+    /// compared. With [`Command::keep_errors`] nothing is read during the run.
     Piped,
-    /// They lie in a file in memory until the run has ended, with all that was written before them:
-    /// for programs that say little.
+    /// Kept in a file in memory until the run has ended, with everything written before them: for
+    /// programs with little output.
     Filed,
 }
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// By itself, with this exit status (0 to 255).
+    /// Exited with this status (0 to 255).
     Exited(i32),
-    /// By this signal.
+    /// Ended by this signal.
     Signalled(i32),
-    /// It was ended because its time was up.
+    /// Ended because its time was up.
     TimedOut,
-    /// It was ended because it would have waited for the terminal for ever.
+    /// Ended because it would have waited for the terminal forever.
     WantedTerminal,
-    /// It was ended because it had stopped itself, and nobody continued it for five seconds.
+    /// Ended because it had stopped itself, and was not continued for five seconds.
     Stopped,
 }
 
 impl Outcome {
-    /// The outcome that a wait status stands for (`wait(2)`).
+    /// Returns the outcome for a wait status (`wait(2)`).
     pub(crate) fn of_status(status: i32) -> Self {
         if libc::WIFSIGNALED(status) {
             Self::Signalled(libc::WTERMSIG(status))
@@ -99,13 +101,13 @@ impl Outcome {
         }
     }
 
-    /// True for an exit with status 0.
+    /// Returns true for an exit with status 0.
     pub fn is_success(self) -> bool {
         self == Self::Exited(0)
     }
 }
 
-/// In words that end a sentence, whose subject is what was run.
+/// Text that ends a sentence whose subject is the program.
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -122,50 +124,52 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What one run took. Processor time, memory, faults, blocks and switches are those of the process
-/// and of its descendants that were waited for, as the kernel accounts them (`getrusage(2)`).
+/// Measurements of one run. Processor time, memory, faults, blocks and switches are those of the
+/// process and of its descendants that were waited for, as accounted by the kernel
+/// (`getrusage(2)`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// How it ended.
     pub outcome: Outcome,
-    /// From just before the start to just after the end, s; the clock ticks in ns.
+    /// Wall time from just before the start to just after the end, seconds; the resolution is 1 ns.
     pub wall_seconds: f64,
-    /// Processor time in the program itself, s, to 1 µs.
+    /// Processor time in user mode, seconds, to 1 µs.
     pub user_seconds: f64,
-    /// Processor time in the kernel on its behalf, s, to 1 µs.
+    /// Processor time in the kernel, seconds, to 1 µs.
     pub system_seconds: f64,
-    /// The largest resident memory of any one process, B, to 1 KiB; never less than
+    /// Largest resident memory of any single process, bytes, to 1 KiB; never less than
     /// [`Runner::memory_floor_bytes`].
     pub max_rss_bytes: u64,
-    /// Page faults served without input.
+    /// Page faults without input.
     pub minor_faults: u64,
-    /// Page faults that had to read from a device.
+    /// Page faults that read from a device.
     pub major_faults: u64,
-    /// Switches because the program waited.
+    /// Voluntary context switches: the program waited.
     pub voluntary_switches: u64,
-    /// Switches because somebody else was to have the processor.
+    /// Involuntary context switches: another task got the processor.
     pub involuntary_switches: u64,
     /// Blocks of 512 B read from devices.
     pub block_in: u64,
     /// Blocks of 512 B written, or to be written.
     pub block_out: u64,
-    /// When it was started, s since the start of the runner.
+    /// Start time, seconds since the start of the runner.
     pub started_seconds: f64,
-    /// When it was started, ns of `CLOCK_MONOTONIC`.
+    /// Start time, nanoseconds of `CLOCK_MONOTONIC`.
     pub started_ns: u64,
-    /// When its end was seen, ns of `CLOCK_MONOTONIC`.
+    /// Time at which its end was observed, nanoseconds of `CLOCK_MONOTONIC`.
     pub ended_ns: u64,
     /// True if the command left processes running in its group. They have been killed.
     pub left_behind: bool,
     /// The last 4 KiB of standard error, if captured; bytes that are not UTF-8 are replaced.
     pub stderr_tail: Option<String>,
-    /// Bytes written to standard output, with [`crate::Output::Pipe`].
+    /// Number of bytes written to standard output, with [`crate::Output::Pipe`].
     pub output_bytes: Option<u64>,
-    /// What it wrote to standard output, with [`Command::keep_output`].
+    /// Standard output, with [`Command::keep_output`].
     pub output: Option<Kept>,
-    /// What it wrote to standard error, with [`Command::keep_errors`].
+    /// Standard error, with [`Command::keep_errors`].
     pub errors: Option<Kept>,
-    /// What it wrote to its channel for samples, however it ended; `None` without a channel.
+    /// Data written to its channel for samples, regardless of the outcome; `None` without a
+    /// channel.
     pub samples: Option<Kept>,
 }
 
@@ -178,18 +182,18 @@ pub struct Runner {
     started_ns: u64,
     restarted: bool,
     pub(crate) hooks: HashMap<String, SubjectId>,
-    /// `None` as long as no command needs it. After the launcher, so that it goes after it.
+    /// `None` until a command needs it. Declared after the engine, so that it is dropped after it.
     sample_directory: Option<Room>,
 }
 
-/// Ends the run in flight from another thread.
+/// Ends the current run from another thread.
 #[derive(Clone, Debug)]
 pub struct AbortHandle {
     flight: Arc<dyn InFlight>,
 }
 
 impl AbortHandle {
-    /// Kills the process group of the run in flight; false if nothing is in flight. The run then
+    /// Kills the process group of the current run; returns false if there is none. The run then
     /// ends by signal 9.
     pub fn abort_in_flight(&self) -> bool {
         self.flight.group().kill_group()
@@ -197,13 +201,12 @@ impl AbortHandle {
 }
 
 impl Runner {
-    /// Starts a runner of the kind that this process uses. The launcher, or the guard of a portable
-    /// runner, stays until the runner is dropped. About 1 ms.
+    /// Starts a runner of the kind selected for this process. The launcher, or the guard of a
+    /// portable runner, stays until the runner is dropped. About 1 ms.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Launcher`] if the system lets no such program start;
-    /// [`MeasureError::UnknownRunner`].
+    /// [`MeasureError::Launcher`] if the program can't be started; [`MeasureError::UnknownRunner`].
     pub fn start() -> Result<Self, MeasureError> {
         Self::start_as(RunnerKind::chosen()?)
     }
@@ -225,13 +228,14 @@ impl Runner {
         })
     }
 
-    /// Makes a command ready to be run: finds its program, fixes its environment as it is now.
+    /// Prepares a command for running: locates its program, and fixes its environment at its
+    /// current state.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::Resolve`] if the program cannot be found; [`MeasureError::NotPassable`];
-    /// [`crate::CommandError::KeptElsewhere`]; [`MeasureError::Control`] if a setting has a value that no
-    /// system knows; [`MeasureError::Samples`].
+    /// [`MeasureError::Resolve`] if the program can't be found; [`MeasureError::NotPassable`];
+    /// [`crate::CommandError::KeptElsewhere`]; [`MeasureError::Control`] if a setting has an
+    /// invalid value; [`MeasureError::Samples`].
     pub fn add(&mut self, command: &Command) -> Result<SubjectId, MeasureError> {
         let prepared = self.prepare(command)?;
         let id = u32::try_from(self.subjects.len()).map_err(|_| MeasureError::Internal {
@@ -244,7 +248,7 @@ impl Runner {
         match taught {
             Ok(()) => self.subjects.push(prepared),
             Err(Trouble::Error(error)) => return Err(error),
-            // The new launcher is taught everything, and this with it; nothing was lost.
+            // The new launcher is given all commands including this one; nothing was lost.
             Err(Trouble::Gone | Trouble::Aborted) => {
                 self.subjects.push(prepared);
                 self.replace_engine()?;
@@ -253,12 +257,12 @@ impl Runner {
         Ok(SubjectId(id))
     }
 
-    /// Runs a subject once and waits for its end. A command that fails is a result.
+    /// Runs a subject once and waits for its end. A failing command is a result.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::LostRun`] if the launcher was killed: take the run again. Otherwise the
-    /// command could not be started ([`MeasureError::Control`] if the system refuses a setting), or
+    /// [`MeasureError::LostRun`] if the launcher was killed: repeat the run. Otherwise the command
+    /// could not be started ([`MeasureError::Control`] if the system refuses a setting), or
     /// [`MeasureError::Interrupted`].
     pub fn run(
         &mut self,
@@ -268,12 +272,12 @@ impl Runner {
         self.run_watched(subject, options, None)
     }
 
-    /// The same, while somebody looks at it from time to time; not with pipes ([`crate::Output::Pipe`], [`LastWords::Piped`]), of which nothing would
-    /// be read meanwhile.
+    /// Like [`Runner::run`], with an observer; not with pipes ([`crate::Output::Pipe`],
+    /// [`LastWords::Piped`]), which would not be read in the meantime.
     ///
     /// # Errors
     ///
-    /// As [`Runner::run`] has them.
+    /// As for [`Runner::run`].
     pub fn run_watched(
         &mut self,
         subject: SubjectId,
@@ -295,7 +299,7 @@ impl Runner {
                 return Err(MeasureError::LostRun { program });
             }
             Err(Trouble::Aborted) => {
-                // It was we who ended it: that does not count as a loss.
+                // We ended it ourselves: that does not count as a loss.
                 let restarted = std::mem::replace(&mut self.restarted, false);
                 self.replace_engine()?;
                 self.restarted = restarted;
@@ -333,32 +337,33 @@ impl Runner {
         })
     }
 
-    /// What runs the commands.
+    /// Returns the kind of the runner.
     pub fn kind(&self) -> RunnerKind {
         self.kind
     }
 
-    /// The largest resident memory that the launcher itself has had, or `assay` where there is none,
-    /// B: a run's peak memory cannot be seen below it. 0 if the system does not say, or after the
-    /// launcher was lost for good.
+    /// Returns the peak resident memory of the launcher itself, or of `assay` if there is none, in
+    /// bytes: a run's peak memory can't be observed below it. 0 if the system does not report it,
+    /// or after the launcher was lost for good.
     pub fn memory_floor_bytes(&self) -> u64 {
         self.engine.as_ref().and_then(|engine| engine.memory_floor_bytes()).unwrap_or(0)
     }
 
-    /// The process id of the launcher, or `None` after it was lost for good, and where there is none.
+    /// Returns the process ID of the launcher; `None` after it was lost for good, and if there is
+    /// none.
     pub fn launcher_process_id(&self) -> Option<u32> {
         self.engine.as_ref().and_then(|engine| engine.process_id())
     }
 
-    /// A handle by which another thread can end the run in flight. It is good until the launcher
-    /// is lost; or `None` after it was lost for good.
+    /// Returns a handle with which another thread can end the current run. It is valid until the
+    /// launcher is lost; `None` after it was lost for good.
     pub fn abort_handle(&self) -> Option<AbortHandle> {
         self.engine.as_ref().map(|engine| AbortHandle { flight: engine.in_flight() })
     }
 
     fn prepare(&mut self, command: &Command) -> Result<Prepared, MeasureError> {
         let samples = match (command.samples, self.kind) {
-            // Only the launcher hands a descriptor down that is none of the first three.
+            // Only the launcher passes descriptors beyond the first three.
             (Channel::Descriptor, RunnerKind::Portable) => Channel::Path,
             (channel, _) => channel,
         };
@@ -369,7 +374,7 @@ impl Runner {
         Prepared::new(&Command { samples, ..command.clone() }, sample_file)
     }
 
-    /// The name of the file for the samples of the command that is added next.
+    /// Returns the sample file of the command that is added next.
     fn sample_file(&mut self, command: &Command) -> Result<PathBuf, MeasureError> {
         let directory = match self.sample_directory.take() {
             Some(made) => made,
@@ -384,8 +389,8 @@ impl Runner {
         Ok(file)
     }
 
-    /// Ends what a dead launcher had in flight, and puts a new one in its place: once. A portable engine is replaced
-    /// where an interrupt ended what it could not.
+    /// Ends the current run of a dead launcher, and starts a new one, but only once. A portable
+    /// engine is replaced if an interrupt left a run that it could not end.
     fn replace_engine(&mut self) -> Result<(), MeasureError> {
         // Dropping it kills the group that its page still names, and reaps the launcher.
         self.engine = None;
@@ -418,8 +423,8 @@ fn outcome(reply: &Reply) -> Outcome {
     }
 }
 
-/// The exactly rounded number of seconds: a difference below 2^53 ns (104 days) is an exact f64,
-/// and division rounds once.
+/// Returns the correctly rounded number of seconds: a difference below 2^53 ns (104 days) is an
+/// exact f64, and division rounds once.
 fn seconds_between(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 / 1e9
 }

@@ -1,8 +1,9 @@
-//! Runs a program under a sampling profiler, and hands back what that wrote: stackprof within Ruby, rbspy, py-spy, perf.
+//! Runs a program under a sampling profiler, and returns its output: stackprof within Ruby, rbspy,
+//! py-spy, perf.
 //!
-//! Samplers are separate programs of others: here they are found, asked, and ended. A program may end while it is sampled, the user may
-//! interrupt, time may be up: whatever was sampled by then is kept. No process that was started here outlives the call. What
-//! the files say is read elsewhere.
+//! Samplers are separate third-party programs: this module locates, starts and ends them. If a
+//! program ends while it is sampled, the user interrupts, or time is up, the samples so far are
+//! kept. No process started here outlives the call. The files are parsed elsewhere.
 
 mod command_line;
 mod errors;
@@ -26,18 +27,18 @@ use std::time::Duration;
 /// A sampling profiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sampler {
-    /// stackprof, loaded into the Ruby process: the only one that tells garbage collection apart.
+    /// stackprof, loaded into the Ruby process: the only one that distinguishes garbage collection.
     Stackprof,
-    /// rbspy, from outside, for Ruby.
+    /// rbspy, external, for Ruby.
     Rbspy,
-    /// py-spy, from outside, for Python.
+    /// py-spy, external, for Python.
     PySpy,
-    /// perf, for what is compiled.
+    /// perf, for compiled programs.
     Perf,
 }
 
 impl Sampler {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stackprof => "stackprof",
@@ -47,7 +48,7 @@ impl Sampler {
         }
     }
 
-    /// How it is installed: lines to type.
+    /// Returns installation commands.
     pub fn install(self) -> &'static str {
         match self {
             Self::Stackprof => {
@@ -61,8 +62,9 @@ impl Sampler {
         }
     }
 
-    /// How often it samples unless asked otherwise, a second: no round number, so that it does not keep step with what else happens
-    /// every so many milliseconds. Those that stop the process for each sample are asked less often.
+    /// Returns the default sampling rate per second: not a round number, so that it does not
+    /// synchronise with other periodic events. Samplers that stop the process for each sample have
+    /// a lower rate.
     pub fn usual_rate(self) -> f64 {
         match self {
             Self::Stackprof | Self::Perf => 997.0,
@@ -71,21 +73,21 @@ impl Sampler {
     }
 }
 
-/// What the timer of a sampler follows.
+/// The clock that a sampler's timer follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Processor time: waiting is not seen.
+    /// Processor time: waiting is not sampled.
     Cpu,
-    /// Time as it passes: waiting counts too.
+    /// Elapsed time: waiting is sampled as well.
     Wall,
 }
 
-/// How perf walks up the stack.
+/// How perf unwinds the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallGraph {
-    /// By frame pointers: cheap, and right only where all code was compiled with them.
+    /// By frame pointers: cheap, but correct only if all code was compiled with them.
     FramePointers,
-    /// By the debugger's tables: dear, right without frame pointers.
+    /// By debug information: expensive, but correct without frame pointers.
     Dwarf,
 }
 
@@ -94,22 +96,22 @@ pub enum CallGraph {
 pub enum Target<'a> {
     /// A program, from its start to its end.
     Command(&'a Command),
-    /// A process that runs already; it goes on afterwards.
+    /// A running process; it continues afterwards.
     Process(u32),
 }
 
-/// How to sample.
+/// Sampling options.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Samples a second.
+    /// Samples per second.
     pub rate: f64,
-    /// What the timer follows; `None`: what suits the sampler.
+    /// The timer's clock; `None` for the sampler's default.
     pub clock: Option<Clock>,
-    /// How perf walks up the stack.
+    /// How perf unwinds the stack.
     pub call_graph: CallGraph,
-    /// Sampling ends after so long, and the program with it if it was started here.
+    /// Time after which sampling ends, together with the program if it was started here.
     pub duration: Option<Duration>,
-    /// An empty directory for the files in between; the caller's to remove.
+    /// An empty directory for intermediate files; the caller removes it.
     pub directory: &'a Path,
     /// True to have py-spy sample the program without its children. Its way of following children loses a program that calls exec.
     pub alone: bool,
@@ -117,16 +119,17 @@ pub struct Request<'a> {
     pub show_output: bool,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Sampled {
-    /// What the sampler wrote: a file for every process that it saw.
+    /// The sampler's output: a file for every process that it saw.
     pub files: Vec<Vec<u8>>,
-    /// How it ended, and what it took, the sampler included.
+    /// How it ended, and its resource use, including the sampler's.
     pub ended: Ended,
     /// CPU time of a running process and its children while they were sampled; `None` for commands, and if the process has ended.
     pub had: Option<Had>,
-    /// Processor time that the kernel counted of a command and all that it started, without its sampler, s; `None` of what ran already.
+    /// Processor time counted by the kernel for a command and all its descendants, without the
+    /// sampler, in seconds; `None` for a process that was already running.
     pub program_cpu_seconds: Option<f64>,
     /// True if the sampler does not report how a program ended.
     pub hides_status: bool,
@@ -135,7 +138,8 @@ pub struct Sampled {
 /// Samples a program or a process.
 ///
 /// # Errors
-/// [`SamplingError`]: the sampler can't do what was asked, may not trace, or wrote nothing.
+///
+/// [`SamplingError`]: the sampler does not support the request, may not trace, or wrote nothing.
 pub fn sample(
     sampler: &Place,
     target: Target<'_>,
@@ -164,7 +168,7 @@ pub fn sample(
     }
     let had = of_process().zip(before).map(|(after, before)| after.since(&before));
     let files = collect(sampler, &wrote, request)?;
-    // Ours says so where there was nothing to write.
+    // Our own shim reports that there was nothing to write.
     if files.is_empty() && wrote.join(command_line::NOTHING).exists() {
         return Err(SamplingError::too_short(sampler.sampler));
     }
@@ -189,10 +193,11 @@ fn kept_status(directory: &Path) -> Option<Outcome> {
     }
 }
 
-/// Samples a program, and leaves unread what came of it: what that costs is all that is asked.
+/// Samples a program without reading the samples, to measure only the cost.
 ///
 /// # Errors
-/// [`SamplingError`]: the sampler can't do what was asked, or can't be started.
+///
+/// [`SamplingError`]: the sampler does not support the request, or can't be started.
 pub fn unread(
     sampler: &Place,
     program: &Command,
@@ -205,9 +210,10 @@ pub fn unread(
     process::run(command, stop_by, request.duration.filter(|_| !keeps_time), &said)
 }
 
-/// Runs the program without any sampler, in the same way: what a sampler costs is seen beside it.
+/// Runs the program in the same way without a sampler, for comparison of the cost.
 ///
 /// # Errors
+///
 /// [`SamplingError`]: the program can't be started.
 pub fn plain(program: &Command, request: &Request<'_>) -> Result<Ended, SamplingError> {
     let Line { mut command, stop_by, .. } = command_line::plain(program)?;
@@ -216,7 +222,7 @@ pub fn plain(program: &Command, request: &Request<'_>) -> Result<Ended, Sampling
     process::run(command, stop_by, request.duration, &said)
 }
 
-/// What can be known before anything runs.
+/// Checks what can be known before anything runs.
 fn check(sampler: Sampler, target: Target<'_>, request: &Request<'_>) -> Result<(), SamplingError> {
     if let Target::Process(process) = target {
         if sampler == Sampler::Stackprof {
@@ -253,13 +259,13 @@ fn collect(
         move |source| SamplingError::Files { path, source }
     };
     if sampler.sampler == Sampler::Perf {
-        // perf leaves an empty file where it was refused.
+        // perf leaves an empty file if it was refused.
         if fs::metadata(wrote).map_or(0, |file| file.len()) == 0 {
             return Ok(Vec::new());
         }
         return Ok(command_line::perf_script(sampler, wrote, request)?.into_iter().collect());
     }
-    // stackprof writes one file for each process, all into one directory.
+    // stackprof writes one file per process, all into one directory.
     let paths: Vec<PathBuf> = match fs::read_dir(wrote) {
         Ok(entries) => {
             let mut paths: Vec<PathBuf> = entries

@@ -1,8 +1,10 @@
-//! Servers that a suite of tests needs, started for it alone and thrown away afterwards: PostgreSQL and Redis.
+//! Servers that a test suite needs, started only for it and discarded afterwards: PostgreSQL and
+//! Redis.
 //!
-//! Each has a private directory of its own, on a socket in which it listens; as root it runs as another user, because PostgreSQL refuses
-//! to run as root. It ends with `assay` however that ends, and its directory goes with it. Its settings are those that it comes with, so
-//! that what a setting changes is measured against what people have. How settings are changed while it runs: [`settings`].
+//! Each has a private directory with the socket on which it listens; if we are root, it runs as
+//! another user, because PostgreSQL refuses to run as root. It ends with `assay`, however that
+//! ends, and its directory is removed. It uses default settings, so that changes of settings are
+//! compared with what users have. For changing settings of a running server, see [`settings`].
 
 mod address;
 mod postgres;
@@ -26,22 +28,23 @@ use thiserror::Error;
 pub use address::AddressError;
 pub use settings::{Refused, ServerChange, Settings};
 
-/// How long a server may take until it answers.
+/// Time limit for a server to become ready.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long between two looks.
+/// Interval between checks.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Where memory is a directory.
+/// Directory in memory.
 const MEMORY: &str = "/dev/shm";
-/// File systems that are memory: tmpfs and ramfs, by statfs(2).
+/// File systems in memory: tmpfs and ramfs, by statfs(2).
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58f6];
-/// Removes the directory `$1` of a server that the guard is ending at this moment, and the segment of shared memory by which a
-/// PostgreSQL knows that it is alone with its data: only the dead can't remove it.
+/// Script that removes the directory `$1` of a server that the guard is ending, and the shared
+/// memory segment by which a PostgreSQL detects that it is alone with its data: a killed server
+/// can't remove it.
 const REMOVE: &str = r#"segment=$(sed -n 's/^ *[0-9][0-9]*  *\([0-9][0-9]*\) *$/\1/p' "$1/data/postmaster.pid")
 tries=0
 while rm -rf -- "$1"; [ -e "$1" ] && [ $tries -lt 100 ]; do tries=$((tries + 1)); sleep 0.1; done
 [ -z "$segment" ] || ipcrm -m "$segment""#;
 
-/// What kind of server it is.
+/// Kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// PostgreSQL.
@@ -50,98 +53,100 @@ pub enum Kind {
     Redis,
 }
 
-/// How clients reach a server.
+/// How clients connect to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// By a socket in its private directory.
+    /// Through a socket in its private directory.
     Socket,
-    /// By a port of the loopback device, with a random password: for clients that know no sockets.
+    /// Through a port of the loopback device, with a random password: for clients that do not
+    /// support sockets.
     Loopback,
 }
 
-/// Where a server has its data.
+/// Where a server stores its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// In the directory for temporary files; where that is memory, in `/var/tmp`, unless that is memory, too. As root it must be one that
-    /// everybody can get to.
+    /// In the directory for temporary files; if that is in memory, in `/var/tmp`, unless that is in
+    /// memory as well. If we are root, it must be one that everybody can access.
     Disk,
     /// In memory.
     Memory,
 }
 
-/// Why a server can't be had.
+/// Reasons why a server is unavailable.
 #[derive(Debug, Error)]
 pub enum ServersError {
     /// It is not installed.
     #[error("there is no {kind} on this machine; on Debian: apt-get install {package}")]
     NotInstalled {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
-        /// What it is in.
+        /// The package that contains it.
         package: &'static str,
     },
-    /// As root it would have to run as another user, and there is none.
+    /// We are root, and there is no other user to run it as.
     #[error("{kind} is not run as root, and there is no user `{user}` or `nobody` to run it as")]
     NoUser {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
-        /// As which user it would be run.
+        /// The user it would be run as.
         user: &'static str,
     },
-    /// There is no place for its data.
+    /// Its data can't be stored.
     #[error("no directory for the data of {kind} can be made in {}: {source}", place.display())]
     NoPlace {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
-        /// Where.
+        /// The place.
         place: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// Making the data of a new server failed.
+    /// Initialising the data of a new server failed.
     #[error("{program} {how}{}", said(tail))]
     NotMade {
-        /// The program that makes them.
+        /// The initialisation program.
         program: &'static str,
         /// How it ended.
         how: String,
-        /// The last that it said.
+        /// The end of its output.
         tail: String,
     },
-    /// It can't be started at all.
+    /// It can't be started.
     #[error(transparent)]
     Serving(#[from] ServingError),
-    /// It ended before it answered.
+    /// It ended before it was ready.
     #[error("{kind} did not start: it {how}")]
     Ended {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
         /// How it ended, and the end of its log.
         how: String,
     },
-    /// It never answered.
+    /// It never became ready.
     #[error("{kind} does not answer after {} s{}", PATIENCE.as_secs(), said(tail))]
     Silent {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
         /// The end of its log.
         tail: String,
     },
-    /// It answers, but refuses to be prepared.
+    /// It responds, but refuses preparation.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The user ended it.
+    /// The user interrupted it.
     #[error("interrupted while {kind} was starting")]
     Interrupted {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
     },
 }
 
-/// A server that runs, and goes when it is dropped.
+/// A running server, which is ended on drop.
 pub struct Throwaway {
     kind: Kind,
-    // Dropped in this order: the server ends, its directory goes, and then nothing is left to be done afterwards.
+    // Dropped in this order: the server ends, its directory is removed, and then the cleanup is
+    // cancelled.
     server: Server,
     room: Room,
     _afterwards: Afterwards,
@@ -150,10 +155,10 @@ pub struct Throwaway {
     settings: Settings,
 }
 
-/// A user that a server runs as.
+/// User and group that a server runs as.
 type User = Option<(u32, u32)>;
 
-/// What is needed to start a server in a directory that is its own.
+/// What is needed to start a server in its own directory.
 struct Start<'a> {
     directory: &'a Path,
     reach: Reach,
@@ -172,7 +177,7 @@ impl Start<'_> {
     }
 }
 
-/// How a server is started and reached.
+/// A started server, with its access data.
 struct Started {
     server: Server,
     variables: Vec<(String, String)>,
@@ -180,7 +185,7 @@ struct Started {
 }
 
 impl Kind {
-    /// As its makers call it.
+    /// Returns its official name.
     pub fn label(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",
@@ -188,7 +193,7 @@ impl Kind {
         }
     }
 
-    /// The user that packages of it run it as.
+    /// Returns the user as which its packages run it.
     fn user(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
@@ -232,32 +237,32 @@ impl Throwaway {
         Ok(Self { kind, server, room, _afterwards: afterwards, in_memory, variables, settings })
     }
 
-    /// What kind it is.
+    /// Returns its kind.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// By which variables clients find it.
+    /// Returns the variables by which clients find it.
     pub fn variables(&self) -> &[(String, String)] {
         &self.variables
     }
 
-    /// Whether its data are in memory, so that nothing waits for a disk.
+    /// Returns true if its data are in memory, so that nothing waits for a disk.
     pub fn is_in_memory(&self) -> bool {
         self.in_memory
     }
 
-    /// How its settings are changed.
+    /// Returns access to its settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Its private directory.
+    /// Returns its private directory.
     pub fn directory(&self) -> &Path {
         self.room.path()
     }
 
-    /// How it ended, and the end of its log; `None` while it runs.
+    /// Returns how it ended, and the end of its log; `None` while it is running.
     pub fn ended(&self) -> Option<String> {
         self.server.ended()
     }
@@ -266,14 +271,15 @@ impl Throwaway {
 impl Drop for Throwaway {
     fn drop(&mut self) {
         if self.kind == Kind::Postgres {
-            // At once, without writing down what nobody will read; asked to terminate, it would wait for its clients first.
+            // Immediate shutdown, without writing data that nobody will read; a regular one would
+            // wait for its clients first.
             self.server.quit();
         }
     }
 }
 
-/// The directory for temporary files, unless that is memory, or a server that runs as another user can't get there: then one that everybody
-/// has, if it is better.
+/// Returns the directory for temporary files. If that is in memory, or inaccessible to a server
+/// that runs as another user, a public directory is returned if it is better.
 fn place_on_disk(as_other: bool) -> PathBuf {
     let temporary = std::env::temp_dir();
     let temporary = std::path::absolute(&temporary).unwrap_or(temporary);
@@ -284,7 +290,7 @@ fn place_on_disk(as_other: bool) -> PathBuf {
     best.or_else(|| known().find(is_reached)).unwrap_or(&temporary).clone()
 }
 
-/// Whether everybody can get to a directory.
+/// Returns true if everybody can access a directory.
 fn is_everybodys(directory: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let passes = |place: &Path| {
@@ -297,7 +303,8 @@ fn is_memory(directory: &Path) -> bool {
     statfs(directory).is_ok_and(|found| IN_MEMORY.contains(&(found.f_type as u64 & 0xffff_ffff)))
 }
 
-/// The ids of a user that is not root: the one that packages make for it, or the one that has nothing.
+/// Returns the IDs of a user other than root: the one that packages create for the server, or
+/// nobody.
 fn other_user(kind: Kind) -> Result<(u32, u32), ServersError> {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let ids = |name: &str| {
@@ -311,7 +318,7 @@ fn other_user(kind: Kind) -> Result<(u32, u32), ServersError> {
     found.ok_or(ServersError::NoUser { kind: kind.label(), user: kind.user() })
 }
 
-/// Waits until a server is ready; it may end meanwhile, or the user may end the wait.
+/// Waits until a server is ready; it may end, or the user may end the wait.
 fn await_ready(
     kind: Kind,
     server: &Server,
@@ -333,12 +340,12 @@ fn await_ready(
     Ok(())
 }
 
-/// A port that nobody listens at now.
+/// Returns a port that is currently unused.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// Nobody can guess it: 128 bits of the kernel's, in hexadecimal digits.
+/// Returns an unguessable password: 128 random bits from the kernel, in hexadecimal digits.
 fn password() -> io::Result<String> {
     use std::io::Read;
     let mut bytes = [0; 16];
@@ -346,13 +353,13 @@ fn password() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A program on PATH.
+/// Returns a program on PATH.
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).map(|place| place.join(name)).find(|file| file.is_file())
 }
 
-/// Makes a file that only its owner can read, and gives it to the server's user.
+/// Creates a file that only its owner can read, and gives it to the server's user.
 fn private_file(path: &Path, text: &str, user: User) -> io::Result<()> {
     use std::io::Write;
     crate::room::renew(path)?.write_all(text.as_bytes())?;

@@ -1,7 +1,7 @@
-//! Every classical test on the screen: a row each with statistic, p and interval.
+//! Screen table of all classical tests, one row each with statistic, p and interval.
 //!
-//! A digest for the eye; all numbers are in the JSON. It must not order the tests by what they
-//! found: the verdict is above, and does not come from here.
+//! A digest for human readers; all numbers are in the JSON. It must not sort the tests by their
+//! results: the verdict is shown above, and does not depend on them.
 
 use crate::html::Table;
 use crate::layout::{Page, Tone};
@@ -14,7 +14,7 @@ use assay_analysis::coverage::{Method, speaks_for};
 use assay_analysis::{Analysis, Comparison};
 use assay_data::{Design, Metric, Unit};
 
-/// Tests of more comparisons than these are left to the JSON.
+/// Maximum number of comparisons whose tests are shown; the rest are only in the JSON.
 const MOST: usize = 20;
 
 /// One row: test, statistic, p, interval.
@@ -24,17 +24,18 @@ type Row = [String; 4];
 struct Tests {
     title: String,
     rows: Vec<Vec<String>>,
-    /// What is to be known of them, each with its mark and the tone in which the screen shows it.
+    /// Notes on the tests, each with its mark and its tone on the screen.
     notes: Vec<(Tone, String)>,
 }
 
-/// The heads of all tables; tests of all subjects have no interval.
+/// Returns the headings shared by all tables; tests of all subjects have no interval.
 fn heads(analysis: &Analysis) -> [String; 4] {
     let confidence = number::chosen_percent(analysis.plan.confidence);
     ["test", "statistic", "p", &confidence].map(str::to_owned)
 }
 
-/// How many tests are left to the JSON, in a sentence; `None` for none.
+/// Returns a sentence with the number of comparisons shown only in the JSON, or `None` if all are
+/// shown.
 fn left_out(analysis: &Analysis) -> Option<String> {
     let pairs = analysis.battery.as_ref()?.pairs.len();
     let more = pairs.checked_sub(MOST).filter(|&more| more > 0)?;
@@ -62,7 +63,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     together.iter().for_each(|tests| draw(page, tests));
 }
 
-/// The same as tables of a page; none where not all was asked for.
+/// Returns the same tests as tables of a page; empty if they were not requested.
 pub(crate) fn on_page(analysis: &Analysis, names: &[String]) -> Vec<Table> {
     let (pairs, together) = of(analysis, names);
     let table = |tests: Tests| {
@@ -78,7 +79,7 @@ pub(crate) fn on_page(analysis: &Analysis, names: &[String]) -> Vec<Table> {
     tables
 }
 
-/// The tests of every comparison, and those of all subjects together.
+/// Returns the tests of every comparison, and those of all subjects together.
 fn of(analysis: &Analysis, names: &[String]) -> (Vec<Tests>, Option<Tests>) {
     let Some(battery) = &analysis.battery else { return (Vec::new(), None) };
     let metric = &analysis.metrics[analysis.primary];
@@ -112,8 +113,8 @@ fn of(analysis: &Analysis, names: &[String]) -> (Vec<Tests>, Option<Tests>) {
     (pairs, together)
 }
 
-/// Puts a star behind the name of every test whose interval promises more than it keeps, and says how much more: one line for
-/// each kind of data that makes it so.
+/// Appends a star to the name of every test whose interval covers less often than it claims.
+/// Returns one line per kind of data that causes this, with the size of the shortfall.
 fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<String> {
     let (both, pairs) = (Some(tests.situation), tests.situation_of_pairs);
     let methods = [
@@ -150,8 +151,8 @@ fn mark_optimistic(rows: &mut [Row], tests: &PairTests, confidence: f64) -> Vec<
     found.into_iter().map(told).collect()
 }
 
-/// Which way round the two shares of pairs are, which R's tests have each in its own way; and what the pairs are of recordings that
-/// were taken apart.
+/// Returns notes on the direction of the two shares of pairs, which R's tests define differently,
+/// and on how pairs are formed in recordings of separate runs.
 fn directions(tests: &PairTests, of: &str, against: &str, apart: bool) -> Vec<String> {
     let mut told = Vec::new();
     if tests.brunner_munzel.is_ok() {
@@ -168,7 +169,7 @@ fn directions(tests: &PairTests, of: &str, against: &str, apart: bool) -> Vec<St
     told
 }
 
-/// Why some of the tests have no answer, each reason once.
+/// Returns the reasons why some of the tests have no result, each once.
 fn reasons(tests: &PairTests) -> Vec<&'static str> {
     let missing = [
         tests.t_welch.as_ref().err(),
@@ -313,7 +314,8 @@ fn statistic(symbol: &str, value: f64) -> String {
     format!("{symbol} {}", short(value))
 }
 
-/// A sum of ranks, which is a whole number or a half: shown whole, so that it can be looked up in R's answer.
+/// Formats a sum of ranks, which is a whole number or a half, without rounding, so that it can be
+/// compared with R's output.
 fn ranked(symbol: &str, sum: f64) -> String {
     if sum.is_finite() && sum.abs() < 1e15 && (2.0 * sum).fract() == 0.0 {
         format!("{symbol} {:.*}", usize::from(sum.fract() != 0.0), sum)
@@ -322,7 +324,7 @@ fn ranked(symbol: &str, sum: f64) -> String {
     }
 }
 
-/// Four significant digits, without a scale.
+/// Formats a value with four significant digits and no scale.
 fn short(value: f64) -> String {
     if value.is_nan() {
         return "-".to_owned();

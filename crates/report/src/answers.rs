@@ -1,5 +1,5 @@
-//! What came of the requests of a load test, as a table: a line for each side at each step, with what failed and how. Verdicts are beside
-//! the metrics, not here.
+//! Results of the requests of a load test as a table: one line for each side at each step, with the
+//! failures by kind. Verdicts are shown with the metrics, not here.
 
 use crate::charts::capital;
 use crate::html;
@@ -14,22 +14,22 @@ use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
 use assay_data::{Finding, Severity, Unit};
 
-/// What the table is of.
+/// Title of the table.
 const TOGETHER: &str = "requests of all slices together";
 
-/// The class of tables with short heads, which a page need not break.
+/// CSS class of tables with short headings, which a page need not break.
 const WHOLE_WORDS: &str = " whole";
 
-/// Largest number of subjects with a line about their connections.
+/// Maximum number of subjects with a line about their connections.
 const MOST_LINES: usize = 6;
 
-/// Least number of connections for saying that the server closes them.
+/// Minimum number of connections for reporting that the server closes them.
 const FEW_CONNECTIONS: u64 = 4;
 
-/// The quantiles that are shown.
+/// The quantiles shown.
 const SHOWN: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// Draws it; nothing for what is no load test.
+/// Draws the table; nothing if this is not a load test.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     if analysis.answers.is_empty() {
         return;
@@ -48,7 +48,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// The tables of a page: the requests, and what the slices say of their quantiles, each of which is one value.
+/// Returns the tables of a page: the requests, and the quantiles of the slices, where each slice is
+/// one value.
 pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
     if analysis.answers.is_empty() {
         return Vec::new();
@@ -64,7 +65,7 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
     std::iter::once(requests).chain(of_slices(analysis)).collect()
 }
 
-/// The same as Markdown; empty for what is no load test.
+/// Returns the same as Markdown; empty if this is not a load test.
 pub(crate) fn markdown(analysis: &Analysis) -> String {
     if analysis.answers.is_empty() {
         return String::new();
@@ -84,7 +85,8 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
     text
 }
 
-/// Latencies and rates as the slices have them: medians with their intervals, which know that requests of one slice wait for one another.
+/// Returns latencies and rates by slice: medians with their intervals, which account for the
+/// dependence between requests of one slice.
 fn of_slices(analysis: &Analysis) -> Option<html::Table> {
     let is_shown = |name: &str| name.starts_with("latency_") || name == "rate_achieved";
     let metrics: Vec<usize> =
@@ -123,7 +125,8 @@ fn of_slices(analysis: &Analysis) -> Option<html::Table> {
     (!metrics.is_empty()).then_some(table)
 }
 
-/// Heads and rows: step and side, how many were asked, which share was answered and within what, and what failed.
+/// Returns headings and rows: step and side, number of requests, share answered and latency
+/// quantiles, and failures.
 fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
     let mut head: Vec<String> = ["", "requests", "answered"].map(str::to_owned).to_vec();
     head.extend(SHOWN.iter().map(|(name, _)| (*name).to_owned()));
@@ -141,7 +144,8 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
         };
         let mut cells = vec![name(analysis, own.subject), own.count("due").to_string(), share];
         for (_, wanted) in SHOWN {
-            // One in so many has to be there to be distinguished from the longest.
+            // A quantile is shown only if at least one request is expected beyond it; otherwise it
+            // equals the maximum.
             let enough = all as f64 * (1.0 - wanted) >= 1.0;
             cells.push(match own.within(wanted) {
                 _ if !enough && wanted > 0.5 => "-".to_owned(),
@@ -161,7 +165,8 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
     (head, analysis.answers.iter().map(row).collect())
 }
 
-/// A percentage that is not 100, to three digits or to the first that says so.
+/// Formats a percentage below 100 with three digits, or with as many as are needed to show that it
+/// is not 100.
 fn three(percent: f64) -> String {
     for digits in 1..6 {
         let text = format!("{percent:.digits$}");
@@ -172,7 +177,7 @@ fn three(percent: f64) -> String {
     "99.99999".to_owned()
 }
 
-/// The step with its side, as in `rate = 10, unicorn`.
+/// Returns the step with its side, such as `rate = 10, unicorn`.
 fn name(analysis: &Analysis, subject: usize) -> String {
     let own = &analysis.subjects[subject];
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
@@ -184,7 +189,7 @@ fn name(analysis: &Analysis, subject: usize) -> String {
     if step.is_empty() { side.clone() } else { format!("{step}, {side}") }
 }
 
-/// The load that was applied, as it was recorded; `None` for recordings that do not say it.
+/// Returns the applied load as recorded, or `None` if the recording lacks it.
 fn load(analysis: &Analysis) -> Option<String> {
     let fact = |name: &str| analysis.environment.text(name);
     let mut parts = vec![format!("load: {}", fact("load")?)];
@@ -196,7 +201,7 @@ fn load(analysis: &Analysis) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// Connections, requests and received bytes of a subject, as a line.
+/// Returns a line with the connections, requests and received bytes of a subject.
 fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     let opened = own.count("connections");
     // Older recordings lack the number of requests sent.
@@ -224,7 +229,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     Some(text)
 }
 
-/// Returns true for a goal missed above the capacity found, which is shown below the table.
+/// Returns true for a missed goal above the measured capacity, which is shown below the table.
 pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
     finding.code == "GOAL_MISSED" && finding.severity == Severity::Note
 }
@@ -233,7 +238,7 @@ fn is_new_each(analysis: &Analysis) -> bool {
     analysis.environment.text("load_connections").is_some_and(|how| how.starts_with("new"))
 }
 
-/// Notes on connections, handshakes, goals that were missed, and requests that were broken off.
+/// Returns notes on connections, handshakes, missed goals and aborted requests.
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut lines = Vec::new();
     let told: Vec<(&Answers, String)> = analysis
@@ -263,7 +268,7 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     lines
 }
 
-/// The numbers of redirections that were followed and that were not.
+/// Returns the numbers of redirects that were followed and that were not.
 fn redirections(all: &[Answers]) -> Option<String> {
     let redirected: u64 = all.iter().map(|own| own.count("redirected")).sum();
     let not_followed = |name: &str| match name.strip_prefix("status.3") {

@@ -1,7 +1,9 @@
-//! A suite of benchmarks as people and programs read it: screen, JSON, CSV, Markdown, page and forest plot.
+//! A suite of benchmarks for people and programs: screen, JSON, CSV, Markdown, page and forest
+//! plot.
 //!
-//! One headline for every side, then a row for each benchmark, what matters most first; what concerns many rows is said once. Nothing
-//! is decided here: verdicts, intervals and findings are those of the analysis.
+//! Each side has one headline, followed by a row per benchmark, most important first; findings
+//! shared by many rows are reported once. Nothing is decided here: verdicts, intervals and findings
+//! come from the analysis.
 
 pub(crate) mod markdown;
 pub(crate) mod page;
@@ -15,15 +17,16 @@ use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
 use std::collections::HashMap;
 
-/// In which order rows are shown.
+/// Order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// What matters first: differences by their size, those that may be below the threshold, what is not known, what is equivalent.
+    /// Most important first: differences by size, then those possibly below the threshold, then
+    /// undecided, then equivalent.
     #[default]
     Effect,
-    /// By name, numbers within names by their value.
+    /// By name; numbers within names are compared numerically.
     Name,
-    /// As the reference's file has them.
+    /// Order of the reference's file.
     File,
 }
 
@@ -32,13 +35,14 @@ pub enum Sort {
 pub struct Shown {
     /// The order of the rows.
     pub sort: Sort,
-    /// Every row of every metric, instead of those that differ where the metric does not decide.
+    /// If true, every row of every metric is shown; otherwise, for metrics that do not decide, only
+    /// rows that differ.
     pub all_metrics: bool,
-    /// How much a screen shows after the answer; documents show all.
+    /// How much a screen shows after the result; documents show everything.
     pub remarks: Remarks,
 }
 
-/// The rows of a table in an order. O(n log n).
+/// Returns the rows of a table in the given order. O(n log n).
 pub(crate) fn ordered<'a>(suite: &Analysis, table: &Table<'a>, sort: Sort) -> Vec<&'a Comparison> {
     let mut rows = table.rows.clone();
     match sort {
@@ -55,11 +59,11 @@ pub(crate) fn ordered<'a>(suite: &Analysis, table: &Table<'a>, sort: Sort) -> Ve
     rows
 }
 
-/// Rows that have pictures of their own on a page: more make it slow to open.
+/// Maximum number of rows with a picture of their own on a page; more would make it slow to open.
 const MOST_PICTURED: usize = 30;
 
-/// The comparisons of the primary metric whose values a page draws, those that say most first; of summaries there is nothing to
-/// draw. O(n log n).
+/// Returns the comparisons of the primary metric whose values a page draws, most informative first.
+/// Summaries have no values to draw. O(n log n).
 pub fn pictured(suite: &Analysis) -> Vec<&Comparison> {
     let has_values =
         |c: &&Comparison| [c.of, c.against].iter().all(|&s| suite.primary_of(s).is_some());
@@ -69,8 +73,8 @@ pub fn pictured(suite: &Analysis) -> Vec<&Comparison> {
     rows
 }
 
-/// For every benchmark the row that says most on any side: the tables of one metric have the same order, so that they can be read side
-/// by side.
+/// Returns the most informative row of every benchmark over all sides, so that the tables of one
+/// metric share one order and can be read side by side.
 fn most_telling(suite: &Analysis, metric: usize) -> HashMap<usize, (u8, f64)> {
     let mut best: HashMap<usize, (u8, f64)> = HashMap::new();
     let tables = suite.tables().filter(|table| table.metric == metric);
@@ -84,7 +88,7 @@ fn most_telling(suite: &Analysis, metric: usize) -> HashMap<usize, (u8, f64)> {
     best
 }
 
-/// The order of what rows say: by rank, then by size, the largest first.
+/// Compares rows by rank, then by size, largest first.
 fn before(a: (u8, f64), b: (u8, f64)) -> std::cmp::Ordering {
     a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
 }
@@ -101,13 +105,13 @@ fn rank(row: &Comparison) -> u8 {
 fn size(row: &Comparison) -> f64 {
     match row.ratio {
         Some(ratio) if ratio.estimate > 0.0 => ratio.estimate.ln().abs(),
-        // Differences without a ratio can't be held against ratios: they come first.
+        // Differences without a ratio are not comparable with ratios: they sort first.
         _ if row.shift.estimate.is_finite() => f64::INFINITY,
         _ => 0.0,
     }
 }
 
-/// Names with numbers in them as people sort them: `n:2` before `n:16`.
+/// Compares names with embedded numbers numerically: `n:2` before `n:16`.
 fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     let (mut x, mut y) = (a, b);
     while !x.is_empty() && !y.is_empty() {
@@ -125,14 +129,15 @@ fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     x.len().cmp(&y.len()).then_with(|| a.cmp(b))
 }
 
-/// The digits, or what is not digits, at the beginning.
+/// Splits off the leading run of digits or of non-digits.
 fn piece(text: &str) -> (&str, &str) {
     let digits = text.starts_with(|c: char| c.is_ascii_digit());
     let end = text.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// Where the values of a row lie: medians, or means where only those are left; the reference's first.
+/// Returns the centres of a row, the reference's first: medians, or means if only those are
+/// available.
 pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     let c = &row;
     let or = |median: f64, mean: f64| if median.is_finite() { median } else { mean };

@@ -1,8 +1,9 @@
-//! A comparison as benchstat lays it out, for those who paste such tables: medians with the half width of their intervals, the change in per
-//! cent or `~`, p of the rank test, and how many values there were.
+//! A comparison in benchstat's layout: medians with the half-width of their intervals, the change
+//! in percent or `~`, the p-value of the rank test, and the number of values.
 //!
-//! The verdicts are assay's own: `~` stands wherever it knows no direction, whatever p is, and the interval is the one that it found. p is
-//! that of the Mann-Whitney test (of Wilcoxon's signed ranks in blocks), from [`assay_analysis::battery`], which must have been asked for.
+//! The verdicts are assay's own: `~` marks every row without a known direction, regardless of p,
+//! and the interval is assay's. The p-value is that of the Mann-Whitney test (Wilcoxon's
+//! signed-rank test for blocks) from [`assay_analysis::battery`], which must have been requested.
 
 use crate::benchmarks::{Shown, centres, ordered};
 use crate::label::label;
@@ -13,7 +14,7 @@ use assay_analysis::battery::PairTests;
 use assay_analysis::{Analysis, Comparison, Scale};
 use assay_data::Design;
 
-/// The tables of the primary metric, one for each side; every line ended.
+/// Returns the tables of the primary metric, one per side; every line ends with a newline.
 pub fn render(analysis: &Analysis, shown: Shown) -> String {
     let mut text = String::new();
     for table in analysis.primary_tables() {
@@ -68,7 +69,7 @@ fn of(analysis: &Analysis, table: &Table<'_>, rows: &[&Comparison]) -> String {
     drawn.collect()
 }
 
-/// `+12.30% (p=0.001 n=10)`, or `~ (p=0.310 n=10)`.
+/// Formats `+12.30% (p=0.001 n=10)`, or `~ (p=0.310 n=10)`.
 fn change(analysis: &Analysis, row: &Comparison) -> String {
     let place = analysis.comparisons.iter().position(|c| std::ptr::eq(c, row));
     let tests = place.and_then(|place| analysis.battery.as_ref()?.pairs.get(place));

@@ -1,6 +1,8 @@
-//! Which commit brought a change: one sentence, the commit, and what it rests on; or the commits that are left, with how probable each is.
+//! The commit responsible for a change: one sentence, the commit, and the evidence; or the
+//! remaining candidates with their probabilities.
 //!
-//! Nothing is computed here, and nothing of a repository is known: subjects of commits are text of strangers, which goes through the page.
+//! Nothing is computed here, and this module knows nothing of repositories. Commit subjects are
+//! untrusted text and are cleaned by the page.
 
 use crate::findings;
 use crate::history::date;
@@ -16,51 +18,51 @@ use assay_analysis::history::short;
 use assay_analysis::verdict::{Decision, Scale, Verdict};
 use assay_data::{Finding, Metric, Unit};
 
-/// Commits that are listed at most where the place is not known.
+/// Maximum number of candidate commits listed.
 const MOST: usize = 10;
-/// Commits are listed until they are so probable together.
+/// Commits are listed until their total probability reaches this.
 const ENOUGH: f64 = 0.95;
-/// Columns that a subject has at most.
+/// Maximum width of a subject, in columns.
 const SUBJECT: usize = 60;
 
 /// A commit as its repository shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// Its full name.
+    /// Full hash.
     pub commit: String,
-    /// When it was committed, s since 1970.
+    /// Commit time, seconds since 1970.
     pub time: i64,
-    /// The first line of its message.
+    /// First line of the message.
     pub subject: String,
 }
 
 impl Commit {
-    /// The first ten digits of its name.
+    /// Returns the first ten digits of the hash.
     pub fn short(&self) -> &str {
         short(&self.commit)
     }
 }
 
-/// What a search came to, with what it was about.
+/// The result of a search, with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct BisectReport<'a> {
-    /// What came of it.
+    /// The result.
     pub found: &'a Bisected,
-    /// The commits by place; the first is the good one, the last the bad one.
+    /// The commits in order; the first is the good one, the last the bad one.
     pub commits: &'a [Commit],
-    /// The two as they were typed.
+    /// The good and the bad end as the user typed them.
     pub ends: (&'a str, &'a str),
     /// What was measured: a command, or a benchmark.
     pub what: &'a str,
     /// The metric that decides.
     pub metric: &'a Metric,
-    /// Places that could not be measured, with why.
+    /// Positions that could not be measured, with the reason.
     pub skipped: &'a [(usize, String)],
-    /// What to know about it.
+    /// Findings about the search.
     pub findings: &'a [Finding],
-    /// A command that goes on, where it is not known yet.
+    /// Command that continues the search, if the commit is not known yet.
     pub next: Option<&'a str>,
-    /// About how many seconds of measuring that takes.
+    /// Estimated measuring time of that command, in seconds.
     pub next_seconds: Option<f64>,
 }
 
@@ -101,7 +103,7 @@ impl BisectReport<'_> {
     }
 }
 
-/// The answer in one sentence.
+/// Returns the result in one sentence.
 pub(crate) fn sentence(report: &BisectReport<'_>) -> String {
     let found = report.found;
     let what = format!("{} of {}", label(report.metric), report.what);
@@ -143,7 +145,7 @@ pub(crate) fn sentence(report: &BisectReport<'_>) -> String {
     }
 }
 
-/// The screen, every line ended. O(commits).
+/// Returns the screen; every line ends with a newline. O(commits).
 pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let found = report.found;
@@ -189,7 +191,7 @@ pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> S
     page.finish()
 }
 
-/// The most probable candidates, until they are probable enough together.
+/// Returns the most probable candidates, until their total probability is large enough.
 fn left(found: &Bisected) -> Vec<Candidate> {
     let mut sum = 0.0;
     let is_wanted = |candidate: &&Candidate| {
@@ -260,22 +262,22 @@ fn effort(report: &BisectReport<'_>) -> String {
     parts.join("; ")
 }
 
-/// What a search shows while it goes on.
+/// The state of a running search.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchStanding<'a> {
     /// The search.
     pub search: &'a Search,
-    /// Whether the ends are known to differ.
+    /// True if the ends are known to differ.
     pub has_begun: bool,
-    /// Complete blocks.
+    /// Number of complete blocks.
     pub blocks: usize,
     /// Seconds since measuring began.
     pub seconds: f64,
-    /// Seconds that it may take.
+    /// Time budget, seconds.
     pub budget_seconds: Option<f64>,
 }
 
-/// One line: what is measured, how many commits are left, and how long it takes.
+/// Returns one line: what is measured, the number of remaining commits, and the time.
 pub fn search_status(standing: &SearchStanding<'_>) -> String {
     let elapsed = number::clock(standing.seconds);
     let time = match standing.budget_seconds {

@@ -1,6 +1,8 @@
-//! A calibration as a screen: how often each way of measuring would have cried wolf, and what can be believed.
+//! A calibration as a screen: how often each way of measuring would have raised a false alarm, and
+//! what can be trusted.
 //!
-//! First one sentence that tells what to trust, then the numbers behind it. Nothing is computed here.
+//! One sentence on what to trust comes first, then the underlying numbers. Nothing is computed
+//! here.
 
 use crate::layout::{Page, STICKY, Tone};
 use crate::number;
@@ -12,23 +14,23 @@ use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Meth
 use assay_analysis::policy;
 use assay_data::{Environment, Unit};
 
-/// The budget that the sentence speaks of, s.
+/// Budget the sentence refers to, seconds.
 const MINUTE: f64 = 60.0;
 
-/// What there is to report.
+/// The content of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct CalibrationReport<'a> {
     /// The machine.
     pub environment: &'a Environment,
-    /// What the series said.
+    /// Results of the series.
     pub calibration: &'a Calibration,
-    /// The byte-identical copy at another path, where it was measured.
+    /// Result of the byte-identical copy at another path, if measured.
     pub layout: Option<Layout>,
-    /// The command that was measured; `None` for assay's own program, a loop that waits for nothing.
+    /// The measured command; `None` for assay's own program, a busy loop that waits for nothing.
     pub program: Option<&'a str>,
 }
 
-/// The screen, every line ended.
+/// Returns the screen; every line ends with a newline.
 pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let calibration = report.calibration;
@@ -46,12 +48,12 @@ pub fn render(report: &CalibrationReport<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-/// What to trust, in one sentence: in wall time nothing that the layout alone can make.
+/// Returns one sentence on what to trust; for wall time, nothing that the layout alone can cause.
 pub(crate) fn sentence(report: &CalibrationReport<'_>) -> String {
     let seen = |metric| report.calibration.detectable(metric, MINUTE);
     let luck = report.layout.filter(|l| !l.interval.contains(1.0));
     let luck = luck.map_or(0.0, |l| (l.ratio - 1.0).abs());
-    // What holds for a loop need not hold for a command that reads, waits or allocates.
+    // Results for a loop need not hold for a command that reads, waits or allocates.
     let (with, other) = match report.program {
         Some(program) => (format!("With {}", quoted(program)), ""),
         None => (

@@ -1,9 +1,11 @@
-//! Plots of an analysis: one picture for every question that an eye answers better than a number.
+//! Plots of an analysis: one picture for each question that is answered better visually than by a
+//! number.
 //!
-//! [`charts`] makes pictures out of [`Figures`]; [`svg`] and [`png`] write them. All share one set of axes, ticks and colours.
-//! They are small and of one width, so that the same picture is read on a phone and, two beside each other, on a desk. Each has
-//! a title and a caption that says what to look for and how it was computed. No statistics here: curves come thinned and
-//! ready from the analysis.
+//! [`charts`] makes pictures from [`Figures`]; [`svg`] and [`png`] write them. All share the same
+//! axes, ticks and colours. They are small and of one width, so that the same picture is readable
+//! on a phone and, two side by side, on a desktop. Each has a title and a caption that says what to
+//! look for and how it was computed. There are no statistics here: the analysis provides curves
+//! thinned and ready to draw.
 
 mod certainty;
 mod differences;
@@ -32,29 +34,30 @@ use scene::{Anchor, Ink, LETTERS, Scene, Shape};
 
 /// Width of every picture.
 pub const WIDTH: f64 = 420.0;
-/// Room at the right for half a label, and below for labels and a title.
+/// Margins: at the right for half a label, and below for labels and a title.
 const RIGHT: f64 = 14.0;
 const BELOW: f64 = 42.0;
 /// Height of the frame of most pictures.
 const HEIGHT: f64 = 190.0;
-/// Longest name in a legend.
+/// Maximum length of a name in a legend.
 const NAME: usize = 34;
 
-/// A picture with its words.
+/// A picture with its title and caption.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// Short and of small letters: the name of its file, and of its place on a page.
+    /// Short lower-case name, used for its file and its anchor on a page.
     pub name: &'static str,
-    /// What it shows, in a few words.
+    /// Short description of the content.
     pub title: String,
-    /// What to look for in it, and how it was computed.
+    /// What to look for, and how it was computed.
     pub caption: String,
     /// The picture.
     pub scene: Scene,
 }
 
 impl Chart {
-    /// The same with its title above it, and below that what it is about: a file by itself stands in no page that says so.
+    /// Returns the chart with its title and the lines of `about` above it, for a standalone file
+    /// without a page to explain it.
     pub fn titled(mut self, about: &[String]) -> Self {
         const TITLE: f64 = 15.0;
         self.scene.lower(TITLE + LETTERS + 18.0);
@@ -71,7 +74,8 @@ impl Chart {
     }
 }
 
-/// The plots of an analysis, in the order in which they are best read; those that these samples can't fill are left out.
+/// Returns the plots of an analysis in reading order; plots for which these samples lack data are
+/// left out.
 pub fn charts(analysis: &Analysis, figures: &Figures) -> Vec<Chart> {
     let mut charts = over_parameter::charts(analysis);
     charts.extend(figures.load.iter().flat_map(|load| load::charts(analysis, load)));
@@ -93,7 +97,7 @@ pub fn charts(analysis: &Analysis, figures: &Figures) -> Vec<Chart> {
     charts
 }
 
-/// The names of pictures, those of a name that was there before numbered: of their files, and of their places on a page.
+/// Returns unique names of pictures, for files and anchors on a page; repeated names are numbered.
 pub fn file_names(charts: &[Chart]) -> Vec<String> {
     let named = |(index, chart): (usize, &Chart)| {
         let same = charts[..index].iter().filter(|before| before.name == chart.name).count();
@@ -102,7 +106,7 @@ pub fn file_names(charts: &[Chart]) -> Vec<String> {
     charts.iter().enumerate().map(named).collect()
 }
 
-/// Those of one row of many: its values over time and their distribution.
+/// Returns the plots of one row: its values over time and their distribution.
 pub fn of_row(figures: &Figures) -> Vec<Chart> {
     if figures.subjects.is_empty() {
         return Vec::new();
@@ -112,13 +116,13 @@ pub fn of_row(figures: &Figures) -> Vec<Chart> {
     vec![over_time::raw(&sheet), shape]
 }
 
-/// The text with a capital at its beginning.
+/// Returns the text with its first letter capitalised.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// What the metric is called where it stands alone: `wall` is no noun.
+/// Returns the name of the metric for standalone use: `wall` is not a noun.
 fn whole_name(metric: &Metric) -> String {
     match metric.name.as_str() {
         "wall" => "wall time".to_owned(),
@@ -127,12 +131,12 @@ fn whole_name(metric: &Metric) -> String {
     }
 }
 
-/// What every picture needs to know.
+/// Context shared by all pictures.
 struct Sheet<'a> {
     figures: &'a Figures,
     /// Names of the subjects, short enough for a legend.
     names: Vec<String>,
-    /// What the metric is called.
+    /// Name of the metric.
     metric: String,
 }
 
@@ -142,17 +146,17 @@ impl<'a> Sheet<'a> {
         Self { figures, names: fitted(&names, NAME, "…"), metric: whole_name(&figures.metric) }
     }
 
-    /// Which line is whose, of some subjects.
+    /// Returns the legend of some subjects.
     fn legend(&self, subjects: &[usize]) -> Legend<'_> {
         Legend(subjects.iter().map(|&s| (s, self.names[s].as_str())).collect())
     }
 
-    /// The same of all of them.
+    /// Returns the legend of all subjects.
     fn whole_legend(&self) -> Legend<'_> {
         self.legend(&(0..self.names.len()).collect::<Vec<_>>())
     }
 
-    /// Says which subjects are not drawn; empty when all are.
+    /// Returns a note on subjects that are not drawn; empty if all are.
     fn left_out(&self) -> String {
         match self.figures.left_out {
             0 => String::new(),
@@ -160,7 +164,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Says what lies beyond the ends of an axis; empty when nothing does.
+    /// Returns a note on values beyond the ends of an axis; empty if there are none.
     fn beyond(&self) -> String {
         let (below, above) = self
             .figures

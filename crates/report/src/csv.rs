@@ -1,14 +1,15 @@
-//! The result as CSV (RFC 4180), one row per side, row and metric, for spreadsheets: of a run, a scan and a suite alike.
+//! The result as CSV (RFC 4180) for spreadsheets, one row per side, row and metric; the same for a
+//! run, a scan and a suite.
 //!
-//! Base units, full precision; cells of what is not known are empty. The single observations are another table, which the data
-//! crate exports.
+//! Values are in base units with full precision; cells of unknown values are empty. The individual
+//! observations are a separate table, which the data crate exports.
 
 use crate::benchmarks::words::reason;
 use crate::scan;
 use assay_analysis::{Analysis, Comparison, Description, Interval};
 use std::collections::HashMap;
 
-/// The columns, in order; those of parameters stand after the second, as in `parameter_n`.
+/// The columns in order; parameter columns come after the second, named like `parameter_n`.
 pub const COLUMNS: [&str; 23] = [
     "side",
     "row",
@@ -35,9 +36,10 @@ pub const COLUMNS: [&str; 23] = [
     "reason",
 ];
 
-/// The table with its header; lines end with a line feed. `lower` and `upper` bound the median; ratio, shift, verdict, level and the
-/// reason why there is no interval are those against the side named in `against` (of a scan the subject), and empty for a reference. A
-/// parameter that a subject does not have is empty.
+/// Returns the table with its header; lines end with a line feed. `lower` and `upper` bound the
+/// median. Ratio, shift, verdict, level and the reason for a missing interval refer to the
+/// comparison with the side named in `against` (the subject, in a scan), and are empty for a
+/// reference. Parameters that a subject lacks are empty.
 pub fn render(analysis: &Analysis) -> String {
     let parameters = scan::parameters(analysis);
     let names = parameters.iter().map(|name| text_cell(&format!("parameter_{name}")));
@@ -52,7 +54,7 @@ pub fn render(analysis: &Analysis) -> String {
             let comparison = of.get(&(index, metric)).copied();
             let described = match (description, comparison, against.get(&(index, metric))) {
                 (Some(d), ..) => described(d),
-                // Of a summary there is what it says.
+                // Summaries provide only their recorded values.
                 (None, Some(c), _) => summarised(c.counts.1, c.medians.1, c.means.1),
                 (None, None, Some(c)) => summarised(c.counts.0, c.medians.0, c.means.0),
                 (None, None, None) => continue,

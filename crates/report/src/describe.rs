@@ -1,8 +1,8 @@
-//! The screen of `assay describe`: one series after the other, each in numbers, pictures made of characters, and words.
+//! Screen of `assay describe`: each series in numbers, character graphics and words.
 //!
-//! First the typical value and how sure it is, then the shape, the course over time, the dependence; below them what was found
-//! and what to do about it. Pictures fill the page up to a width at which they are still one look. Nothing is printed here and
-//! nothing decided.
+//! The typical value and its uncertainty come first, then the shape, the course over time and the
+//! dependence; below them the findings and their remedies. Pictures fill the page up to a width
+//! that can still be taken in at a glance. Nothing is printed or decided here.
 
 pub(crate) mod page;
 mod pictures;
@@ -20,20 +20,21 @@ use assay_analysis::series_summary::{
     Distribution, DistributionKind, Left, SeriesSummaries, SeriesSummary,
 };
 
-/// Fewer values have no pictures but their box: they are listed.
+/// Minimum number of values for pictures other than the box; fewer values are listed.
 const PICTURES_FROM: usize = 10;
-/// The longest bar of a table of values.
+/// Maximum length of a bar in a table of values.
 const WIDEST_BAR: usize = 40;
-/// Digits of a mean whose spread nobody knows here.
+/// Significant digits of a mean whose spread is unknown.
 const SUMMARY_DIGITS: i32 = 4;
-/// Fewer values have no box either.
+/// Minimum number of values for a box.
 const BOX_FROM: usize = 3;
 
-/// The screen as text, every line ended; `remarks` says how much follows each series.
+/// Returns the screen as text, every line ended with a newline; `remarks` sets how much follows
+/// each series.
 pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names: Vec<String> = summaries.series.iter().map(|p| p.name.clone()).collect();
-    // Two metrics of one subject share its name; told apart by the metric, they may be equal.
+    // Two metrics of one subject share its name; the metric distinguishes them.
     let mut distinct = names.clone();
     distinct.dedup();
     let short = page.fitted(&distinct, (page.width() / 2).clamp(8, 60));
@@ -53,7 +54,7 @@ pub fn render(summaries: &SeriesSummaries, remarks: Remarks, screen: &Screen) ->
     page.finish()
 }
 
-/// What is known of a series without values.
+/// Writes what is known of a series without values.
 fn say_left(page: &mut Page, left: &Left) {
     let kind = if left.summary.mean.is_some() { "mean" } else { "median" };
     let centre = left.summary.location().map(|centre| {
@@ -71,13 +72,14 @@ fn say_left(page: &mut Page, left: &Left) {
     page.paragraph(6, &[(Tone::Quiet, told)]);
 }
 
-/// The scale in which everything about a series is shown.
+/// Returns the scale in which everything about a series is shown.
 fn column(p: &SeriesSummary) -> Column {
     let d = &p.description;
-    // Without an interval, or with one of no width, the spread says how fine a number is worth showing.
+    // Without an interval, or with one of zero width, the spread determines the digits shown.
     let spread = d.standard_deviation;
     let half_width = d.median_interval.map(|i| i.half_width()).filter(|width| *width > 0.0);
-    // Beside a value thousands of times as large the spread is that one's, and would leave nothing of the others.
+    // If one value is thousands of times larger than the others, the spread reflects that value and
+    // would round the others to nothing.
     let [smallest, largest] = number::ends(&[d.median, d.min, d.max]);
     let spread = Some(spread).filter(|spread| *spread > 0.0 && largest < DECADES * smallest);
     let widths: Vec<f64> = half_width.or(spread).into_iter().collect();
@@ -172,7 +174,7 @@ fn numbers(page: &mut Page, p: &SeriesSummary, column: &Column) {
         ("p99.9", d.p999, 1000),
         ("max", d.max, 2),
     ];
-    // A quantile beyond the second largest value says nothing that the largest does not.
+    // A quantile beyond the second largest value adds nothing to the largest.
     let known = quantiles.iter().filter(|(.., from)| d.n >= *from);
     let quantiles: Vec<String> = known.map(|(name, v, _)| shown(name, *v)).collect();
     say(page, format!("{} values{unit}: {}", d.n, quantiles.join(" · ")));
@@ -189,7 +191,7 @@ fn numbers(page: &mut Page, p: &SeriesSummary, column: &Column) {
     }
 }
 
-/// A line for every different value with its share, a bar, and how often it came.
+/// Draws a line for every distinct value with its share, a bar, and its count.
 fn repeated(page: &mut Page, p: &SeriesSummary, column: &Column) {
     let rows = words::repeated_rows(p, column);
     let widest = |cell: usize| rows.iter().map(|row| width(&row[cell])).max().unwrap_or(0);
@@ -206,7 +208,7 @@ fn repeated(page: &mut Page, p: &SeriesSummary, column: &Column) {
     }
 }
 
-/// The fitted distributions, the best first.
+/// Draws the fitted distributions, best first.
 fn distributions(page: &mut Page, p: &SeriesSummary, column: &Column) {
     if p.distributions.is_empty() {
         return;
@@ -223,14 +225,15 @@ fn distributions(page: &mut Page, p: &SeriesSummary, column: &Column) {
     say(page, words::tails(p));
 }
 
-/// The fitted distributions, the best first.
+/// Returns the fitted distributions, best first.
 fn distributions_by_fit(p: &SeriesSummary) -> Vec<Distribution> {
     let mut distributions = p.distributions.clone();
     distributions.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     distributions
 }
 
-/// The parameters of a distribution, and how many values it puts on the wrong side.
+/// Returns the parameters of a distribution, and its distance as the share of values on the wrong
+/// side.
 fn distribution_told(distribution: &Distribution, column: &Column) -> (String, String) {
     let with = match distribution.kind {
         DistributionKind::Normal => {

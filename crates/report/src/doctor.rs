@@ -1,7 +1,8 @@
-//! The doctor's findings as a screen: what disturbs measuring on this machine, what that costs as measured, what
-//! mends it.
+//! The doctor's findings as a screen: what disturbs measuring on this machine, its measured cost,
+//! and the remedies.
 //!
-//! First one sentence: does anything matter, and what would help most. Nothing is measured or computed here.
+//! The first sentence says whether anything matters and what would help most. Nothing is measured
+//! or computed here.
 
 use crate::findings;
 use crate::layout::{Page, Tone};
@@ -12,29 +13,31 @@ use crate::words::counted;
 use assay_analysis::spread::{SpreadComparison, SpreadVerdict};
 use assay_data::{Finding, Severity};
 
-/// What there is to report.
+/// The content of the report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DoctorReport {
-    /// The machine in a line, as [`crate::progress::machine`] gives it.
+    /// The machine in one line, as returned by [`crate::progress::machine`].
     pub machine: String,
-    /// What disturbs, the worst first.
+    /// Disturbances, worst first.
     pub disturbs: Vec<Ailment>,
-    /// Privileges and devices that are missing, each with what it would allow: `CAP_SYS_NICE: needed for --fifo`.
+    /// Missing privileges and devices, each with what it would allow: `CAP_SYS_NICE: needed for
+    /// --fifo`.
     pub missing: Vec<String>,
-    /// The workload that was tried under every setting, as in `a loop of 2.0 ms`.
+    /// The workload run under every setting, such as `a loop of 2.0 ms`.
     pub workload: String,
-    /// What was tried, in turns with the workload as it is.
+    /// The settings tried, each alternated with the unmodified workload.
     pub costs: Vec<Trial>,
 }
 
-/// One thing that disturbs.
+/// One source of disturbance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ailment {
-    /// What is so, and what keeps it away.
+    /// The disturbance and its remedy.
     pub finding: Finding,
-    /// Name of the trial that shows what it costs here: that of the setting which keeps it away.
+    /// Name of the trial that shows its cost on this machine: the trial of the setting that
+    /// prevents it.
     pub trial: Option<String>,
-    /// True when the doctor can do that itself.
+    /// True if the doctor can apply the remedy itself.
     pub can_fix: bool,
 }
 
@@ -47,21 +50,21 @@ impl From<Finding> for Ailment {
 /// A setting that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// As it is given on the command line: `--fifo 10`.
+    /// As given on the command line: `--fifo 10`.
     pub name: String,
-    /// The spread without it and under it.
+    /// The spread without and with the setting.
     pub found: SpreadComparison,
 }
 
 impl DoctorReport {
-    /// The setting that is known to make runs spread least.
+    /// Returns the setting known to reduce the spread of runs the most.
     fn best(&self) -> Option<&Trial> {
         let narrower = |t: &&Trial| t.found.verdict == SpreadVerdict::Narrower;
         let trials = self.costs.iter().filter(narrower);
         trials.min_by(|a, b| a.found.ratio.total_cmp(&b.found.ratio))
     }
 
-    /// What matters and what would help most.
+    /// Returns a sentence on what matters and what would help most.
     pub(crate) fn sentence(&self) -> String {
         let grave = self.disturbs.iter().filter(|a| a.finding.severity > Severity::Note).count();
         let disturbs = match grave {
@@ -89,7 +92,7 @@ impl DoctorReport {
     }
 }
 
-/// The screen, every line ended.
+/// Returns the screen; every line ends with a newline.
 pub fn render(report: &DoctorReport, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.paragraph(2, &[(Tone::Strong, report.sentence())]);

@@ -1,10 +1,13 @@
-//! The pages of a farm: the first one, a project with its matrix of versions and targets, a benchmark on all targets, builds as they came, one build with its
-//! log, a job that runs, a node. Badges, and the matrix as a screen. Pure functions to strings.
+//! Pages of a farm: home, a project with its matrix of versions and targets, a benchmark on all
+//! targets, the list of builds, a single build with its log, a running job, a node. Also badges,
+//! and the matrix as a screen. All are pure functions that return strings.
 //!
-//! Names, reasons and logs are strangers': whatever they hold is shown as text. Templates escape it, control characters are taken out before
-//! (`clean`), links are made of encoded parts alone, and colours of a log become classes ([`log`]). The pages forbid all scripts, styles and connections but those
-//! of their own server, and say all that they say without scripts; the one script follows logs, searches, copies, and listens to keys. Nothing is decided
-//! here, and nothing read: whoever serves the pages hands in what is on them.
+//! Names, reasons and logs are untrusted: their content is always shown as text. Templates escape
+//! it, control characters are removed beforehand (`clean`), links are built only from encoded
+//! parts, and colours of a log become classes ([`log`]). The pages forbid all scripts, styles and
+//! connections except those of their own server, and show all content without scripts; the only
+//! script follows logs, searches, copies and handles keys. Nothing is decided or read here: the
+//! server passes in the content.
 
 mod badge;
 mod benchmark;
@@ -37,10 +40,10 @@ use crate::number;
 use crate::site::encoded;
 use assay_analysis::farm::State;
 
-/// Where style and script stand, below the root.
+/// Path of style and script, relative to the root.
 pub const ASSETS: &str = "assets";
 
-/// The files that all pages share, by name within [`ASSETS`], each with the type of its content.
+/// The files shared by all pages, by name within [`ASSETS`], each with its content type.
 pub const SHARED: [(&str, &str, &str); 2] = [
     (
         "farm.css",
@@ -50,15 +53,16 @@ pub const SHARED: [(&str, &str, &str); 2] = [
     ("farm.js", "text/javascript; charset=utf-8", include_str!("../templates/farm/farm.js")),
 ];
 
-/// What scripts, styles, pictures and connections a page may use: its own server's. To be sent as a header, since a page alone can't forbid to be framed.
+/// Content security policy: scripts, styles, pictures and connections only from the page's own
+/// server. To be sent as a header, since a page alone can't forbid being framed.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// What all pages share.
+/// Properties shared by all pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// By what the pages are made.
+    /// Name of the program that generates the pages.
     pub tool: String,
-    /// Where the farm is, seen from outside: what stands before every path; empty: at the root.
+    /// External location of the farm: the prefix of every path; empty if at the root.
     pub root: String,
 }
 
@@ -72,12 +76,13 @@ impl Frame {
         if parts.is_empty() { link + "/" } else { link }
     }
 
-    /// Where the page of a project is.
+    /// Returns the path of a project's page.
     pub fn of_project(&self, owner: &str, project: &str) -> String {
         self.link(&[owner, project])
     }
 
-    /// Where a page of the history of its benchmarks is; `place` is its name there, of parts that are safe in any address.
+    /// Returns the path of a page of a project's benchmark history; `place` is its name there, made
+    /// only of parts that are safe in any address.
     fn of_history(&self, owner: &str, project: &str, place: &str) -> String {
         format!("{}/history/{place}", self.of_project(owner, project))
     }
@@ -87,7 +92,7 @@ impl Frame {
     }
 }
 
-/// What a template needs of the frame.
+/// The parts of the frame that a template needs.
 struct Around {
     title: String,
     tool: String,
@@ -108,38 +113,38 @@ impl Around {
     }
 }
 
-/// One build among many.
+/// A build in a list of builds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its number.
+    /// Build number.
     pub id: i64,
-    /// Of whose project.
+    /// Owner of the project.
     pub owner: String,
-    /// Which.
+    /// Project name.
     pub project: String,
-    /// Which version.
+    /// Version.
     pub version: String,
-    /// What people call the target.
+    /// Display name of the target.
     pub target: String,
-    /// Who did it.
+    /// Node that ran the build.
     pub node: String,
-    /// What was to be found out: `test` or `bench`.
+    /// Kind of job: `test` or `bench`.
     pub kind: String,
-    /// The state.
+    /// State of the build.
     pub state: State,
-    /// What of the machine was at fault.
+    /// The fault of the machine, if any.
     pub fault: Option<String>,
-    /// Why this state.
+    /// Reason for the state.
     pub reason: String,
-    /// When it was added, RFC 3339.
+    /// Time at which the build was added, RFC 3339.
     pub added: String,
-    /// Seconds that it took.
+    /// Duration, seconds.
     pub seconds: f64,
-    /// Tests that ran.
+    /// Number of tests run.
     pub tests: u64,
-    /// Of these failed.
+    /// Number of failed tests.
     pub failed: u64,
-    /// Whether it ended no job.
+    /// True if the build is only evidence and ended no job.
     pub is_evidence: bool,
 }
 
@@ -179,7 +184,7 @@ impl Row {
 }
 
 impl Line {
-    /// What came of it, in a few words: `3 of 120 tests failed`.
+    /// Returns the outcome in a few words: `3 of 120 tests failed`.
     fn said(&self) -> String {
         let fault = self.fault.as_ref().map_or_else(String::new, |fault| format!("{fault}: "));
         let said = match (self.state, self.failed) {
@@ -197,12 +202,12 @@ impl Line {
     }
 }
 
-/// A version as it is called among many: of a commit its first ten digits.
+/// Returns the short form of a version: the first ten digits of a commit.
 fn version(name: &str) -> String {
     clean(assay_analysis::history::short(name))
 }
 
-/// A time to the minute.
+/// Returns a time truncated to the minute.
 fn minute(time: &str) -> String {
     let time = short_time(time);
     match time.char_indices().nth(16) {

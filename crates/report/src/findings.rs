@@ -1,13 +1,14 @@
-//! A finding in each form: on the screen, on a page, in Markdown. One place for all verbs, so that they speak alike. Which findings are
-//! shown is the caller's choice; nothing is decided here, and options come with the advice.
+//! A finding in each format: on the screen, on a page, in Markdown. All verbs share this module so
+//! that their wording agrees. The caller chooses the findings to show; nothing is decided here, and
+//! options come with the advice.
 
 use crate::layout::{Page, Tone};
 use crate::markdown::escaped;
 use crate::names::clean;
 use assay_data::{Finding, Severity};
 
-/// What to do about it, in one line: `give it more time with --time 3s, or take more runs with --runs 6`. `None` when there is nothing
-/// to do.
+/// Returns the advice in one line: `give it more time with --time 3s, or take more runs with --runs
+/// 6`. `None` if there is no advice.
 pub fn hint(finding: &Finding) -> Option<String> {
     let told: Vec<String> = finding.advice.iter().map(ToString::to_string).collect();
     match told.as_slice() {
@@ -18,13 +19,14 @@ pub fn hint(finding: &Finding) -> Option<String> {
     }
 }
 
-/// A finding in one line without its hint, as said while something runs: `warning: the machine was busy`.
+/// Returns a finding in one line without its hint, as shown during a run: `warning: the machine was
+/// busy`.
 pub fn line(finding: &Finding) -> String {
     let kind = if finding.severity == Severity::Note { "note" } else { "warning" };
     format!("{kind}: {}", finding.message)
 }
 
-/// Findings as a list in Markdown, every line ended.
+/// Returns findings as a Markdown list; every line ends with a newline.
 pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)>) -> String {
     let item = |(finding, more)| {
         let hint = hint(finding).map_or_else(String::new, |hint| format!("; hint: {hint}"));
@@ -33,8 +35,8 @@ pub(crate) fn markdown<'a>(found: impl IntoIterator<Item = (&'a Finding, String)
     found.into_iter().map(item).collect()
 }
 
-/// A finding on the screen: a warning with its hint below, a note on one line. `more` follows the message, as in ` (and 3 more of
-/// this kind)`.
+/// Draws a finding on the screen: a warning with its hint below, a note on one line. `more` follows
+/// the message, such as ` (and 3 more of this kind)`.
 pub(crate) fn draw(page: &mut Page, finding: &Finding, more: &str) {
     if finding.severity == Severity::Note {
         let message = format!("{}{more}", finding.message);
@@ -46,26 +48,28 @@ pub(crate) fn draw(page: &mut Page, finding: &Finding, more: &str) {
     }
 }
 
-/// A warning without what to do about it.
+/// Draws a warning without its advice.
 pub(crate) fn draw_message(page: &mut Page, finding: &Finding, more: &str) {
     let message = format!("{}{more}", finding.message);
     let pieces = [(Tone::Unsure, "warning: ".to_owned()), (Tone::Plain, message)];
     page.paragraph(hanging(page, 9), &pieces);
 }
 
-/// What to do about a finding, on a line of its own.
+/// Draws the advice of a finding on a line of its own.
 pub(crate) fn draw_hint(page: &mut Page, finding: &Finding) {
     if let Some(hint) = hint(finding) {
         page.paragraph(hanging(page, 8), &[(Tone::Quiet, format!("  hint: {hint}"))]);
     }
 }
 
-/// How far lines after the first hang under their beginning: below its text where there is room for that, else a little.
+/// Returns the indentation of continuation lines: aligned with the text after `begin` if there is
+/// room, otherwise 4.
 fn hanging(page: &Page, begin: usize) -> usize {
     if begin <= page.width() / 8 { begin } else { 4 }
 }
 
-/// Those that are kept, each once: of several that `same` takes for one kind only the first, with how many more there are.
+/// Deduplicates findings: of several that `same` considers the same kind, only the first is kept,
+/// with the number of others.
 pub(crate) fn told_once<'a>(
     found: impl Iterator<Item = &'a Finding>,
     same: impl Fn(&Finding, &Finding) -> bool,
@@ -84,7 +88,7 @@ pub(crate) fn told_once<'a>(
     told.into_iter().map(|(finding, count)| (finding, more(count))).collect()
 }
 
-/// A finding as templates take it.
+/// A finding in the form that templates take.
 pub(crate) struct Noted {
     pub severity: &'static str,
     pub code: String,
@@ -93,7 +97,7 @@ pub(crate) struct Noted {
 }
 
 impl Noted {
-    /// Control characters are shown as what they are.
+    /// Control characters are made visible.
     pub(crate) fn new(finding: &Finding, more: &str) -> Self {
         Self {
             severity: finding.severity.word(),

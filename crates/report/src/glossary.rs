@@ -1,6 +1,7 @@
-//! The words of screens and pages, from docs/reference/glossary.md, and the findings from findings.md: for `assay help` and for pages.
+//! Terms used on screens and pages, from docs/reference/glossary.md, and findings from findings.md,
+//! for `assay help` and for pages.
 //!
-//! The documents are the only place where a word is explained; here they are only taken apart.
+//! The documents are the only source of the explanations; this module only parses them.
 
 use crate::names::clean;
 use crate::packed::FINDINGS;
@@ -8,20 +9,21 @@ use std::collections::BTreeSet;
 
 const GLOSSARY: &str = include_str!("../../../docs/reference/glossary.md");
 
-/// Fewer letters are a word of their own, not the beginning of another.
+/// Minimum length, in letters, of a prefix that matches a longer word.
 const LETTERS: usize = 4;
 
-/// A word and what it means.
+/// A term and its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The word, or the code of a finding.
+    /// The term, or the code of a finding.
     pub term: &'static str,
     /// Its explanation, in Markdown.
     text: &'static str,
 }
 
 impl Entry {
-    /// The explanation as plain text: paragraphs apart by an empty line, without marks of Markdown, links by their words.
+    /// Returns the explanation as plain text: paragraphs separated by an empty line, no Markdown
+    /// markup, links replaced by their text.
     pub fn text(&self) -> String {
         let paragraphs = self.text.split("\n\n").map(|paragraph| {
             let one_line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -31,25 +33,29 @@ impl Entry {
     }
 }
 
-/// Every entry of a document: a heading of the third level, and what follows it.
+/// Returns the entries of a document: each third-level heading with the text that follows it.
 fn entries(document: &'static str) -> impl Iterator<Item = Entry> {
     document.split("\n### ").skip(1).filter_map(|entry| {
         let (term, text) = entry.split_once('\n')?;
-        // A heading of a higher level ends it.
+        // A heading of a higher level ends the entry.
         let text = text.split("\n## ").next().unwrap_or(text);
         Some(Entry { term: term.trim_matches('`'), text: text.trim() })
     })
 }
 
-/// All words, as they stand in the glossary.
+/// Returns all terms in the order of the glossary.
 pub fn terms() -> impl Iterator<Item = &'static str> {
     entries(GLOSSARY).map(|entry| entry.term)
 }
 
-/// The entry of a word or of a finding's code: by its whole name, or as the only one that has a word that begins so; otherwise the names
-/// of those that may be meant.
+/// Finds the entry of a term or a finding's code, by its full name or by a word prefix that only
+/// one term has.
+///
+/// # Errors
+///
+/// If the name is unknown or ambiguous; the candidates are returned.
 pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
-    // A code is written as codes are: a word of the glossary may be called like it.
+    // Codes match only as written, since a glossary term may have the same name in lower case.
     if let Some(finding) = entries(&FINDINGS).find(|entry| entry.term == asked.trim()) {
         return Ok(finding);
     }
@@ -59,14 +65,14 @@ pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
     if let Some(entry) = all().find(|entry| folded(entry.term) == asked) {
         return Ok(entry);
     }
-    // The beginning of one of its words, but not of a short one by chance.
+    // A prefix of one of its words; short prefixes are excluded because they match by chance.
     let begins = |term: &str| {
         let term = folded(term);
         has_word(&term, &asked)
             || asked.len() >= LETTERS && format!(" {term}").contains(&format!(" {asked}"))
     };
     let meant: Vec<Entry> = all().filter(|entry| begins(entry.term)).collect();
-    // A word that only the text has: `ESS`.
+    // A word that occurs only in the text: `ESS`.
     let meant = match meant.as_slice() {
         [] => entries(GLOSSARY).filter(|entry| has_word(entry.text, &asked)).collect(),
         _ => meant,
@@ -77,7 +83,7 @@ pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
     }
 }
 
-/// The entries of words that a text uses, in the order of the glossary.
+/// Returns the entries of the terms a text uses, in the order of the glossary.
 pub(crate) fn used_in(text: &str) -> Vec<Entry> {
     let text = clean(text).to_lowercase();
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
@@ -92,7 +98,7 @@ fn has_word(text: &str, word: &str) -> bool {
     text.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|own| own == word)
 }
 
-/// `[words](place)` as `words`.
+/// Replaces `[words](place)` by `words`.
 fn without_links(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;

@@ -1,4 +1,5 @@
-//! Columns of cells under headings, as tables on a screen are made of. It knows widths and tones, not what the cells say.
+//! Columns of cells under headings, the building blocks of screen tables. This module handles
+//! widths and tones, not the content of cells.
 
 use crate::layout::{Line, Page, Tone};
 use crate::names::width;
@@ -6,17 +7,18 @@ use crate::names::width;
 /// Spaces between columns.
 pub(crate) const GAP: usize = 3;
 
-/// The cells of one column under its heading; right-aligned, except for those that begin a group.
+/// The cells of one column under its heading; right-aligned, except for columns that begin a group.
 pub(crate) struct Cells {
     heading: String,
     cells: Vec<(Tone, String)>,
     left: bool,
-    /// Columns between this one and the one before.
+    /// Spaces between this column and the previous one.
     pub gap: usize,
 }
 
 impl Cells {
-    /// Left-aligned cells of one tone; a heading that is wider than they hangs over the columns that follow.
+    /// Left-aligned cells of one tone; a heading wider than the cells extends over the following
+    /// columns.
     pub(crate) fn left(heading: &str, cells: Vec<String>, tone: Tone, gap: usize) -> Self {
         Self::toned(heading, cells.into_iter().map(|cell| (tone, cell)).collect(), gap)
     }
@@ -31,20 +33,21 @@ impl Cells {
         Self { left: false, ..Self::left(heading, cells, tone, GAP) }
     }
 
-    /// The same with so many columns before it.
+    /// Returns the column with a gap of `gap` spaces before it.
     pub(crate) fn with_gap(self, gap: usize) -> Self {
         Self { gap, ..self }
     }
 
-    /// Columns that it takes, its gap not counted.
+    /// Returns the width of the column in characters, without its gap.
     pub(crate) fn width(&self) -> usize {
         let widest = self.cells.iter().map(|(_, cell)| width(cell)).max().unwrap_or(0);
-        // A heading on the left may hang over the columns that follow it.
+        // A left-aligned heading may extend over the columns that follow it.
         if self.left { widest } else { widest.max(width(&self.heading)) }
     }
 }
 
-/// Columns of every column, found once: it asks every cell. A heading on the left hangs over what follows only where that has none.
+/// Returns the width of every column, computed once because it visits every cell. A left-aligned
+/// heading extends over the next column only if that has no heading.
 fn widths(columns: &[Cells]) -> Vec<usize> {
     let own = |(index, column): (usize, &Cells)| {
         let beside = columns.get(index + 1).is_some_and(|next| !next.heading.is_empty());
@@ -54,7 +57,8 @@ fn widths(columns: &[Cells]) -> Vec<usize> {
     columns.iter().enumerate().map(own).collect()
 }
 
-/// Columns that all of them take side by side, with a heading that hangs over the last.
+/// Returns the total width of the columns side by side, including a heading that extends past the
+/// last one.
 pub(crate) fn width_of(columns: &[Cells]) -> usize {
     let mut place = 0;
     let mut widest = 0;
@@ -66,7 +70,7 @@ pub(crate) fn width_of(columns: &[Cells]) -> usize {
     widest
 }
 
-/// Draws columns of so many rows under their headings.
+/// Draws columns of `rows` rows under their headings.
 pub(crate) fn draw_columns(page: &mut Page, columns: &[Cells], rows: usize) {
     let widths = widths(columns);
     let mut head = String::new();

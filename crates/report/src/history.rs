@@ -1,5 +1,5 @@
-//! What a store of runs holds, as screens: the list of runs, one run, a benchmark over its revisions, a
-//! run beside what is normal. Nothing is read or computed here.
+//! The contents of a store of runs as screens: the list of runs, a single run, a benchmark over its
+//! revisions, a run compared with what is normal. Nothing is read or computed here.
 
 mod blessings;
 mod events;
@@ -25,23 +25,23 @@ pub(crate) use trend::{
 use assay_analysis::history::Run;
 use jiff::Timestamp;
 
-/// A time for people: of the universal clock, since runs of several places stand in one list.
+/// Formats a time for people, in UTC, since runs of several places are in one list.
 pub(crate) fn time(ms: i64) -> String {
     let time = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     time.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// The day of a time.
+/// Formats the date of a time.
 pub(crate) fn date(ms: i64) -> String {
     time(ms).split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// A time for programs, RFC 3339.
+/// Formats a time for programs, RFC 3339.
 pub(crate) fn rfc3339(ms: i64) -> String {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
 }
 
-/// The revision of a run for people: `+` marks one with changes that are in no commit.
+/// Returns the revision of a run for people; `+` marks uncommitted changes.
 pub(crate) fn revision_of(run: &Run) -> String {
     let changed = if run.changed { "+" } else { "" };
     run.revision.as_ref().map_or_else(|| "-".to_owned(), |r| format!("{}{changed}", r.short()))

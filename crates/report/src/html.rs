@@ -1,8 +1,10 @@
-//! The page that one can publish: a result with its plots, numbers, checks, machine, data and methods in one file.
+//! The self-contained page for publication: a result with its plots, numbers, checks, machine, data
+//! and methods in one file.
 //!
-//! It loads nothing from anywhere: no scripts, fonts or pictures of others, so it opens offline and in twenty years. It is read
-//! on a phone, printed, in light and in dark; without scripts everything is still there. Everything that came from outside
-//! (names, paths, findings, the environment) is escaped by the template. Nothing is decided or computed here.
+//! It loads no external scripts, fonts or pictures, so it opens offline and in twenty years. It
+//! works on a phone, in print, and in light and dark mode; without scripts all content is still
+//! there. The template escapes everything that came from outside (names, paths, findings, the
+//! environment). Nothing is decided or computed here.
 
 mod data;
 mod methods;
@@ -37,37 +39,38 @@ use assay_analysis::testing::Testing;
 use assay_data::{Design, Finding, Unit};
 pub(crate) use tables::{Row, Table, tone};
 
-/// What a page is made of.
+/// The input of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
     /// The analysis.
     pub analysis: &'a Analysis,
-    /// Which rows of a suite, and in which order.
+    /// Which rows of a suite to show, and in which order.
     pub shown: Shown,
     /// The data of its plots.
     pub figures: &'a Figures,
-    /// Of a suite the data of the plots of every row of [`benchmarks::pictured`], in its order.
+    /// For a suite, the plot data of every row of [`benchmarks::pictured`], in that order.
     pub rows: &'a [Figures],
-    /// The samples, or where they are.
+    /// The samples, or their location.
     pub data: &'a Data,
-    /// Who made the page, and by which command the samples were taken.
+    /// The program that made the page, and the command that took the samples.
     pub meta: &'a Meta,
-    /// The command that makes this page again.
+    /// The command that regenerates this page.
     pub command: &'a [String],
-    /// The protocol of every comparison; empty when none was asked for.
+    /// The protocol of every comparison; empty if not requested.
     pub protocol: &'a [Protocol],
-    /// The series by themselves; empty where they are not described.
+    /// The individual series; empty if they are not described.
     pub summaries: &'a [SeriesSummary],
-    /// What became of the results of an earlier run that this one repeats.
+    /// The outcome of an earlier run's results, if this run repeats it.
     pub repeats: Option<ReplicationReport<'a>>,
-    /// Of the runs of test suites what they come to, side by side; else empty.
+    /// For runs of test suites, their results side by side; otherwise empty.
     pub tests: &'a [Testing],
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let page = if material.analysis.is_suite() {
         benchmarks::page::render(material)
@@ -79,10 +82,10 @@ pub fn render(material: Material<'_>) -> Result<String, askama::Error> {
     Ok(words_added(&page?))
 }
 
-/// Where the words stand that a page explains.
+/// Placeholder for the glossary of a page.
 const WORDS: &str = "<!-- words -->";
 
-/// The page with an explanation of the words that it uses.
+/// Returns the page with a glossary of the terms it uses.
 fn words_added(page: &str) -> String {
     let Some((body, _)) = page.split_once(WORDS) else { return page.to_owned() };
     let body = body.split_once("</style>").map_or(body, |(_, body)| body);
@@ -98,7 +101,7 @@ fn words_added(page: &str) -> String {
     page.replacen(WORDS, &list, 1)
 }
 
-/// An environment of more facts is folded up on a screen.
+/// Environments with more facts than this are collapsed on a screen.
 const LONG_ENVIRONMENT: usize = 30;
 
 #[derive(Template)]
@@ -130,7 +133,7 @@ struct Claim {
     sureness: String,
 }
 
-/// A picture with its words, and its name on the page.
+/// A picture with its caption, and its identifier on the page.
 pub(crate) struct Plot {
     pub id: String,
     pub title: String,
@@ -139,7 +142,7 @@ pub(crate) struct Plot {
 }
 
 impl Plot {
-    /// Of a chart that has this name on the page.
+    /// Creates the plot of a chart with the given identifier.
     pub(crate) fn of(chart: &Chart, id: String) -> Self {
         let (title, caption) = (chart.title.clone(), chart.caption.clone());
         Self { svg: svg::inline(chart, &id), title, caption, id }
@@ -162,11 +165,12 @@ fn page(material: Material<'_>) -> Page {
     let mut verdicts = claims(analysis, protocol, &mut notes);
     let chains = protocol::on_page(analysis, protocol);
     if !chains.is_empty() {
-        // Whoever asked for the protocol may not read a verdict that it refuses: its outcome is what the page says first.
+        // If the protocol was requested, its outcome comes first, so that a verdict it rejects is
+        // not shown.
         verdicts = chains.iter().map(headline).collect();
     }
     if let Some(report) = &repeats {
-        // Whoever repeats a run asks first of all whether it was confirmed.
+        // For a repeated run, whether it was confirmed comes first.
         verdicts.splice(0..0, report.replication.results.iter().map(|r| became(report, r)));
     }
     Page {
@@ -191,7 +195,7 @@ fn page(material: Material<'_>) -> Page {
     }
 }
 
-/// What became of a result that was measured again.
+/// Returns the outcome of a repeated result.
 fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
     let tone = match result.status {
         replication::Status::Confirmed => "good",
@@ -205,7 +209,7 @@ fn became(report: &ReplicationReport<'_>, result: &Replicated) -> Claim {
     }
 }
 
-/// Both runs side by side; none where they have no result in common.
+/// Returns both runs side by side, or `None` if they have no result in common.
 fn then_and_now(report: &ReplicationReport<'_>) -> Option<Table> {
     let names = fitted(&report.now.names(), 40, "…");
     let (heads, rows) = crate::replication::sizes(report, &names);
@@ -229,13 +233,14 @@ fn title(analysis: &Analysis) -> String {
     clean(&format!("{title}{over}"))
 }
 
-/// The chains of a protocol at one glance; none for one alone.
+/// Returns an overview of the chains of a protocol, or `None` for a single chain.
 pub(crate) fn summary(analysis: &Analysis, chains: &[Protocol]) -> Option<Table> {
     let (heads, rows) = protocol::summary_on_page(analysis, chains)?;
     Some(Table::plain("The four-step check at a glance".to_owned(), heads, rows))
 }
 
-/// The verdicts, and the notes below them: none about what the protocol has refused.
+/// Returns the verdicts, and adds the notes below them; verdicts rejected by the protocol are left
+/// out.
 fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> Vec<Claim> {
     let refused = |of: usize| chains.iter().any(|c| c.of == of && c.outcome() == Status::Failed);
     let names = fitted(&analysis.names(), 80, "…");
@@ -271,7 +276,7 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
     found
 }
 
-/// What a chain comes to, in the colour of its outcome.
+/// Returns the conclusion of a chain, in the tone of its outcome.
 fn headline(chain: &ChainOnPage) -> Claim {
     let tone = match chain.outcome {
         Status::Passed => "good",
@@ -281,15 +286,15 @@ fn headline(chain: &ChainOnPage) -> Claim {
     Claim { tone, claim: chain.claim.clone(), sureness: String::new() }
 }
 
-/// The findings of the analysis, and those of summaries that it has not.
+/// Returns the findings of the analysis, and those of the summaries that it lacks.
 fn findings(analysis: &Analysis, chains: &[Protocol], summaries: &[SeriesSummary]) -> Vec<Noted> {
-    // What stands below the verdict is not said again.
+    // Findings stated below the verdict are not repeated.
     let said = |f: &&Finding| words::has_said(&f.code) || protocol::is_no_matter(f, chains);
     let rest = analysis.findings.iter().filter(|f| !said(f));
-    // A summary knows more of its series than the analysis, and says what explains what; what it
-    // has left out is not reported here.
+    // A summary knows more about its series than the analysis and says which finding explains
+    // which; findings it leaves out are not reported here.
     let about = |f: &Finding, name: &str| f.subject.as_deref() == Some(name);
-    // Of a comparison the analysis knows more: what drifts in blocks, for one, cancels.
+    // For comparisons the analysis knows more: for example, drift cancels in blocks.
     let alone = analysis.comparisons.is_empty();
     let drawn = |f: &&Finding| !(alone && summaries.iter().any(|p| about(f, &p.name)));
     let mut rest: Vec<&Finding> = rest.filter(drawn).collect();
@@ -303,7 +308,7 @@ fn environment(analysis: &Analysis) -> Vec<(String, String)> {
     analysis.environment.facts.iter().map(fact).collect()
 }
 
-/// A fact of the environment as people read it.
+/// Formats a fact of the environment for people.
 pub(crate) fn fact((name, value): (&String, &serde_json::Value)) -> (String, String) {
     let value = match value {
         serde_json::Value::String(text) => text.clone(),
@@ -315,7 +320,7 @@ pub(crate) fn fact((name, value): (&String, &serde_json::Value)) -> (String, Str
     (clean(&name), clean(&value))
 }
 
-/// A number of the environment in the unit that its name implies.
+/// Formats a number of the environment in the unit implied by its name.
 fn quantity(name: &str, n: f64) -> String {
     match name {
         "memory_total" | "swap_total" | "cgroup_memory_max" => number::value(n, &Unit::Byte),
@@ -360,14 +365,14 @@ fn data_part(data: &Data) -> DataPart {
     }
 }
 
-/// The day and the time of an RFC 3339 time, to the second.
+/// Formats an RFC 3339 time as date and time, to the second.
 pub(crate) fn short_time(time: &str) -> String {
     let (day, clock) = time.split_once('T').unwrap_or((time, ""));
     let clock = clock.trim_end_matches('Z').split('.').next().unwrap_or("");
     clean(format!("{day} {clock}").trim())
 }
 
-/// The arguments as one types them into a shell; the program by its name, wherever it lay.
+/// Formats arguments as they would be typed in a shell; the program is reduced to its name.
 pub fn shell_line(argv: &[String]) -> String {
     let Some((_, arguments)) = argv.split_first() else { return String::new() };
     let mut line = "assay".to_owned();
@@ -383,12 +388,12 @@ pub fn shell_line(argv: &[String]) -> String {
     line
 }
 
-/// What the metric that decides is called.
+/// Returns the label of the metric that decides.
 fn metric_name(analysis: &Analysis) -> String {
     label(&analysis.metrics[analysis.primary])
 }
 
-/// The confidence as people write it.
+/// Formats the confidence for people.
 fn confidence(analysis: &Analysis) -> String {
     number::chosen_percent(analysis.plan.confidence)
 }

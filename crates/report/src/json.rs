@@ -1,8 +1,9 @@
-//! Results as JSON, for programs: one type for each document, whose fields are the members in their order and whose doc comments
-//! are the reference page and the JSON Schema.
+//! Results as JSON for programs: one type per document, whose fields are the members in order and
+//! whose doc comments are the reference page and the JSON Schema.
 //!
-//! Numbers are in base units; what is not known, not finite or has no meaning is `null`. It must not drop a key because its value
-//! is unknown: readers should not have to tell absent from empty. Nothing is computed here.
+//! Numbers are in base units; values that are unknown, not finite or meaningless are `null`. A key
+//! must not be dropped because its value is unknown: readers should not have to distinguish absent
+//! from empty. Nothing is computed here.
 
 mod answers;
 mod battery;

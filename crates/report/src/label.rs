@@ -1,15 +1,15 @@
-//! What a metric is called, and the words with which differences in it are stated.
+//! Names of metrics, and the wording of differences in them.
 //!
-//! One table: a metric that deserves its own words gets a line here and nowhere else.
+//! Metrics with special wording have an entry here and nowhere else.
 
 use assay_data::{Better, Metric, Unit};
 
-/// The metric's name as people read it: `peak memory` for `max_rss`.
+/// Returns the display name of a metric: `peak memory` for `max_rss`.
 pub(crate) fn label(metric: &Metric) -> String {
     match metric.name.as_str() {
         "max_rss" => "peak memory".to_owned(),
         "cpu_per_wall" => "CPU/wall".to_owned(),
-        // As a heading the whole name would be cut in its middle.
+        // As a heading the full name would be truncated.
         "valgrind_instructions/iteration" => "sim. instr./iter.".to_owned(),
         "latency_p50" => "median latency".to_owned(),
         "service_p50" => "median service time".to_owned(),
@@ -21,7 +21,7 @@ pub(crate) fn label(metric: &Metric) -> String {
     }
 }
 
-/// `p99.9 latency` for `latency_p99_9`.
+/// Converts `latency_p99_9` to `p99.9 latency`.
 fn quantile(name: &str) -> Option<String> {
     let (what, share) = name.rsplit_once("_p")?;
     let share = share.replacen('_', ".", 1);
@@ -37,19 +37,19 @@ fn quantile(name: &str) -> Option<String> {
     })
 }
 
-/// Starts of the names of spans within requests.
+/// Prefixes of the names of time spans within requests.
 const OF_REQUESTS: [&str; 4] = ["latency_p", "service_p", "first_byte_p", "chunk_gap_p"];
-/// Ends of names that already say that they are spans of time.
+/// Suffixes of names that already denote a time span.
 const SPANS: [&str; 7] = ["time", "latency", "service", "duration", "delay", "wait", "value"];
-/// Ends of names that already say that they are rates.
+/// Suffixes of names that already denote a rate.
 const RATES: [&str; 6] = ["rate", "capacity", "throughput", "speed", "per second", "bandwidth"];
 
-/// The words for differences in one metric: "takes … less time than", "takes 4.0 × as long as".
+/// The wording of differences in one metric: "takes … less time than", "takes 4.0 × as long as".
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wording {
     /// `takes`, `uses`, `has a`.
     pub verb: &'static str,
-    /// What there is less or more of, with a space before it: ` time`; empty where the noun stands before the amount.
+    /// The quantity, with a space before it: ` time`; empty if the noun precedes the amount.
     pub noun: String,
     /// The noun for "4.0 × the … of".
     pub whole: String,
@@ -57,13 +57,14 @@ pub(crate) struct Wording {
     pub less: &'static str,
     /// `more`, `higher`.
     pub more: &'static str,
-    /// True for the time that somebody waits: then it is "as fast as", and subjects are faster and slower.
+    /// True for a time that someone waits for: the wording is "as fast as", and subjects are faster
+    /// and slower.
     pub is_time: bool,
-    /// True where the sentence is "has a value 4 % lower".
+    /// True if the sentence has the form "has a value 4 % lower".
     pub noun_first: bool,
 }
 
-/// The words for this metric.
+/// Returns the wording for a metric.
 pub(crate) fn wording(metric: &Metric) -> Wording {
     let amount = |verb, noun: &str, whole: &str| Wording {
         verb,
@@ -103,15 +104,16 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
             amount("uses", what, what)
         }
         ("server_memory", ..) => amount("needs", "server memory", "server memory"),
-        // The latency of whoever asks: shorter and longer.
+        // Latencies seen by the client are shorter and longer.
         (name_of, Unit::Second, _) if OF_REQUESTS.iter().any(|own| name_of.starts_with(own)) => {
             Wording { less: "shorter", more: "longer", ..valued(&name) }
         }
-        // Seconds of a part that has a name: "takes 4 % less inner time"; the name of a span of time stands by itself.
+        // Seconds of a named part: "takes 4 % less inner time"; names that denote a time span are
+        // used alone.
         (_, Unit::Second, Better::Lower) if !ends_in(&SPANS) => {
             amount("takes", &format!("{name} time"), &format!("{name} time"))
         }
-        // Plural names are taken for things that are counted: "has 13 fewer page faults".
+        // Plural names are taken as counts: "has 13 fewer page faults".
         (_, Unit::One, _) if name.ends_with('s') => {
             Wording { less: "fewer", ..amount("has", &name, &name) }
         }
@@ -125,7 +127,8 @@ pub(crate) fn wording(metric: &Metric) -> Wording {
     }
 }
 
-/// `a` or `an`, as a word or a number that begins so is spoken.
+/// Returns `a` or `an`, according to the pronunciation of a word or number that begins with
+/// `before`.
 pub(crate) fn article(before: &str) -> &'static str {
     let whole: String = before.chars().take_while(char::is_ascii_digit).collect();
     let vowel = before.chars().next().is_some_and(|c| "aeioAEIO8".contains(c));

@@ -1,28 +1,29 @@
 //! Lines for a terminal: styled text, wrapped at words to a width.
 //!
-//! Everything that goes to a screen passes through here, so that no line is wider than asked for, no control character gets
-//! out, and ASCII terminals get ASCII. It knows nothing of what the text says.
+//! All screen output passes through this module, which ensures that no line is too wide, no control
+//! character is emitted, and ASCII terminals get ASCII. It is independent of what the text means.
 
 use crate::names::{self, clean, width};
 use crate::terminal::Screen;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthChar;
 
-/// A space at which no line is broken.
+/// Non-breaking space.
 pub(crate) const STICKY: char = '\u{a0}';
 
-/// What a piece of text means; the colour follows, and is never the only carrier of it.
+/// The meaning of a piece of text; it determines the colour, which is never the only carrier of the
+/// meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// The text itself.
+    /// Plain text.
     Plain,
-    /// What matters most.
+    /// Most important.
     Strong,
     /// Better than the reference.
     Good,
     /// Worse than the reference.
     Bad,
-    /// Not known, or to be careful with.
+    /// Unknown, or to be treated with care.
     Unsure,
     /// Secondary.
     Quiet,
@@ -58,28 +59,29 @@ impl Page {
         Self { screen, text: String::new() }
     }
 
-    /// An empty page of the same kind, on which something can be tried.
+    /// Returns an empty page of the same kind, for trial layouts.
     pub(crate) fn like(&self) -> Self {
         Self::new(&self.screen)
     }
 
-    /// An empty page with room for an ellipsis behind its lines.
+    /// Returns an empty page with room for an ellipsis at the end of its lines.
     pub(crate) fn narrower(&self) -> Self {
         let width = self.screen.width - 3;
         Self { screen: Screen { width, ..self.screen }, text: String::new() }
     }
 
-    /// Columns that text fills.
+    /// Returns the text width in columns.
     pub(crate) fn width(&self) -> usize {
         self.screen.width
     }
 
-    /// Columns that a table may take: as many as it needs where names are whole.
+    /// Returns the maximum width of a table in columns; unlimited if names are shown in full.
     pub(crate) fn table_width(&self) -> usize {
         if self.screen.whole { usize::MAX / 2 } else { self.screen.width }
     }
 
-    /// Names of at most so many columns each, all different; whole where this page has them whole.
+    /// Returns distinct names of at most `limit` columns each; full names if this page shows them
+    /// in full.
     pub(crate) fn fitted(&self, names: &[String], limit: usize) -> Vec<String> {
         if self.screen.whole {
             names.iter().map(|name| clean(name)).collect()
@@ -88,22 +90,22 @@ impl Page {
         }
     }
 
-    /// What [`Self::fitted`] leaves out at the beginning of every name.
+    /// Returns the prefix that [`Self::fitted`] removes from every name.
     pub(crate) fn beginning<'a>(&self, names: &'a [String], limit: usize) -> &'a str {
         if self.screen.whole { "" } else { names::beginning(names, limit) }
     }
 
-    /// A name of at most so many columns; whole where this page has them whole.
+    /// Returns a name of at most `limit` columns; the full name if this page shows names in full.
     pub(crate) fn shortened(&self, name: &str, limit: usize) -> String {
         if self.screen.whole { clean(name) } else { names::shorten(name, limit, self.ellipsis()) }
     }
 
-    /// Lines so far.
+    /// Returns the number of lines written.
     pub(crate) fn lines(&self) -> usize {
         self.text.lines().count()
     }
 
-    /// The first lines of another page of the same kind; an ellipsis stands for the rest.
+    /// Copies the first lines of another page of the same kind; an ellipsis replaces the rest.
     pub(crate) fn take(&mut self, other: &Self, most: usize) {
         const RESET: &str = "\u{1b}[0m";
         for (place, line) in other.text.lines().take(most).enumerate() {
@@ -119,30 +121,30 @@ impl Page {
         }
     }
 
-    /// True when more than ASCII may be used.
+    /// Returns true if characters beyond ASCII are allowed.
     pub(crate) fn unicode(&self) -> bool {
         self.screen.unicode
     }
 
-    /// What stands for something left out.
+    /// Returns the mark for omitted text.
     pub(crate) fn ellipsis(&self) -> &'static str {
         if self.screen.unicode { "…" } else { ".." }
     }
 
-    /// The text in the characters of this page.
+    /// Returns the text in the character set of this page.
     pub(crate) fn spelled(&self, text: &str) -> String {
         let clean = clean(text);
         if self.screen.unicode { clean } else { ascii(&clean) }
     }
 
-    /// An empty line, unless the page begins or there is one.
+    /// Adds an empty line, unless the page is empty or ends with one.
     pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
         }
     }
 
-    /// A line that is known to fit; what does not is wrapped all the same.
+    /// Adds a line that is expected to fit; it is wrapped if it does not.
     pub(crate) fn line(&mut self, line: &Line) {
         let wide: usize = line.iter().map(|(_, text)| width(text)).sum();
         if wide > self.table_width() {
@@ -152,13 +154,13 @@ impl Page {
         }
     }
 
-    /// Wraps the pieces at words; lines after the first begin with `indent` spaces.
+    /// Wraps the pieces at words; continuation lines are indented by `indent` spaces.
     pub(crate) fn paragraph(&mut self, indent: usize, pieces: &[(Tone, String)]) {
         let indent = indent.min(self.width() / 8);
         let mut line: Line = Vec::new();
         let mut used = 0;
         let mut begun = false;
-        // Spaces at the end of the piece before.
+        // Spaces at the end of the previous piece.
         let mut carried = 0;
         for (tone, text) in pieces {
             let text = self.spelled(text);
@@ -195,9 +197,9 @@ impl Page {
         }
     }
 
-    /// The page as text.
+    /// Returns the page as text.
     pub(crate) fn finish(mut self) -> String {
-        // A gap before what then did not follow.
+        // Remove a gap that nothing followed.
         while self.text.ends_with("\n\n") {
             self.text.pop();
         }
@@ -232,13 +234,14 @@ impl Page {
     }
 }
 
-/// Signs and units that stay with the number before them.
+/// Signs and units that stay with the preceding number.
 const GLUED: [&str; 14] =
     ["%", "×", "x", "ns", "µs", "us", "ms", "s", "min", "h", "B", "KiB", "MiB", "GiB"];
-/// Separators, which belong to the end of a line.
+/// Separators, which are kept at the end of a line.
 const SEPARATORS: [&str; 2] = ["·", "|"];
 
-/// The words of a text, each with the number of spaces before it. A number and its unit are one word.
+/// Splits a text into words, each with the number of spaces before it. A number and its unit are
+/// one word.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -264,7 +267,7 @@ fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Bytes of the text that fit into so many columns; at least one character.
+/// Returns the number of bytes of the text that fit into `room` columns; at least one character.
 fn cut_at(text: &str, room: usize) -> usize {
     if width(text) <= room {
         return text.len();
@@ -279,7 +282,7 @@ fn cut_at(text: &str, room: usize) -> usize {
     text.len()
 }
 
-/// The signs of these reports in ASCII.
+/// Converts the special characters of these reports to ASCII.
 pub(crate) fn ascii(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {

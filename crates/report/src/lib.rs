@@ -1,23 +1,28 @@
 //! Analyses as text, JSON, CSV, Markdown, HTML and plots.
 //!
-//! Everything that shows reads an [`Analysis`](assay_analysis::Analysis) and nothing else: these are pure functions to strings and bytes.
-//! They must not print, read files, look at a clock or compute statistics; the only arithmetic here is that of formatting.
+//! All renderers read an [`Analysis`](assay_analysis::Analysis) and nothing else: they are pure
+//! functions that return strings and bytes. They must not print, read files, look at a clock or
+//! compute statistics; the only arithmetic here is for formatting.
 //!
-//! - [`number`]: values, percents and durations as people read them.
+//! - [`number`]: values, percentages and durations in readable form.
 //! - [`words`]: a comparison as a sentence.
 //! - [`terminal`]: the screen. [`progress`]: the lines shown while measuring.
-//! - [`benchmarks`]: a suite, in all forms.
+//! - [`benchmarks`]: a suite in every format.
 //! - [`overview`]: many series in one table.
-//! - [`describe`]: one series from every side.
-//! - [`calibration`]: how far this machine is to be believed. [`doctor`]: what disturbs it, and what shields.
-//! - [`profile`]: where the time goes, as table, flame graph and page.
-//! - [`replication`]: a run and its repetition. [`history`]: runs that are kept. [`bisect`]: which commit did it.
-//! - [`test_log`]: which tests write most into a log. [`mutation`]: which changes of the source the tests notice.
-//! - [`farm`]: what came of every version on every platform.
-//! - [`charts`]: plots as SVG and PNG. [`html`]: the page one can publish.
+//! - [`describe`]: a single series in detail.
+//! - [`calibration`]: how far measurements on this machine can be trusted. [`doctor`]: sources of
+//!   disturbance, and protections against them.
+//! - [`profile`]: where the time is spent, as table, flame graph and page.
+//! - [`replication`]: a run and its repetition. [`history`]: stored runs. [`bisect`]: the commit
+//!   responsible for a change.
+//! - [`test_log`]: the tests that write most to a log. [`mutation`]: the source changes that the
+//!   tests detect.
+//! - [`farm`]: the results of every version on every platform.
+//! - [`charts`]: plots as SVG and PNG. [`html`]: the page for publication.
 //! - [`protocol`]: the chain from validity to effect, step by step.
-//! - [`planning`]: how many runs.
-//! - [`json`], [`csv`], [`markdown`]: the same for programs, spreadsheets and pull requests.
+//! - [`planning`]: the number of runs needed.
+//! - [`json`], [`csv`], [`markdown`]: the same results for programs, spreadsheets and pull
+//!   requests.
 //!
 //! ```
 //! use assay_analysis::{Options, analyse};

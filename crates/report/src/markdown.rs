@@ -1,6 +1,8 @@
-//! The summary as Markdown, for a pull request: the sentences, a table with one row per subject, how it was measured.
+//! The summary as Markdown, for a pull request: the sentences, a table with one row per subject,
+//! and the measuring method.
 //!
-//! Short on purpose: whoever wants every number takes the JSON. Names may hold anything and are quoted so that they stay text.
+//! Deliberately short: all numbers are in the JSON. Names may contain anything and are quoted so
+//! that they stay text.
 
 use crate::answers;
 use crate::benchmarks::{self, Shown};
@@ -15,7 +17,8 @@ use crate::words::{self, Sentence};
 use assay_analysis::Analysis;
 use assay_data::{Design, Finding, Severity};
 
-/// The Markdown text (GitHub's tables), every line ended; `shown`: which rows of a suite, and in which order.
+/// Returns the Markdown text (GitHub's tables), every line ended with a newline; `shown` selects
+/// and orders the rows of a suite.
 pub fn render(analysis: &Analysis, shown: Shown) -> String {
     if analysis.is_suite() {
         return benchmarks::markdown::render(analysis, shown);
@@ -112,7 +115,7 @@ fn ratio(analysis: &Analysis, subject: usize) -> String {
     }
 }
 
-/// How the samples were taken, in one sentence.
+/// Returns one sentence on how the samples were taken.
 fn design_note(analysis: &Analysis) -> String {
     let confidence = number::chosen_percent(analysis.plan.confidence);
     let medians = format!("Medians with {confidence} confidence intervals");
@@ -128,8 +131,9 @@ fn design_note(analysis: &Analysis) -> String {
     }
 }
 
-/// Text that Markdown does not take for anything else, nor a forge for people, issues or addresses: those are looked for in the text that
-/// is shown, where no backslash is left, so a joiner without width stands within them.
+/// Escapes text so that neither Markdown interprets it nor a forge takes it for mentions, issues or
+/// addresses. Forges look for those in the rendered text, from which backslashes are gone, so a
+/// zero-width joiner is inserted into them.
 pub(crate) fn escaped(text: &str) -> String {
     let text = clean(text);
     let mut plain = String::with_capacity(text.len());
@@ -155,10 +159,11 @@ pub(crate) fn escaped(text: &str) -> String {
     plain
 }
 
-/// Keeps two characters together, and takes no room.
+/// Zero-width character that keeps two characters together.
 const JOINER: char = '\u{2060}';
 
-/// A name as code, in which nothing is taken for anything else; one that code can't hold is plain text.
+/// Formats a name as inline code, in which nothing is interpreted; a name that code can't hold
+/// becomes plain text.
 pub(crate) fn code(name: &str) -> String {
     let name = clean(name);
     match name.trim() {

@@ -1,10 +1,11 @@
-//! Words about a median and its interval, the same on every screen and page.
+//! Wording about a median and its interval, shared by all screens and pages.
 
 use crate::number;
 use crate::words::counted;
 use assay_analysis::{Description, NoMedianInterval};
 
-/// The text after a median: `median, 95 % confidence` with the condition that the interval rests on, or the reason for a missing interval.
+/// Returns the text after a median: `median, 95 % confidence` with the condition that the interval
+/// rests on, or the reason for a missing interval.
 pub(crate) fn sureness(d: &Description, confidence: f64) -> String {
     match d.no_median_interval() {
         None => {
@@ -21,12 +22,12 @@ pub(crate) fn sureness(d: &Description, confidence: f64) -> String {
     }
 }
 
-/// The condition of an interval of few values, to follow its confidence.
+/// Returns the condition of an interval of few values, placed after its confidence.
 pub(crate) fn condition(assumes_independence: bool) -> &'static str {
     if assumes_independence { " if the runs are independent" } else { "" }
 }
 
-/// The reason for a missing interval, for a cell of a table.
+/// Returns the reason for a missing interval, for a table cell.
 pub(crate) fn lacking(d: &Description) -> &'static str {
     match d.no_median_interval() {
         Some(NoMedianInterval::TooDependent) => "values depend on each other",

@@ -1,6 +1,7 @@
-//! What became of a project's mutants: the screen of `assay mutate`, and in the files of this room the page, the comment for a review ([`markdown`]), code
-//! scanning ([`sarif`]) and the report that Stryker's viewer opens ([`stryker`]). Which changes survived, and what to assert so that a test notices
-//! them, is the same in all of them. Nothing is decided or counted here but lines.
+//! Results of mutation testing: the screen of `assay mutate`, and in the submodules the page, the
+//! comment for a review ([`markdown`]), code scanning ([`sarif`]) and the report format of
+//! Stryker's viewer ([`stryker`]). All show the same survivors and the same advice on assertions
+//! that would detect them. Nothing is decided here, and nothing is counted but lines.
 
 mod advice;
 mod coupling;
@@ -26,12 +27,13 @@ use assay_data::mutation::{Fate, MutantResult, Mutation};
 use std::collections::BTreeMap;
 use survivors::Survivor;
 
-/// So many names of tests stand below a survivor.
+/// Maximum number of test names below a survivor.
 const MOST_TESTS: usize = 3;
-/// Most reasons for leaving code out that are named.
+/// Maximum number of reasons listed for excluded code.
 const MOST_REASONS: usize = 3;
 
-/// The screen, every line ended; at most `most` survivors are shown, 0: all.
+/// Returns the screen, every line ended with a newline; at most `most` survivors are shown, or all
+/// if 0.
 pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let whole = &scores.whole;
@@ -74,7 +76,7 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
     page.finish()
 }
 
-/// What would be changed, a line each, or as diffs; every line ended.
+/// Returns the planned changes, one line each or as diffs; every line ends with a newline.
 pub fn list(mutation: &Mutation, diffs: bool, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for own in &mutation.mutants {
@@ -111,7 +113,7 @@ fn change(page: &mut Page, own: &MutantResult) {
             Some(b'+') => Tone::Good,
             _ => Tone::Quiet,
         };
-        // Blanks at the beginning carry meaning; whatever a terminal would obey does not get there.
+        // Leading whitespace is significant; `spelled` removes control characters.
         let line = page.spelled(&format!("    {}", line.replace('\t', "    ")));
         page.line(&vec![(tone, line)]);
     }
@@ -124,7 +126,7 @@ fn tone(score: &Score) -> Tone {
     }
 }
 
-/// The score as a sentence.
+/// Returns the score as a sentence.
 fn headline(mutation: &Mutation, whole: &Score) -> String {
     let changes = counted(whole.counted, "change");
     let changes = match &mutation.since {
@@ -176,7 +178,7 @@ fn basis(mutation: &Mutation) -> String {
     )
 }
 
-/// Whole percents, which are 100 only where nothing is missing.
+/// Formats a share in whole percent; 100 and 0 are shown only if exact.
 fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let shown = if share < 1.0 && whole >= 100.0 {
@@ -189,7 +191,7 @@ fn percent(share: f64) -> String {
     format!("{shown} %")
 }
 
-/// A line for each file, the one with most that is missed first.
+/// Draws a line for each file, the one with the most missed changes first.
 fn files(page: &mut Page, mutation: &Mutation, scores: &Scores) {
     let mut order: Vec<usize> = (0..mutation.files.len()).collect();
     order.sort_by_key(|file| (std::cmp::Reverse(scores.files[*file].missed), *file));
@@ -239,7 +241,7 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
-/// Some names and how many more.
+/// Returns the first `most` names and the number of others.
 fn shortened(names: &[impl AsRef<str>], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     let shown = shown.join(", ");
@@ -249,13 +251,13 @@ fn shortened(names: &[impl AsRef<str>], most: usize) -> String {
     }
 }
 
-/// With a capital letter at its beginning.
+/// Capitalises the first letter.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// How many survivors may be no fault of the tests; empty: there are none.
+/// Returns a sentence on survivors that may not be the tests' fault; empty if there are none.
 fn doubts(mutation: &Mutation) -> String {
     let survivors = mutation.mutants.iter().filter(|own| own.fate == Fate::Survived);
     let (all, doubtful) = survivors
@@ -273,7 +275,7 @@ fn doubts(mutation: &Mutation) -> String {
     }
 }
 
-/// What else became of mutants, in a sentence; empty: nothing.
+/// Returns a sentence on the other fates of mutants; empty if there are none.
 fn others(mutation: &Mutation) -> String {
     let count = |fate: Fate| mutation.mutants.iter().filter(|own| own.fate == fate).count();
     let mut parts = Vec::new();
@@ -316,7 +318,7 @@ fn others(mutation: &Mutation) -> String {
     parts.join("; ")
 }
 
-/// A sentence about changes in code that is not built here; `None` without such changes.
+/// Returns a sentence about changes in code that is not built here, or `None` without such changes.
 fn absent(mutation: &Mutation) -> Option<String> {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for own in mutation.mutants.iter().filter(|own| own.fate == Fate::Absent) {

@@ -1,10 +1,11 @@
-//! Names of subjects for places of limited width: without control characters, shortened in the middle, still distinct.
+//! Names of subjects for places of limited width: without control characters, shortened in the
+//! middle, still distinct.
 //!
-//! Names come from outside (command lines, file names), so anything may be in them.
+//! Names come from outside (command lines, file names) and may contain anything.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Names of at most `limit` columns each (at least 4), all different.
+/// Returns names of at most `limit` columns each (at least 4), all different.
 pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<String> {
     let limit = limit.max(4);
     let clean: Vec<String> = names.iter().map(|name| clean(name)).collect();
@@ -20,7 +21,7 @@ pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<Stri
     if all_differ(&short) {
         return short;
     }
-    // Even within a word: begin shortly before the first difference.
+    // Also within a word: begin shortly before the first difference.
     let shared = common_prefix(&clean).saturating_sub(2);
     let skip = clean.first().and_then(|name| name.char_indices().nth(shared));
     let ends = short_of(skip.map_or(0, |(at, _)| at));
@@ -35,9 +36,10 @@ pub(crate) fn fitted(names: &[String], limit: usize, ellipsis: &str) -> Vec<Stri
     short.iter().enumerate().map(numbered).collect()
 }
 
-/// What all names begin with, up to the end of a word, where some are wider than `limit`: it says nothing, and gives way first.
+/// Returns the common prefix of all names, up to a word boundary, if some are wider than `limit`.
+/// It carries no information and is dropped first.
 pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
-    /// What is hardly longer than the ellipsis stays.
+    /// Prefixes hardly longer than the ellipsis are kept.
     const SHORTEST: usize = 4;
     let [first, _, ..] = names else { return "" };
     if names.iter().all(|name| width(name) <= limit) {
@@ -50,7 +52,7 @@ pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
     if end >= SHORTEST { &first[..end] } else { "" }
 }
 
-/// The text without control characters, which could move the cursor or break a line.
+/// Returns the text without control characters, which could move the cursor or break a line.
 pub(crate) fn clean(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
@@ -60,18 +62,18 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Characters that turn the direction of what follows, or show nothing at all.
+/// Returns true for characters that change the text direction or are invisible.
 fn is_format(c: char) -> bool {
-    // The last are bytes that are no UTF-8, in a command that was given so.
+    // The last range encodes bytes of a command that are not valid UTF-8.
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{10ff80}'..='\u{10ffff}')
 }
 
-/// Columns that a text takes, character by character, as most terminals count.
+/// Returns the width of a text in columns, summed over characters, as most terminals do.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// Cuts out the middle of what is wider than `limit`.
+/// Cuts out the middle of a text wider than `limit`.
 pub(crate) fn shorten(text: &str, limit: usize, ellipsis: &str) -> String {
     if width(text) <= limit {
         return text.to_owned();

@@ -1,7 +1,8 @@
-//! What the noise of a run came from, in a line for the screen and an object for programs.
+//! The sources of a run's noise, as a line for the screen and an object for programs.
 //!
-//! The line appears only where there is something to say: a tenth of the spread or more that goes with something, or more
-//! disturbed runs than there should be. Its words are "goes with", never "because of".
+//! The line appears only if there is something to report: a tenth or more of the spread is
+//! associated with a cause, or more runs are disturbed than expected. The wording is "goes with",
+//! never "because of".
 
 use crate::number::{self, Column};
 use crate::words::quoted;
@@ -9,11 +10,11 @@ use assay_analysis::noise::{Cause, NoiseOf, Weighed};
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Scale};
 
-/// Of so many subjects the shares are reported, the largest first.
+/// Maximum number of subjects whose shares are reported, largest first.
 const MOST_SUBJECTS: usize = 2;
 
-/// `noise: 41 % of the spread of 'sort-old' goes with involuntary switches; ...`; `None` where there is nothing to say.
-/// Subjects are called by these names.
+/// Returns `noise: 41 % of the spread of 'sort-old' goes with involuntary switches; ...`, or `None`
+/// if there is nothing to report. `names` are the display names of the subjects.
 pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
     let mut said = shares(analysis, names);
     if analysis.noise.iter().any(NoiseOf::is_disturbed) {
@@ -48,7 +49,8 @@ fn shares(analysis: &Analysis, names: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What it goes with: the causes that matter by themselves, with their shares where there are several; or all together.
+/// Returns the associated causes: those that matter individually, with their shares if there are
+/// several; otherwise all together.
 fn with(of: &NoiseOf) -> String {
     let mut alone: Vec<(f64, &Cause)> =
         of.causes.iter().filter_map(|cause| Some((cause.share?, cause))).collect();
@@ -78,7 +80,7 @@ fn with(of: &NoiseOf) -> String {
     }
 }
 
-/// `weighed by that, the ratio is 0.973 instead of 0.974`.
+/// Formats `weighed by that, the ratio is 0.973 instead of 0.974`.
 fn instead(analysis: &Analysis, c: &Comparison, weighed: Weighed, whose: &str) -> String {
     let (what, estimates) = match weighed.scale {
         Scale::Ratio => {

@@ -1,6 +1,7 @@
-//! Many series in one table: one row for each, for files that nobody reads page by page.
+//! Many series in one table, one row each, for files with too many series to describe individually.
 //!
-//! What is left of a series of which there is only a summary stands in the same table, and says so. Nothing is computed here.
+//! Series of which only a summary is left are in the same table, marked as such. Nothing is
+//! computed here.
 
 use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
@@ -16,11 +17,12 @@ use assay_analysis::levels::plural;
 use assay_analysis::overview::{Known, Line, Overview};
 use assay_data::Finding;
 
-/// Widest and narrowest names.
+/// Widest and narrowest name, in columns.
 const WIDEST_NAME: usize = 48;
 const NARROWEST_NAME: usize = 10;
 
-/// The screen as text, every line ended. `more`: how every series is shown in full; `remarks`: how much follows the table. O(series).
+/// Returns the screen as text, every line ended with a newline. `more` is the command that shows a
+/// series in full; `remarks` sets how much follows the table. O(series).
 pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let metric = label(&overview.metric);
@@ -37,9 +39,10 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
     page.gap();
     let names: Vec<String> = overview.lines.iter().map(|line| page.spelled(&line.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    // Every row asks for the scale of the whole table: of many thousand rows only the ends may be gone over again.
+    // Every row needs the scale of the whole table; with many thousand rows only the extremes can
+    // be visited again.
     let all = numbers::ends(&overview.lines.iter().filter_map(centre).collect::<Vec<_>>());
-    // What does not fit is left out from the right.
+    // Columns that do not fit are dropped from the right.
     let mut numbers = columns(&page, overview, &all);
     let room = loop {
         let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
@@ -63,7 +66,7 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
         );
         page.paragraph(6, &[(Tone::Quiet, format!("note: {message}"))]);
     }
-    // What concerns many series is said of one: the table marks the others.
+    // Findings shared by many series are reported for one; the table marks the others.
     let is_same = |known: &Finding, other: &Finding| {
         known.message == other.message || known.code == other.code && other.subject.is_some()
     };

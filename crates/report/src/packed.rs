@@ -1,4 +1,5 @@
-//! Long texts that are seldom shown, packed into the program by `build.rs`: together they are a quarter of a megabyte, and packed a fifth of that.
+//! Long texts that are rarely shown, compressed into the program by `build.rs`: together a quarter
+//! of a megabyte, compressed a fifth of that.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read;
@@ -7,13 +8,13 @@ use std::sync::LazyLock;
 /// The JSON Schemas of all documents.
 pub(crate) static SCHEMAS: LazyLock<String> =
     LazyLock::new(|| text(include_bytes!(concat!(env!("OUT_DIR"), "/schemas.deflate"))));
-/// What each finding means, docs/reference/findings.md.
+/// Meaning of each finding, docs/reference/findings.md.
 pub(crate) static FINDINGS: LazyLock<String> =
     LazyLock::new(|| text(include_bytes!(concat!(env!("OUT_DIR"), "/findings.deflate"))));
 
 fn text(packed: &[u8]) -> String {
     let mut text = String::new();
-    // What was packed when this was built is whole.
+    // Text compressed at build time is always valid.
     let _whole = DeflateDecoder::new(packed).read_to_string(&mut text);
     text
 }

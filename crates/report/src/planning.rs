@@ -1,6 +1,7 @@
-//! A plan as a screen: how many runs, what they find, and what each number rests on.
+//! A plan as a screen: the number of runs, what they detect, and the basis of each number.
 //!
-//! First one sentence, then the power against the number of runs, then where the numbers come from. Nothing is computed here.
+//! One sentence comes first, then the power against the number of runs, then the sources of the
+//! numbers. Nothing is computed here.
 
 use crate::layout::{Page, Tone};
 use crate::number;
@@ -15,10 +16,10 @@ use assay_data::Threshold;
 
 mod grounds;
 
-/// Characters of a whole bar.
+/// Length of a full bar, in characters.
 const BAR: usize = 14;
 
-/// The screen, every line ended.
+/// Returns the screen; every line ends with a newline.
 pub fn render(planning: &Planning, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let blocks = planning.blocks.as_ref();
@@ -45,7 +46,7 @@ pub fn render(planning: &Planning, screen: &Screen) -> String {
     page.finish()
 }
 
-/// The plan in one sentence.
+/// Returns the plan in one sentence.
 pub fn sentence(planning: &Planning) -> String {
     let sequential = planning.blocks.as_ref().filter(|_| planning.asked.in_blocks);
     if let Some(blocks) = sequential {
@@ -54,7 +55,8 @@ pub fn sentence(planning: &Planning) -> String {
     apart(planning) + "."
 }
 
-/// What the rank test finds, which decides; where the number of runs is known, the t test's answer in brackets.
+/// Returns what the rank test, which decides, detects; if the number of runs is given, with the t
+/// test's result in parentheses.
 fn apart(planning: &Planning) -> String {
     let (rule, t) = (planning.rank.rule, planning.t);
     let runs = runs_of(planning.rank.n, planning.asked.kind);
@@ -94,7 +96,7 @@ fn apart(planning: &Planning) -> String {
         ),
         _ => format!("{told}, {level}"),
     };
-    // Of dependent runs the t test's answer is one about others.
+    // For dependent runs the t test's result is not comparable and is omitted.
     let told = match planning.rank.founded_on {
         Founded::Rule => told,
         Founded::Formula => format!("{told}, by the pilot's own distribution"),
@@ -106,7 +108,7 @@ fn apart(planning: &Planning) -> String {
     format!("{told} (a t test: {beside})")
 }
 
-/// The condition under which a plan from dependent values holds.
+/// Returns the condition under which a plan from dependent values holds.
 fn if_as_dependent(planning: &Planning) -> String {
     let factor = planning.rank.runs_per_independent;
     if factor > 1.0 {
@@ -150,7 +152,7 @@ fn runs_of(n: u64, kind: Kind) -> String {
     }
 }
 
-/// A chance that was worked out, in whole per cent: `38 %`, `more than 99 %`.
+/// Formats a computed probability in whole percent: `38 %`, `more than 99 %`.
 fn found_in(chance: f64) -> String {
     if chance > 0.99 { "more than 99 %".to_owned() } else { number::percent(chance) }
 }
@@ -183,7 +185,7 @@ fn on_scale(planning: &Planning, blocks: &BlocksPlan, size: f64) -> String {
     }
 }
 
-/// The difference that matters, as it was asked for.
+/// Formats the difference that matters, as it was specified.
 fn matters(planning: &Planning, blocks: &BlocksPlan, threshold: f64) -> String {
     match planning.asked.delta {
         Some(Threshold::Relative(share)) => number::percent_fine(share),
@@ -191,7 +193,7 @@ fn matters(planning: &Planning, blocks: &BlocksPlan, threshold: f64) -> String {
     }
 }
 
-/// Power against the number of runs, as a table with bars.
+/// Draws the power against the number of runs, as a table with bars.
 fn curve(page: &mut Page, planning: &Planning) {
     let head = [
         planned_in(planning.asked.kind).to_owned(),
@@ -209,7 +211,7 @@ fn curve(page: &mut Page, planning: &Planning) {
     small_table::draw(page, &head, &rows, &tones);
 }
 
-/// The power with which the rank test sees the differences of the last column.
+/// Returns the power with which the rank test detects the differences in the last column.
 fn power_of_column(planning: &Planning) -> String {
     match planning.unknown {
         Unknown::Power if planning.rank.rule.power > 0.0 => found_in(planning.rank.rule.power),
@@ -246,7 +248,7 @@ fn blocks_and_time(blocks: Option<u64>, seconds: Option<f64>) -> String {
     format!("{} blocks{time}", number::grouped(blocks))
 }
 
-/// The line about blocks on the screen of runs apart.
+/// Returns the line about blocks on the screen for separate runs.
 fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     let time = |n| blocks_and_time(n, blocks.seconds_per_block);
     match blocks.threshold {
@@ -265,7 +267,7 @@ fn as_blocks(planning: &Planning, blocks: &BlocksPlan) -> String {
     }
 }
 
-/// The table of the screen in blocks.
+/// Draws the table of the screen for blocks.
 fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     let seconds = blocks.seconds_per_block;
     let cell = |n: Option<u64>| blocks_and_time(n, seconds);
@@ -330,7 +332,7 @@ fn in_blocks(page: &mut Page, planning: &Planning, blocks: &BlocksPlan) {
     );
 }
 
-/// Why an answer is worth nothing, and what would be.
+/// Returns why a plan is useless, and what would help.
 fn hopeless(planning: &Planning, remedy: &Remedy) -> String {
     let t = planning.t;
     let level = number::percent_fine(t.sig_level);

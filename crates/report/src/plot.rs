@@ -1,5 +1,6 @@
-//! A scan's curves as a picture made of characters, both axes logarithmic, so that a power is a straight line and the steeper one
-//! grows faster. A picture for the eye: it shows medians, and says nothing of how sure they are.
+//! A scan's curves as character graphics with logarithmic axes, so that a power law is a straight
+//! line and a steeper line grows faster. It gives an impression only: it shows medians without
+//! their uncertainty.
 
 use crate::charts::plain;
 use crate::label::label;
@@ -9,14 +10,14 @@ use crate::ticks;
 use assay_analysis::{Analysis, Curve};
 use assay_data::Unit;
 
-/// Narrower pages have no picture.
+/// Minimum page width for a picture, in columns.
 const FROM_WIDTH: usize = 50;
-/// Lines and most columns of the picture without its axes.
+/// Height and maximum width of the picture without its axes.
 const LINES: usize = 12;
 const MOST_COLUMNS: usize = 60;
-/// Most labels on the vertical axis.
+/// Maximum number of labels on the vertical axis.
 const MOST_TICKS: usize = 5;
-/// Columns left of the first and right of the last point, and a legend's gap.
+/// Margin in columns before the first and after the last point; also a legend's gap.
 const MARGIN: usize = 2;
 
 /// The characters of a picture.
@@ -53,7 +54,8 @@ const ASCII: Signs = Signs {
     base_tick: '+',
 };
 
-/// Draws the curves of the first parameter, the others held at their first values; nothing where there are none, or no room.
+/// Draws the curves of the first parameter with the others held at their first values; nothing if
+/// there are none, or no room.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     let Some(first) = analysis.curves.first() else { return };
     if page.width() < FROM_WIDTH {
@@ -94,13 +96,13 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     legend(page, analysis, &curves, &canvas, &signs);
 }
 
-/// Logarithms of the parameter and the median, where there is one.
+/// Returns the logarithms of the parameter and of the median, where both are finite.
 fn points(curve: &Curve) -> impl Iterator<Item = (f64, f64)> + '_ {
     let logs = curve.points.iter().map(|p| (p.value.ln(), p.median.ln()));
     logs.filter(|(x, y)| x.is_finite() && y.is_finite())
 }
 
-/// A range of logarithms that is laid over places.
+/// A range of logarithms mapped to columns or lines.
 struct Axis {
     low: f64,
     high: f64,
@@ -113,7 +115,8 @@ impl Axis {
         (range.0 <= range.1).then_some(Self { low: range.0, high: range.1 })
     }
 
-    /// The place of a logarithm among `places`, of which so many at either end stay free; the middle where there is no range.
+    /// Returns the position of a logarithm among `places`, keeping `margin` free at either end; the
+    /// middle if the range is empty.
     fn place(&self, log: f64, places: usize, margin: usize) -> usize {
         let inner = places.saturating_sub(2 * margin + 1) as f64;
         let share =
@@ -164,7 +167,7 @@ fn mark(signs: &Signs, index: usize) -> char {
     signs.marks[index % signs.marks.len()]
 }
 
-/// The horizontal axis with the values of the parameter below it, as many as have room.
+/// Draws the horizontal axis with as many parameter values below it as fit.
 fn base(page: &mut Page, curves: &[&Curve], x: &Axis, side: usize, columns: usize, signs: &Signs) {
     let mut values: Vec<f64> = curves.iter().flat_map(|c| &c.points).map(|p| p.value).collect();
     values.sort_by(f64::total_cmp);
@@ -206,7 +209,7 @@ fn legend(page: &mut Page, analysis: &Analysis, curves: &[&Curve], canvas: &Canv
     page.paragraph(2, &[(Tone::Plain, entries.join("   ")), (Tone::Quiet, format!("   ({axes})"))]);
 }
 
-/// Round values within the range with their logarithms.
+/// Returns round values within the range with their logarithms.
 fn ticks(axis: &Axis, unit: &Unit) -> Vec<(f64, String)> {
     let round = ticks::logarithmic(axis.low.exp(), axis.high.exp(), unit, MOST_TICKS);
     round.into_iter().map(|(value, text)| (value.ln(), text)).collect()

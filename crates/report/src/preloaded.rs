@@ -1,4 +1,4 @@
-//! What `assay warm` keeps loaded, as a screen. Nothing is asked or decided here.
+//! Processes kept loaded by `assay warm`, as a screen. Nothing is queried or decided here.
 
 use crate::layout::{Page, Tone};
 use crate::number;
@@ -9,48 +9,48 @@ use assay_data::Unit;
 /// A process that is kept loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Held {
-    /// The command with which it was started.
+    /// Command with which it was started.
     pub command: String,
-    /// Where.
+    /// Working directory.
     pub directory: String,
-    /// The process that keeps it,
+    /// ID of the keeper process.
     pub keeper: u64,
-    /// and its own.
+    /// ID of the process itself.
     pub process: u64,
-    /// `ready`, `loading`, or why it can't be had.
+    /// `ready`, `loading`, or why it is unavailable.
     pub standing: String,
-    /// Since when it is kept, as in `2026-11-25T20:15:00Z`,
+    /// Start time, such as `2026-11-25T20:15:00Z`.
     pub since: String,
-    /// and when it was used last.
+    /// Time of last use.
     pub used: String,
-    /// Runs that it was asked for.
+    /// Number of runs requested from it.
     pub runs: u64,
-    /// It ends when it is not used for so long from now, s.
+    /// Seconds of disuse from now until it ends.
     pub ends_in: f64,
-    /// What all its stages hold, B.
+    /// Memory of all its stages, bytes.
     pub memory: u64,
-    /// Its stages, the first one first.
+    /// Its stages, in order.
     pub stages: Vec<HeldStage>,
-    /// What a fork does not carry over, and what could not be loaded.
+    /// State that a fork does not preserve, and files that could not be loaded.
     pub notes: Vec<String>,
 }
 
-/// A stage of it.
+/// A stage of a preloaded process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HeldStage {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its process.
+    /// Process ID.
     pub process: u64,
-    /// How many files it loaded.
+    /// Number of files loaded.
     pub files: u64,
-    /// How long that took, s.
+    /// Load time, seconds.
     pub seconds: f64,
-    /// Its share of memory, B.
+    /// Its share of memory, bytes.
     pub memory: Option<u64>,
 }
 
-/// The screen, every line ended.
+/// Returns the screen; every line ends with a newline.
 pub fn screen(held: &[Held], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     if held.is_empty() {
@@ -99,7 +99,7 @@ fn one_held(page: &mut Page, held: &Held) {
     }
 }
 
-/// Up to the minute; seconds say nothing here.
+/// Formats a time to the minute; seconds are irrelevant here.
 fn minute(at: &str) -> String {
     at.get(..16).unwrap_or(at).replace('T', " ") + " UTC"
 }

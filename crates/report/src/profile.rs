@@ -1,8 +1,8 @@
-//! Profiles as people and programs read them: the table of shares on a screen, the flame graph as SVG and as a page, and the
-//! difference of two recorded profiles.
+//! Profiles for people and programs: the table of shares on a screen, the flame graph as SVG and as
+//! a page, and the difference of two recorded profiles.
 //!
-//! Nothing is decided or computed here beyond the layout of a picture: shares, intervals and findings are those of
-//! [`assay_profiles`].
+//! Nothing is decided or computed here beyond the layout of a picture: shares, intervals and
+//! findings come from [`assay_profiles`].
 
 pub(crate) mod boxes;
 pub mod difference;
@@ -17,7 +17,7 @@ use assay_data::Finding;
 use assay_profiles::Profile;
 use assay_profiles::shares::Shares;
 
-/// A number with its interval; `None` where runs were too few for one.
+/// A number with its interval; `None` if there were too few runs for one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The number.
@@ -26,34 +26,35 @@ pub struct Measured {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What a sampler cost, where it was measured: by runs without it, with it, and with it but for the samples, by turns.
+/// The measured cost of a sampler, from alternating runs without it, with it, and with it but
+/// without samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overhead {
-    /// How many runs of each.
+    /// Number of blocks, each with one run of every kind.
     pub blocks: usize,
-    /// The whole run with the sampler over that without it: what was measured (`wall`, `cpu`) and the ratio.
+    /// Ratio of the whole run with the sampler to that without it, by metric (`wall`, `cpu`).
     pub whole: Vec<(String, Measured)>,
-    /// CPU time that the sampler takes once a run, s: its start and its end.
+    /// CPU time per run for starting and ending the sampler, seconds.
     pub start_and_end: Option<Measured>,
-    /// CPU time for each sample, s.
+    /// CPU time per sample, seconds.
     pub sample: Option<Measured>,
-    /// Samples in a run.
+    /// Samples per run.
     pub samples: f64,
 }
 
-/// What there is to report of one profile.
+/// The report of one profile.
 #[derive(Clone, Copy, Debug)]
 pub struct ProfileReport<'a> {
-    /// The profile; of several runs all of them together.
+    /// The profile; several runs are merged.
     pub profile: &'a Profile,
     /// The shares of its functions.
     pub shares: &'a Shares,
-    /// What speaks against believing it.
+    /// Reasons to doubt it.
     pub findings: &'a [Finding],
-    /// What the sampler cost, where that was measured.
+    /// The cost of the sampler, if measured.
     pub overhead: Option<&'a Overhead>,
-    /// Whether it was sampled just now, and not read from a file.
+    /// True if it was sampled just now rather than read from a file.
     pub live: bool,
-    /// So many functions are shown; 0: all.
+    /// Maximum number of functions shown; 0 for all.
     pub top: usize,
 }

@@ -1,6 +1,7 @@
-//! The lines that are shown while measuring: the machine once, and the state of the experiment beside the bar.
+//! Lines shown while measuring: the machine once, and the state of the experiment next to the
+//! progress bar.
 //!
-//! Cheap enough to be made after every run. The bar itself belongs to whoever owns the terminal.
+//! Cheap enough to be rebuilt after every run. The bar itself belongs to the owner of the terminal.
 
 use crate::names::{fitted, width};
 use crate::number::{self, Column};
@@ -11,10 +12,10 @@ mod suite;
 
 pub use suite::{SuiteStanding, suite_plan, suite_status};
 
-/// Between the parts of a status.
+/// Separator between the parts of a status.
 const GAP: &str = "   ";
 
-/// `machine: 2 cpus, virtual, load 0.1, timer 24 ns`: what is known of it, in one line.
+/// Returns `machine: 2 cpus, virtual, load 0.1, timer 24 ns`: the known facts in one line.
 pub fn machine(environment: &Environment) -> String {
     let mut said = Vec::new();
     if let Some(cpus) = environment.number("cpus_online") {
@@ -38,16 +39,16 @@ pub fn machine(environment: &Environment) -> String {
     format!("machine: {}", said.join(", "))
 }
 
-/// One subject while measuring.
+/// One subject during measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// Its name.
     pub name: String,
-    /// Median of its primary metric so far, in base units.
+    /// Current median of its primary metric, in base units.
     pub median: Option<f64>,
-    /// Interval of the median so far; shown for a subject alone.
+    /// Current interval of the median; shown only for a single subject.
     pub interval: Option<Interval>,
-    /// The difference against its reference so far; `None` for a reference.
+    /// Current difference against its reference; `None` for a reference.
     pub difference: Option<Decision>,
 }
 
@@ -58,22 +59,24 @@ pub struct Status<'a> {
     pub subjects: &'a [Standing],
     /// Base unit of the medians.
     pub unit: &'a Unit,
-    /// Complete blocks.
+    /// Number of complete blocks.
     pub blocks: u64,
-    /// Blocks that were fixed beforehand.
+    /// Number of blocks if fixed beforehand.
     pub planned_blocks: Option<u64>,
-    /// True when the answer would not change by measuring on.
+    /// True if more measuring would not change the answer.
     pub settled: bool,
-    /// Seconds after which it would be clear at this rate, if what is seen stays; `None` where that can't be said.
+    /// Expected total seconds until the answer is clear, at this rate and if the current difference
+    /// persists; `None` if unknown.
     pub clear_in_seconds: Option<f64>,
     /// Seconds since measuring began.
     pub elapsed_seconds: f64,
-    /// Seconds that it may take.
+    /// Time budget, seconds.
     pub budget_seconds: Option<f64>,
 }
 
-/// The status in at most `width` columns (never less than block and time):
-/// `block 42   sort-old 812 ms   sort-new 791 ms   ratio 0.974 [0.969 … 0.980]   clear; 0:38 of 1:00`.
+/// Returns the status in at most `width_limit` columns (block and time are always included):
+/// `block 42   sort-old 812 ms   sort-new 791 ms   ratio 0.974 [0.969 … 0.980]   clear; 0:38 of
+/// 1:00`.
 pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String {
     let spelled = |text: String| if unicode { text } else { crate::layout::ascii(&text) };
     let block = match status.planned_blocks {
@@ -100,7 +103,7 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
     let medians = medians(status);
     let difference = difference.unwrap_or_default();
     let end = format!("{state}; {time}");
-    // From the fullest to the least that is still worth reading.
+    // From the most complete to the shortest that is still useful.
     let choices = [
         vec![&block, &medians, &difference, &end],
         vec![&block, &difference, &end],
@@ -123,8 +126,8 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
     shortest
 }
 
-/// The state of runs that are taken for a span of time, whatever comes out: `2 of 2: the copy, block 42   0:38 of 1:00`. Where
-/// `width_limit` is too small for it, only the time.
+/// Returns the state of runs that are taken for a fixed time, regardless of the result: `2 of 2:
+/// the copy, block 42   0:38 of 1:00`. Only the time if `width_limit` is too small.
 pub fn span(
     what: &str,
     blocks: u64,

@@ -1,7 +1,8 @@
-//! The protocol: four steps with their numbers, and the sentence that one may publish, on the screen.
+//! The protocol on the screen: four steps with their numbers, and the sentence for publication.
 //!
-//! Every step says its status in a word (colour only repeats it), one line of what it comes to, the numbers it rests on, and what to
-//! do where it did not pass. Nothing is decided here: statuses and findings are read from [`assay_analysis::protocol`].
+//! Every step has its status as a word (colour only repeats it), a line with its conclusion, the
+//! underlying numbers, and advice if it did not pass. Nothing is decided here: statuses and
+//! findings come from [`assay_analysis::protocol`].
 
 mod markdown;
 mod page;
@@ -23,13 +24,13 @@ use assay_analysis::protocol::{Protocol, Status};
 use assay_data::{Finding, Severity};
 use words::Teller;
 
-/// Steps of more pairs than these are not drawn one by one: the table has all.
+/// Maximum number of pairs whose steps are drawn individually; the table has all pairs.
 const MOST_CHAINS: usize = 10;
-/// Columns of "1 validity  ", and of the statuses.
+/// Widths in columns of "1 validity  " and of the statuses.
 const NAME_WIDTH: usize = 12;
 const STATUS_WIDTH: usize = 11;
 
-/// The screen as text, every line ended.
+/// Returns the screen as text; every line ends with a newline.
 pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names = page.fitted(&analysis.names(), (page.width() / 3).clamp(8, 40));
@@ -57,16 +58,17 @@ pub fn render(analysis: &Analysis, chains: &[Protocol], screen: &Screen) -> Stri
     page.finish()
 }
 
-/// True for a finding of the analysis that the chains have in their own words.
+/// Returns true for a finding of the analysis that the chains express in their own words.
 fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
     let has = |f: &Finding| f.code == finding.code;
     let in_chain = |chain: &Protocol| chain.steps().iter().any(|(_, _, own)| own.iter().any(has));
-    // Whether there are enough values for a verdict is what the steps are about.
+    // The steps cover whether there are enough values for a verdict.
     matches!(finding.code.as_str(), "TOO_FEW" | "DRIFT" | "DEPENDENCE")
         || chains.iter().any(in_chain)
 }
 
-/// True for what is said of the shape of a difference where no chain came to its effect, or every one that did says so itself.
+/// Returns true for a finding on the shape of a difference if no chain reached its effect, or every
+/// chain that did reports the shape itself.
 pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
     let says_so = |chain: &Protocol| {
         chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.code == "SHAPE")
@@ -102,12 +104,13 @@ fn draw(page: &mut Page, teller: &Teller<'_>) {
     );
 }
 
-/// What the line of its step has not said: it says the worst finding of a step that did not pass.
+/// Returns the findings that the line of the step does not include: that line has the worst finding
+/// of a step that did not pass.
 fn untold(status: Status, found: &[Finding]) -> &[Finding] {
     if status == Status::Passed { found } else { found.get(1..).unwrap_or_default() }
 }
 
-/// What to do about the findings of a step, each once.
+/// Returns the advice on the findings of a step, each once.
 fn hints(found: &[Finding]) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for hint in found.iter().filter_map(findings::hint) {
@@ -128,7 +131,7 @@ fn tell(page: &mut Page, finding: &Finding) {
     page.paragraph(6, &[(tone, format!("    {word}: ")), (plain, finding.message.clone())]);
 }
 
-/// The status as a word that is seen from afar.
+/// Returns the status as a conspicuous word.
 fn shown(status: Status) -> &'static str {
     match status {
         Status::Passed => "PASSED",
@@ -147,7 +150,7 @@ fn tone(status: Status) -> Tone {
     }
 }
 
-/// What it means that a step failed.
+/// Returns what the failure of a step means.
 fn failure(step: usize) -> &'static str {
     let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
     meanings.get(step).copied().unwrap_or("a step before failed")

@@ -1,7 +1,8 @@
-//! What follows the answer on a screen: checks, noise, warnings, notes.
+//! Remarks that follow the result on a screen: checks, noise, warnings, notes.
 //!
-//! By default five lines of it, what matters most first, and a line that says how many there are besides; `--verbose` shows all, and
-//! `--quiet` one line for each warning. Which remarks there are is the caller's matter, and programs always get every one.
+//! By default they take five lines, most important first, and a line with the number of others;
+//! `--verbose` shows all, and `--quiet` one line per warning. The caller decides which remarks
+//! there are, and programs always get all of them.
 
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};
@@ -9,12 +10,12 @@ use crate::words::{counted, listed};
 use assay_analysis::checks::{Topic, topic};
 use assay_data::{Finding, Severity};
 
-/// How much is shown after the answer.
+/// How much is shown after the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remarks {
     /// Warnings, each on one line.
     Few,
-    /// What fits into five lines, what matters most first.
+    /// As many as fit into five lines, most important first.
     #[default]
     Usual,
     /// Everything.
@@ -22,7 +23,7 @@ pub enum Remarks {
 }
 
 impl Remarks {
-    /// As the options `--quiet` and `--verbose` say.
+    /// Returns the setting selected by the options `--quiet` and `--verbose`.
     pub fn wanted(quiet: bool, verbose: bool) -> Self {
         match (quiet, verbose) {
             (true, _) => Self::Few,
@@ -32,16 +33,16 @@ impl Remarks {
     }
 }
 
-/// Lines after the answer, the one that counts what was left out among them.
+/// Maximum number of lines after the result, including the line that counts omitted ones.
 const MOST_LINES: usize = 5;
 
-/// What kind of remark it is; those before matter more.
+/// Kind of remark, in decreasing importance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Warning,
     Hint,
     Check,
-    /// A warning about the machine: it concerns every run here, and blocks are made for it.
+    /// A warning about the machine: it affects every run, and blocks are designed for it.
     Machine,
     Note,
 }
@@ -52,28 +53,28 @@ impl Kind {
     }
 }
 
-/// A remark as it would stand on the page.
+/// A remark laid out for the page.
 struct Remark {
     kind: Kind,
-    /// All of it.
+    /// Full text.
     whole: Page,
-    /// The least that says it.
+    /// Shortest form.
     short: Page,
 }
 
-/// Remarks in the order in which they are shown.
+/// Remarks in display order.
 pub(crate) struct List {
     how_much: Remarks,
     remarks: Vec<Remark>,
 }
 
 impl List {
-    /// No remarks yet.
+    /// Creates an empty list.
     pub(crate) fn new(how_much: Remarks) -> Self {
         Self { how_much, remarks: Vec::new() }
     }
 
-    /// These findings in the order in which they are shown, warnings before notes.
+    /// Creates a list of these findings in display order, warnings before notes.
     pub(crate) fn of<'f>(
         how_much: Remarks,
         page: &Page,
@@ -87,7 +88,7 @@ impl List {
         list
     }
 
-    /// Puts a gap before what is drawn, if anything is.
+    /// Draws the list with a gap before it, unless nothing is drawn.
     pub(crate) fn draw_apart(self, page: &mut Page) {
         let draws = |r: &Remark| self.how_much != Remarks::Few || r.kind.is_warning();
         if self.remarks.iter().any(draws) {
@@ -96,12 +97,12 @@ impl List {
         self.draw(page);
     }
 
-    /// A line about what was looked at.
+    /// Adds a line about a check.
     pub(crate) fn check(&mut self, page: &Page, indent: usize, line: String) {
         self.line(Kind::Check, page, indent, line);
     }
 
-    /// A line that informs.
+    /// Adds an informative line.
     pub(crate) fn note(&mut self, page: &Page, line: String) {
         self.line(Kind::Note, page, 6, line);
     }
@@ -114,7 +115,7 @@ impl List {
         self.add(kind, whole, short);
     }
 
-    /// A finding; `more` follows its message.
+    /// Adds a finding; `more` follows its message.
     pub(crate) fn finding(&mut self, page: &Page, finding: &Finding, more: &str) {
         let (mut whole, mut short) = (page.like(), page.narrower());
         findings::draw(&mut whole, finding, more);
@@ -128,7 +129,7 @@ impl List {
         }
     }
 
-    /// What to do about a finding that the answer has shown.
+    /// Adds the advice on a finding that the result has shown.
     pub(crate) fn hint(&mut self, page: &Page, finding: &Finding) {
         let mut whole = page.like();
         findings::draw_hint(&mut whole, finding);
@@ -141,7 +142,7 @@ impl List {
         }
     }
 
-    /// Puts as much of it below the answer as is wanted.
+    /// Draws as much of the list as requested.
     pub(crate) fn draw(self, page: &mut Page) {
         match self.how_much {
             Remarks::All => self.remarks.iter().for_each(|r| page.take(&r.whole, usize::MAX)),
@@ -160,13 +161,13 @@ impl List {
     fn draw_within(&self, page: &mut Page, mut room: usize) {
         let mut by_weight: Vec<usize> = (0..self.remarks.len()).collect();
         by_weight.sort_by_key(|&place| self.remarks[place].kind);
-        // Every warning has a line before any has two.
+        // Every warning gets a line before any gets two.
         let mut reserved = self.remarks.iter().filter(|r| r.kind == Kind::Warning).count();
         let mut lines = vec![0; self.remarks.len()];
         for place in by_weight {
             let Remark { kind, whole, short } = &self.remarks[place];
             reserved -= usize::from(*kind == Kind::Warning);
-            // With more warnings than lines those that come first have them.
+            // If there are more warnings than lines, the first ones get them.
             let free = room.saturating_sub(reserved).max(room.min(1));
             let shown = match whole.lines() {
                 n if n <= free => n,

@@ -1,7 +1,8 @@
-//! A run and its repetition, as a screen: was the old result confirmed?
+//! A run and its repetition as a screen: was the old result confirmed?
 //!
-//! First one sentence per result, then both sizes side by side with the change between them, then in what the two runs differ. The
-//! second run's own screen follows elsewhere. Nothing is computed here.
+//! One sentence per result comes first, then both sizes side by side with the change between them,
+//! then the differences between the two runs. The second run's own screen is drawn elsewhere.
+//! Nothing is computed here.
 
 use crate::label::label;
 use crate::layout::{Page, Tone};
@@ -12,7 +13,7 @@ use crate::words::{self, in_plain_words};
 use assay_analysis::replication::{Reason, Replicated, Replication, RunResult, Status};
 use assay_analysis::{Analysis, Interval, Scale};
 
-/// What there is to report.
+/// The content of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReplicationReport<'a> {
     /// The file of the first run, as the user named it.
@@ -21,13 +22,13 @@ pub struct ReplicationReport<'a> {
     pub then: &'a Analysis,
     /// The second run.
     pub now: &'a Analysis,
-    /// What became of the results.
+    /// The outcome of each result.
     pub replication: &'a Replication,
-    /// In what the runs differ, one sentence each.
+    /// The differences between the runs, one sentence each.
     pub differences: &'a [String],
 }
 
-/// The screen, every line ended.
+/// Returns the screen; every line ends with a newline.
 pub fn render(report: &ReplicationReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let names = page.fitted(&report.now.names(), (page.width() / 2).clamp(8, 60));
@@ -59,7 +60,7 @@ fn tone(status: Status) -> Tone {
     }
 }
 
-/// What became of a result, in one sentence.
+/// Returns the outcome of a result in one sentence.
 pub fn sentence(report: &ReplicationReport<'_>, result: &Replicated) -> String {
     sentence_with(report, result, &report.now.names())
 }
@@ -120,7 +121,8 @@ fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[Strin
     }
 }
 
-/// From the scale of the result to the metric's unit; a ratio of two subjects stays a ratio.
+/// Converts from the scale of the result to the metric's unit; a ratio of two subjects stays a
+/// ratio.
 pub(crate) fn in_units(result: &Replicated, on_scale: f64) -> f64 {
     if result.scale == Scale::Ratio { on_scale.exp() } else { on_scale }
 }
@@ -133,7 +135,7 @@ fn half_widths(result: &Replicated) -> Vec<f64> {
     [result.then, result.now].into_iter().filter_map(of).collect()
 }
 
-/// Then, now and the change, side by side.
+/// Draws then, now and the change side by side.
 fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     let names = page.fitted(&report.now.names(), (page.width() * 3 / 10).clamp(8, 40));
     let (head, rows) = sizes(report, &names);
@@ -143,7 +145,7 @@ fn table(page: &mut Page, report: &ReplicationReport<'_>) {
     }
 }
 
-/// The heads and rows of the table of then and now, for screen and page.
+/// Returns the headings and rows of the table of then and now, for screen and page.
 pub(crate) fn sizes(
     report: &ReplicationReport<'_>,
     names: &[String],
@@ -168,7 +170,7 @@ pub(crate) fn sizes(
     let relative = report.replication.results.iter().all(|r| r.scale == Scale::Ratio);
     let change = if relative { "now / then" } else { "now - then" };
     let mut head: Vec<String> = ["", "then", "now", change, "effect"].map(str::to_owned).into();
-    // The effect is one subject's against another's: of one alone there is none.
+    // The effect compares two subjects, so a single subject has none.
     if rows.iter().all(|row| row[4].is_empty()) {
         head.truncate(4);
         rows.iter_mut().for_each(|row| row.truncate(4));
@@ -176,7 +178,7 @@ pub(crate) fn sizes(
     (head, rows)
 }
 
-/// A size with its interval: a ratio, or an amount in the metric's unit.
+/// Formats a size with its interval: a ratio, or an amount in the metric's unit.
 fn size(
     report: &ReplicationReport<'_>,
     result: &Replicated,
@@ -189,7 +191,8 @@ fn size(
     let unit = &report.now.metrics[report.now.primary].unit;
     let ends = interval.map(|i| (in_units(result, i.lower), in_units(result, i.upper)));
     let estimate = in_units(result, estimate);
-    // Medians of one program are amounts, and so are differences of those that are not positive; everything else is a ratio.
+    // Medians of one program are amounts, and so are differences that are not positive; everything
+    // else is a ratio.
     let is_ratio = result.scale == Scale::Ratio && (result.against.is_some() || is_change);
     if is_ratio {
         return number::ratio(estimate, ends);

@@ -1,9 +1,11 @@
-//! What all answers share that are written as SARIF 2.1.0 (OASIS), for code scanning: the frame of the document, and paths as it wants them.
+//! Shared parts of reports written as SARIF 2.1.0 (OASIS) for code scanning: the frame of the
+//! document, and paths in the required form.
 
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// A document of one run. `version`: of the program; `automation`: by what the same analysis is known in the next run, and what came of it.
+/// Returns a document with one run. `version` is that of the program; `automation` identifies the
+/// same analysis in the next run, with its outcome.
 pub(crate) fn document(
     version: &str,
     rules: &[Value],
@@ -22,7 +24,8 @@ pub(crate) fn document(
     })
 }
 
-/// A path as a reference of RFC 3986: all but its unreserved characters and slashes are numbers.
+/// Returns a path as an RFC 3986 reference: everything but unreserved characters and slashes is
+/// percent-encoded.
 pub(crate) fn uri(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.trim_start_matches("./").bytes() {

@@ -1,7 +1,9 @@
-//! A scan on the screen: where one command beats another, the table, with which power of the parameter the values grow, a picture.
+//! A scan on the screen: where one command beats another, the table, the power of the parameter
+//! with which the values grow, and a picture.
 //!
-//! A scan holds so many comparisons that a paragraph for each would hide what they say together; so one sentence gathers, for each
-//! command, the values at which it is faster, slower, equivalent. Nothing here decides: verdicts and exponents are the analysis's.
+//! A scan has so many comparisons that a paragraph for each would hide the overall result.
+//! Therefore one sentence per command collects the values at which it is faster, slower or
+//! equivalent. Nothing is decided here: verdicts and exponents come from the analysis.
 
 use crate::label::{Wording, label, wording};
 use crate::layout::{Page, Tone};
@@ -17,19 +19,20 @@ use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, 
 use assay_data::{Better, Threshold};
 use std::collections::HashSet;
 
-/// Fewer subjects are reported one by one, unless there is a curve to tell.
+/// Minimum number of subjects for a summary; fewer are reported individually, unless there is a
+/// curve.
 const FROM: usize = 4;
-/// Curves that are shown; the JSON holds the others.
+/// Maximum number of curves shown; the JSON has the others.
 const MOST_CURVES: usize = 8;
-/// Values that are listed before they are shown as a range.
+/// Maximum number of values listed; more are shown as a range.
 const LISTED: usize = 5;
 
-/// Whether this is shown as a scan.
+/// Returns true if the analysis is shown as a scan.
 pub(crate) fn shows(analysis: &Analysis) -> bool {
     analysis.scan().is_some() && (analysis.subjects.len() >= FROM || !analysis.curves.is_empty())
 }
 
-/// Draws everything about a scan that stands above the checks.
+/// Draws the part of a scan above the checks.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     let Some(layout) = analysis.scan() else { return };
     let summaries = summaries(analysis, layout);
@@ -37,7 +40,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     for (tone, Sentence { claim, sureness }) in summaries {
         said(page, tone, claim, &sureness);
     }
-    // Without comparisons, how it grows is what was asked; without numbers to grow with, how far it goes.
+    // Without comparisons, the result is the growth, or the spread if there are no numeric
+    // parameters.
     if none {
         tell_growth(page, analysis);
     }
@@ -75,7 +79,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     page.gap();
 }
 
-/// The one value that a metric had in every block of every subject, if it had one: no table is needed to say that nothing differs.
+/// Returns the value of a metric if it is the same in every block of every subject; then no table
+/// is needed.
 fn the_same_everywhere(analysis: &Analysis, metric: usize) -> Option<f64> {
     let mut all = analysis.subjects.iter().map(|subject| subject.metrics.get(metric));
     let value = all.clone().next()??.as_ref()?.median;
@@ -89,33 +94,34 @@ fn tell_growth(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// The sentences of a scan, for a report without a screen.
+/// Returns the sentences of a scan, for a report without a screen.
 pub(crate) fn sentences(analysis: &Analysis) -> Vec<Sentence> {
     compared(analysis).into_iter().chain(grown(analysis)).collect()
 }
 
-/// Where which command is what, in a sentence each.
+/// Returns the summary sentence of each command.
 pub(crate) fn compared(analysis: &Analysis) -> Vec<Sentence> {
     let layout = analysis.scan();
     let summaries = layout.map_or_else(Vec::new, |layout| summaries(analysis, layout));
     summaries.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// The parameters of a subject with their values: `n = 4, mode = fast`.
+/// Returns the parameters of a subject with their values: `n = 4, mode = fast`.
 pub(crate) fn combination(analysis: &Analysis, subject: usize) -> String {
     let parameters = &analysis.subjects[subject].parameters;
     let told: Vec<String> = parameters.iter().map(|(name, v)| format!("{name} = {v}")).collect();
     told.join(", ")
 }
 
-/// The names of all parameters, in the order in which subjects have them.
+/// Returns the names of all parameters, in the order of the subjects.
 pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
     let mut known = HashSet::new();
     let names = analysis.subjects.iter().flat_map(|s| &s.parameters).map(|(name, _)| name.as_str());
     names.filter(|name| known.insert(*name)).collect()
 }
 
-/// The values of a row: those that its commands share, or what each of them has, as in `n = 4 | n = 40`.
+/// Returns the values of a row: those shared by its commands, or those of each, such as `n = 4
+/// n = 40`.
 pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> String {
     if !layout.own_values {
         return combination(analysis, subject);
@@ -125,7 +131,8 @@ pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> 
     each.filter(|values| !values.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
-/// The values of a comparison: of its subject, and of its reference where these are others within the same row.
+/// Returns the values of a comparison: those of its subject, and those of its reference if they
+/// differ within the same row.
 fn values_of(analysis: &Analysis, c: &Comparison) -> String {
     let (own, other) = (combination(analysis, c.of), combination(analysis, c.against));
     let together = analysis.scan().is_some_and(|l| l.together(c.of, c.against));
@@ -145,7 +152,7 @@ fn secondary(analysis: &Analysis) -> Vec<usize> {
     metrics
 }
 
-/// What the columns of the table mean.
+/// Writes explanations of the table's columns.
 fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[Comparison]) {
     let mut told = Vec::new();
     let sure = number::chosen_percent(analysis.plan.confidence);
@@ -191,16 +198,16 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
     }
 }
 
-/// With whom a command is compared all over a scan.
+/// The common reference of a command throughout a scan.
 #[derive(Clone, Copy, PartialEq)]
 enum Against {
-    /// With this command, at the same values.
+    /// This command, at the same values.
     Command(usize),
-    /// With this one subject.
+    /// This single subject.
     Subject(usize),
 }
 
-/// The one thing that all of these are compared with, if it is one.
+/// Returns the common reference of these comparisons, if there is one.
 fn against_whom(layout: &Layout, all: &[Comparison]) -> Option<Against> {
     let of = |c: &Comparison| {
         if layout.together(c.of, c.against) {
@@ -213,7 +220,7 @@ fn against_whom(layout: &Layout, all: &[Comparison]) -> Option<Against> {
     all.iter().all(|c| of(c) == first).then_some(first)
 }
 
-/// One sentence for each command that is compared: at which values it is what.
+/// Returns one sentence for each compared command, with its verdicts by value.
 fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
     let mut sentences = Vec::new();
     for command in 0..layout.commands {
@@ -234,7 +241,7 @@ fn summaries(analysis: &Analysis, layout: &Layout) -> Vec<(Tone, Sentence)> {
     sentences
 }
 
-/// Says of a server that fails beyond the other where it does so first, and at how many more steps.
+/// Reports where a server first fails beyond the other, and at how many more steps.
 fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(Tone, Sentence)> {
     let mut failing = own.iter().filter(|c| c.failing.is_some());
     let first = failing.next()?;
@@ -249,12 +256,12 @@ fn fails(analysis: &Analysis, layout: &Layout, own: &[Comparison]) -> Option<(To
     Some((Tone::Bad, sentence))
 }
 
-/// True for `at n = 1`: one command, compared with itself at another value.
+/// Returns true for `at n = 1`: a command compared with itself at another value.
 fn is_place(against: &str) -> bool {
     against.starts_with("at ")
 }
 
-/// `new is faster than old at n = 4`, but `sort is slower at every other n than at n = 1`.
+/// Formats `new is faster than old at n = 4`, but `sort is slower at every other n than at n = 1`.
 fn than(claim: &str, against: &str, places: &str) -> String {
     if is_place(against) {
         format!("{claim} {places} than {against}")
@@ -337,7 +344,8 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
     }
 }
 
-/// What the values say together, for each two commands: `over all 6 values of n: 0.92 [0.90 … 0.94] × the time of old`.
+/// Returns the result over all values for each pair of commands: `over all 6 values of n: 0.92
+/// [0.90 … 0.94] × the time of old`.
 pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
     let Some(layout) = analysis.scan() else { return Vec::new() };
     let whole = wording(&analysis.metrics[analysis.primary]).whole;
@@ -366,8 +374,8 @@ pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
     analysis.primary_tables().filter_map(told).collect()
 }
 
-/// Where in the scan these subjects of those compared are: `at n = 4, 8, 16`, `at n = 4 … 128`, `at every n`; `all` is the word for
-/// all of them.
+/// Returns the location of these subjects among those compared: `at n = 4, 8, 16`, `at n = 4 …
+/// 128`, `at every n`; `all` is the phrase for all of them.
 fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
     let Some(layout) = analysis.scan() else { return String::new() };
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;
@@ -410,7 +418,7 @@ fn one_by_one(analysis: &Analysis, subjects: &[usize], of: &[Comparison]) -> Str
     format!("at {}", told.join(between))
 }
 
-/// From the smallest to the largest median of a command, and where these are.
+/// Returns the smallest and the largest median of a command, with their values.
 fn spread(analysis: &Analysis, layout: &Layout, command: usize) -> Option<String> {
     let own = (command..analysis.subjects.len()).step_by(layout.commands);
     let medians: Vec<(f64, usize)> =
@@ -425,7 +433,7 @@ fn spread(analysis: &Analysis, layout: &Layout, command: usize) -> Option<String
     Some(format!("the {} of {of}: from {} to {}", wording(metric).whole, told(least), told(most)))
 }
 
-/// How long the comparison that is farthest from an answer would likely take.
+/// Returns the likely duration of the comparison that is farthest from an answer.
 fn outlook(analysis: &Analysis) -> Option<(String, String)> {
     let open = analysis.comparisons.iter().filter(|c| c.decision.verdict == Verdict::Inconclusive);
     let farthest = open.max_by_key(|c| c.outlook.and_then(|outlook| outlook.to_rule_out))?;
@@ -435,7 +443,7 @@ fn outlook(analysis: &Analysis) -> Option<(String, String)> {
     Some((values_of(analysis, farthest), detail))
 }
 
-/// A sentence for every curve.
+/// Returns a sentence for every curve.
 pub(crate) fn grown(analysis: &Analysis) -> Vec<Sentence> {
     let mut sentences: Vec<Sentence> =
         analysis.curves.iter().take(MOST_CURVES).map(|curve| growth(analysis, curve)).collect();
@@ -497,7 +505,7 @@ fn growth(analysis: &Analysis, curve: &Curve) -> Sentence {
     Sentence { claim, sureness: format!("{sure} confidence; twice the {n}: {twice} the {whole}") }
 }
 
-/// `follows no single power of n: from n^0.1 between 1 and 2 to n^0.9 between 8 and 16`.
+/// Formats `follows no single power of n: from n^0.1 between 1 and 2 to n^0.9 between 8 and 16`.
 fn bent(curve: &Curve, exponent: &Exponent, what: &str) -> String {
     let n = &curve.parameter;
     let step = |index: usize| {

@@ -1,8 +1,9 @@
-//! The table of a scan: one row per combination of its parameters' values, the commands beside each other. Commands with values of
-//! their own have them before their medians.
+//! The table of a scan: one row per combination of parameter values, the commands side by side.
+//! Commands with their own values show them before their medians.
 //!
-//! Where it is too wide, every further command gets a table of its own, then the intervals go, and at last every cell gets its line.
-//! It decides nothing: ratios and verdicts are those of the analysis.
+//! If it is too wide, every further command gets its own table, then the intervals are dropped, and
+//! finally every cell gets its own line. Nothing is decided here: ratios and verdicts come from the
+//! analysis.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -15,9 +16,9 @@ use crate::words;
 use assay_analysis::{Analysis, Comparison, Layout};
 use std::collections::BTreeSet;
 
-/// Widest heading of a command.
+/// Maximum width of a command's heading.
 const WIDEST_LABEL: usize = 24;
-/// Widest value of a parameter.
+/// Maximum width of a parameter's value.
 const WIDEST_VALUE: usize = 16;
 
 /// Draws the table of one metric.
@@ -47,7 +48,8 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, layout: &Layout, metric
     }
 }
 
-/// The commands for headings: without the ` {n}` at their ends, which every one of them has, where what is left tells them apart.
+/// Returns the commands as headings, without the common suffix ` {n}` if the rest is still
+/// distinct.
 fn without_parameters(analysis: &Analysis, layout: &Layout) -> Vec<String> {
     let shorter = |label: &str| {
         let parameters = analysis.subjects.iter().take(layout.commands).flat_map(|s| &s.parameters);
@@ -99,7 +101,7 @@ impl Table<'_> {
         columns
     }
 
-    /// The values of a command's parameters; `gap` stands before the first.
+    /// Returns the columns of a command's parameters, the first preceded by `gap` spaces.
     fn parameters(&self, page: &Page, command: usize, gap: usize) -> Vec<Cells> {
         let subjects = &self.analysis.subjects;
         let one = |index: usize| {
@@ -126,7 +128,7 @@ impl Table<'_> {
         (0..subjects[command].parameters.len()).map(one).collect()
     }
 
-    /// The scale and the decimals of a row.
+    /// Returns the scale and decimals of a row.
     fn column(&self, row: usize, with_interval: bool) -> Column {
         let subjects = (0..self.layout.commands).map(|k| self.subject(row, k));
         let described =
@@ -141,7 +143,7 @@ impl Table<'_> {
         Column::for_row(&self.analysis.metrics[self.metric].unit, &all, &values, &widths)
     }
 
-    /// The medians of a command; with their intervals where they stand alone.
+    /// Returns the medians of a command, with their intervals if there is only one command.
     fn medians(&self, page: &Page, command: usize, intervals: bool) -> Vec<Cells> {
         let alone = self.layout.commands == 1 && intervals;
         let (mut medians, mut ends) = (Vec::new(), Vec::new());
@@ -166,7 +168,8 @@ impl Table<'_> {
         cells
     }
 
-    /// Ratio and verdict of a command where it is compared with another; nothing where it never is.
+    /// Returns ratio and verdict of a command where it is compared with another; empty if it never
+    /// is.
     fn compared(&self, page: &Page, command: usize, intervals: bool) -> Vec<Cells> {
         let found: Vec<Option<&Comparison>> =
             (0..self.rows()).map(|row| self.comparison(self.subject(row, command))).collect();
@@ -192,7 +195,7 @@ impl Table<'_> {
         ]
     }
 
-    /// Other metrics beside those of one command, while they fit.
+    /// Adds columns of other metrics, as many as fit, if there is one command.
     fn add_others(&self, page: &Page, columns: &mut Vec<Cells>) {
         if self.metric != self.analysis.primary {
             return;
@@ -215,7 +218,7 @@ impl Table<'_> {
         }
     }
 
-    /// A line for every cell, for pages that are too narrow for any table.
+    /// Draws a line for every cell, on pages too narrow for any table.
     fn draw_lines(&self, page: &mut Page) {
         for row in 0..self.rows() {
             let at = scan::together(self.analysis, self.layout, self.subject(row, 0));

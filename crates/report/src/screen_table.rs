@@ -1,7 +1,8 @@
-//! The table of a screen: one row per subject, its primary metric with interval and picture, the other main metrics beside it.
+//! The table of a screen: one row per subject with its primary metric, interval and picture, and
+//! the other main metrics.
 //!
-//! What does not fit is left out in a fixed order: first the pictures, then the other metrics from the right; where even the
-//! primary metric does not fit, every metric gets its own line.
+//! What does not fit is dropped in a fixed order: first the pictures, then the other metrics from
+//! the right; if even the primary metric does not fit, every metric gets its own line.
 
 use crate::grid::{Cells, GAP, draw_columns};
 use crate::label::label;
@@ -11,16 +12,16 @@ use crate::number::{self, Column, DECADES};
 use assay_analysis::{Analysis, Basis, Comparison, Description};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
 
-/// Names of the metrics that belong into a table, in this order, where they were measured.
+/// Names of the metrics shown in a table if measured, in this order.
 const MAIN: [&str; 3] = ["wall", "cpu", "max_rss"];
-/// How many other metrics are shown where none of the main ones was measured.
+/// Maximum number of other metrics shown if none of the main ones was measured.
 const OTHERS: usize = 2;
-/// Narrower pages have no pictures.
+/// Minimum page width for pictures, in columns.
 const PICTURES_FROM: usize = 60;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Indices of the metrics shown beside the primary one: of those that were measured at all. Where everything was only counted, nothing
-/// has a time.
+/// Returns the indices of the metrics shown next to the primary one. Metrics without values are
+/// left out: if events were only counted, there are no times.
 pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let others = || (0..analysis.metrics.len()).filter(|&m| m != analysis.primary);
     let has_values = |m: &usize| {
@@ -30,7 +31,7 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     let index_of = |name: &&str| others().find(|&m| analysis.metrics[m].name == **name);
     let mut main: Vec<usize> = MAIN.iter().filter_map(index_of).collect();
     if main.is_empty() {
-        // Of one side alone, what was asked for; of several that has tables of its own.
+        // With one side, show the requested metrics; with several sides they have their own tables.
         let asked = analysis.plan.secondary.iter().filter(|_| analysis.comparisons.is_empty());
         let asked = asked.filter_map(|name| others().find(|&m| analysis.metrics[m].name == *name));
         let asked: Vec<usize> = asked.filter(has_values).take(OTHERS).collect();
@@ -39,7 +40,8 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
         }
         return others().filter(has_values).take(OTHERS).collect();
     }
-    // What was measured beyond the kernel's accounts was asked for; what stands beside has a table of its own.
+    // Metrics beyond the kernel's accounting were requested explicitly; secondary metrics have
+    // their own table.
     if !analysis.plan.secondary.is_empty() {
         main.retain(has_values);
         return main;
@@ -53,7 +55,7 @@ pub(crate) fn other_metrics(analysis: &Analysis) -> Vec<usize> {
     main
 }
 
-/// The scale in which a metric of all subjects is shown.
+/// Returns the scale for a metric of all subjects.
 pub(crate) fn column_of(analysis: &Analysis, metric: usize, with_intervals: bool) -> Column {
     let described = || analysis.subjects.iter().filter_map(|s| s.metrics.get(metric)?.as_ref());
     let mut values: Vec<f64> = described().map(|d| d.median).collect();
@@ -69,7 +71,8 @@ pub(crate) fn column_of(analysis: &Analysis, metric: usize, with_intervals: bool
     Column::new(&analysis.metrics[metric].unit, &values, &widths)
 }
 
-/// The scale in which a subject's median and its interval are shown: that of all subjects, unless they lie decades apart.
+/// Returns the scale for a subject's median and interval: that of all subjects, unless they are
+/// decades apart.
 fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
     let metric = analysis.primary;
     let all: Vec<f64> =
@@ -87,11 +90,11 @@ fn column_of_row(analysis: &Analysis, subject: usize) -> Column {
     }
 }
 
-/// A small picture of counts; empty without counts.
+/// Returns a small histogram of counts; empty without counts.
 pub(crate) fn picture(counts: &[u32]) -> String {
     let most = counts.iter().copied().max().unwrap_or(0);
     let bar = |&count: &u32| {
-        // An empty bin is the lowest bar, and only an empty one.
+        // Only empty bins get the lowest bar.
         let height =
             if count == 0 { 0 } else { 1 + (count - 1) as usize * 7 / most.max(1) as usize };
         BARS[height.min(BARS.len() - 1)]
@@ -99,7 +102,7 @@ pub(crate) fn picture(counts: &[u32]) -> String {
     if most == 0 { String::new() } else { counts.iter().map(bar).collect() }
 }
 
-/// Draws the table of all subjects onto the page.
+/// Draws the table of all subjects on the page.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let primary = primary_cells(page, analysis);
     let mut columns = vec![Cells::left("", names.to_vec(), Tone::Plain, 0)];
@@ -135,14 +138,14 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     draw_columns(page, &columns, names.len());
 }
 
-/// Medians and intervals of the primary metric.
+/// Returns the medians and intervals of the primary metric.
 fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
     let described = |subject: usize| analysis.primary_of(subject);
     let subjects = 0..analysis.subjects.len();
     let columns: Vec<Column> = subjects.clone().map(|s| column_of_row(analysis, s)).collect();
     let medians: Vec<String> =
         subjects.clone().map(|s| page.spelled(&median_cell(analysis, s, &columns[s]))).collect();
-    // The heading stands over the first digits: pad the cells here so that they can be left-aligned.
+    // The heading starts at the first digits: pad the cells here so that they can be left-aligned.
     let widest = medians.iter().map(|cell| width(cell)).max().unwrap_or(0);
     let medians =
         medians.into_iter().map(|cell| " ".repeat(widest - width(&cell)) + &cell).collect();
@@ -154,7 +157,7 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
             Some((columns[s].number(interval.lower), columns[s].number(interval.upper)))
         })
         .collect();
-    // Ends in scales of their own are not read downwards.
+    // Ends in different scales are not compared vertically.
     let aligned = columns.windows(2).all(|pair| pair[0].suffix() == pair[1].suffix());
     let wide = |end: &String| if aligned { end.len() } else { 0 };
     let lower = ends.iter().flatten().map(|(low, _)| wide(low)).max();
@@ -172,7 +175,7 @@ fn primary_cells(page: &Page, analysis: &Analysis) -> Vec<Cells> {
     cells
 }
 
-/// The median; where half of the runs or more hit the time limit, only a bound of it is known.
+/// Returns the median, or only a bound if at least half of the runs hit the time limit.
 fn median_cell(analysis: &Analysis, subject: usize, column: &Column) -> String {
     let summary = &analysis.subjects[subject];
     let late = summary.timeouts > 0 && summary.timeouts * 2 >= summary.observations;
@@ -184,7 +187,7 @@ fn median_cell(analysis: &Analysis, subject: usize, column: &Column) -> String {
         .unwrap_or_else(|| "-".to_owned())
 }
 
-/// The mean of a subject that is known by its summary alone.
+/// Returns the mean of a subject known only by its summary.
 fn mean_of_summary(analysis: &Analysis, subject: usize) -> Option<String> {
     let of = |c: &&Comparison| c.of == subject || c.against == subject;
     let c = analysis.comparisons.iter().filter(of).find(|c| c.basis == Basis::Summary)?;
@@ -218,7 +221,7 @@ fn pictures(page: &Page, analysis: &Analysis) -> Option<Cells> {
     Some(Cells::left("", cells, Tone::Quiet, 2))
 }
 
-/// One metric a line, for pages that are too narrow for a table.
+/// Draws one metric per line, on pages too narrow for a table.
 fn draw_stacked(page: &mut Page, analysis: &Analysis) {
     let names = page.fitted(&analysis.names(), page.width());
     let others = other_metrics(analysis);

@@ -1,5 +1,5 @@
-//! The secondary metrics that were named: every one with its medians, its ratio and its verdict in
-//! plain words, whatever came of it. Which they are, and what is known of them, the analysis says.
+//! The named secondary metrics, each with its medians, ratio and verdict in plain words, regardless
+//! of the result. The analysis determines which they are and provides their results.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -10,7 +10,7 @@ use crate::terminal::tone_of;
 use crate::words;
 use assay_analysis::{Analysis, Comparison};
 
-/// Draws the table, or where it does not fit, a line for each.
+/// Draws the table, or one line per metric if the table does not fit.
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     if analysis.secondary.is_empty() {
         return;
@@ -31,7 +31,7 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis, names: &[String]) {
     page.gap();
 }
 
-/// A metric a row, a subject a column: for two subjects.
+/// Layout for two subjects: a row per metric, a column per subject.
 fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: bool) -> Vec<Cells> {
     let of_metrics = analysis.secondary.iter().map(|c| metric_of(page, analysis, c)).collect();
     let medians = |subject: usize| {
@@ -43,7 +43,7 @@ fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: b
         Cells::right(&names[subject], cells, Tone::Plain)
     };
     let mut columns = vec![Cells::left("secondary:", of_metrics, Tone::Plain, 0)];
-    // The heading must not push the first column's heading away.
+    // Keep the gap from shifting the first column's heading.
     let room = width("secondary:").saturating_sub(columns[0].width());
     columns.extend([medians(0), medians(1)]);
     columns[1].gap = GAP + room;
@@ -51,7 +51,7 @@ fn side_by_side(page: &Page, analysis: &Analysis, names: &[String], intervals: b
     columns
 }
 
-/// A row for every metric and subject: for several subjects.
+/// Layout for several subjects: a row for every metric and subject.
 fn one_below_the_other(
     page: &Page,
     analysis: &Analysis,

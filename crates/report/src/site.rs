@@ -1,10 +1,12 @@
-//! The pages of a history: an overview, a page for each benchmark, two runs side by side, the machines over time. Pure functions to strings.
+//! Pages of a history: an overview, a page per benchmark, two runs side by side, and the machines
+//! over time. All are pure functions that return strings.
 //!
-//! They are many files, because a year of five hundred benchmarks is too much for one; they are read from a disk or from a server alike.
-//! A page from a disk may fetch nothing, so data come as scripts, one for each series, each written by one function of [`data`]. Without
-//! scripts all levels, changes and the last runs still stand in the page. Nothing is loaded from elsewhere, and what comes from
-//! outside is escaped by the template or by [`data`], and can't run: the pages forbid scripts that are not files of theirs.
-//! Nothing is decided here.
+//! They are many files, because a year of five hundred benchmarks is too much for one; they can be
+//! read from a disk or from a server. A page from a disk can't fetch anything, so data are scripts,
+//! one per series, all written by one function of [`data`]. Without scripts, all levels, changes
+//! and the last runs are still on the page. Nothing is loaded from elsewhere. Content from outside
+//! is escaped by the template or by [`data`] and can't run: the pages forbid scripts other than
+//! their own files. Nothing is decided here.
 
 mod benchmark;
 pub mod data;
@@ -24,14 +26,14 @@ use crate::history::date;
 use askama::Template;
 use assay_data::Metric;
 
-/// Where the page of a benchmark stands.
+/// Directory of the benchmark pages.
 pub const BENCHMARKS: &str = "benchmarks";
-/// Where the data stand.
+/// Directory of the data.
 pub const DATA: &str = "data";
-/// Where style and scripts stand.
+/// Directory of style and scripts.
 pub const ASSETS: &str = "assets";
 
-/// The files that all sites share, by name within [`ASSETS`].
+/// The files shared by all sites, by name within [`ASSETS`].
 pub const SHARED: [(&str, &str); 3] = [
     (
         "site.css",
@@ -53,25 +55,26 @@ pub const SHARED: [(&str, &str); 3] = [
     ("site.js", include_str!("../templates/site/site.js")),
 ];
 
-/// What scripts, styles and pictures a page may use: none but the files beside it. From a disk these are no "self" to every browser.
+/// Content security policy: scripts, styles and pictures only from adjacent files. Not every
+/// browser counts those as "self" when read from a disk.
 pub const POLICY: &str = "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// What all pages of a site share.
+/// Properties shared by all pages of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
     /// The project.
     pub project: String,
-    /// By what the pages were made.
+    /// Name of the program that generated the pages.
     pub tool: String,
-    /// The address of what these pages are a part of, on the same server.
+    /// Address of the site these pages are part of, on the same server.
     pub part_of: Option<String>,
-    /// When they were made, ms since 1970.
+    /// Time of generation, milliseconds since 1970.
     pub made: i64,
-    /// What the data of these pages have in common, and no others.
+    /// Identifier shared by the data of these pages and no others.
     pub stamp: String,
 }
 
-/// What a template needs of the frame.
+/// The parts of the frame that a template needs.
 struct Around<'a> {
     title: String,
     project: String,
@@ -79,7 +82,7 @@ struct Around<'a> {
     part_of: Option<&'a str>,
     made: String,
     stamp: &'a str,
-    /// What leads from the page to the first one: empty or `../`.
+    /// Relative path from the page to the root: empty or `../`.
     up: &'static str,
     policy: &'static str,
 }
@@ -111,15 +114,16 @@ struct Compare<'a> {
     around: Around<'a>,
 }
 
-/// The page on which any two runs stand side by side.
+/// Returns the page on which any two runs are shown side by side.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn compare(frame: &Frame) -> Result<String, askama::Error> {
     Compare { around: Around::of(frame, "Two runs", "") }.render()
 }
 
-/// A metric's name with its unit, where that isn't seen in its values.
+/// Returns a metric's name, with its unit if the values don't show it.
 pub(crate) fn metric_name(metric: &Metric) -> String {
     crate::names::clean(&crate::label::label(metric))
 }

@@ -1,15 +1,17 @@
-//! Small tables: a name at the left, numbers at the right; where a row does not fit, its numbers go below its name, and where
-//! not even those fit, each on a line of its own behind its head.
+//! Small tables: a name at the left, numbers at the right. If a row does not fit, its numbers go
+//! below its name, and if they still do not fit, each on a line of its own after its heading.
 //!
-//! For the screens beside the comparison, which has a table of its own. It knows nothing of what the cells say.
+//! For all screens except the comparison, which has its own table. This module is independent of
+//! the content of the cells.
 
 use crate::layout::{Line, Page, Tone};
 use crate::names::width;
 
-/// Columns between two numbers.
+/// Spaces between two numbers.
 const GAP: usize = 2;
 
-/// Draws the rows under their heads, each in its tone. Rows have as many cells as there are heads.
+/// Draws the rows under their headings, each in its tone. Rows have as many cells as there are
+/// headings.
 pub(crate) fn draw<R: AsRef<[String]>>(
     page: &mut Page,
     head: &[String],
@@ -50,7 +52,7 @@ pub(crate) fn draw<R: AsRef<[String]>>(
     }
 }
 
-/// Every number on its own line.
+/// Draws every number on its own line.
 fn list(page: &mut Page, head: &[String], rows: &[Vec<String>], tones: &[Tone]) {
     for (row, &tone) in rows.iter().zip(tones) {
         page.paragraph(4, &[(tone, format!("  {}", row[0]))]);

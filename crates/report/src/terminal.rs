@@ -1,7 +1,8 @@
-//! The screen: what a person reads after a run or a comparison.
+//! The screen shown after a run or a comparison.
 //!
-//! First one sentence per comparison, then the table, the checks, and the findings with what to do about them. A newcomer can
-//! stop after the first line; an expert finds every number below it. Nothing is printed here and nothing decided.
+//! One sentence per comparison comes first, then the table, the checks, and the findings with
+//! advice. A newcomer can stop after the first line; an expert finds every number below it. Nothing
+//! is printed or decided here.
 
 use crate::all_table;
 use crate::answers;
@@ -24,23 +25,25 @@ use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
 
-/// More subjects that drifted are counted, not listed.
+/// Maximum number of drifting subjects listed; more are counted.
 const MOST_DRIFTS: usize = 3;
 
-/// What the terminal can show.
+/// Capabilities of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Columns; fewer than 20 are taken as 20.
+    /// Width in columns; values below 20 are taken as 20.
     pub width: usize,
-    /// Whether to use colours.
+    /// If true, colours are used.
     pub color: bool,
-    /// Whether to use more than ASCII.
+    /// If true, characters beyond ASCII are used.
     pub unicode: bool,
-    /// Whether names keep their whole length, however wide that makes a table: off a terminal, where they are searched for.
+    /// If true, names are shown in full regardless of the table's width: used when the output is
+    /// not a terminal, so that names can be searched.
     pub whole: bool,
 }
 
-/// The screen as text, every line ended; `shown`: which rows of a suite, and in which order. O(subjects · metrics).
+/// Returns the screen as text, every line ended with a newline; `shown` selects and orders the rows
+/// of a suite. O(subjects · metrics).
 pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     if analysis.is_suite() {
         return benchmarks::screen::render(analysis, shown, screen);
@@ -120,7 +123,7 @@ fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) 
     }
 }
 
-/// A claim with how sure it is: below it where each fits on a line but both do not.
+/// Writes a claim with its certainty, on the next line if each fits on a line but both do not.
 pub(crate) fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
     let mut pieces = vec![(tone, claim)];
     if !sureness.is_empty() {
@@ -145,7 +148,8 @@ pub(crate) fn tone_of(c: &Comparison) -> Tone {
     }
 }
 
-/// The secondary metrics: differences one by one, then those without any together.
+/// Writes the secondary metrics: differences individually, then those without a difference
+/// together.
 fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
     let main = table::other_metrics(analysis);
     let several = analysis.comparisons.len() > 1;
@@ -179,7 +183,7 @@ fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
     }
 }
 
-/// The sentence of a subject that is compared with nobody, on the page.
+/// Writes the sentence of a subject without a comparison.
 fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     let Sentence { claim, sureness } = alone_said(analysis, subject, name);
     if sureness.is_empty() {
@@ -189,7 +193,7 @@ fn alone(page: &mut Page, analysis: &Analysis, subject: usize, name: &str) {
     }
 }
 
-/// The sentence of a subject that is compared with nobody; without values there is nothing to be sure of.
+/// Returns the sentence of a subject without a comparison; without values there is no certainty.
 pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sentence {
     let metric = &analysis.metrics[analysis.primary];
     let words = wording(metric);
@@ -214,14 +218,14 @@ pub(crate) fn alone_said(analysis: &Analysis, subject: usize, name: &str) -> Sen
     };
     let mut sureness = medians::sureness(d, analysis.plan.confidence);
     if !analysis.answers.is_empty() && d.median_interval.is_some() {
-        // Beside it stands the median of requests.
+        // The median of requests is shown next to it.
         let of_slices = format!("median of {}", counted(d.n, "slice"));
         sureness = sureness.replacen("median", &of_slices, 1);
     }
     Sentence { claim, sureness }
 }
 
-/// More about the only subject: its spread, and its other metrics.
+/// Writes more about the only subject: its spread, and its other metrics.
 fn alone_in_detail(page: &mut Page, analysis: &Analysis) {
     let Some(d) = analysis.primary_of(0) else { return };
     spread(page, analysis, d, &table::column_of(analysis, analysis.primary, true));
@@ -238,7 +242,7 @@ fn alone_in_detail(page: &mut Page, analysis: &Analysis) {
     }
 }
 
-/// Quantiles, extremes and mean of one series.
+/// Writes quantiles, extremes and mean of one series.
 fn spread(page: &mut Page, analysis: &Analysis, d: &Description, column: &Column) {
     if d.n < 2 {
         return;
@@ -278,7 +282,7 @@ fn in_unit(suffix: &str) -> String {
     if suffix.is_empty() { String::new() } else { format!(" ({})", suffix.trim()) }
 }
 
-/// What was looked at and found in order, or not.
+/// Returns the results of the checks, passed or not.
 fn checks(analysis: &Analysis) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(untested(analysis));
@@ -288,7 +292,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
     let most = primaries().map(|d| d.n).max().unwrap_or(0);
     if !drifts.is_empty() {
         let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-        // Drift of one side alone is part of the difference: blocks do not cancel it.
+        // Drift on one side only is part of the difference: blocks do not cancel it.
         let alike = drifts.len() == primaries().count() && are_alike(&drifts);
         let cancelled = match analysis.comparisons.iter().any(Comparison::wanders) {
             _ if !in_blocks => "",
@@ -332,7 +336,8 @@ fn checks(analysis: &Analysis) -> Vec<String> {
     said
 }
 
-/// How far the independence of the values could not be tested that the intervals rest on.
+/// Returns a note if the independence of the values could not be tested, on which the intervals
+/// rely.
 fn untested(analysis: &Analysis) -> Option<String> {
     let c = analysis.comparisons.iter().find(|c| c.untested && c.design != Design::Summary)?;
     let what = if c.blocks.is_some() { "blocks" } else { "values a side" };
@@ -349,13 +354,13 @@ fn worst_dependence(analysis: &Analysis) -> Dependence {
     analysis.comparisons.iter().map(|c| c.dependence).max().unwrap_or_default()
 }
 
-/// How independent the values are that the intervals rest on, where that was tested.
+/// Returns how independent the values are on which the intervals rely, if tested.
 fn dependence(analysis: &Analysis) -> Option<String> {
     if worst_dependence(analysis) == Dependence::Untested {
         return None;
     }
     let in_blocks = analysis.design == Design::Blocks && !analysis.comparisons.is_empty();
-    // In blocks: whether the difference drifted; else: whether chance may be all that there is.
+    // In blocks: whether the difference drifted; otherwise: whether chance could explain it.
     let (share, effective, n, so) = if in_blocks {
         let of = |c: &Comparison| {
             let n = c.blocks.unwrap_or(0) as f64;
@@ -374,7 +379,7 @@ fn dependence(analysis: &Analysis) -> Option<String> {
     if n < policy::DEPENDENCE_FROM as f64 {
         return None;
     }
-    // In blocks only a difference that drifts matters: the check for that has its own level.
+    // In blocks only a drifting difference matters: the check for that has its own level.
     let word = match share {
         _ if in_blocks && so => "the difference drifted",
         s if s >= policy::DEPENDENT_BELOW => "no autocorrelation",
@@ -409,7 +414,7 @@ fn taken(blocks: usize, analysis: &Analysis) -> String {
     }
 }
 
-/// The findings that are wanted here, with what to do about them: warnings first, then notes.
+/// Adds the selected findings with their advice: warnings first, then notes.
 pub(crate) fn findings(
     remarks: &mut remarks::List,
     page: &Page,
@@ -419,14 +424,14 @@ pub(crate) fn findings(
     let is_note = |f: &Finding| f.severity == Severity::Note;
     let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
     let in_scan = scan::shows(analysis);
-    // What holds for one subject of a scan mostly holds for all.
+    // A finding about one subject of a scan usually applies to all.
     let once = |wanted: &dyn Fn(&Finding) -> bool| {
         let found = analysis.findings.iter().filter(|f| wanted(f));
         findings::told_once(found, |known, other| in_scan && known.code == other.code)
     };
     for (finding, more) in once(&|f| !is_note(f) && wanted(f)) {
         match finding.code.as_str() {
-            // The refusal has said so.
+            // Already stated by the refusal.
             "DEPENDENCE" if refused => {}
             _ => match topic(&finding.code) {
                 Topic::Design if !in_scan => {}
@@ -437,7 +442,7 @@ pub(crate) fn findings(
         }
     }
     let of_machine = |f: &Finding| topic(&f.code) == Topic::Machine;
-    // The line of checks has told the drift that blocks cancel, that of the noise the disturbed runs.
+    // The checks report drift that blocks cancel, and the noise line reports disturbed runs.
     let told = |f: &Finding| is_note(f) && wanted(f) && topic(&f.code) != Topic::Checks;
     for (note, more) in once(&|f| told(f) && !of_machine(f)) {
         remarks.finding(page, note, &more);

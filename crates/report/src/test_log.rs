@@ -1,4 +1,5 @@
-//! Which tests write most into a log: the screen of `assay tests log`. Nothing is read or counted here.
+//! The tests that write most to a log: the screen of `assay tests log`. Nothing is read or counted
+//! here.
 
 use crate::layout::{Page, Tone};
 use crate::number;
@@ -7,17 +8,17 @@ use crate::words::counted;
 use assay_data::Unit;
 use assay_data::test_log::{Level, LineShape, LoggedTest, TestLog};
 
-/// How much of it is shown.
+/// Limits of what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// Tests.
+    /// Number of tests.
     pub tests: usize,
-    /// The most frequent shapes of each of them.
+    /// Number of message shapes per test, most frequent first.
     pub shapes: usize,
 }
 
-/// The screen, every line ended: each test as the script has it that first did this, `%5d NAME`, with what stands behind and below it quiet.
-/// O(tests that are shown).
+/// Returns the screen, every line ended with a newline: each test in the format `%5d NAME` of the
+/// original script, with details after and below it in a quiet tone. O(tests shown).
 pub fn render(log: &TestLog, shown: Shown, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let named = log.tests.iter().filter(|test| !test.name.is_empty()).count();
@@ -60,7 +61,7 @@ pub fn render(log: &TestLog, shown: Shown, screen: &Screen) -> String {
     page.finish()
 }
 
-/// Shapes of all tests together.
+/// Maximum number of shapes shown for all tests together.
 const MOST_OF_ALL: usize = 5;
 
 fn row(page: &mut Page, log: &TestLog, test: &LoggedTest) {
@@ -93,7 +94,7 @@ fn lines(n: u64) -> String {
     counted(usize::try_from(n).unwrap_or(usize::MAX), "line")
 }
 
-/// `by level: debug 1,204 · info 33 · 12 without`.
+/// Returns `by level: debug 1,204 · info 33 · 12 without`.
 fn by_level(log: &TestLog) -> String {
     let levels = Level::ALL.iter().zip(&log.levels).filter(|(_, lines)| **lines > 0);
     let mut parts: Vec<String> = levels

@@ -1,5 +1,5 @@
-//! The runs of a test suite by themselves: the screen of `assay tests`. The slowest tests with their shares, where the time goes, which tests
-//! failed. Nothing is computed here.
+//! Runs of a test suite without comparison: the screen of `assay tests`, with the slowest tests and
+//! their shares, the distribution of time, and the failed tests. Nothing is computed here.
 
 pub mod advice;
 mod icicle;
@@ -24,32 +24,32 @@ use std::collections::HashMap;
 /// Widest and narrowest names of tests.
 const WIDEST_NAME: usize = 60;
 const NARROWEST_NAME: usize = 20;
-/// So many failed tests are listed.
+/// Maximum number of failed tests listed.
 const MOST_FAILED: usize = 20;
 
-/// Findings that stand with their tests.
+/// Findings shown with their tests.
 const OF_TESTS: [&str; 3] = ["TEST_FAILED", "FLAKY", "ORDER_DEPENDENT"];
 
-/// What stands on the screen.
+/// Content of the screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// The framework, as its runs named it.
+    /// The framework, as named by its runs.
     pub framework: &'a str,
-    /// How many tests are listed; 0: all.
+    /// Number of tests listed; 0 for all.
     pub tests: usize,
-    /// In which order they ran, for people: `in random orders of seed 7`.
+    /// Order in which they ran, for people: `in random orders of seed 7`.
     pub order: &'a str,
-    /// What is said of why tests failed, and of tests that depend on others: name and words.
+    /// Explanations of failed tests and of tests that depend on others, by name.
     pub said: &'a [(String, String)],
-    /// What was found, and how much of it is shown.
+    /// The findings.
     pub findings: &'a [Finding],
-    /// How much follows.
+    /// How many remarks follow.
     pub remarks: Remarks,
     /// Input for the advice.
     pub asked: advice::Asked<'a>,
 }
 
-/// The screen as text, every line ended. O(tests log tests).
+/// Returns the screen as text, every line ended with a newline. O(tests log tests).
 pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     head(&mut page, found, shown);
@@ -76,7 +76,7 @@ pub fn render(found: &Testing, shown: &Shown<'_>, screen: &Screen) -> String {
     page.finish()
 }
 
-/// The tests that fail, by their names.
+/// The failing tests by name.
 struct OfStatus<'a>(HashMap<&'a str, &'a Failing>);
 
 impl<'a> OfStatus<'a> {
@@ -89,7 +89,7 @@ impl<'a> OfStatus<'a> {
     }
 }
 
-/// `pytest 8.3.2: 312 tests in 2.134 s`, and the interval of that.
+/// Returns `pytest 8.3.2: 312 tests in 2.134 s`, and the interval of the time.
 fn headline(found: &Testing, framework: &str) -> (String, String) {
     let (time, interval) = with_interval(found.whole.median, found.whole.median_interval);
     let condition = medians::condition(found.whole.assumes_independence());
@@ -109,7 +109,7 @@ fn head(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     }
 }
 
-/// How many tests failed; `None` where all passed.
+/// Returns the number of failed tests, or `None` if all passed.
 fn failures(found: &Testing) -> Option<String> {
     let always = found.failing.iter().filter(|test| test.always()).count();
     let retried = found.failing.iter().filter(|test| test.failed == 0).count();
@@ -129,7 +129,7 @@ fn failures(found: &Testing) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// A median, and its interval in brackets.
+/// Returns a median, and its interval in brackets.
 fn with_interval(median: f64, interval: Option<Interval>) -> (String, String) {
     let interval = interval.filter(|interval| interval.is_bounded());
     let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
@@ -149,7 +149,7 @@ fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     let rows = &found.tests[..most.min(found.tests.len())];
     let names: Vec<String> = rows.iter().map(|test| page.spelled(&test.name)).collect();
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
-    // What does not fit goes from the right: causes, then intervals.
+    // Columns that do not fit are dropped: causes first, then intervals.
     let mut numbers = columns(page, found, rows);
     let room = loop {
         let own: usize = numbers.iter().map(|column| column.gap + column.width()).sum();
@@ -179,7 +179,7 @@ fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     }
 }
 
-/// The tests without a time, after the others.
+/// Lists the tests without a time, after the others.
 fn untimed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     let Some(first) = found.untimed.first() else { return };
     let (count, more) = (found.untimed.len(), found.untimed.len() - 1);
@@ -238,7 +238,7 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
             None => String::new(),
         };
         let cells: Vec<String> = rows.iter().map(|test| page.spelled(&cell(test))).collect();
-        // What no test does is no cause.
+        // A cause without values in any test is left out.
         let is_any =
             rows.iter().any(|test| test.causes.get(cause).is_some_and(|value| *value != 0.0));
         if is_any {
@@ -248,7 +248,7 @@ fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
     columns
 }
 
-/// What a part is called, and what it is.
+/// Returns the name and the description of a part.
 fn told_part(part: &str, is_told: bool) -> (&'static str, &'static str) {
     match part {
         "boot" => ("start", "until the framework is there: interpreters, compilers"),
@@ -278,7 +278,7 @@ fn parts(page: &mut Page, found: &Testing) {
     let mut shares: Vec<String> = found.parts.iter().map(|part| percent(part.share)).collect();
     let mut what: Vec<String> = named.iter().map(|(_, what)| (*what).to_owned()).collect();
     if let Some(first) = &found.first {
-        // Of the parts above, so it stands apart from the sum.
+        // Included in the parts above, so it is shown apart from the sum.
         let (time, ends) = with_interval(first.seconds, Some(first.interval));
         let line = format!("{time}{ends} of it the first test pays for all, whichever it is");
         names.push("first test".to_owned());
@@ -344,7 +344,7 @@ fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     }
 }
 
-/// How a test failed, for people.
+/// Describes how a test failed.
 fn how_failed(test: &Failing, runs: usize) -> String {
     match (runs, test.always()) {
         (1, true) => "failed".to_owned(),
@@ -354,7 +354,8 @@ fn how_failed(test: &Failing, runs: usize) -> String {
     }
 }
 
-/// `failed in 3 of 20 runs, 15 % [5 … 36]; 19 green runs in a row would show that it is fixed`.
+/// Returns `failed in 3 of 20 runs, 15 % [5 … 36]; 19 green runs in a row would show that it is
+/// fixed`.
 fn at_times(test: &Failing) -> String {
     let share = percent(test.share());
     let ends = test.interval.map_or_else(String::new, |i| {

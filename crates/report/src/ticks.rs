@@ -1,26 +1,31 @@
-//! Round values for the axes of pictures, on the screen and on pages: one way for all of them.
+//! Round values for the axes of pictures, shared by screens and pages.
 //!
-//! On a linear axis they stand at 1, 2 or 5 times a power of ten of the scale in which the values are read (of MiB, not of
-//! bytes); on a logarithmic one at powers of ten (of bytes: of 1,024) and round values between them. Nothing is drawn here.
+//! On a linear axis they are 1, 2 or 5 times a power of ten of the displayed scale (MiB rather than
+//! bytes); on a logarithmic axis, powers of ten (1,024 for bytes) and round values between them.
+//! Nothing is drawn here.
 
 use crate::number;
 use assay_data::Unit;
 
-/// With more digits than this in front of what differs, ticks count from the first one.
+/// If the range starts with more common digits than this factor, ticks are relative to the first
+/// one.
 const MOST_DIGITS: f64 = 1e6;
 
 /// The ticks of a linear axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Linear {
-    /// Values in the base unit with how they are written, ascending, without a unit.
+    /// Values in the base unit with their labels, ascending, without a unit.
     pub ticks: Vec<(f64, String)>,
-    /// The unit in which they are written: `ms`; empty for plain numbers, whose prefix stands with each.
+    /// The unit of the labels, such as `ms`; empty for plain numbers, where each label has its own
+    /// prefix.
     pub symbol: String,
-    /// The value that stands for 0 on the axis, as written with its unit, where the values themselves would be too long.
+    /// The value at 0 of the axis, formatted with its unit, if the values themselves would be too
+    /// long.
     pub from: Option<String>,
 }
 
-/// About `wanted` round values (at least 2) between the ends; none where an end is not finite, one where they are the same.
+/// Returns about `wanted` round values (at least 2) between the ends; none if an end is not finite,
+/// one if they are equal.
 pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear {
     let none = Linear { ticks: Vec::new(), symbol: String::new(), from: None };
     let span = high - low;
@@ -31,14 +36,15 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
         return Linear { ticks: vec![(low, number::value(low, unit))], ..none };
     }
     let largest = low.abs().max(high.abs());
-    // Ticks that would differ in the last of many digits only are counted from the first one, in the scale of the rest.
+    // Ticks that would differ only in the last of many digits are relative to the first one, in the
+    // scale of the remainder.
     let offset = largest / span > MOST_DIGITS;
     let scale = unit.scale_for(if offset { span } else { largest });
     let step = round_step(span / scale.factor, wanted.max(2)) * scale.factor;
     let first = (low / step).ceil();
     let count = ((high / step).floor() - first).clamp(0.0, 1000.0) as usize;
     let decimals = number::decimals_for(step / scale.factor, 1);
-    // A step smaller than the last decimal would write neighbours alike.
+    // A step smaller than the last decimal would give adjacent ticks the same label.
     let tiny = step / scale.factor < 0.1_f64.powi(decimals as i32);
     let multiplies = matches!(unit, Unit::One) && !scale.symbol.is_empty();
     let behind = if multiplies { scale.symbol } else { "" };
@@ -65,7 +71,7 @@ pub(crate) fn linear(low: f64, high: f64, unit: &Unit, wanted: usize) -> Linear 
     Linear { ticks, symbol, from }
 }
 
-/// 1, 2 or 5 times a power of ten, so that about so many steps make up the span.
+/// Returns 1, 2 or 5 times a power of ten, so that about `wanted` steps make up the span.
 fn round_step(span: f64, wanted: usize) -> f64 {
     let rough = span / wanted as f64;
     let power = 10f64.powf(rough.log10().floor());
@@ -73,11 +79,11 @@ fn round_step(span: f64, wanted: usize) -> f64 {
     step.unwrap_or(10.0) * power
 }
 
-/// At most `most` round values between two positive ends, each with how it is written, with its unit; the ends themselves
-/// where there are fewer than two.
+/// Returns at most `most` round values between two positive ends, each with its label and unit; the
+/// ends themselves if there are fewer than two.
 pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<(f64, String)> {
     let told = |value: f64| (value, number::chosen(value, unit));
-    // An end that is round belongs to the axis, whatever the last bit of its logarithm says.
+    // A round end is on the axis, regardless of rounding errors of its logarithm.
     let within = low.ln() - 1e-9..=high.ln() + 1e-9;
     for factors in divisions(unit) {
         let base: f64 = if *unit == Unit::Byte { 1024.0 } else { 10.0 };
@@ -99,7 +105,8 @@ pub(crate) fn logarithmic(low: f64, high: f64, unit: &Unit, most: usize) -> Vec<
     ends.into_iter().map(|value| (value, number::value(value, unit))).collect()
 }
 
-/// From the coarsest to the finest division of a decade (of bytes: of a factor of 1,024).
+/// Returns the divisions of a decade (for bytes, of a factor of 1,024), from the coarsest to the
+/// finest.
 fn divisions(unit: &Unit) -> [&'static [f64]; 3] {
     match unit {
         Unit::Byte => [

@@ -1,4 +1,5 @@
-//! What `assay watch` shows of a run: the line of state, and the failures, each with what was expected first. Nothing is decided here.
+//! Output of `assay watch` for a run: the status line, and the failures, each with the expected
+//! value first. Nothing is decided here.
 
 use crate::layout::{Page, Tone};
 use crate::names::width;
@@ -7,24 +8,24 @@ use crate::terminal::Screen;
 use crate::words::counted;
 use assay_data::{Finding, Unit};
 
-/// So many failures are shown,
+/// Maximum number of failures shown.
 const MOST_FAILED: usize = 10;
-/// and so many lines of what each said.
+/// Maximum number of message lines per failure.
 const MOST_LINES: usize = 14;
 
-/// How things stand.
+/// Overall state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Light {
-    /// All that ran passed.
+    /// All tests that ran passed.
     Green,
     /// Something failed.
     Red,
-    /// A source can't be read, so nothing ran.
+    /// A source can't be parsed, so nothing ran.
     Broken,
 }
 
 impl Light {
-    /// Its name.
+    /// Returns the name of the state.
     pub fn name(self) -> &'static str {
         match self {
             Self::Green => "green",
@@ -39,50 +40,51 @@ impl Light {
 pub struct Failed {
     /// Its name.
     pub name: String,
-    /// Its file,
+    /// File of the test.
     pub file: Option<String>,
-    /// and where it stands there.
+    /// Line in that file.
     pub line: Option<u32>,
-    /// What it said.
+    /// Failure message.
     pub message: Option<String>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Came {
-    /// Which run it was, from 1.
+    /// Number of the run, from 1.
     pub run: u64,
-    /// When it began, as in `2026-11-25T20:15:00Z`.
+    /// Start time, such as `2026-11-25T20:15:00Z`.
     pub began: String,
-    /// The files that were saved before it.
+    /// The files saved before the run.
     pub changed: Vec<String>,
     /// Why it ran, and what.
     pub why: String,
-    /// Whether all tests were to run.
+    /// True if all tests were to run.
     pub all: bool,
-    /// How things stand after it.
+    /// State after the run.
     pub light: Light,
-    /// Whether all tests ran and passed, with nothing since.
+    /// True if all tests ran and passed, with no changes since.
     pub all_green: bool,
-    /// How many tests passed; `None` where no tests were run, but a command.
+    /// Number of passed tests; `None` if a command was run instead of tests.
     pub passed: Option<usize>,
-    /// How many were skipped.
+    /// Number of skipped tests.
     pub skipped: usize,
-    /// Those that failed.
+    /// The failed tests.
     pub failed: Vec<Failed>,
-    /// How long it took, s.
+    /// Duration, seconds.
     pub seconds: f64,
-    /// Whether it was a fork of a preloaded process.
+    /// True if it was a fork of a preloaded process.
     pub warm: bool,
-    /// Why it is red, where that is no failed test; or what a broken source's interpreter says.
+    /// Reason for the red state if no test failed, or the interpreter's message for a broken
+    /// source.
     pub trouble: Option<String>,
-    /// What the command wrote last, where that is not on the screen already.
+    /// Last output of the command, unless it is on the screen already.
     pub said: Option<String>,
-    /// What was found over many runs.
+    /// Findings over many runs.
     pub findings: Vec<Finding>,
 }
 
-/// The one line that says how things stand, as wide as the screen at most.
+/// Returns the status line, at most as wide as the screen.
 pub fn state(came: &Came, screen: &Screen) -> String {
     let tone = match came.light {
         Light::Green => Tone::Good,
@@ -118,7 +120,7 @@ pub fn state(came: &Came, screen: &Screen) -> String {
     page.finish()
 }
 
-/// What failed, every line ended; empty where nothing did.
+/// Returns the failures, every line ended with a newline; empty if there are none.
 pub fn failures(came: &Came, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for test in came.failed.iter().take(MOST_FAILED) {
@@ -145,7 +147,7 @@ pub fn failures(came: &Came, screen: &Screen) -> String {
         let more = counted(came.failed.len() - MOST_FAILED, "more failed test");
         page.paragraph(2, &[(Tone::Quiet, format!("and {more}"))]);
     }
-    // Of a command the line of state says it.
+    // For a command the status line has it already.
     let is_told = came.light == Light::Broken || came.passed.is_some();
     if let Some(trouble) = came.trouble.as_ref().filter(|_| is_told) {
         page.gap();
@@ -165,7 +167,7 @@ pub fn failures(came: &Came, screen: &Screen) -> String {
     page.finish()
 }
 
-/// What begins: a line in the background of all others.
+/// Returns the heading of a run in a quiet tone.
 pub fn heading(told: &str, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let told = page.spelled(told);
@@ -174,20 +176,21 @@ pub fn heading(told: &str, screen: &Screen) -> String {
     page.finish()
 }
 
-/// A text on one line of at most so many columns.
+/// Returns a text as one line of at most `width` columns.
 pub fn one_line(text: &str, width: usize, unicode: bool) -> String {
     let page = Page::new(&Screen { width, color: false, unicode, whole: false });
     page.shortened(&page.spelled(text), page.width())
 }
 
 fn indented(page: &mut Page, tone: Tone, line: &str) {
-    // Spaces at the beginning carry meaning in a difference of two texts.
+    // Leading spaces are significant in a diff of two texts.
     let line = page.spelled(&format!("  {}", line.replace('\t', "    ")));
     let line = page.shortened(&line, page.width());
     page.line(&vec![(tone, line)]);
 }
 
-/// The lines that say what was expected and what came, and the others. Of a message without such lines the first one tells most.
+/// Splits a message into the lines with the expected and the actual value, and the others. Without
+/// such lines, the first line is the most informative.
 fn parted(message: &str) -> (Vec<&str>, Vec<&str>) {
     let lines: Vec<&str> = message.lines().filter(|line| !line.trim().is_empty()).collect();
     let (first, rest): (Vec<&str>, Vec<&str>) = lines.iter().partition(|line| is_difference(line));
@@ -197,7 +200,7 @@ fn parted(message: &str) -> (Vec<&str>, Vec<&str>) {
     }
 }
 
-/// Whether a line is one of a difference, as test frameworks write them.
+/// Returns true if a line belongs to a diff as written by test frameworks.
 fn is_difference(line: &str) -> bool {
     const WORDS: [&str; 12] = [
         "expected", "actual", "got:", "got ", "but was", "received", "left:", "right:", "assert ",

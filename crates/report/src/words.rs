@@ -1,8 +1,9 @@
-//! A comparison as words: one sentence that a newcomer understands and an expert finds exact, and the lines that follow it.
+//! A comparison in words: one sentence that a newcomer understands and an expert finds exact, and
+//! the lines that follow it.
 //!
-//! Below a factor of two it is "takes 2.6 % less time", above "4.0 × as fast as": never a bare "75 % faster". The interval in
-//! the sentence is the one that decided, and the confidence named is that of the plan, for the whole run. Nothing here
-//! decides: the verdict is read from the comparison.
+//! Below a factor of two it is "takes 2.6 % less time", above "4.0 × as fast as": never a bare "75
+//! % faster". The interval in the sentence is the one that decided, and the confidence is that of
+//! the plan, for the whole run. Nothing is decided here: the verdict comes from the comparison.
 
 use crate::label::{Wording, article, wording};
 use crate::number::{self, Column};
@@ -22,14 +23,14 @@ pub(crate) use short::{in_plain_words, verdict_word};
 /// A sentence in two parts, so that a screen can show the second one quietly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sentence {
-    /// What is so.
+    /// The statement.
     pub claim: String,
-    /// How sure that is, without parentheses; empty when there is nothing to be sure of.
+    /// Its certainty, without parentheses; empty if there is none.
     pub sureness: String,
 }
 
 impl Sentence {
-    /// The whole sentence on one line.
+    /// Returns the whole sentence on one line.
     pub fn plain(&self) -> String {
         if self.sureness.is_empty() {
             self.claim.clone()
@@ -39,24 +40,24 @@ impl Sentence {
     }
 }
 
-/// The sentence of a comparison, with the subjects called by these names.
+/// Returns the sentence of a comparison, with `of` and `against` as the names of the subjects.
 pub fn sentence(analysis: &Analysis, comparison: &Comparison, of: &str, against: &str) -> Sentence {
     Teller::new(analysis, comparison, of, against).sentence()
 }
 
-/// The size of a difference as the sentence has it.
+/// The size of a difference as given in the sentence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reported {
     /// The size, on the decision's scale.
     pub size: f64,
-    /// In which sense.
+    /// The meaning of the size.
     pub bound: Bound,
 }
 
-/// In which sense a size is reported.
+/// The meaning of a reported size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// It is that large.
+    /// The estimate itself.
     None,
     /// At least.
     AtLeast,
@@ -64,14 +65,15 @@ pub enum Bound {
     AtMost,
 }
 
-/// The size that the sentence of a comparison has; `None` without a direction.
+/// Returns the size in the sentence of a comparison, or `None` without a direction.
 pub(crate) fn reported(analysis: &Analysis, comparison: &Comparison) -> Option<Reported> {
     let teller = Teller::new(analysis, comparison, "", "");
     comparison.decision.verdict.is_directional().then(|| teller.reported())
 }
 
-/// What follows the sentence where it is not the whole story: a tail that goes its own way, what was seen although there is no
-/// verdict, how long an answer would take, and for recordings what they can't show. One sentence or two each.
+/// Returns additions to the sentence, one or two sentences each: a tail that differs from the
+/// centre, what was observed if there is no verdict, the time an answer would take, and the limits
+/// of recordings.
 pub fn details(
     analysis: &Analysis,
     comparison: &Comparison,
@@ -88,21 +90,21 @@ pub fn details(
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
-/// A difference that is known, in a few words, for a list: `12 % less (34.1 → 30.0 MiB)`.
+/// Returns a known difference in a few words, for a list: `12 % less (34.1 → 30.0 MiB)`.
 pub fn brief(analysis: &Analysis, comparison: &Comparison) -> String {
     Teller::new(analysis, comparison, "", "").brief()
 }
 
-/// Findings whose message the sentences and the note on recordings have already said.
+/// Returns true for findings that the sentences and the note on recordings already express.
 pub(crate) fn has_said(code: &str) -> bool {
     matches!(topic(code), Topic::Verdict | Topic::Design)
 }
 
-/// Why a run that was resumed as another one has no verdict.
+/// Reason for a missing verdict if a run was resumed with a different setup.
 pub(crate) const MIXED: &str =
     "the run was resumed with a different setup, so its blocks do not form one experiment";
 
-/// The line that goes once with every comparison of recordings.
+/// Returns the note shown once with every comparison of recordings.
 pub fn unpaired_note(analysis: &Analysis) -> String {
     if of_one_recording(analysis) {
         return format!(
@@ -119,13 +121,13 @@ pub fn unpaired_note(analysis: &Analysis) -> String {
     )
 }
 
-/// What is said of benchmarks of one file that are compared with each other.
+/// Note on benchmarks of one file that are compared with each other.
 pub(crate) const ONE_RECORDING: &str = "These were measured one after the other, in one recording";
-/// What measures them better.
+/// Advice on a better measurement.
 pub(crate) const BY_TURNS: &str =
     "Measure them by turns: assay bench PROGRAM --old-filter NAME --new-filter NAME";
 
-/// Whether all sides are benchmarks of one file, told apart by their names or parameters.
+/// Returns true if all sides are benchmarks of one file, distinguished by name or parameters.
 pub(crate) fn of_one_recording(analysis: &Analysis) -> bool {
     let source = analysis.sides.first().and_then(|side| side.source.as_ref());
     source.is_some()
@@ -155,9 +157,9 @@ struct Teller<'a> {
 
 /// How the size of a difference is stated.
 enum Form {
-    /// Per cent less or more.
+    /// Percent less or more.
     Percent,
-    /// So many times the reference.
+    /// Multiple of the reference.
     Multiple,
     /// An amount in the metric's unit.
     Amount(Column),
@@ -185,7 +187,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The sentence on the metric itself.
+    /// Returns the sentence on the metric itself.
     fn of_values(&self) -> Sentence {
         let Some(interval) = self.c.decision.interval else {
             return Sentence { claim: self.without_interval(), sureness: String::new() };
@@ -206,7 +208,7 @@ impl<'a> Teller<'a> {
                 let sureness = format!("{}, {}", self.sure(), self.amount_of_data());
                 let same = interval.lower == 0.0 && interval.upper == 0.0;
                 if same && self.c.decision.threshold.is_nan() {
-                    // The condition belongs to what was seen, not to the advice.
+                    // The condition belongs to the observation, not to the advice.
                     let claim = format!(
                         "not known yet: {ranged}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
                         self.condition()
@@ -214,7 +216,7 @@ impl<'a> Teller<'a> {
                     return Sentence { claim, sureness };
                 }
                 let bound = self.bound(interval);
-                // Not a difference but a step of the clock makes the interval up.
+                // The interval consists of a clock step rather than a difference.
                 if self.c.decision.threshold.is_nan() && !self.coarse(interval).is_empty() {
                     let claim = format!(
                         "not known yet: {ranged}, so {bound}{}, but no share of 0 can be a threshold: give an amount (--threshold)",
@@ -233,7 +235,7 @@ impl<'a> Teller<'a> {
         Sentence { claim: claim + self.condition(), sureness: sureness + untested }
     }
 
-    /// Under which condition the claim holds.
+    /// Returns the condition under which the claim holds.
     fn condition(&self) -> &'static str {
         match self.c.design {
             Design::Blocks => "",
@@ -263,18 +265,18 @@ impl<'a> Teller<'a> {
         (claim, sureness)
     }
 
-    /// The size as the sentence has it.
+    /// Returns the size as given in the sentence.
     fn reported(&self) -> Reported {
         let decision = &self.c.decision;
         let bound = self.limit();
-        // What is a limit already is stated as it is.
+        // A size that is already a limit is stated as it is.
         match decision.least().filter(|_| bound == Bound::None && !decision.size_is_known()) {
             Some(size) => Reported { size, bound: Bound::AtLeast },
             None => Reported { size: decision.estimate, bound },
         }
     }
 
-    /// The estimate as a statement: `new takes 2.6 % less time than old`.
+    /// Returns the estimate as a statement: `new takes 2.6 % less time than old`.
     fn single(&self, estimate: f64, at: &str, interval: Interval) -> String {
         let Self { words: w, of, against, .. } = self;
         if let Form::Multiple = self.form {
@@ -310,7 +312,8 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The interval as a statement: `new takes between 0.4 % less and 0.7 % more time than old`.
+    /// Returns the interval as a statement: `new takes between 0.4 % less and 0.7 % more time than
+    /// old`.
     fn ranged(&self, interval: Interval) -> String {
         let Self { words: w, of, against, .. } = self;
         if interval.lower == 0.0 && interval.upper == 0.0 {
@@ -328,7 +331,7 @@ impl<'a> Teller<'a> {
         format!("{of} {} {range}{} than {against}", w.verb, w.noun)
     }
 
-    /// The interval by itself: `between 2.0 and 3.1 % less`, `between 3.8 and 4.2 ×`.
+    /// Returns the interval alone: `between 2.0 and 3.1 % less`, `between 3.8 and 4.2 ×`.
     fn range_or_multiples(&self, Interval { lower, upper }: Interval) -> String {
         if let Form::Multiple = self.form {
             let faster =
@@ -340,7 +343,7 @@ impl<'a> Teller<'a> {
             }
             return format!("between {} and {} ×", ends[0], ends[1]);
         }
-        // What is left of zero by rounding is zero.
+        // An end that differs from zero only by rounding is zero.
         let farther = lower.abs().max(upper.abs());
         let whole = |end: f64| if end.abs() < 1e-6 * farther { 0.0 } else { end };
         let (lower, upper) = (whole(lower), whole(upper));
@@ -362,7 +365,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// What is known of the difference although there is no verdict.
+    /// Returns what is known of the difference if there is no verdict.
     fn bound(&self, Interval { lower, upper }: Interval) -> String {
         let d = &self.c.decision;
         let coarse = self.coarse(Interval { lower, upper });
@@ -374,7 +377,8 @@ impl<'a> Teller<'a> {
             );
         }
         let ends = self.numbers(&[lower, upper]);
-        // As a share of the reference 40 % less lies nearer than 60 % more, though the logarithm says otherwise.
+        // As a share of the reference, 40 % less is closer than 60 % more, although its logarithm
+        // is farther from zero.
         let as_printed = |end: f64| match d.scale {
             Scale::Ratio => end.exp_m1().abs(),
             Scale::Shift => end.abs(),
@@ -472,7 +476,7 @@ impl<'a> Teller<'a> {
         if estimate < 0.0 { self.words.less } else { self.words.more }
     }
 
-    /// The bound that runs beyond the time limit make of the difference.
+    /// Returns the bound on the difference implied by runs beyond the time limit.
     fn limit(&self) -> Bound {
         if self.metric.unit != Unit::Second || self.metric.better != Better::Lower {
             return Bound::None;
@@ -488,7 +492,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Sizes on the decision's scale as numbers without their unit.
+    /// Formats sizes on the decision's scale as numbers without their unit.
     fn numbers(&self, on_scale: &[f64]) -> Vec<String> {
         match &self.form {
             Form::Amount(column) => on_scale.iter().map(|v| column.number(v.abs())).collect(),
@@ -515,7 +519,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// A size on the decision's scale, roughly.
+    /// Formats a size on the decision's scale, roughly.
     fn on_scale(&self, size: f64) -> String {
         match self.c.decision.scale {
             Scale::Ratio => number::percent(size.exp_m1()),
@@ -550,7 +554,8 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// `faster` or `slower` for the time that somebody waits, otherwise by the values.
+    /// Returns `faster` or `slower` for a time that someone waits for, otherwise a word about the
+    /// values.
     fn won(&self, better: bool) -> &'static str {
         let w = &self.words;
         match (w.is_time, better == (self.metric.better == Better::Lower)) {
@@ -562,7 +567,8 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// A number to print before the ends of its interval; one that equals an end is printed like that end.
+/// Formats a number shown before the ends of its interval; a number equal to an end is formatted
+/// like that end.
 fn beside_ends(number: f64, lower: f64, upper: f64) -> String {
     let place = [lower, upper].iter().position(|end| *end == number).filter(|_| lower != upper);
     match place {
@@ -571,7 +577,7 @@ fn beside_ends(number: f64, lower: f64, upper: f64) -> String {
     }
 }
 
-/// Chooses how sizes are stated: amounts where amounts were decided, multiples beyond a factor of two.
+/// Chooses how sizes are stated: amounts if amounts were decided, multiples beyond a factor of two.
 fn form(c: &Comparison, unit: &Unit) -> Form {
     let d = &c.decision;
     if d.scale == Scale::Shift {
@@ -588,7 +594,7 @@ fn form(c: &Comparison, unit: &Unit) -> Form {
     if told > 2f64.ln() { Form::Multiple } else { Form::Percent }
 }
 
-/// A name with spaces in it is quoted, so that a sentence stays a sentence.
+/// Quotes a name that contains spaces, so that a sentence remains readable.
 pub(crate) fn quoted(name: &str) -> String {
     if name.contains(' ') { format!("'{name}'") } else { name.to_owned() }
 }

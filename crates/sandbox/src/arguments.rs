@@ -1,19 +1,19 @@
-//! The words with which bubblewrap is asked for a policy's walls. What there is on the system is looked at, nothing is made.
+//! The bubblewrap arguments for a policy. The system is inspected, but nothing is created.
 
 use crate::policy::Policy;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What every program needs of the system, as far as it is there.
+/// Directories of the system that every program needs; missing ones are skipped.
 const SYSTEM: [&str; 5] = ["/usr", "/etc", "/opt", "/nix/store", "/gnu/store"];
-/// Directories that on most systems are links into `/usr`.
+/// Directories that are links into `/usr` on most systems.
 const OLD: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// What is seen of the machine's name.
+/// Host name shown inside.
 const HOST: &str = "sandbox";
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Words for bubblewrap, in the order in which it takes them: a later one covers earlier ones.
+/// Arguments for bubblewrap, in order: later ones override earlier ones.
 struct Words(Vec<OsString>);
 
 impl Words {
@@ -22,7 +22,8 @@ impl Words {
     }
 }
 
-/// All words before the command. `closes`: it can forbid further namespaces within; `opened`: where each of the policy's directories of that name is mounted.
+/// Returns all arguments before the command. `closes` means that bubblewrap can forbid further
+/// namespaces inside; `opened` has the mount points of the policy's `opened` directories.
 pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsString> {
     let mut words = Words(Vec::new());
     words.add(&[&"--unshare-user", &"--unshare-ipc", &"--unshare-pid", &"--unshare-uts"]);
@@ -39,7 +40,7 @@ pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsStr
     in_memory(&mut words, policy, Path::new("/dev/shm"));
     in_memory(&mut words, policy, Path::new("/tmp"));
     in_memory(&mut words, policy, Path::new("/run"));
-    // Names of hosts: a link into `/run` on many systems, where nothing of it is any more.
+    // Host name resolution: a link into `/run` on many systems, which is not mounted inside.
     if policy.network
         && let Ok(names) = fs::canonicalize("/etc/resolv.conf")
         && !is_of_system(&names)
@@ -61,7 +62,7 @@ pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsStr
             false => words.add(&[&"--ro-bind", &"/dev/null", path]),
         }
     }
-    // What holds all these places is in memory, without a limit.
+    // The directories that contain all these mounts are in memory, without a limit.
     words.add(&[&"--remount-ro", &"/dev", &"--remount-ro", &"/"]);
     words.add(&[&"--chdir", &policy.directory, &"--clearenv"]);
     for (name, value) in [("PATH", PATH), ("HOME", "/tmp"), ("TMPDIR", "/tmp")] {
@@ -80,7 +81,7 @@ fn in_memory(words: &mut Words, policy: &Policy, at: &Path) {
     words.add(&[&"--perms", &"1777", &"--tmpfs", &at]);
 }
 
-/// Programs and libraries, as they are on this system.
+/// Adds programs and libraries, as on this system.
 fn system(words: &mut Words) {
     for path in SYSTEM {
         words.add(&[&"--ro-bind-try", &path, &path]);
@@ -93,13 +94,14 @@ fn system(words: &mut Words) {
     }
 }
 
-/// Words that set limits of each process, before the command. `prlimit` is named by its file: what a command within wrote may lie earlier on its PATH.
-/// `has_groups`: memory and processes are limited for all together.
+/// Returns the command that sets limits of each process, placed before the command to run.
+/// `prlimit` is an absolute path, since the PATH inside may contain programs written by the
+/// command. `has_groups` means that memory and processes are limited for all processes together.
 pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<OsString> {
     let limits = &policy.limits;
     let alone = |limit: Option<u64>| limit.filter(|_| !has_groups);
     let of = [
-        // Dumps of memory would be written where the machine's settings say.
+        // Core dumps would be written to a place set by the machine.
         ("core", Some(0)),
         ("data", alone(limits.memory)),
         ("nproc", alone(limits.processes)),
@@ -111,12 +113,13 @@ pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<O
     std::iter::once(prlimit.into()).chain(of.map(OsString::from)).collect()
 }
 
-/// What can be read of the system by everybody, so that whoever runs there finds it.
+/// Returns true for paths in the system directories that everybody can read, and that are available
+/// inside.
 pub(crate) fn is_of_system(path: &Path) -> bool {
     SYSTEM.iter().chain(&OLD).any(|system| path.starts_with(system))
 }
 
-/// The program of a command as it is found on the usual path.
+/// Returns the program of a command as found on the usual path.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let usual = OsString::from(PATH);

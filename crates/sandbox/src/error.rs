@@ -1,43 +1,43 @@
-//! Why there is no sandbox, in words that say what to do.
+//! Errors of creating a sandbox, with advice.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a command can't be run in a sandbox.
+/// Reasons why a command can't be run in a sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// A program that it is made of is not there.
+    /// A required program is missing.
     #[error("there is no {program} (on Debian: apt-get install {package})")]
     NoProgram {
         /// The program.
         program: &'static str,
-        /// The package that has it.
+        /// The package that contains it.
         package: &'static str,
     },
-    /// The system does not let one be made.
+    /// The system does not permit a sandbox.
     #[error(
         "bubblewrap can't make one here: {said}. Inside a container it needs user namespaces (in Docker: --security-opt seccomp=unconfined); on Ubuntu a profile of AppArmor for bwrap"
     )]
     Refused {
-        /// What it said.
+        /// The message from bubblewrap.
         said: String,
     },
-    /// The user within can't read what is to be read.
+    /// The sandbox's user can't read a required file.
     #[error(
         "{} can't be read by the user `{user}` of the sandbox: install it outside of home directories, or give others leave to read it", .path.display()
     )]
     Unreadable {
         /// The file or directory.
         path: PathBuf,
-        /// Who can't.
+        /// The user.
         user: String,
     },
-    /// Files can't be written or handed over.
+    /// A file can't be written or handed over.
     #[error("{}: {source}", .path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
 }

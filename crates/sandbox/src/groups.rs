@@ -1,5 +1,5 @@
-//! Control groups: memory and processes of a command and all that it starts, limited together. Version 1 and 2, and none: then every process has
-//! its own limits.
+//! Control groups, which limit memory and processes of a command and all its descendants together.
+//! Versions 1 and 2 are supported; without control groups every process has its own limits.
 
 use crate::policy::Limits;
 use std::fs;
@@ -8,33 +8,34 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the groups of sandboxes are called.
+/// Name prefix of the sandboxes' groups.
 const NAME: &str = "assay-sandbox";
-/// A group is in use for some moments after its last process ended.
+/// Delays in milliseconds between attempts to remove a group, which remains in use for some moments
+/// after its last process ended.
 const PATIENCE: [u64; 8] = [0, 1, 2, 5, 10, 50, 200, 500];
 
-/// Where groups can be made.
+/// Where groups can be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Groups {
-    /// There are none, or this user may make none.
+    /// Not available, or not permitted for this user.
     None,
-    /// Of version 1: the directories of the two controllers.
+    /// Version 1: the directories of the two controllers.
     One { memory: PathBuf, pids: PathBuf },
-    /// Of version 2: a directory whose groups have both controllers.
+    /// Version 2: a directory whose groups have both controllers.
     Two(PathBuf),
 }
 
-/// What a command was ended for, or kept from.
+/// The limits that a command exceeded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exceeded {
-    /// It was ended because it used more memory than its limit.
+    /// True if it was killed because it exceeded the memory limit.
     pub memory: bool,
-    /// It could not start as many processes as it wanted.
+    /// True if it could not start as many processes as it tried to.
     pub processes: bool,
 }
 
 impl Groups {
-    /// Those of this system. Groups whose makers were killed are removed.
+    /// Returns the groups of this system. Groups left behind by killed processes are removed.
     pub fn find() -> Self {
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let found = Self::of(&mounts, &fs::read_to_string("/proc/self/cgroup").unwrap_or_default());
@@ -58,7 +59,7 @@ impl Groups {
         }
     }
 
-    /// From what `/proc/self/mounts` and `/proc/self/cgroup` say.
+    /// Determines the groups from the contents of `/proc/self/mounts` and `/proc/self/cgroup`.
     fn of(mounts: &str, own: &str) -> Self {
         let mount = |is: &dyn Fn(&str, &str) -> bool| {
             mounts.lines().find_map(|line| {
@@ -76,7 +77,7 @@ impl Groups {
             return Self::One { memory, pids };
         }
         let Some(top) = mount(&|kind, _| kind == "cgroup2") else { return Self::None };
-        // The highest group above our own in which this user may make others.
+        // The highest group above our own in which this user may create others.
         let path = own.lines().find_map(|line| line.strip_prefix("0::/")).unwrap_or_default();
         let below = Path::new(path).components().scan(top.clone(), |at, part| {
             at.push(part);
@@ -88,22 +89,23 @@ impl Groups {
             .map_or(Self::None, Self::Two)
     }
 
-    /// A group with these limits; `None` where there are no groups.
+    /// Creates a group with these limits; `None` if there are no groups.
     ///
     /// # Errors
-    /// With the file that can't be written.
+    ///
+    /// If a file can't be written; it is returned with the error.
     pub fn make(&self, limits: &Limits) -> Result<Option<Group>, (PathBuf, io::Error)> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let name =
             format!("{NAME}-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
-        // Version 1 has a controller's groups in its own directory.
+        // In version 1 each controller has its own directory.
         let (directories, memory, pids) = match self {
             Self::None => return Ok(None),
             Self::One { memory, pids } => {
                 (vec![memory.join(&name), pids.join(&name)], "memory.limit_in_bytes", "pids.max")
             }
             Self::Two(top) => {
-                // Fails where they are switched on already and this user may not.
+                // Fails if the controllers are already enabled and this user may not change them.
                 let _on = fs::write(top.join("cgroup.subtree_control"), "+memory +pids");
                 (vec![top.join(&name)], "memory.max", "pids.max")
             }
@@ -119,7 +121,8 @@ impl Groups {
             fs::write(&file, most.to_string()).map_err(|error| (file, error))
         };
         limit(first.join(memory), limits.memory)?;
-        // Without swap a limit of memory is one; not every kernel counts it.
+        // A memory limit is effective only if swap is limited as well; not every kernel accounts
+        // for it.
         let swap = [("memory.memsw.limit_in_bytes", limits.memory), ("memory.swap.max", Some(0))];
         for (file, most) in swap {
             let _uncounted = first.join(file).exists().then(|| limit(first.join(file), most));
@@ -139,20 +142,20 @@ fn has_both(path: &Path) -> bool {
     ["memory", "pids"].iter().all(|own| there.split_whitespace().any(|there| there == *own))
 }
 
-/// A group that is there as long as this is.
+/// A group that is removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Memory's first, processes' last; one of version 2.
+    /// Memory's first, processes' last; a single one in version 2.
     directories: Vec<PathBuf>,
 }
 
 impl Group {
-    /// The files into which a process writes itself to be in it.
+    /// Returns the files to which a process writes itself to join the group.
     pub fn entrances(&self) -> Vec<PathBuf> {
         self.directories.iter().map(|directory| directory.join("cgroup.procs")).collect()
     }
 
-    /// What it was too small for.
+    /// Returns the limits that were exceeded.
     pub fn exceeded(&self) -> Exceeded {
         let count = |place: usize, file: &str, key: &str| -> u64 {
             let text = fs::read_to_string(self.directories[place].join(file)).unwrap_or_default();
@@ -172,14 +175,15 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         for directory in &self.directories {
-            // All its processes are in a namespace that is gone; a group that is still in use ends them.
+            // All its processes were in a namespace that no longer exists; if the group is still in
+            // use, its processes are killed.
             let kill = fs::OpenOptions::new().write(true).open(directory.join("cgroup.kill"));
             let _killed = kill.and_then(|mut kill| kill.write_all(b"1"));
             let is_gone = |wait: &u64| {
                 std::thread::sleep(Duration::from_millis(*wait));
                 fs::remove_dir(directory).is_ok() || !directory.exists()
             };
-            // One that stays is empty, and costs nothing.
+            // A remaining group is empty, and costs nothing.
             let _gone = PATIENCE.iter().any(is_gone);
         }
     }
@@ -213,7 +217,7 @@ mod tests {
         directory(&memory, &[("cgroup.procs", "")]);
         directory(&pids, &[("cgroup.procs", "")]);
         assert_eq!(Groups::of(&one, ""), Groups::One { memory, pids });
-        // Of version 2 the highest above this process that has both controllers.
+        // In version 2, the highest group above this process that has both controllers.
         let two = mounts(&[("cgroup2", &unified, "nsdelegate")]);
         let both = [("cgroup.procs", ""), ("cgroup.controllers", "cpu memory pids\n")];
         directory(&unified.join("user/session"), &both);
@@ -240,7 +244,7 @@ mod tests {
         fs::write(own.join("memory.events"), "max 3\noom 1\noom_kill 1\n").unwrap();
         fs::write(own.join("pids.events"), "max 0\n").unwrap();
         assert_eq!(group.exceeded(), Exceeded { memory: true, processes: false });
-        // The system's own files would go with the directory.
+        // The system's own files disappear with the directory.
         for entry in fs::read_dir(&own).unwrap().flatten() {
             fs::remove_file(entry.path()).unwrap();
         }

@@ -1,4 +1,5 @@
-//! The sandbox of this machine: finds out what it can be made of, and makes command lines that run in it.
+//! The sandbox of this machine: detects the available mechanisms, and builds command lines that run
+//! inside.
 
 use crate::arguments;
 use crate::error::SandboxError;
@@ -15,16 +16,19 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Enters the groups, mounts directories where the user of the sandbox can reach them (in a mount namespace of its own), and hands over the words for bubblewrap: in a file, since words of a command can be seen by everybody, and not as variables,
-/// since the programs on the way would obey them. They have no variables at all: bubblewrap stays as the first process within, where its own can be read.
+/// Script that enters the groups, mounts directories where the sandbox's user can reach them (in a
+/// separate mount namespace), and passes the arguments to bubblewrap. They are passed in a file,
+/// since everybody can see command lines, and not as environment variables, since the intermediate
+/// programs would obey them. Those have no variables at all: bubblewrap remains the first process
+/// inside, where its own could be read.
 const ENTER: &str = r#"words=$1; shift
 while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift
 while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 125; shift 2; done; shift
 exec env -i "$@" 3< "$words""#;
-/// Ends with the first path that can't be read.
+/// Prints the first path that can't be read, and fails.
 const READ: &str = r#"for path; do [ -r "$path" ] || { printf %s "$path"; exit 1; }; done"#;
 
-/// Whoever runs in the sandbox, if that is not who made it.
+/// The user inside the sandbox, if different from its creator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct User {
     name: String,
@@ -37,39 +41,42 @@ struct User {
 pub struct Sandbox {
     bubblewrap: PathBuf,
     prlimit: PathBuf,
-    /// What becomes another user; `None`: this one has no rights to lose.
+    /// The program that switches to another user, and that user; `None` if the current user has no
+    /// privileges to lose.
     becomes: Option<(PathBuf, User)>,
-    /// Whether further namespaces can be forbidden within.
+    /// True if further namespaces can be forbidden inside.
     closes: bool,
     groups: Groups,
-    /// Where the words are.
+    /// Directory of the argument files.
     room: Room,
-    /// Mounts for directories that only root can reach; `None`: not needed, or not possible.
+    /// Mounts for directories that only root can reach; `None` if unnecessary or impossible.
     mounts: Option<Mounts>,
     entered: AtomicU64,
 }
 
-/// The program that makes a mount namespace, and the directory for the mounts.
+/// The program that creates a mount namespace, and the directory for the mounts.
 #[derive(Debug)]
 struct Mounts {
     unshare: PathBuf,
     room: Room,
 }
 
-/// A command line that runs in the sandbox; its limits are there as long as this is.
+/// A command line that runs in the sandbox; its limits exist until it is dropped.
 #[derive(Debug)]
 pub struct Entered {
-    /// What to run, in any directory, with one's own variables.
+    /// The command to run, in any directory, with one's own environment.
     pub argv: Vec<OsString>,
     words: PathBuf,
     group: Option<Group>,
 }
 
 impl Sandbox {
-    /// Finds out what there is, and tries it once. From then on no program that this process starts inherits descriptors that it was not given.
+    /// Detects the available mechanisms, and tries them once. After this call, programs started by
+    /// this process inherit only descriptors passed to them explicitly.
     ///
     /// # Errors
-    /// When bubblewrap, `prlimit` or (for root) `setpriv` is missing, or no sandbox can be made.
+    ///
+    /// If bubblewrap, `prlimit` or (for root) `setpriv` is missing, or no sandbox can be created.
     pub fn find() -> Result<Self, SandboxError> {
         descriptors::close_on_exec();
         let program = |program: &'static str, package: &'static str| {
@@ -88,7 +95,7 @@ impl Sandbox {
         let mounts = None;
         let mut found =
             Self { bubblewrap, prlimit, becomes, closes: true, groups, room, mounts, entered };
-        // Groups that are there may still refuse, and older versions know no `--disable-userns`.
+        // Existing groups may still be refused, and older versions lack `--disable-userns`.
         if found.tried().is_ok() {
             return Ok(found.with_mounts());
         }
@@ -124,7 +131,8 @@ impl Sandbox {
         self
     }
 
-    /// Returns true if a file or directory that only root can reach can be shown within: everybody may read it, but a directory above is closed.
+    /// Returns true if a file or directory that only root can reach can be shown inside: everybody
+    /// may read it, but a parent directory is closed.
     pub fn opens(&self, path: &Path) -> bool {
         let Ok(found) = fs::metadata(path) else { return false };
         let needed = if found.is_dir() { 0o005 } else { 0o004 };
@@ -145,21 +153,23 @@ impl Sandbox {
         Err(SandboxError::Refused { said })
     }
 
-    /// Whether memory and processes of a command and all that it starts are limited together, and not those of each process.
+    /// Returns true if memory and processes are limited for a command and all its descendants
+    /// together, rather than per process.
     pub fn has_groups(&self) -> bool {
         self.groups != Groups::None
     }
 
-    /// Who runs within: a name, or `None` for the user who is asking.
+    /// Returns the name of the user inside, or `None` if it is the current user.
     pub fn user(&self) -> Option<&str> {
         self.becomes.as_ref().map(|(_, user)| user.name.as_str())
     }
 
-    /// Makes a directory with all that is in it the sandbox's user's, so that commands can write there. Nothing where that is who is asking.
-    /// O(files). Symbolic links are not followed.
+    /// Transfers a directory and its contents to the sandbox's user, so that commands can write
+    /// there. Does nothing if that is the current user. O(files). Symbolic links are not followed.
     ///
     /// # Errors
-    /// With the file that can't be handed over.
+    ///
+    /// If a file can't be transferred; the error names it.
     pub fn hand_over(&self, directory: &Path) -> Result<(), SandboxError> {
         let Some((_, user)) = &self.becomes else { return Ok(()) };
         let mut open = vec![directory.to_owned()];
@@ -173,10 +183,12 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Whether the user within can read all that the policy names, and these programs or directories beside.
+    /// Checks that the user inside can read everything that the policy names, and the programs or
+    /// directories in `beside`.
     ///
     /// # Errors
-    /// With the first one that can't be read.
+    ///
+    /// If a path can't be read; the error names the first one.
     pub fn check(&self, policy: &Policy, beside: &[PathBuf]) -> Result<(), SandboxError> {
         let all = policy.reads.iter().chain(&policy.writes).chain(beside);
         let all = all.filter(|path| !arguments::is_of_system(path));
@@ -202,10 +214,12 @@ impl Sandbox {
         }
     }
 
-    /// The command line that runs a command under a policy. Its status is the command's.
+    /// Returns the command line that runs a command under a policy. Its exit status is that of the
+    /// command.
     ///
     /// # Errors
-    /// When its words or groups can't be written.
+    ///
+    /// If the argument file or the groups can't be written.
     pub fn enter(&self, policy: &Policy, argv: &[OsString]) -> Result<Entered, SandboxError> {
         let number = self.entered.fetch_add(1, Ordering::Relaxed);
         let path = self.room.path().join(number.to_string());
@@ -258,7 +272,7 @@ impl Sandbox {
     }
 }
 
-/// Words for `setpriv`.
+/// Returns the arguments for `setpriv`.
 fn as_user(user: &User) -> [String; 5] {
     let (id, group) = (user.id, user.group);
     [
@@ -270,7 +284,7 @@ fn as_user(user: &User) -> [String; 5] {
     ]
 }
 
-/// The user who has no files.
+/// Returns the user who owns no files.
 fn nobody() -> User {
     const ID: u32 = 65_534;
     let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -283,7 +297,8 @@ fn nobody() -> User {
 }
 
 impl Entered {
-    /// Which limits of all processes together were reached so far; none where there are no control groups.
+    /// Returns which limits for all processes together have been reached; none without control
+    /// groups.
     pub fn exceeded(&self) -> Exceeded {
         self.group.as_ref().map(Group::exceeded).unwrap_or_default()
     }
@@ -291,7 +306,7 @@ impl Entered {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        // If it can't be removed, it goes with the room.
+        // If it can't be removed, it is removed with the directory.
         let _with_the_room = fs::remove_file(&self.words);
     }
 }

@@ -1,7 +1,8 @@
-//! All pages of a history, with every result read once.
+//! Generates all pages of a history, reading every result once.
 //!
-//! The data stand there by benchmark and by run. They are read by benchmark, so each benchmark adds its part to all files of runs as it comes;
-//! nothing is held here. The first page comes last.
+//! The data are stored by benchmark and by run. They are read by benchmark, so each benchmark
+//! appends its part to all files of runs in turn; nothing is held in memory. The first page is
+//! written last.
 
 use super::{Drawn, Site, Whole};
 use anyhow::Context;
@@ -11,24 +12,27 @@ use assay_report::site::{self, data};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Where all pages go. Names are those of [`Site::page`].
+/// Destination of all pages. Names are those of [`Site::page`].
 pub trait Out {
-    /// A whole file.
+    /// Writes a whole file.
     ///
     /// # Errors
-    /// When it can't be written.
+    ///
+    /// If it can't be written.
     fn put(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 
-    /// A part of a file that grows, behind those before.
+    /// Appends to a growing file.
     ///
     /// # Errors
-    /// When it can't be written.
+    ///
+    /// If it can't be written.
     fn append(&mut self, name: &str, text: &str) -> anyhow::Result<()>;
 
-    /// No file grows any more.
+    /// Completes all growing files.
     ///
     /// # Errors
-    /// When one can't be written.
+    ///
+    /// If one can't be written.
     fn close(&mut self) -> anyhow::Result<()>;
 }
 
@@ -36,7 +40,7 @@ pub trait Out {
 struct Files<'a> {
     stamp: &'a str,
     out: &'a mut dyn Out,
-    /// Which were begun.
+    /// Flags of the files already begun.
     begun: Vec<bool>,
 }
 
@@ -51,10 +55,11 @@ impl Files<'_> {
 }
 
 impl<S: Borrow<Store>> Site<S> {
-    /// Makes all pages. `told`: how many benchmarks are done, of how many.
+    /// Generates all pages. Calls `told` with the number of finished benchmarks and their total.
     ///
     /// # Errors
-    /// When they can't be written, or the store can't be read.
+    ///
+    /// If a page can't be written, or the store can't be read.
     pub fn all(
         &mut self,
         out: &mut dyn Out,

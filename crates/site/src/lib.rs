@@ -1,7 +1,9 @@
-//! The pages of a history, made from its store: each by its name, on demand, or all of them with every result read once.
+//! The pages of a history, generated from its store: individually by name on demand, or all of
+//! them, reading every result once.
 //!
-//! What pages look like is `assay_report::site`; who answers to a browser is a program's business, as is what git knows of commits ([`Narrow`]). Of the
-//! results only those of one benchmark are in memory at a time; what all benchmarks have in common, a line for each and their changes, is made once.
+//! The layout of the pages is in `assay_report::site`; serving a browser is up to a program, as is
+//! git's knowledge of commits ([`Narrow`]). Only the results of one benchmark are in memory at a
+//! time; what all benchmarks share, a line for each and their changes, is generated once.
 
 mod everything;
 
@@ -24,67 +26,67 @@ use jiff::Timestamp;
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 
-/// Confidence of intervals and places of changes.
+/// Confidence of intervals and of the locations of changes.
 const CONFIDENCE: f64 = 0.95;
 
-/// A series with the commands that narrow its changes.
+/// A series with the commands that narrow down its changes.
 type Drawn = (Trend, Vec<Option<String>>);
 
-/// What narrows changes: the command for one, where there is any.
+/// Functions that return the command to narrow down changes, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Narrow {
-    /// Of one series.
+    /// For a change of one series.
     pub change: fn(&Store, &str, &Trend, &Change) -> Option<String>,
-    /// Of several that changed at one place.
+    /// For an event with several changes.
     pub event: fn(&Store, &str, &Event) -> Option<String>,
 }
 
 impl Narrow {
-    /// For revisions that are no commits of a repository at hand.
+    /// For revisions that are not commits of an available repository.
     pub const NOTHING: Self = Self { change: |_, _, _, _| None, event: |_, _, _| None };
 }
 
-/// Whose pages are made.
+/// The subject of the pages.
 #[derive(Clone, Debug)]
 pub struct Of<'a> {
     /// The project.
     pub project: &'a str,
-    /// What makes them: name and version.
+    /// Name and version of the generating program.
     pub tool: &'a str,
-    /// The address of what these pages are a part of, if they are.
+    /// Address of the site these pages are part of, if any.
     pub part_of: Option<&'a str>,
-    /// Whether names stand as they are, with paths and what looks like a secret.
+    /// If true, names are not redacted and may contain paths and apparent secrets.
     pub unredacted: bool,
-    /// What narrows changes.
+    /// Commands to narrow down changes.
     pub narrow: Narrow,
 }
 
-/// The pages of one project, from a store of its own or one that is lent.
+/// The pages of one project, from an owned or borrowed store.
 #[derive(Debug)]
 pub struct Site<S> {
     store: S,
     narrow: Narrow,
-    /// Whether names stand as they are, with paths and what looks like a secret.
+    /// If true, names are not redacted and may contain paths and apparent secrets.
     unredacted: bool,
     frame: Frame,
     index: Index,
     benchmarks: Vec<Benchmark>,
-    /// What they are called on pages, and the files of these.
+    /// Names of the benchmarks on pages, and their files.
     names: Vec<String>,
     files: Vec<String>,
-    /// Levels that were accepted, with names as on pages.
+    /// Accepted levels, with names as on pages.
     blessings: Vec<Blessing>,
     last: Option<Run>,
-    /// What all benchmarks come to, once somebody has asked.
+    /// Summary of all benchmarks, generated on first use.
     whole: Option<Whole>,
 }
 
-/// What all benchmarks come to.
+/// Summary of all benchmarks.
 #[derive(Debug, Default)]
 struct Whole {
     rows: BTreeMap<usize, Row>,
     gathering: Gathering,
-    /// What they come to together, with what narrows the latest events.
+    /// Their events, with the commands to narrow down the latest ones.
     events: Option<(Events, Vec<Option<String>>)>,
     candidates: Vec<Candidate>,
 }
@@ -123,7 +125,8 @@ impl<S: Borrow<Store>> Site<S> {
         self.store.borrow()
     }
 
-    /// The name, within the site, of the page of the benchmark that goes by a name; of several, or none, of the first page.
+    /// Returns the path, within the site, of the page of the benchmark with this name; the first
+    /// page if there are none or several.
     pub fn place_of(&self, benchmark: &str) -> String {
         let mut found =
             (0..self.benchmarks.len()).filter(|&n| self.benchmarks[n].name == benchmark);
@@ -133,10 +136,11 @@ impl<S: Borrow<Store>> Site<S> {
         }
     }
 
-    /// Reads anew what all pages share, if runs were added or removed since.
+    /// Rereads what all pages share, if runs were added or removed since.
     ///
     /// # Errors
-    /// When the store can't be read.
+    ///
+    /// If the store can't be read.
     pub fn refresh(&mut self) -> anyhow::Result<()> {
         let project = &self.frame.project;
         let stamp = self.store().stamp(project)?;
@@ -165,10 +169,11 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// The page, script or style of this name within the site; `None` where there is none.
+    /// Returns the page, script or style with this name within the site; `None` if there is none.
     ///
     /// # Errors
-    /// When the store can't be read.
+    ///
+    /// If the store can't be read.
     pub fn page(&mut self, path: &str) -> anyhow::Result<Option<String>> {
         if let Some((_, text)) = asset(path) {
             return Ok(Some(text.to_owned()));
@@ -214,7 +219,7 @@ impl<S: Borrow<Store>> Site<S> {
         data::series(key, trend, narrow, &numbers, &self.frame.stamp)
     }
 
-    /// The results of the runs of one file, read by run.
+    /// Returns the results of the runs of one file, read by run.
     fn file_of_runs(&self, file: usize) -> anyhow::Result<Option<String>> {
         let together = data::runs_of_a_file(&self.index);
         let from = file.saturating_mul(together);
@@ -239,8 +244,9 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(Some(text))
     }
 
-    /// All series of the benchmarks that go by a name, of one metric or of all: by the number of the benchmark, the one that decides first. Runs that
-    /// came since the pages were begun are left out.
+    /// Returns all series of the benchmarks with this name, of one metric or of all, by the number
+    /// of the benchmark and with the deciding one first. Runs added since the pages were begun are
+    /// left out.
     fn found(
         &self,
         name: &str,
@@ -268,7 +274,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(found)
     }
 
-    /// The trend of a series, with what narrows its changes.
+    /// Returns the trend of a series, with the commands to narrow down its changes.
     fn trend(&self, series: Series) -> Drawn {
         let trend = trend(series, CONFIDENCE).accepting(&self.blessings);
         let narrow = |change| {
@@ -315,7 +321,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(site::benchmark(&page)?)
     }
 
-    /// Whether later runs lack the benchmarks of a name.
+    /// Returns a finding if later runs lack the benchmarks with this name.
     fn gone(&self, name: &str) -> anyhow::Result<Vec<Finding>> {
         let Some(gone) = self.store().vanished(&self.frame.project, name)? else {
             return Ok(Vec::new());
@@ -323,12 +329,12 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(vec![vanished(&self.shown(name), &gone)])
     }
 
-    /// A name as pages have it.
+    /// Returns a name as shown on pages.
     fn shown(&self, name: &str) -> String {
         if self.unredacted { name.to_owned() } else { publishable(name) }
     }
 
-    /// Notes all benchmarks that later runs lack.
+    /// Records all benchmarks that later runs lack.
     fn note_gone(&self, whole: &mut Whole) -> anyhow::Result<()> {
         let project = &self.frame.project;
         let gone = self.store().vanished_among(project, &self.store().benchmarks(project)?)?;
@@ -336,7 +342,7 @@ impl<S: Borrow<Store>> Site<S> {
         Ok(())
     }
 
-    /// What all benchmarks come to.
+    /// Returns the summary of all benchmarks.
     fn whole(&mut self) -> anyhow::Result<&Whole> {
         if self.whole.is_none() {
             let mut whole = Whole::default();
@@ -360,7 +366,8 @@ impl<S: Borrow<Store>> Site<S> {
         self.whole.as_ref().context("it was just made")
     }
 
-    /// Notes what a benchmark comes to: the first of its series, and those of the same metric on other machines.
+    /// Records the summary of a benchmark: the first of its series, and those of the same metric on
+    /// other machines.
     fn note_all<'t>(
         &self,
         whole: &mut Whole,
@@ -377,7 +384,7 @@ impl<S: Borrow<Store>> Site<S> {
         same.for_each(|trend| whole.gathering.add(trend));
     }
 
-    /// Notes what a benchmark comes to by itself.
+    /// Records the summary of a single series of a benchmark.
     fn note(&self, whole: &mut Whole, number: usize, trend: &Trend) {
         let file = &self.files[number];
         whole.rows.insert(number, Row::of(trend, file));
@@ -388,7 +395,7 @@ impl<S: Borrow<Store>> Site<S> {
             let mut before: Vec<&Point> =
                 points.iter().filter(|point| !is_own(&point.recording)).collect();
             before.sort_by_key(|point| std::cmp::Reverse(point.started));
-            // What is kept has room for itself alone: there are many benchmarks.
+            // Shrink what is kept to its size: there are many benchmarks.
             let mut before: Vec<Point> =
                 before.into_iter().take(Asked::default().window + 3).cloned().collect();
             if let Some(blessing) = last_blessing(&self.blessings, &trend.series.benchmark.name) {
@@ -403,7 +410,7 @@ impl<S: Borrow<Store>> Site<S> {
         }
     }
 
-    /// Puts the changes of all benchmarks together.
+    /// Combines the changes of all benchmarks.
     fn told(&self, gathering: Gathering) -> (Events, Vec<Option<String>>) {
         let events = gathering.finish();
         let narrow = |event| {
@@ -454,7 +461,7 @@ impl<S: Borrow<Store>> Site<S> {
         ))
     }
 
-    /// The page of the machines, and its data.
+    /// Returns the page of the machines, and its data.
     fn machines(&self) -> anyhow::Result<(String, String)> {
         let states = self.store().machine_states(&self.frame.project)?;
         let states: Vec<(i64, String, f64)> = states
@@ -466,13 +473,13 @@ impl<S: Borrow<Store>> Site<S> {
     }
 }
 
-/// That a benchmark vanished.
+/// Returns the finding that a benchmark vanished.
 pub fn vanished(name: &str, gone: &Vanished) -> Finding {
     let last = gone.last.revision.as_ref().map_or_else(|| gone.last.short(), |r| r.short());
     trend::vanished(name, last, gone.runs)
 }
 
-/// A file that all sites share.
+/// Returns a file shared by all sites.
 fn asset(path: &str) -> Option<(&'static str, &'static str)> {
     let name = path.strip_prefix(site::ASSETS)?.strip_prefix('/')?;
     site::SHARED.into_iter().find(|(known, _)| *known == name)

@@ -1,4 +1,4 @@
-//! What is chosen of a project's tests when its files change, where they are cut into blocks; and where nobody cuts them.
+//! Selection of a project's tests when its files change, with and without division into blocks.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use assay_blocks::Grammars;
@@ -8,13 +8,13 @@ use assay_data::test_results::TestStatus;
 use std::collections::BTreeMap;
 use std::fs;
 
-/// A project in a directory, and what two tests of it were seen to use.
+/// A project in a directory, and the recorded uses of its two tests.
 struct Room {
     directory: tempfile::TempDir,
     project: Project,
 }
 
-/// As if all files had been written long before.
+/// Returns a run start at which all files had been written long before.
 fn later() -> Before {
     Before { moment: f64::INFINITY, ..Before::default() }
 }
@@ -123,10 +123,10 @@ fn a_change_touches_the_tests_that_used_what_changed() {
     assert_eq!(room.chosen(&map, &["lib/user.rb"]), "name");
     room.write("lib/user.rb", &USER.replace('2', "3"));
     assert_eq!(room.chosen(&map, &["lib/user.rb"]), "mail");
-    // A new method may be called by what was there.
+    // A new method may be called by existing code.
     room.write("lib/user.rb", &USER.replace("  def mail", "  def to_s\n    2\n  end\n  def mail"));
     assert_eq!(room.chosen(&map, &["lib/user.rb"]), "mail name", "the quickest first");
-    // Back again: as if nothing had been.
+    // Restoring the file restores the state.
     room.write("lib/user.rb", &format!("# new\n{USER}"));
     assert_eq!(room.chosen(&map, &["lib/user.rb"]), "");
     room.write("lib/other.rb", "OTHER = 2\n");
@@ -157,7 +157,7 @@ fn what_nobody_knew_falls_to_names_and_then_to_everything() {
     assert_eq!(shown(&mut room, "app/letter.rb"), "all: nobody knows who uses app/letter.rb");
     room.write("test/letter_test.rb", "x\n");
     assert_eq!(shown(&mut room, "test/letter_test.rb"), "test/letter_test.rb");
-    // A file of tests with another one in it.
+    // A test file with an additional test.
     room.write("spec/user_spec.rb", "describe User do\n  it 'has a name' do\n    User.new.name\n  end\n  it 'is new' do\n  end\nend\n");
     assert_eq!(shown(&mut room, "spec/user_spec.rb"), "name spec/user_spec.rb");
     fs::remove_file(room.directory.path().join("spec/user_spec.rb")).unwrap();
@@ -188,7 +188,7 @@ fn a_shell_that_starts_a_plain_program_reads_what_that_reads() {
     let mut room = Room::new();
     let mut seen = Room::seen();
     let shell = |text: &str| vec!["sh".to_owned(), "-c".to_owned(), text.to_owned()];
-    // Outside of tests, as libraries do it while they are loaded.
+    // Outside of tests, as libraries do while they are loaded.
     seen.processes[0].outside.spawns.push(shell("which editor > /dev/null 2>&1").into());
     seen.processes[0].tests[1].1.spawns.push(shell("sort < lib/words.txt").into());
     room.write("lib/words.txt", "a");
@@ -245,7 +245,7 @@ fn a_rule_adds_to_what_is_known() {
         (choice.tests.len(), &choice.files[..]),
         (1, &["other/mailer_spec.rb".to_owned()][..])
     );
-    // A source that nobody knows is known to the rule.
+    // A rule can cover an unknown source.
     room.write("app/letter.rb", "x");
     let path = ["app/letter.rb".to_owned()];
     let rules = [Rule::read("letter.rb=spec/user_spec.rb", "").unwrap()];
@@ -316,7 +316,7 @@ fn files_are_compared_with_what_they_were_and_new_ones_found() {
     let (all, new) = room.project.compared(&BTreeMap::new());
     assert_eq!(all.len(), 6, "{all:?}");
     assert_eq!(new.len(), 6);
-    // What is ignored is in no listing.
+    // Ignored files are in no listing.
     let listed = (room.project.listing("spec", true), room.project.listing(".", true));
     room.write("spec/x.log", "x");
     room.project.refresh();
@@ -376,7 +376,7 @@ fn a_cutter_that_comes_or_goes_leaves_no_test_out() {
     let mut room = Room::new();
     room.project = Project::of(room.directory.path());
     let whole = room.map();
-    // What is as it was is known, whoever looks at it.
+    // Unchanged files are recognised with or without a cutter.
     room.project = Project::of(room.directory.path()).cut_by(Grammars);
     assert_eq!(room.chosen(&whole, &[]), "");
     room.write("lib/user.rb", &USER.replace('1', "3"));

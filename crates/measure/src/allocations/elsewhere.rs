@@ -1,5 +1,5 @@
-//! Counting what a program allocates: on Linux only, whose dynamic linker loads the counting library. Here is the answer that nothing can be
-//! counted, by the same names.
+//! Counterpart of allocation counting for systems other than Linux, where the counting library
+//! can't be loaded: the same names, which report that nothing can be counted.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,17 +9,17 @@ use thiserror::Error;
 
 use crate::command::Command;
 
-/// Why allocations cannot be counted.
+/// Allocations can't be counted.
 #[derive(Clone, Copy, Debug, Error)]
 #[error("allocations are counted on Linux only")]
 pub struct CountingError;
 
-/// One run to be counted: there is none.
+/// A run to be counted; it has no values here.
 #[derive(Debug)]
 pub enum Counting {}
 
 impl Counting {
-    /// Begins nothing.
+    /// Always fails.
     ///
     /// # Errors
     ///
@@ -28,70 +28,70 @@ impl Counting {
         Err(CountingError)
     }
 
-    /// The variables of a command that is counted.
+    /// Returns the variables of a counted command.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never.
     pub fn environment(&self, _: &Command) -> Result<[(String, String); 2], CountingError> {
         match *self {}
     }
 
-    /// What the processes of the run have counted.
+    /// Returns the counts of the run's processes.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never.
     pub fn take(&self) -> Result<Vec<Record>, CountingError> {
         match *self {}
     }
 
-    /// The programs that they have run.
+    /// Returns the programs that they have run.
     ///
     /// # Errors
     ///
-    /// None.
+    /// Never.
     pub fn take_executed(&self) -> Result<BTreeSet<Executed>, CountingError> {
         match *self {}
     }
 }
 
-/// What one process has counted.
+/// The counts of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The file of its program.
+    /// Path of its program.
     pub program: PathBuf,
     /// The counts.
     pub counts: Option<Counts>,
 }
 
-/// Calls that gave, resized or took back memory, and their bytes.
+/// Calls that allocate, resize or free memory, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls that gave a new block.
+    /// Calls that allocate a new block.
     pub allocations: u64,
-    /// Calls that gave a block another size.
+    /// Calls that resize a block.
     pub reallocs: u64,
-    /// Calls that gave a block back.
+    /// Calls that free a block.
     pub frees: u64,
-    /// Bytes as asked for, B.
+    /// Requested bytes.
     pub allocated_bytes: u64,
-    /// The most usable bytes that were live at once, B.
+    /// Peak of live usable bytes.
     pub peak_bytes: Option<u64>,
 }
 
-/// A program that a counted process has run: there is none.
+/// A program run by a counted process; it has no values here.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Executed {}
 
 impl Executed {
-    /// Why it was not counted.
+    /// Returns why it was not counted.
     pub fn uncounted(&self) -> Option<Refusal> {
         match *self {}
     }
 }
 
-/// Why a program's allocations cannot be counted.
+/// A program whose allocations can't be counted, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The program.
@@ -106,16 +106,16 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A reason why allocations cannot be counted.
+/// A reason why allocations can't be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It has a malloc of its own.
+    /// It has its own malloc.
     OwnMalloc,
-    /// It runs on another system than Linux.
+    /// The system is not Linux.
     OtherSystem,
 }
 
-/// What is said of the program, behind its name.
+/// The text after the program's name.
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -125,21 +125,21 @@ impl fmt::Display for Why {
     }
 }
 
-/// What the counts of a program do not show.
+/// Memory that a program's counts do not include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The runtime or the allocator, as a name.
+    /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Where its memory comes from, in words.
+    /// Source of its memory, in words.
     pub text: &'static str,
 }
 
-/// Why a program cannot be counted.
+/// Returns why a program can't be counted.
 pub fn refusal(program: &Path) -> Option<Refusal> {
     Some(Refusal { program: program.to_owned(), why: Why::OtherSystem })
 }
 
-/// What its counts would not show: nothing is known of it.
+/// Returns what its counts do not include, which is unknown here.
 pub fn notes(_program: &Path) -> Vec<Note> {
     Vec::new()
 }

@@ -1,5 +1,6 @@
-//! The programs that the processes of a counted run have run, as the counting library noted them (`c/alloc/exec.c`), and which of them
-//! nobody has counted: their allocations are missing from the sum of the run.
+//! The programs that the processes of a counted run have run, as recorded by the counting library
+//! (`c/alloc/exec.c`), and which of them were not counted: their allocations are missing from the
+//! sum of the run.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 
 use super::refusal::{Refusal, Why, refusal};
 
-/// The environment that the program was given leads to the library.
+/// Mark of programs whose environment leads to the library.
 const HANDED_ON: u8 = b'+';
 
 /// A program that a counted process has run, or tried to run.
@@ -16,20 +17,21 @@ const HANDED_ON: u8 = b'+';
 pub struct Executed {
     /// Its file, which may be a script.
     pub program: PathBuf,
-    /// Whether it was given an environment that lets the linker load the counting library.
+    /// True if its environment lets the linker load the counting library.
     pub handed_on: bool,
 }
 
 impl Executed {
-    /// Why it was not counted; `None` if nothing speaks against it, or if its record says so itself. O(bytes of its file).
+    /// Returns why it was not counted; `None` if there is no obstacle, or if its record itself says
+    /// so. O(bytes of its file).
     pub fn uncounted(&self) -> Option<Refusal> {
-        // Shells try one directory after the other. What a process finds in /proc of itself is another file for us; mostly it is the
-        // program that it is, which was counted.
+        // Shells try one directory after the other. A path in /proc refers to another file in our
+        // process; usually it is the process's own program, which was counted.
         if !self.program.is_file() || self.program.starts_with("/proc") {
             return None;
         }
         match refusal(&self.program) {
-            // The system did not run it, and a shell that took it over was noted, too.
+            // The system did not run it, and a shell that ran it instead was recorded as well.
             Some(Refusal { why: Why::NotAProgram, .. }) => None,
             Some(Refusal { why: Why::OwnMalloc, .. }) | None => {
                 let program = self.program.clone();
@@ -40,7 +42,7 @@ impl Executed {
     }
 }
 
-/// Reads the notes. What is cut off at the end is left out: its writer was ended.
+/// Parses the records. An incomplete last one is dropped: its writer was killed.
 pub(super) fn parse(bytes: &[u8]) -> BTreeSet<Executed> {
     let Some(end) = bytes.iter().rposition(|&byte| byte == 0) else { return BTreeSet::new() };
     let entries = bytes[..end].split(|&byte| byte == 0).filter_map(|entry| entry.split_first());

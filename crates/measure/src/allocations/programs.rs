@@ -1,5 +1,5 @@
-//! Which programs are run when a file is: itself, or for a script its interpreter, and where that is
-//! `env` what `env` will find. It only reads the file system.
+//! The programs that run when a file is executed: itself, or for a script its interpreter and, if
+//! that is `env`, the program that `env` finds. This module only reads the file system.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,13 +8,13 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// The kernel follows scripts that are run by scripts no deeper.
+/// Maximum nesting of scripts as interpreters of scripts in the kernel.
 const MOST_SCRIPTS: usize = 5;
-/// So much of a first line the kernel looks at.
+/// Maximum length of a first line that the kernel reads, in bytes.
 const FIRST_LINE: u64 = 256;
 
-/// The programs, in the order in which they are run; none of them is a script, unless too many are
-/// nested.
+/// Returns the programs in the order in which they run; none of them is a script, unless the
+/// nesting is too deep.
 pub(super) fn behind(file: &Path) -> Vec<PathBuf> {
     let mut path = file.to_owned();
     let mut found = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn behind(file: &Path) -> Vec<PathBuf> {
         let Some(interpreter) = words.next() else { break };
         path = PathBuf::from(OsStr::from_bytes(interpreter));
         if path.file_name() == Some(OsStr::new("env")) {
-            // Options and variables stand before the program.
+            // Options and variables precede the program.
             let program = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='));
             let Some(sought) = program.and_then(|name| in_path(OsStr::from_bytes(name))) else {
                 break;
@@ -36,9 +36,9 @@ pub(super) fn behind(file: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What stands behind `#!` in the first line of a script.
+/// Returns the text after `#!` in the first line of a script.
 fn first_line(path: &Path) -> Option<Vec<u8>> {
-    // Nothing but a plain file: to open a pipe would wait for its writer.
+    // Regular files only: opening a pipe would wait for its writer.
     if !fs::metadata(path).ok()?.is_file() {
         return None;
     }

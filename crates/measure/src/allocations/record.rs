@@ -1,6 +1,7 @@
-//! Reads the file that the counting library keeps for a process: the layout is that of `c/alloc/table.h`.
+//! Reads the file that the counting library keeps for a process; the layout is that of
+//! `c/alloc/table.h`.
 //!
-//! The bytes may come from anywhere: what is not such a file is an answer, never a panic.
+//! The bytes may come from anywhere: invalid files are reported as errors and never cause a panic.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,54 +12,56 @@ const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 1024;
 const SLOT_BYTES: usize = 64;
 const SLOTS: usize = 112;
-/// Where the path of the program begins.
+/// Offset of the program's path.
 const PATH: usize = 64;
 
-/// The sizes of blocks can be asked for.
+/// Flag: block sizes can be queried.
 const KNOWS_SIZES: u32 = 1;
-/// Calls of malloc do not come to the library.
+/// Flag: calls of malloc do not reach the library.
 const BYPASSED: u32 = 2;
 
-/// What one process has allocated.
+/// The allocations of one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The process.
+    /// Process ID.
     pub pid: u32,
-    /// The process that started it.
+    /// ID of the parent process.
     pub ppid: u32,
-    /// The program; of a script its interpreter. Empty where the system did not say.
+    /// The program, or a script's interpreter. Empty if the system did not report it.
     pub program: PathBuf,
-    /// When it began to be counted, ns of `CLOCK_MONOTONIC`.
+    /// Start of counting, nanoseconds of `CLOCK_MONOTONIC`.
     pub started_ns: u64,
-    /// What was counted; `None` for a program with a malloc of its own, which cannot be counted.
+    /// The counts; `None` for a program with its own malloc, which can't be counted.
     pub counts: Option<Counts>,
 }
 
-/// Calls that gave, resized or took back memory, and their bytes; calls that failed do not count.
+/// Calls that allocate, resize or free memory, and their bytes; failed calls do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Calls that gave a new block: malloc, calloc, `realloc(NULL, n)`, and the aligned ones.
+    /// Calls that allocate a new block: malloc, calloc, `realloc(NULL, n)`, and the aligned
+    /// variants.
     pub allocations: u64,
-    /// Calls that gave a block another size, moved or not.
+    /// Calls that resize a block, moved or not.
     pub reallocs: u64,
-    /// Calls that gave a block back.
+    /// Calls that free a block.
     pub frees: u64,
-    /// Bytes as asked for, B; a resized block counts with its whole new size.
+    /// Requested bytes; a resized block counts with its whole new size.
     pub allocated_bytes: u64,
-    /// Usable bytes of blocks given back, B, which are at least those that were asked for; a resized
-    /// block counts with its whole old size. `None` where the allocator does not say sizes.
+    /// Usable bytes of freed blocks, at least as many as requested; a resized block counts with its
+    /// whole old size. `None` if the allocator does not report sizes.
     pub freed_bytes: Option<u64>,
-    /// The most usable bytes that were live at once, B: exact with one thread at a time, else good to
-    /// 32 KiB for each of the others. A forked child begins at 0. `None` as before.
+    /// Peak of live usable bytes: exact with one thread at a time, otherwise accurate to 32 KiB for
+    /// each additional thread. A forked child begins at 0. `None` if the allocator does not report
+    /// sizes.
     pub peak_bytes: Option<u64>,
 }
 
 impl Record {
-    /// Reads a record from the content of its file, also while its process goes on counting.
+    /// Parses a record from the content of its file, even while its process continues counting.
     ///
     /// # Errors
     ///
-    /// What is wrong with the content, in words.
+    /// If the content is invalid; the error describes the defect.
     pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         if !bytes.starts_with(MAGIC) {
             return Err("it is no record of counts");
@@ -90,12 +93,12 @@ impl Record {
     }
 }
 
-/// Sums the slots. What comes from a damaged file may overflow; it is nonsense then anyhow.
+/// Sums the slots. Values from a damaged file may overflow; they are meaningless anyway.
 fn counts(bytes: &[u8], knows_sizes: bool) -> Counts {
     let slots = bytes[HEADER_BYTES..].chunks_exact(SLOT_BYTES);
     let sum = |at: usize| slots.clone().fold(0_u64, |sum, slot| sum.wrapping_add(long(slot, at)));
     let (live, told_peak) = (long(bytes, 48) as i64, long(bytes, 56) as i64);
-    // The highest point of each slot since it last reported.
+    // Maximum of each slot since its last report.
     let high = slots.clone().map(|slot| long(slot, 48) as i64).max().unwrap_or(0);
     let peak = told_peak.max(live.saturating_add(high)).max(0);
     Counts {
@@ -108,12 +111,12 @@ fn counts(bytes: &[u8], knows_sizes: bool) -> Counts {
     }
 }
 
-/// A number of 32 bits; the caller has seen that it is there.
+/// Reads a 32-bit number; the caller has checked the length.
 fn word(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|b| b.first_chunk()).map_or(0, |chunk| u32::from_ne_bytes(*chunk))
 }
 
-/// A number of 64 bits; the caller has seen that it is there.
+/// Reads a 64-bit number; the caller has checked the length.
 fn long(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|b| b.first_chunk()).map_or(0, |chunk| u64::from_ne_bytes(*chunk))
 }
@@ -129,7 +132,7 @@ mod tests {
         bytes[at..at + 8].copy_from_slice(&number.to_ne_bytes());
     }
 
-    /// A record of process 7 with two slots in use.
+    /// Returns a record of process 7 with two slots in use.
     fn file(flags: u32) -> Vec<u8> {
         let mut bytes = vec![0; 8192];
         bytes[..8].copy_from_slice(MAGIC);
@@ -189,7 +192,7 @@ mod tests {
             whole in any::<bool>(),
         ) {
             if whole {
-                // A true head, and anything behind it.
+                // A valid header followed by arbitrary bytes.
                 let head = &file(KNOWS_SIZES)[..40];
                 bytes.resize(8192, 255);
                 bytes[..40].copy_from_slice(head);

@@ -1,8 +1,9 @@
-//! Whether a program can be counted at all, and what its counts will not show, from its file alone.
+//! Decides from a program's file whether it can be counted at all, and what its counts will not
+//! include.
 //!
-//! A program that cannot be counted is refused with the reason: nothing would be counted, and a zero
-//! would be a lie. Whatever the file does not show is left to the run, which leaves no record
-//! then. The file is taken for what it is, however damaged.
+//! A program that can't be counted is refused with the reason: nothing would be counted, and
+//! reporting zero would be wrong. Anything the file does not show is left to the run, which then
+//! leaves no record. Damaged files are handled.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -21,42 +22,43 @@ use super::programs::behind;
 
 type Header = elf::FileHeader64<Endianness>;
 
-/// More of a file is not read: programs are smaller, or have at least their head here.
+/// Maximum number of bytes read from a file: programs are smaller, or at least have their header in
+/// this part.
 const MOST_BYTES: u64 = 256 << 20;
 const SETUID: u32 = 0o4000;
-/// Without leave for the group to execute the bit means something else.
+/// The setgid bit with group execute permission, without which it has another meaning.
 const SETGID: u32 = 0o2010;
 const BUILD_OF_GO: &[u8] = b".note.go.buildid";
 
-/// Why a program's allocations cannot be counted.
+/// A program whose allocations can't be counted, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The program; of a script its interpreter.
+    /// The program, or a script's interpreter.
     pub program: PathBuf,
     /// The reason.
     pub why: Why,
 }
 
-/// A reason why allocations cannot be counted.
+/// A reason why allocations can't be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It has no dynamic linker that could load the counting library.
     Static,
     /// A static program of Go, whose runtime does not use malloc either.
     Go,
-    /// It has a malloc of its own, which goes before every preloaded one.
+    /// It has its own malloc, which takes precedence over every preloaded one.
     OwnMalloc,
-    /// AddressSanitizer refuses to run behind another library.
+    /// AddressSanitizer refuses to run with another library before it.
     Sanitizer,
-    /// It runs with the rights of its owner or group, so that nothing is preloaded.
+    /// It runs with the rights of its owner or group, so nothing is preloaded.
     Setuid,
-    /// It is given capabilities, so that nothing is preloaded.
+    /// It has file capabilities, so nothing is preloaded.
     Capabilities,
-    /// It is given another environment by the program that runs it, so that nothing is preloaded.
+    /// The program that runs it gives it another environment, so nothing is preloaded.
     OtherEnvironment,
-    /// It is built for another machine than `assay` itself.
+    /// It is built for another architecture than `assay` itself.
     OtherMachine,
-    /// It is no program of this system.
+    /// It is not a program of this system.
     NotAProgram,
 }
 
@@ -66,7 +68,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What is said of the program, behind its name.
+/// The text after the program's name.
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -96,16 +98,16 @@ impl fmt::Display for Why {
     }
 }
 
-/// What the counts of a program do not show.
+/// Memory that a program's counts do not include.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The runtime or the allocator, as a name.
+    /// Name of the runtime or the allocator.
     pub runtime: &'static str,
-    /// Where its memory comes from, and what shows it, in words.
+    /// Source of its memory, and how to include it, in words.
     pub text: &'static str,
 }
 
-/// Runtimes with memory of their own: how their programs and their libraries are called.
+/// Runtimes with their own memory management: names of their programs and libraries.
 const RUNTIMES: [(&[&str], &[&str], Note); 5] = [
     (
         &["python"],
@@ -157,7 +159,7 @@ const GO: Note = Note {
     text: "takes memory from the kernel itself; only what C code in it allocates is counted",
 };
 
-/// Allocators that are linked in under names of their own, and words that stand in their code.
+/// Allocators linked in under names of their own, with strings that their code contains.
 const ALLOCATORS: [(&[u8], Note); 2] = [
     (
         b"<jemalloc>",
@@ -175,8 +177,8 @@ const ALLOCATORS: [(&[u8], Note); 2] = [
     ),
 ];
 
-/// Why a program cannot be counted; `None` if nothing in its file speaks against it. A script is
-/// looked through to its interpreter. A file that cannot be read is not refused. O(bytes).
+/// Returns why a program can't be counted; `None` if its file shows no obstacle. For a script the
+/// interpreter is examined. A file that can't be read is not refused. O(bytes).
 pub fn refusal(program: &Path) -> Option<Refusal> {
     behind(program).into_iter().find_map(|program| {
         let why = why_not(&program)?;
@@ -184,8 +186,8 @@ pub fn refusal(program: &Path) -> Option<Refusal> {
     })
 }
 
-/// What the counts of a program will not show, by its name and its file; a script is looked through
-/// to its interpreter. O(bytes).
+/// Returns what a program's counts will not include, judged by its name and its file; for a script
+/// the interpreter is examined. O(bytes).
 pub fn notes(program: &Path) -> Vec<Note> {
     let mut found = Vec::new();
     for program in behind(program) {
@@ -220,8 +222,8 @@ fn why_not(program: &Path) -> Option<Why> {
     own.defines(b"malloc").then_some(Why::OwnMalloc)
 }
 
-/// Whether the program is run with rights that we do not have: the bits of its owner change nothing
-/// for the owner, and capabilities nothing for root.
+/// Returns why the program runs with rights that we lack, if it does: setuid and setgid change
+/// nothing if we are the owner or in the group, and capabilities nothing for root.
 fn gains_rights(program: &Path, about: &Metadata) -> Option<Why> {
     let may = statvfs(program).is_ok_and(|fs| !fs.f_flag.contains(StatVfsMountFlags::NOSUID));
     let other_user = about.mode() & SETUID != 0 && about.uid() != getuid().as_raw();
@@ -243,7 +245,7 @@ fn notes_of(program: &Path) -> Vec<Note> {
     for (programs, libraries, note) in RUNTIMES {
         let is_called = names.iter().any(|name| {
             let name = name.to_string_lossy();
-            // Versions stand behind the name: python3.11, ruby3.1.
+            // Versions follow the name: python3.11, ruby3.1.
             let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
             programs.contains(&name)
         });
@@ -275,7 +277,7 @@ fn contains(bytes: &[u8], words: &[u8]) -> bool {
     bytes.windows(words.len()).any(|window| window == words)
 }
 
-/// The parts of a program of this machine that matter here. What cannot be read is taken for absent.
+/// The relevant parts of a program of this architecture. Unreadable parts count as absent.
 struct OwnFile<'a> {
     bytes: &'a [u8],
     header: &'a Header,
@@ -284,7 +286,7 @@ struct OwnFile<'a> {
 }
 
 impl<'a> OwnFile<'a> {
-    /// `None` for what is no program of this machine.
+    /// Returns `None` if the file is not a program of this architecture.
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let machine = match std::env::consts::ARCH {
             "x86_64" => elf::EM_X86_64,
@@ -309,7 +311,7 @@ impl<'a> OwnFile<'a> {
         self.sections.section_by_name(self.endian, name).is_some()
     }
 
-    /// Whether it needs a library whose name begins so.
+    /// Returns true if it needs a library whose name begins with one of these.
     fn needs(&self, libraries: &[&str]) -> bool {
         let Ok(table) = self.sections.dynamic_table(self.endian, self.bytes) else { return false };
         table.dynamics().iter().any(|entry| {
@@ -320,7 +322,7 @@ impl<'a> OwnFile<'a> {
         })
     }
 
-    /// Whether other libraries would find this function in it.
+    /// Returns true if it exports this function to other libraries.
     fn defines(&self, function: &[u8]) -> bool {
         let symbols = self.sections.symbols(self.endian, self.bytes, elf::SHT_DYNSYM);
         let Ok(symbols) = symbols else { return false };

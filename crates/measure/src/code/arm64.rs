@@ -1,12 +1,14 @@
-//! Where the addresses stand in instructions of 64-bit ARM.
+//! Locates addresses in instructions of 64-bit ARM.
 //!
-//! Source: Arm Architecture Reference Manual for A-profile, C4.1. An address beyond the reach of one instruction is made by two: ADRP
-//! gives the page, a later one adds the rest. And GCC reaches many things from the address of one (section anchors). So registers are followed that hold an
-//! address, line by line, whatever jumps there are; a wrong guess hides nothing, since what it points at counts. What is put on the stack meanwhile is lost.
+//! Source: Arm Architecture Reference Manual for A-profile, C4.1. An address beyond the reach of
+//! one instruction is made by two: ADRP gives the page, a later one adds the rest. GCC also reaches
+//! several objects from the address of one (section anchors). Therefore registers that hold an
+//! address are tracked, instruction by instruction, ignoring jumps. A wrong guess hides nothing,
+//! since the assumed target counts as well. Addresses spilled to the stack are lost.
 
 use super::{Address, Masked};
 
-/// A function with its addresses masked.
+/// Returns a function with its addresses masked.
 pub(super) fn masked(code: &[u8], start: u64) -> Masked {
     let mut masked = Masked { bytes: code.to_owned(), addresses: Vec::new() };
     let mut bases = [None; 32];
@@ -35,7 +37,7 @@ pub(super) fn masked(code: &[u8], start: u64) -> Masked {
         } else if word & 0x9f00_0000 == 0x1000_0000 {
             (0x60ff_ffe0, here.wrapping_add_signed(far)) // ADR
         } else if word & 0x9f00_0000 == 0x9000_0000 {
-            // ADRP: what is pointed at is known when the rest is added.
+            // ADRP: the target is known when the rest is added.
             bases[to] = Some((here & !0xfff).wrapping_add_signed(far << 12));
             masked.bytes[at..at + 4].copy_from_slice(&(word & !0x60ff_ffe0).to_le_bytes());
             continue;
@@ -50,7 +52,8 @@ pub(super) fn masked(code: &[u8], start: u64) -> Masked {
             if word & 0xffe0_ffe0 == 0xaa00_03e0 {
                 bases[to] = second;
             }
-            // ADD (shifted and extended register): an index is added, which may be that of something behind the first.
+            // ADD (shifted and extended register): adds an index, which may be the index of an
+            // object after the first.
             if word & 0xff00_0000 == 0x8b00_0000 {
                 bases[to] = base.or(second);
             }
@@ -58,7 +61,7 @@ pub(super) fn masked(code: &[u8], start: u64) -> Masked {
         };
         if target < start || target >= end {
             masked.bytes[at..at + 4].copy_from_slice(&(word & !mask).to_le_bytes());
-            // LDR, in all its forms, has this bit; its length stands above it.
+            // LDR has this bit in all its forms; its length is in the bits above.
             let loads = (word & 0x0800_0000 != 0).then_some(if word >> 30 == 2 { 4 } else { 8 });
             masked.addresses.push(Address { at, target, loads });
         }
@@ -76,7 +79,8 @@ fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || word & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// What an instruction adds to a register to have an address, and where that stands in it; `None` for one that adds nothing.
+/// Returns what an instruction adds to a register to form an address, and the mask of that field;
+/// `None` if it adds nothing.
 fn adds(word: u32) -> Option<(u32, i64)> {
     let unsigned = i64::from(word >> 10 & 0xfff);
     if is_sum(word) {
@@ -86,7 +90,8 @@ fn adds(word: u32) -> Option<(u32, i64)> {
     let signed =
         |field: u32, bits: u32| i64::from((field << (32 - bits)).cast_signed() >> (32 - bits));
     if word & 0x3b00_0000 == 0x3900_0000 {
-        // LDR, STR (unsigned offset): by the size of what is loaded, 16 bytes with the high bit of opc.
+        // LDR, STR (unsigned offset): scaled by the size of the access, 16 bytes with the high bit
+        // of opc.
         let shift = if is_vector && word & 0x0080_0000 != 0 { 4 } else { word >> 30 };
         Some((0x003f_fc00, unsigned << shift))
     } else if word & 0x3b20_0c00 == 0x3800_0000 {
@@ -100,16 +105,17 @@ fn adds(word: u32) -> Option<(u32, i64)> {
     }
 }
 
-/// Forgets what the registers held that an instruction writes; those of vectors hold no addresses.
+/// Discards the tracked values of registers that an instruction writes; vector registers hold no
+/// addresses.
 fn forget(bases: &mut [Option<u64>; 32], word: u32) {
     let [to, also, register] = [word & 31, word >> 10 & 31, word >> 5 & 31].map(|own| own as usize);
     let is_vector = word & 0x0400_0000 != 0;
     if is_call(word) {
-        // Those that a function may use as it likes (AAPCS64, 6.1.1), and the one that holds where to return.
+        // Caller-saved registers (AAPCS64, 6.1.1), and the link register.
         bases[..19].fill(None);
         bases[30] = None;
     } else if word & 0x1c00_0000 == 0x1400_0000 {
-        // Other jumps, and what concerns the system.
+        // Other jumps, and system instructions.
     } else if word & 0x0a00_0000 == 0x0800_0000 {
         // Loads and stores.
         let is_pair = word & 0x3a00_0000 == 0x2800_0000;
@@ -122,7 +128,7 @@ fn forget(bases: &mut [Option<u64>; 32], word: u32) {
                 bases[also] = None;
             }
         }
-        // Write-back: of pairs, and of single ones.
+        // Write-back, of pairs and of single registers.
         let writes = match is_pair {
             true => word & 0x0080_0000 != 0,
             false => word & 0x3b20_0400 == 0x3800_0400,
@@ -149,11 +155,11 @@ mod tests {
             0x9400_0800, // bl
             0xb940_0a62, // ldr w2, [x19, #8]
             0x2941_0e62, // ldp w2, w3, [x19, #8]
-            0xb940_0403, // ldr w3, [x0, #4]: whatever the call left there
+            0xb940_0403, // ldr w3, [x0, #4]: clobbered by the call
             0x8b13_0080, // add x0, x4, x19
             0xb940_0403, // ldr w3, [x0, #4]
             0xf940_0273, // ldr x19, [x19]
-            0xb940_0a62, // ldr w2, [x19, #8]: of what was loaded
+            0xb940_0a62, // ldr w2, [x19, #8]: relative to the loaded value
         ]
         .map(u32::to_le_bytes)
         .concat();
@@ -170,7 +176,7 @@ mod tests {
             (40, 0x11010, Some(8)),
         ];
         assert_eq!(targets, expected);
-        // The distance is of where things stand, the rest is of what is done.
+        // The offset depends on the layout, the other fields on the operation.
         assert_eq!(found.bytes[8..12], 0xb940_0001_u32.to_le_bytes());
         assert_eq!(found.bytes[28..32], code[28..32]);
     }

@@ -1,4 +1,4 @@
-//! A program's file as its loader and its linker see it: sections, symbols, and what the loader puts where.
+//! A program's file as its loader and its linker see it: sections, symbols, and relocations.
 
 use object::elf::Rela64;
 use object::read::elf::{ElfFile64, Rela as _, SectionHeader};
@@ -9,20 +9,20 @@ use object::{
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-/// More of a file is not read.
+/// Maximum number of bytes read from a file.
 const MOST_BYTES: u64 = 256 << 20;
 
 type File<'data> = ElfFile64<'data, Endianness>;
 
-/// A section that is loaded.
+/// A loaded section.
 #[derive(Debug)]
 pub(super) struct Section {
     pub start: u64,
     pub size: u64,
     pub is_code: bool,
-    /// Made by the linker, for functions of shared libraries.
+    /// Made by the linker for functions of shared libraries.
     pub is_plt: bool,
-    /// Empty where the file holds none: what begins as zeros.
+    /// Empty if the file has no content for it: zero-initialised data.
     pub bytes: Vec<u8>,
 }
 
@@ -32,7 +32,7 @@ impl Section {
     }
 }
 
-/// Where a symbol lies, and what it is.
+/// Extent and kind of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub start: u64,
@@ -41,12 +41,12 @@ pub(super) struct Extent {
     pub is_code: bool,
 }
 
-/// What the loader puts somewhere.
+/// What the loader writes to a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Loaded {
-    /// The address of something in this file.
+    /// The address of an object in this file.
     Own(u64),
-    /// What a shared library has under this name.
+    /// The object with this name in a shared library.
     Foreign(String),
 }
 
@@ -54,14 +54,14 @@ pub(super) enum Loaded {
 #[derive(Debug)]
 pub(super) struct Image {
     pub architecture: Architecture,
-    /// Addresses in it are final: they stand in its bytes, with nothing to tell them from numbers.
+    /// True if addresses are final: they are in the bytes, indistinguishable from numbers.
     pub is_fixed: bool,
-    /// Its data holds addresses as they would be without being moved.
+    /// True if the data contain addresses without relocation offset.
     holds_addresses: bool,
-    /// Go's linker makes symbols that hold many things at once.
+    /// Go's linker makes symbols that contain many objects.
     pub is_go: bool,
     sections: Vec<Section>,
-    /// By their start; of several at one place the longest.
+    /// By start address; of several at one place, the longest.
     symbols: BTreeMap<u64, Extent>,
     /// All names with their addresses.
     pub named: Vec<(String, u64)>,
@@ -69,7 +69,7 @@ pub(super) struct Image {
 }
 
 impl Image {
-    /// Reads a program; `None` where it is none that has a table of symbols.
+    /// Reads a program; `None` if it is not a program with a symbol table.
     pub fn read(path: &Path) -> Option<Self> {
         if std::fs::metadata(path).ok()?.len() > MOST_BYTES {
             return None;
@@ -117,7 +117,7 @@ impl Image {
         Some(image)
     }
 
-    /// Takes in what the loader does to one place; in a static program its own first code does it.
+    /// Records the relocation of one place; in a static program, its startup code applies it.
     fn relocate(&mut self, file: &File<'_>, relocation: &Rela64<Endianness>) {
         let endian = file.endian();
         let addend = relocation.r_addend(endian) as u64;
@@ -150,7 +150,7 @@ impl Image {
             elf::STT_NOTYPE => section.is_code,
             _ => return,
         };
-        // What has no size is a mark in data.
+        // Symbols without a size are marks in data.
         if is_code != section.is_code || (!is_code && size == 0) {
             return;
         }
@@ -165,12 +165,13 @@ impl Image {
         }
     }
 
-    /// The section that holds an address.
+    /// Returns the section that contains an address.
     pub fn section(&self, address: u64) -> Option<&Section> {
         self.sections.iter().find(|section| section.holds(address))
     }
 
-    /// The symbol that holds an address. One of code without a size lasts until the next one.
+    /// Returns the symbol that contains an address. A code symbol without a size extends to the
+    /// next one.
     pub fn symbol(&self, address: u64) -> Option<Extent> {
         let mut found = self.symbols.range(..=address).next_back()?.1.clone();
         if found.size == 0 {
@@ -182,14 +183,15 @@ impl Image {
         (address - found.start < found.size).then_some(found)
     }
 
-    /// So many bytes, or as many as the section has; `None` where the file holds none.
+    /// Returns `length` bytes, or as many as the section has; `None` if the file has no content
+    /// there.
     pub fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
         let section = self.section(address)?;
         let rest = section.bytes.get((address - section.start) as usize..)?;
         Some(&rest[..rest.len().min(usize::try_from(length).ok()?)]).filter(|b| !b.is_empty())
     }
 
-    /// What the loader puts there; where addresses are final, the one that stands there.
+    /// Returns what the loader writes there; if addresses are final, the one in the bytes.
     pub fn loaded(&self, place: u64) -> Option<Loaded> {
         if let Some(loaded) = self.loaded.get(&place) {
             return Some(loaded.clone());

@@ -1,23 +1,25 @@
-//! Where the addresses stand in instructions of x86-64: a decoder of lengths and fields, not of meanings.
+//! Locates addresses in instructions of x86-64: decodes lengths and fields, not meanings.
 //!
-//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 and appendix A. Instructions that do not
-//! exist in 64-bit mode, and those of old extensions (XOP, 3DNow), are not known: what is not known is not guessed.
+//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2 and
+//! appendix A. Instructions that do not exist in 64-bit mode, and those of old extensions (XOP,
+//! 3DNow), are unknown and never guessed.
 
 /// One instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Instruction {
-    /// Bytes.
+    /// Length in bytes.
     pub length: usize,
-    /// Where something stands that is added to the address of the next instruction, and how many bytes it has: one or four.
+    /// Offset and size (one or four bytes) of a field relative to the address of the next
+    /// instruction.
     pub relative: Option<(usize, usize)>,
-    /// Where four bytes stand that may be an address as they are.
+    /// Offset of four bytes that may be an absolute address.
     pub absolute: [Option<usize>; 2],
-    /// How many bytes of the memory that it names are touched at least, eight where that does not follow from the prefixes; LEA alone
-    /// takes the address.
+    /// Minimum number of bytes accessed at its memory operand, or eight if the prefixes do not
+    /// determine it; `None` for LEA, which only takes the address.
     pub loads: Option<usize>,
 }
 
-/// What follows an opcode.
+/// Fields after an opcode.
 #[derive(Clone, Copy)]
 struct Form {
     modrm: bool,
@@ -28,15 +30,15 @@ struct Form {
 enum Immediate {
     None,
     Bytes(usize),
-    /// Two bytes behind the prefix 66, else four.
+    /// Two bytes with prefix 66, otherwise four.
     Operand,
-    /// As before; eight with REX.W.
+    /// Like `Operand`; eight bytes with REX.W.
     Wide,
-    /// An address itself: eight bytes, four behind the prefix 67.
+    /// An absolute address: eight bytes, or four with prefix 67.
     Address,
-    /// So many bytes, from the next instruction on.
+    /// Offset of this many bytes, relative to the next instruction.
     Relative(usize),
-    /// One byte, or an operand, for the first two operations of a group alone.
+    /// One byte, or an operand, only for the first two operations of a group.
     TestByte,
     Test,
 }
@@ -45,7 +47,7 @@ const fn form(modrm: bool, immediate: Immediate) -> Option<Form> {
     Some(Form { modrm, immediate })
 }
 
-/// The map of opcodes of one byte.
+/// The one-byte opcode map.
 fn first_map(opcode: u8) -> Option<Form> {
     use Immediate::{Address, Bytes, None as No, Operand, Relative, Test, TestByte, Wide};
     match opcode {
@@ -89,7 +91,7 @@ fn first_map(opcode: u8) -> Option<Form> {
     }
 }
 
-/// The map behind 0F, without the maps behind 0F 38 and 0F 3A.
+/// The map after 0F, without the maps after 0F 38 and 0F 3A.
 fn second_map(opcode: u8) -> Option<Form> {
     use Immediate::{Bytes, None as No, Relative};
     match opcode {
@@ -104,7 +106,7 @@ fn second_map(opcode: u8) -> Option<Form> {
     }
 }
 
-/// The opcode behind VEX or EVEX, in the map with this number.
+/// The opcode after VEX or EVEX, in the map with this number.
 fn vector_map(map: u8, opcode: u8) -> Option<Form> {
     match map {
         1 if opcode == 0x77 => form(false, Immediate::None),
@@ -115,11 +117,11 @@ fn vector_map(map: u8, opcode: u8) -> Option<Form> {
     }
 }
 
-/// The instruction with which these bytes begin; `None` where it is cut off or not known.
+/// Returns the instruction at the start of these bytes; `None` if it is incomplete or unknown.
 pub(super) fn instruction(code: &[u8]) -> Option<Instruction> {
     let byte = |at: usize| code.get(at).copied();
     let (mut at, mut short_operand, mut short_address, mut rex) = (0, false, false, 0);
-    // F3 stands before, or in, what works on a single float.
+    // F3 marks operations on a single float, as a prefix or in VEX.
     let mut single = false;
     loop {
         match byte(at)? {
@@ -227,7 +229,8 @@ mod tests {
 
     #[test]
     fn lengths_and_fields_are_those_of_the_manual() {
-        // As GNU as assembles them: the bytes, what stands relative to the next instruction, what may be an address, what is loaded.
+        // As assembled by GNU as: the bytes, the relative field, possible absolute addresses, and
+        // the size loaded.
         type Expected = (&'static [u8], Option<(usize, usize)>, [Option<usize>; 2], Option<usize>);
         let known: [Expected; 22] = [
             (b"\xc3", None, [None; 2], None),

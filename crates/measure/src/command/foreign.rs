@@ -1,12 +1,13 @@
-//! Bytes that are no UTF-8, within a text: programs and files may have such names, and commands are texts. Each stands as a character for private use, and
-//! is a byte again in the words that a program is given.
+//! Representation of invalid UTF-8 bytes in texts: names of programs and files may contain them,
+//! but commands are texts. Each is represented by a private-use character, and converted back in
+//! the words passed to a program.
 
 use std::ffi::{OsStr, OsString};
 
-/// The character that stands for the byte 0; those of 0x80 to 0xFF are the last of the last plane.
+/// The character that represents byte 0; those of 0x80 to 0xFF are the last ones of the last plane.
 const FIRST: u32 = 0x10_FF00;
 
-/// A word of a command line as a text, from which [`word_of`] makes the same word.
+/// Converts a word of a command line to a text that [`word_of`] converts back.
 #[cfg(unix)]
 pub fn text_of(word: &OsStr) -> String {
     use std::os::unix::ffi::OsStrExt;
@@ -14,7 +15,7 @@ pub fn text_of(word: &OsStr) -> String {
     for chunk in word.as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
             match byte_of(c) {
-                // What would be taken for a byte stands as its own bytes.
+                // Characters that would be taken for a byte are represented by their own bytes.
                 Some(_) => c.encode_utf8(&mut [0; 4]).bytes().for_each(|b| text.push(char_of(b))),
                 None => text.push(c),
             }
@@ -24,13 +25,14 @@ pub fn text_of(word: &OsStr) -> String {
     text
 }
 
-/// A word as a text: on other systems than Unix every word is one, but for what is replaced.
+/// Converts a word to a text, with replacements if necessary: on systems other than Unix words are
+/// Unicode.
 #[cfg(not(unix))]
 pub fn text_of(word: &OsStr) -> String {
     word.to_string_lossy().into_owned()
 }
 
-/// The word that stands in a text.
+/// Converts a text back to a word.
 #[cfg(unix)]
 pub fn word_of(text: &str) -> OsString {
     use std::os::unix::ffi::OsStringExt;
@@ -47,7 +49,7 @@ pub fn word_of(text: &str) -> OsString {
     OsString::from_vec(bytes)
 }
 
-/// The word that stands in a text.
+/// Converts a text back to a word.
 #[cfg(not(unix))]
 pub fn word_of(text: &str) -> OsString {
     text.into()

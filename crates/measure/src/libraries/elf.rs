@@ -1,6 +1,7 @@
-//! The little that has to be known of an ELF file: who loads it, and which directories for libraries were linked into it.
+//! The required parts of an ELF file: its interpreter, and the library directories linked into it.
 //!
-//! By elf(5), for 32 and 64 bits and both byte orders. The file may be anything: whatever does not add up is taken for absent.
+//! Follows elf(5), for 32 and 64 bits and both byte orders. The file may be anything: inconsistent
+//! parts count as absent.
 
 use super::SearchPaths;
 
@@ -10,29 +11,29 @@ const INTERPRETER: u64 = 3;
 const STRING_TABLE: u64 = 5;
 const RPATH: u64 = 15;
 const RUNPATH: u64 = 29;
-/// More is not read of a table or a text: no linker makes such.
+/// Maximum size read of a table or a text; no linker produces larger ones.
 const MOST: u64 = 1 << 20;
-/// The longest text that is looked for.
+/// Maximum length of a text.
 const LONGEST: usize = 1 << 14;
 
-/// What a file says of itself.
+/// The parsed information.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    /// The program that loads it; `None` of one that is linked statically.
+    /// The program that loads it; `None` if it is linked statically.
     pub(super) interpreter: Option<String>,
     pub(super) search: SearchPaths,
 }
 
-/// Reads bytes at an offset: all that were asked for, or nothing.
+/// Reads bytes at an offset: all of the requested ones, or none.
 type Read<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
-/// What of a file stands where, by its class and byte order.
+/// The file's layout, by its class and byte order.
 struct Form {
     wide: bool,
     little: bool,
 }
 
-/// A piece of the file that is named in its header.
+/// A segment listed in the file's header.
 struct Segment {
     kind: u64,
     offset: u64,
@@ -40,7 +41,7 @@ struct Segment {
     size: u64,
 }
 
-/// Reads a file; `None` if it is no ELF file.
+/// Parses a file; `None` if it is not an ELF file.
 pub(super) fn read(bytes: &Read<'_>) -> Option<Known> {
     let ident = bytes(0, 16)?;
     if !ident.starts_with(b"\x7fELF") {
@@ -55,7 +56,7 @@ pub(super) fn read(bytes: &Read<'_>) -> Option<Known> {
 }
 
 impl Form {
-    /// The number of so many bytes at a place.
+    /// Reads a number of `length` bytes at an offset.
     fn number(&self, bytes: &[u8], at: usize, length: usize) -> Option<u64> {
         let own = bytes.get(at..at.checked_add(length)?)?;
         let join = |sum: u64, &byte: &u8| (sum << 8) | u64::from(byte);
@@ -65,7 +66,7 @@ impl Form {
         })
     }
 
-    /// The number at one of two places, as long as an address.
+    /// Reads an address-sized number at one of two offsets.
     fn address(&self, bytes: &[u8], wide: usize, narrow: usize) -> Option<u64> {
         if self.wide { self.number(bytes, wide, 8) } else { self.number(bytes, narrow, 4) }
     }
@@ -105,7 +106,8 @@ impl Form {
             .collect();
         let value = |wanted: u64| entries.iter().find(|(tag, _)| *tag == wanted).map(|(_, v)| *v);
         let address = value(STRING_TABLE)?;
-        // The table is named by its address once it is loaded; the segment that holds it says where that is in the file.
+        // The table is given by its address once loaded; the segment that contains it gives its
+        // offset in the file.
         let strings =
             segments.iter().filter(|segment| segment.kind == LOAD).find_map(|segment| {
                 let within = address.checked_sub(segment.address)?;
@@ -116,10 +118,10 @@ impl Form {
     }
 }
 
-/// The text at an offset, up to its zero byte; what is no UTF-8 is replaced.
+/// Returns the text at an offset, up to its zero byte; invalid UTF-8 is replaced.
 fn text(bytes: &Read<'_>, offset: u64) -> Option<String> {
     let mut found = Vec::new();
-    // In small steps, for the file may end soon behind it.
+    // In small steps, since the file may end soon after it.
     while found.len() < LONGEST {
         let at = offset.checked_add(found.len() as u64)?;
         let (piece, step) = match bytes(at, 64) {

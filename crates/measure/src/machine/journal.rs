@@ -1,12 +1,12 @@
-//! What was changed on this machine, kept in a file until it is restored.
+//! Changes made on this machine, kept in a file until they are restored.
 //!
-//! One file for each process that changes something, in a directory of the caller's: JSON Lines,
-//! the first naming the process and the boot, each other a change. A line is on the disk before
-//! its change is made; so a line that is cut off stands for nothing. Settings of the machine do not
-//! survive a boot, and what is left from an earlier one is no longer true; those of servers do.
+//! There is one file per process that changes something, in a directory of the caller's: JSON
+//! Lines, the first naming the process and the boot, each other a change. A line is on disk before
+//! its change is made, so a truncated line means nothing. Settings of the machine do not survive a
+//! boot, and entries from an earlier one are obsolete; those of servers do survive.
 //!
-//! The file is data from outside for whoever reads it: it may be of anybody's making. It is read
-//! without trust, and `Machine` restores only what `Machine` could have changed.
+//! The file is untrusted input: anybody may have written it. `Machine` restores only what `Machine`
+//! could have changed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -22,30 +22,31 @@ use crate::sys::knobs::{Change, NAMES};
 use crate::sys::processes;
 
 const SUFFIX: &str = ".jsonl";
-/// A journal of ours has a few lines; what is larger than this is none, B.
+/// Maximum size of a journal in bytes; ours have a few lines.
 const LARGEST: u64 = 1 << 20;
 
-/// The journal of what one process has changed of the machine.
+/// The journal of the machine settings one process has changed.
 pub type Journal = JournalOf<Change>;
 
-/// A change that a journal can hold.
+/// A change that can be recorded in a journal.
 pub trait Entry: Sized {
-    /// What the names of its journals begin with.
+    /// Prefix of the names of its journals.
     const PREFIX: &'static str;
-    /// Whether such a change is still there after the machine was started anew.
+    /// True if such a change persists after a reboot.
     const SURVIVES_A_BOOT: bool;
 
-    /// As a line of JSON.
+    /// Returns the change as a line of JSON.
     ///
     /// # Errors
-    /// When it can't be written down as text.
+    ///
+    /// If it can't be represented as text.
     fn to_line(&self) -> io::Result<String>;
 
-    /// Reads it back; `None` for a line that is none of its kind.
+    /// Parses a change; `None` for a line of another kind.
     fn from_line(line: &Value) -> Option<Self>;
 }
 
-/// The journal of one process, of one kind of changes.
+/// The journal of one process, for one kind of changes.
 #[derive(Debug)]
 pub struct JournalOf<E> {
     path: PathBuf,
@@ -56,7 +57,7 @@ pub struct JournalOf<E> {
     kind: PhantomData<E>,
 }
 
-/// Who changed something: an id alone may be given to another process later.
+/// The owner of changes; includes the start time, since a process ID may be reused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Owner {
     process: u32,
@@ -75,7 +76,7 @@ impl Owner {
         })
     }
 
-    /// In this boot, which is `None` where the kernel does not say.
+    /// Returns true if it is alive in this boot; `boot` is `None` if the kernel does not report it.
     fn is_alive(&self, boot: Option<&String>) -> bool {
         Some(&self.boot) == boot && processes::started(self.process) == Some(self.started)
     }
@@ -95,12 +96,12 @@ impl Owner {
 }
 
 impl<E: Entry> JournalOf<E> {
-    /// A journal of this process in a directory, which must be there. There is no file until
-    /// something is recorded.
+    /// Opens a journal of this process in an existing directory. The file is created when something
+    /// is recorded.
     ///
     /// # Errors
     ///
-    /// Only where `/proc` does not say who we are.
+    /// Only if `/proc` does not identify this process.
     pub fn open(directory: &Path) -> io::Result<Self> {
         Ok(Self::of(directory, Owner::this()?))
     }
@@ -111,11 +112,11 @@ impl<E: Entry> JournalOf<E> {
         Self { path, directory, owner, file: None, kind: PhantomData }
     }
 
-    /// Writes down changes that are about to be made. When it returns they are on the disk.
+    /// Records changes that are about to be made. When it returns, they are on disk.
     ///
     /// # Errors
     ///
-    /// What the system says; then the changes must not be made. What was recorded before stays.
+    /// The system's error; the changes must not be made then. Earlier records are kept.
     pub fn record(&mut self, changes: &[E]) -> io::Result<()> {
         if changes.is_empty() {
             return Ok(());
@@ -130,7 +131,7 @@ impl<E: Entry> JournalOf<E> {
             None => {
                 let mut file = create(&self.path)?;
                 let text = format!("{}\n{text}", self.owner.to_line());
-                // The name, too, has to be on the disk.
+                // The directory entry has to be on disk as well.
                 let written =
                     append(&mut file, &text).and_then(|()| File::open(&self.directory)?.sync_all());
                 match written {
@@ -142,23 +143,23 @@ impl<E: Entry> JournalOf<E> {
         }
     }
 
-    /// Everything is restored: the file is removed.
+    /// Removes the file, after everything has been restored.
     ///
     /// # Errors
     ///
-    /// What the system says; that there is no file is none.
+    /// The system's error; a missing file is not an error.
     pub fn clear(&mut self) -> io::Result<()> {
         self.file = None;
         removed(&self.path)
     }
 
-    /// What processes that are gone changed and did not restore, the earliest first; of an earlier boot only what survives one.
-    /// Empty where there is nothing, or no such directory. What is not of a journal's form is left
-    /// out.
+    /// Returns what ended processes changed and did not restore, earliest first; from an earlier
+    /// boot only what survives one. Empty if there is nothing, or no such directory. Files that are
+    /// not valid journals are skipped.
     ///
     /// # Errors
     ///
-    /// What the system says of a directory or a file that is there and cannot be read.
+    /// If an existing directory or file can't be read.
     pub fn left_behind(directory: &Path) -> io::Result<Vec<LeftBehind<E>>> {
         let boot = processes::boot_id();
         let mut found: Vec<((bool, u64), LeftBehind<E>)> = Vec::new();
@@ -173,11 +174,12 @@ impl<E: Entry> JournalOf<E> {
         Ok(found.into_iter().map(|(_, left)| left).collect())
     }
 
-    /// What other processes that are alive have changed, or are about to. Empty where there is nothing, or no such directory.
+    /// Returns what other running processes have changed, or are about to. Empty if there is
+    /// nothing, or no such directory.
     ///
     /// # Errors
     ///
-    /// What the system says of a directory or a file that is there and cannot be read.
+    /// If an existing directory or file can't be read.
     pub fn held_by_others(directory: &Path) -> io::Result<Vec<Holder<E>>> {
         let boot = processes::boot_id();
         let mut found = Vec::new();
@@ -192,13 +194,13 @@ impl<E: Entry> JournalOf<E> {
         Ok(found)
     }
 
-    /// Removes what says nothing any more: journals of earlier boots, and what is no journal but
-    /// has the name of one. To be called in one's [`turn`](Self::turn), for a journal that somebody
-    /// is about to begin is none yet.
+    /// Removes obsolete files: journals of earlier boots, and files that are named like a journal
+    /// but are not one. To be called during a [`turn`](Self::turn), since a journal that another
+    /// process is about to begin is not valid yet.
     ///
     /// # Errors
     ///
-    /// What the system says of the first that cannot be read or removed.
+    /// If a file can't be read or removed.
     pub fn sweep(directory: &Path) -> io::Result<()> {
         let boot = processes::boot_id();
         for path in files::<E>(directory)? {
@@ -210,13 +212,13 @@ impl<E: Entry> JournalOf<E> {
         Ok(())
     }
 
-    /// Waits until nobody else has the turn, and takes it: from looking at what others hold to
-    /// having recorded what oneself will change, no other may do the same. It ends when it is
-    /// dropped, and with the process. On a file system without locks everybody has it at once.
+    /// Waits for the turn, and takes it: between checking what others hold and recording its own
+    /// changes, no other process may do the same. It ends when it is dropped, and with the process.
+    /// On a file system without locks all processes have it simultaneously.
     ///
     /// # Errors
     ///
-    /// What the system says of a directory that cannot be opened.
+    /// If the directory can't be opened.
     pub fn turn(directory: &Path) -> io::Result<Turn> {
         let opened = File::open(directory)?;
         while let Err(Errno::INTR) = flock(&opened, FlockOperation::LockExclusive) {}
@@ -224,63 +226,63 @@ impl<E: Entry> JournalOf<E> {
     }
 }
 
-/// The turn of this process to look at the journals of a directory and to add its own.
+/// The turn of this process to check the journals of a directory and to add its own.
 #[derive(Debug)]
 pub struct Turn {
-    /// The lock goes with it.
+    /// Holds the lock.
     _opened: File,
 }
 
-/// A living process that has changed something, or is about to.
+/// A running process that has changed something, or is about to.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Holder<E = Change> {
-    /// Its id.
+    /// Its ID.
     pub process: u32,
-    /// Whether this process is its child, or a child's child: what it holds is then held until we
-    /// end, if it waits for us.
+    /// True if this process is a descendant of it: if it waits for us, its changes are held until
+    /// we end.
     pub encloses_us: bool,
-    /// In the order in which they were made.
+    /// The changes, in order.
     pub changes: Vec<E>,
 }
 
-/// What a process that is gone did not restored.
+/// Changes that an ended process did not restore.
 #[derive(Debug, PartialEq, Eq)]
 pub struct LeftBehind<E = Change> {
-    /// In the order in which they were made, as [`Machine::restore`](super::Machine::restore) takes
-    /// them.
+    /// The changes in order, as [`Machine::restore`](super::Machine::restore) takes them.
     pub changes: Vec<E>,
     path: PathBuf,
 }
 
 impl<E> LeftBehind<E> {
-    /// Whether this user has written it. Anybody may have made another's.
+    /// Returns true if the file belongs to this user. Anybody may have created another's.
     pub fn is_ours(&self) -> bool {
         let user = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(&self.path).is_ok_and(|file| file.is_file() && file.uid() == user)
     }
 
-    /// Removes the journal: everything in it is dealt with.
+    /// Removes the journal, after everything in it has been dealt with.
     ///
     /// # Errors
     ///
-    /// What the system says; that the file is gone is none.
+    /// The system's error; a missing file is not an error.
     pub fn forget(&self) -> io::Result<()> {
         removed(&self.path)
     }
 }
 
-/// Everybody may read it: who may not put a setting back can at least be told of it.
+/// Creates a file readable by everybody: users who can't restore a setting can at least be told
+/// about it.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o644);
-    // The name may be another's link to a file of ours.
+    // The name may be another user's link to a file of ours.
     let file = options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
-    // Our umask may have taken it from the others.
+    // The umask may have removed read permission for others.
     file.set_permissions(fs::Permissions::from_mode(0o644))?;
     Ok(file)
 }
 
-/// Adds all of a text, or nothing of it: half a line would spoil the next one.
+/// Appends a text completely or not at all: half a line would corrupt the next one.
 fn append(file: &mut File, text: &str) -> io::Result<()> {
     let length = file.metadata()?.len();
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
@@ -298,7 +300,7 @@ fn removed(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The files in a directory that have a journal's name, in the order of their names.
+/// Returns the files in a directory that are named like a journal, sorted by name.
 fn files<E: Entry>(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -317,7 +319,7 @@ fn files<E: Entry>(directory: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Nothing for a file that is gone meanwhile, or that is too large to be a journal.
+/// Returns the text of a file; empty if it is gone by now, or too large to be a journal.
 fn text(path: &Path) -> io::Result<String> {
     let read = || -> io::Result<String> {
         if fs::metadata(path)?.len() > LARGEST {
@@ -331,7 +333,7 @@ fn text(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Whose journal a file is, and its changes; `None` if it is none.
+/// Returns the owner and the changes of a journal file; `None` if it is invalid.
 fn read<E: Entry>(path: &Path) -> io::Result<Option<(Owner, Vec<E>)>> {
     let text = text(path)?;
     let mut lines = text.lines();

@@ -1,4 +1,4 @@
-//! A run in a preloaded process whose output is kept, as that of a run by the launcher is.
+//! A run in a preloaded process whose output is captured, as in a run by the launcher.
 
 use super::{Asked, Client, PreloadedError, Waiting};
 use crate::capture::{Capture, Wanted};
@@ -10,18 +10,20 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// One that is asked to end has so long until it is made to.
+/// Time between asking a run to end and killing it.
 const GRACE: Duration = Duration::from_secs(1);
-/// So often signals are looked for where nobody looks at anything.
+/// Interval for checking signals if nothing else is watched.
 const PULSE: Duration = Duration::from_secs(1);
 
 impl Client {
-    /// Runs it to its end with nothing to read, and keeps what it writes; what it leaves behind in its group is killed. It has `patience` to begin
-    /// and `timeout` to end. Of the result only the outcome, the times and the output are known: a fork is not waited for by us, so its processor
-    /// time is 0 here.
+    /// Runs it to its end without input, and captures its output; processes left in its group are
+    /// killed. It has `patience` to begin and `timeout` to end. Only the outcome, the times and the
+    /// output of the result are known: a fork is not our child, so its processor time is reported
+    /// as 0.
     ///
     /// # Errors
-    /// When it can't be had, is given up by whoever watches, or is lost.
+    ///
+    /// If the run is unavailable, given up by the watcher, or lost.
     pub fn run(
         &self,
         asked: &Asked<'_>,

@@ -1,4 +1,5 @@
-//! Whoever asks a preloaded process: each question a connection of its own, a line of JSON each way, with a limit on every answer.
+//! Client of a preloaded process: each query has its own connection, one line of JSON in each
+//! direction, and a time limit for the answer.
 
 use super::PreloadedError;
 use crate::runner::Outcome;
@@ -16,67 +17,67 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A line that is longer is none of ours.
+/// Maximum length of a line.
 const LONGEST: usize = 64 << 20;
 const CHUNK: usize = 1 << 16;
 
-/// Asks the process behind a socket.
+/// Queries the process behind a socket.
 #[derive(Clone, Debug)]
 pub struct Client {
     socket: PathBuf,
 }
 
-/// A run that is asked for.
+/// A requested run.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
-    /// The words from the one that names the script or module on.
+    /// The arguments, starting with the one that names the script or module.
     pub argv: &'a [String],
-    /// All of its environment.
+    /// Its complete environment.
     pub env: &'a [(String, String)],
-    /// Where it runs.
+    /// Its working directory.
     pub directory: &'a str,
 }
 
-/// Whoever waits for an answer, and may give it up.
+/// A caller that waits for an answer, and may give up.
 pub struct Waiting<'a> {
-    /// So often it is asked whether it does.
+    /// Interval at which `stops` is called.
     pub every: Duration,
-    /// And whenever one of these has something to be read.
+    /// It is also called whenever one of these is readable.
     pub also: &'a [BorrowedFd<'a>],
-    /// Says whether it does.
+    /// Returns true to give up.
     pub stops: &'a mut dyn FnMut() -> bool,
 }
 
-/// What a process holds.
+/// The state of a process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Whether a run would begin at once.
+    /// True if a run would begin immediately.
     pub ready: bool,
-    /// Its stages, the first one first.
+    /// Its stages, in order.
     pub stages: Vec<Stage>,
-    /// What a fork does not carry over, and what could not be loaded.
+    /// State that a fork does not preserve, and files that could not be loaded.
     pub notes: Vec<String>,
-    /// The files that are loaded.
+    /// The loaded files.
     pub loaded: Vec<PathBuf>,
 }
 
-/// One of its stages.
+/// A stage of the process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stage {
     /// `framework`, `application` or `helpers`.
     pub name: String,
-    /// Its process.
+    /// Its process ID.
     pub process: u32,
-    /// How many files it loaded.
+    /// Number of files loaded.
     pub files: u64,
-    /// How long that took, s.
+    /// Load time, seconds.
     pub seconds: f64,
-    /// Its share of memory, B; `None`: not known.
+    /// Its share of memory, bytes; `None` if unknown.
     pub memory: Option<u64>,
 }
 
 impl State {
-    /// What all stages hold in memory, B; of what they share each has its part.
+    /// Returns the memory of all stages, bytes; shared memory is divided among them.
     pub fn memory(&self) -> u64 {
         self.stages.iter().filter_map(|stage| stage.memory).sum()
     }
@@ -103,15 +104,18 @@ impl State {
 }
 
 impl Client {
-    /// One for this socket.
+    /// Returns a client for this socket.
     pub fn of(socket: PathBuf) -> Self {
         Self { socket }
     }
 
-    /// Asks for a run with these three as its standard input, output and error; comes back when it has begun, or can't be had.
+    /// Requests a run with these three as its standard input, output and error; returns when it has
+    /// begun, or is unavailable.
     ///
     /// # Errors
-    /// When it is refused, does not begin within `patience`, or whoever waits gives it up: nothing ran then.
+    ///
+    /// If it is refused, does not begin within `patience`, or the caller gives up: nothing ran
+    /// then.
     pub fn begin(
         &self,
         asked: &Asked<'_>,
@@ -138,16 +142,17 @@ impl Client {
         if let Some(why) = answer["refused"].as_str() {
             return Err(PreloadedError::Refused(why.to_owned()));
         }
-        // 1 would be everybody's.
+        // 1 would address all processes.
         let group = answer["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
         let group = group.filter(|pid| *pid > 1).and_then(Pid::from_raw).ok_or_else(nonsense)?;
         Ok(Running { link, group, is_over: false })
     }
 
-    /// Tells which files have changed; the first stage that is made anew, if one is.
+    /// Reports changed files; returns the first stage that is rebuilt, if any.
     ///
     /// # Errors
-    /// When there is no answer in time.
+    ///
+    /// If there is no answer in time.
     pub fn changed(
         &self,
         paths: &[&Path],
@@ -158,28 +163,31 @@ impl Client {
         Ok(answer["stage"].as_str().map(str::to_owned))
     }
 
-    /// What it holds. To see how much `memory` that is takes longer than all the rest.
+    /// Returns its state. Including `memory` takes longer than everything else.
     ///
     /// # Errors
-    /// When there is no answer in time.
+    ///
+    /// If there is no answer in time.
     pub fn state(&self, memory: bool, patience: Duration) -> Result<State, PreloadedError> {
         let question = if memory { json!({"state": true}) } else { json!({"state": "quick"}) };
         Ok(State::read(&self.ask(&question, patience)?))
     }
 
-    /// Tells it to end; it does so when it has heard it.
+    /// Tells it to end, which it does on receipt.
     ///
     /// # Errors
-    /// When it can't be told.
+    ///
+    /// If it can't be reached.
     pub fn stop(&self) -> Result<(), PreloadedError> {
         let link = Link::connect(&self.socket)?;
         link.say(&json!({"stop": true}), Instant::now() + Duration::from_millis(200))
     }
 
-    /// A question and its answer.
+    /// Sends a query and returns the answer.
     ///
     /// # Errors
-    /// When there is none in time.
+    ///
+    /// If there is none in time.
     pub fn ask(&self, question: &Value, patience: Duration) -> Result<Value, PreloadedError> {
         let until = Instant::now() + patience;
         let mut link = Link::connect(&self.socket)?;
@@ -194,7 +202,7 @@ impl Client {
     }
 }
 
-/// A run that has begun. Dropped before it is over, it is killed.
+/// A run in progress. If dropped before its end, it is killed.
 #[derive(Debug)]
 pub struct Running {
     link: Link,
@@ -203,15 +211,16 @@ pub struct Running {
 }
 
 impl Running {
-    /// Its process, which leads a group.
+    /// Returns its process ID, which is also that of its group.
     pub fn group(&self) -> Pid {
         self.group
     }
 
-    /// Waits for its end; `None`: until `until`, or until whoever waits wants something.
+    /// Waits for its end; `None` if `until` passes or `waiting` stops it first.
     ///
     /// # Errors
-    /// [`PreloadedError::Lost`] when the process that it was forked of is gone: it is killed then.
+    ///
+    /// [`PreloadedError::Lost`] if the process that it was forked from is gone: it is killed then.
     pub fn wait(
         &mut self,
         until: Option<Instant>,
@@ -234,12 +243,12 @@ impl Running {
         }
     }
 
-    /// Sends a signal to it and what it started.
+    /// Sends a signal to it and its descendants.
     pub fn end_group(&self, signal: Signal) {
-        // It may have ended at this very moment.
+        // It may have just ended.
         let _gone = kill_process_group(self.group, signal);
         if signal != Signal::KILL {
-            // A stopped process hears nothing else than that it goes on.
+            // A stopped process receives no signal before it continues.
             let _gone = kill_process_group(self.group, Signal::CONT);
         }
     }
@@ -259,7 +268,7 @@ fn nonsense() -> PreloadedError {
 
 enum Heard {
     Line(Value),
-    /// The other side is gone.
+    /// The other side has gone.
     End,
     Late,
     Stopped,
@@ -280,14 +289,14 @@ impl Link {
         let socket = socket.map_err(io::Error::from)?;
         match connect(&socket, &address) {
             Ok(()) => Ok(Self { socket, text: Vec::new() }),
-            // It is there, and takes none of those who wait.
+            // It exists, but does not accept connections.
             Err(Errno::AGAIN) => Err(PreloadedError::Silent(Duration::ZERO)),
             Err(Errno::NOENT | Errno::CONNREFUSED) => Err(PreloadedError::Absent),
             Err(error) => Err(io::Error::from(error).into()),
         }
     }
 
-    /// A byte with a descriptor.
+    /// Sends one byte with a descriptor.
     fn hand(&self, stream: BorrowedFd<'_>) -> Result<(), PreloadedError> {
         let streams = [stream];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -324,7 +333,7 @@ impl Link {
         Ok(())
     }
 
-    /// The next line.
+    /// Returns the next line.
     fn line(
         &mut self,
         until: Option<Instant>,
@@ -366,7 +375,7 @@ impl Link {
     }
 }
 
-/// Until one of them has something, a signal comes, or so much time has passed.
+/// Sleeps until one of them is readable, a signal arrives, or the time is up.
 fn sleep(polled: &mut [PollFd<'_>], most: Duration) -> Result<(), PreloadedError> {
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
     match poll(polled, Some(&most)) {

@@ -1,17 +1,21 @@
-//! A run in a preloaded process with our own terminal: signals that we get are passed on to it, as it is a session of its own.
+//! A run in a preloaded process with our own terminal: our signals are forwarded to it, since it
+//! has its own session.
 
 use super::{PreloadedError, Running, Waiting};
 use crate::runner::Outcome;
 use crate::sys::relay;
 use std::time::Duration;
 
-/// A signal wakes us anyway.
+/// Maximum sleep; signals wake us anyway.
 const PULSE: Duration = Duration::from_secs(60);
 
-/// Waits for the end of a run, and passes on what we are sent meanwhile: interrupts, ends, stops, the window's size. To be called on the main thread.
+/// Waits for the end of a run, and forwards signals in the meantime: interrupts, ends, stops, and
+/// window size changes. To be called on the main thread.
 ///
 /// # Errors
-/// When the process that it was forked of dies: it is killed then; and what the system says if it refuses handlers.
+///
+/// If the process that it was forked from dies, in which case it is killed; or if the system
+/// refuses handlers.
 pub fn relayed(mut running: Running) -> Result<Outcome, PreloadedError> {
     let _passes = relay::to_group(running.group())?;
     let mut never = || false;
@@ -23,7 +27,8 @@ pub fn relayed(mut running: Running) -> Result<Outcome, PreloadedError> {
     }
 }
 
-/// Ends this process by a signal, as the run was: whoever waits for us sees the same. Comes back if the signal ends nothing.
+/// Ends this process by the same signal that ended the run, so that our parent sees the same
+/// status. Returns if the signal does not end the process.
 pub fn end_by(signal: i32) {
     relay::die_of(signal);
 }

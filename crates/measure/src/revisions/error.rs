@@ -1,4 +1,4 @@
-//! Why a revision cannot be had, in words for whoever asked for it.
+//! Errors of preparing revisions, in words for the user.
 
 use crate::error::MeasureError;
 use crate::resolve::ResolveError;
@@ -6,39 +6,39 @@ use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a revision cannot be had.
+/// Reasons why a revision is unavailable.
 #[derive(Debug, Error)]
 pub enum RevisionError {
-    /// There is no git.
+    /// Git is not installed.
     #[error("revisions are taken out of the repository by git, which is not there: {0}")]
     NoGit(ResolveError),
-    /// The directory is in no repository, or in one without working trees.
+    /// The directory is not in a repository, or in one without working trees.
     #[error("there are no revisions in `{}`; git said:\n{said}", directory.display())]
     NoRepository {
         /// The directory.
         directory: PathBuf,
-        /// What git said.
+        /// Git's message.
         said: String,
     },
-    /// No commit goes by that name.
+    /// There is no commit with that name.
     #[error(
         "`{revision}` is no revision of `{}`; git said:\n{said}\n`git fetch` it first, if it is \
          somewhere else.", repository.display()
     )]
     Unknown {
-        /// The name as it was written.
+        /// The name as written.
         revision: String,
         /// The top of the repository.
         repository: PathBuf,
-        /// What git said.
+        /// Git's message.
         said: String,
     },
-    /// Git did not do what it was asked for.
+    /// A git command failed.
     #[error("cannot {what}; git said:\n{said}")]
     Git {
-        /// What it was asked for, as a verb with its object.
+        /// Its purpose, as a verb with its object.
         what: String,
-        /// What git said.
+        /// Git's message.
         said: String,
     },
     /// The build line failed.
@@ -46,7 +46,7 @@ pub enum RevisionError {
         "`{revision}`: the build line `{line}` {how}.{}\nAll that it said is in {}", ending_of(end), log.display()
     )]
     Build {
-        /// The revision as it was written.
+        /// The revision as written.
         revision: String,
         /// The line.
         line: String,
@@ -54,20 +54,20 @@ pub enum RevisionError {
         how: String,
         /// The last lines of its output; may be empty.
         end: String,
-        /// The file that holds all of it.
+        /// The file with the complete output.
         log: PathBuf,
     },
-    /// What was run in the tree of a revision failed.
+    /// A program run in the tree of a revision failed.
     #[error("it {how}.{}\nAll that it said is in {}", ending_of(end), log.display())]
     Run {
         /// How it ended, in words that end a sentence.
         how: String,
         /// The last lines of its output; may be empty.
         end: String,
-        /// The file that holds all of it, until the next program runs.
+        /// The file with the complete output, until the next program runs.
         log: PathBuf,
     },
-    /// The place for built revisions cannot be used.
+    /// The place of built revisions can't be used.
     #[error(
         "cannot keep built revisions in `{}`: {source}.\nXDG_CACHE_HOME names the directory to \
          keep them in.", path.display()
@@ -75,10 +75,10 @@ pub enum RevisionError {
     Cache {
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The user stopped it. What was being built is built anew next time.
+    /// The user interrupted it. An unfinished build is restarted the next time.
     #[error("interrupted")]
     Interrupted,
     /// Nothing can be started, or the program that starts it was killed.

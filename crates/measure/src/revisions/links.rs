@@ -1,9 +1,12 @@
-//! One revision linked several times, each time in another order: how the seed of the order reaches the linker, whatever starts it.
+//! Links one revision several times with different section orders: how the seed of the order
+//! reaches the linker, regardless of the build system.
 //!
-//! GCC and Clang look for the linker in the directories of `COMPILER_PATH` first (gcc(1), "Environment Variables"). There a script
-//! of ours stands in its place, which starts mold or lld with the seed; so that no build file has to be changed, and no variable
-//! that holds the project's own options. Rust's compiler brings its own linker along, and cargo relinks only under other options:
-//! for them the seed is in `RUSTFLAGS`. Whatever else builds finds it in `ASSAY_BUILD_SEED`.
+//! GCC and Clang look for the linker first in the directories of `COMPILER_PATH` (gcc(1),
+//! "Environment Variables"). A script of ours in such a directory takes the linker's place and
+//! starts mold or lld with the seed, so that neither build files nor variables with the project's
+//! own options have to be changed. Rust's compiler uses its own linker, and cargo relinks only with
+//! different options: for them the seed is in `RUSTFLAGS`. Other build systems find it in
+//! `ASSAY_BUILD_SEED`.
 
 use super::RevisionError;
 use crate::command::Command;
@@ -13,19 +16,19 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The names by which compilers ask for a linker.
+/// The names under which compilers look for a linker.
 const ASKED_FOR: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
-/// The variable that holds the seed of a link.
+/// The variable with the seed of a link.
 pub const SEED: &str = "ASSAY_BUILD_SEED";
 
 /// How often to link, and what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// How many times.
+    /// Number of links.
     pub count: u32,
-    /// The program, from the top of the tree.
+    /// The program, relative to the top of the tree.
     pub program: PathBuf,
-    /// What shuffles; `None` leaves it to the build line.
+    /// The linker that shuffles; `None` leaves it to the build line.
     pub linker: Option<Linker>,
 }
 
@@ -39,14 +42,14 @@ pub enum Linker {
 }
 
 impl Linker {
-    /// The one that is installed, mold before lld.
+    /// Returns the installed linker, preferring mold to lld.
     pub fn installed() -> Option<Self> {
         let is_there = |name: &str| Command::new([name]).is_ok_and(|it| it.resolve().is_ok());
         let known = [(Self::Mold, "mold"), (Self::Lld, "ld.lld")];
         known.into_iter().find(|(_, name)| is_there(name)).map(|(linker, _)| linker)
     }
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Mold => "mold",
@@ -61,7 +64,8 @@ impl Linker {
         }
     }
 
-    /// Its own absolute path is in the script, since a name would find the script again.
+    /// Returns the script, which uses the linker's absolute path, since its name would find the
+    /// script again.
     fn script(self) -> Option<String> {
         let name = if self == Self::Mold { "mold" } else { "ld.lld" };
         let path = Command::new([name]).ok()?.resolve().ok()?;
@@ -72,20 +76,21 @@ impl Linker {
 }
 
 impl Links {
-    /// The file of a link, counted from 1: beside the program, whose neighbours it may need.
+    /// Returns the file of a link, counted from 1; it is next to the program, which may need
+    /// adjacent files.
     pub fn file(&self, number: u32) -> PathBuf {
         let mut name = self.program.clone().into_os_string();
         name.push(format!("-build-{number}"));
         name.into()
     }
 
-    /// What of it makes a tree another one.
+    /// Returns the part of a tree's identity that depends on the links.
     pub(super) fn key(&self) -> String {
         let linker = self.linker.map_or("", Linker::name);
         format!("{} links of {} by {linker}", self.count, self.program.display())
     }
 
-    /// Puts our script in the linker's place, in a directory of its own below `home`.
+    /// Puts our script in the linker's place, in a separate directory below `home`.
     pub(super) fn prepare(&self, home: &Path) -> Result<(), RevisionError> {
         let Some(script) = self.linker.and_then(Linker::script) else { return Ok(()) };
         let failed = |path: &Path| {
@@ -96,7 +101,7 @@ impl Links {
         private::directory(&directory).map_err(failed(&directory))?;
         for name in ASKED_FOR {
             let path = directory.join(name);
-            // Another assay may run it at this moment: it is put there whole, or not at all.
+            // Another assay may be running it: replace it atomically.
             let new = directory.join(format!(".{name}-{}", std::process::id()));
             fs::write(&new, &script).map_err(failed(&new))?;
             fs::set_permissions(&new, Permissions::from_mode(0o700)).map_err(failed(&new))?;
@@ -109,7 +114,7 @@ impl Links {
         home.join(format!("linker-{}", self.linker.map_or("none", Linker::name)))
     }
 
-    /// The variables of a link, counted from 1.
+    /// Returns the variables of a link, counted from 1.
     pub(super) fn variables(&self, home: &Path, number: u32) -> Vec<(String, String)> {
         let seed = number.to_string();
         let mut set = vec![(SEED.to_owned(), seed.clone())];

@@ -1,4 +1,5 @@
-//! Where a built revision lies: its tree, what says that it is built, its log, and the lock that whoever uses it holds.
+//! Location of a built revision: its tree, the marker of a finished build, its log, and the lock
+//! held by its users.
 
 use std::env;
 use std::fs::{self, File};
@@ -11,7 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-/// Variables that steer compilers and tools of building: under other values a build is another one.
+/// Variables that affect compilers and build tools: with other values a build is a different one.
 const STEERING: [&str; 16] = [
     "AR",
     "CC",
@@ -34,14 +35,14 @@ const STEERING: [&str; 16] = [
 /// The paths of one built revision.
 pub(super) struct Place {
     pub(super) tree: PathBuf,
-    /// Is there when the tree is built.
+    /// Exists if the tree is built.
     pub(super) marker: PathBuf,
     pub(super) log: PathBuf,
     pub(super) lock: PathBuf,
 }
 
 impl Place {
-    /// Of a commit that is built by a line, under the variables as they are now.
+    /// Returns the place of a commit built by a line with the current variables.
     pub(super) fn of(home: &Path, commit: &str, line: &str) -> Self {
         let steering = STEERING.iter().map(|name| {
             let value = env::var_os(name).unwrap_or_default();
@@ -53,7 +54,7 @@ impl Place {
     }
 
     pub(super) fn at(tree: &Path) -> Self {
-        // The names have no dot in them, so these are added.
+        // The names contain no dot, so an extension can be added.
         let beside = |extension: &str| tree.with_extension(extension);
         Self {
             tree: tree.to_owned(),
@@ -68,7 +69,8 @@ impl Place {
     }
 }
 
-/// Opens a file and locks it; `None` when somebody else has it, or took it away meanwhile.
+/// Opens a file and locks it; `None` if another process holds it, or has removed it in the
+/// meantime.
 pub(super) fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File>> {
     let file = private::options().read(true).write(true).create(true).truncate(false).open(path)?;
     match flock(&file, how) {
@@ -81,7 +83,7 @@ pub(super) fn locked(path: &Path, how: FlockOperation) -> io::Result<Option<File
     Ok(still.then_some(file))
 }
 
-/// A digest of several texts, in hexadecimal digits.
+/// Returns a digest of several texts, in hexadecimal digits.
 pub(super) fn digest<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     for text in texts {

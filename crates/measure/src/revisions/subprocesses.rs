@@ -1,5 +1,5 @@
-//! Runs git and the build line, one after the other, through the launcher: so that on an interrupt, or should `assay` be
-//! killed, they end with all of their children. Nothing of them is measured.
+//! Runs git and the build line, one after the other, through the launcher, so that they end with
+//! all of their children on an interrupt, or if `assay` is killed. They are not measured.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,23 +17,23 @@ use crate::interrupt;
 use crate::runner::{RunOptions, RunResult, Runner};
 use assay_data::{private, threads};
 
-/// How often it is looked whether the user wants to stop.
+/// Interval for checking whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
-/// Lines of a log that an error shows.
+/// Number of log lines shown in an error.
 const LINES: usize = 20;
-/// So much of a log is read for them, bytes.
+/// Number of bytes read from the end of a log for them.
 const TAIL: u64 = 1 << 16;
-/// Runs the words behind it without the variables that point git to a repository: in a hook of git they name one, and what runs
-/// in another tree would work on that.
+/// Runs the following words without the variables that point git to a repository: within a git hook
+/// they are set, and commands in another tree would act on that repository.
 const APART: &str = "unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR \
                      GIT_OBJECT_DIRECTORY GIT_NAMESPACE; ";
 
-/// What git said.
+/// The result of a git command.
 #[derive(Debug)]
 pub(super) struct GitOutput {
     pub(super) success: bool,
     pub(super) output: Vec<u8>,
-    /// Its complaints, without the empty lines around them.
+    /// Its error output, without surrounding empty lines.
     pub(super) errors: String,
 }
 
@@ -43,7 +43,7 @@ impl GitOutput {
     }
 }
 
-/// Runs what has to be run.
+/// Runs the required programs.
 pub(super) struct Subprocesses {
     runner: Runner,
     git: PathBuf,
@@ -56,7 +56,7 @@ impl Subprocesses {
         Ok(Self { runner: Runner::start()?, git })
     }
 
-    /// Runs git in a tree of ours. Hooks of the user's are not for it, and nobody is there to be asked for passwords.
+    /// Runs git in one of our trees, without the user's hooks, and without password prompts.
     pub(super) fn git<W: Into<OsString>>(
         &mut self,
         directory: &Path,
@@ -65,7 +65,8 @@ impl Subprocesses {
         self.git_with(directory, words.into_iter().map(Into::into), &[])
     }
 
-    /// Runs git in the user's repository, of whose configuration no program is run, and which is asked for what is there only.
+    /// Runs git in the user's repository, without running programs from its configuration or
+    /// fetching anything.
     pub(super) fn git_of_user<W: Into<OsString>>(
         &mut self,
         directory: &Path,
@@ -103,7 +104,8 @@ impl Subprocesses {
         })
     }
 
-    /// Runs a line by `/bin/sh`, with all that it says written to a file. Returns how it failed, in words; `None` if it did not.
+    /// Runs a line with `/bin/sh`, with all its output written to a file. Returns how it failed, in
+    /// words; `None` if it succeeded.
     pub(super) fn line(
         &mut self,
         directory: &Path,
@@ -115,8 +117,8 @@ impl Subprocesses {
         self.logged(directory, words.into_iter(), variables, log, RunOptions::default())
     }
 
-    /// The same for a program with its arguments, which ends with all that it started: an `assay` that is killed can't end what it has
-    /// begun, and its launcher dies with it.
+    /// Runs a program with its arguments in the same way, and ends all its descendants afterwards:
+    /// an `assay` that is killed can't end what it has started, and its launcher dies with it.
     pub(super) fn words(
         &mut self,
         directory: &Path,
@@ -135,7 +137,8 @@ impl Subprocesses {
         log: &Path,
         options: RunOptions,
     ) -> Result<Option<String>, RevisionError> {
-        // That the file can be written is found out here, where it can be told from a failure of the program.
+        // Checks that the file can be written, where this can be distinguished from a failure of
+        // the program.
         private::create(log)
             .map_err(|source| RevisionError::Cache { path: log.to_owned(), source })?;
         let script = format!("{APART}exec \"$@\" >\"$0\" 2>&1");
@@ -154,7 +157,8 @@ impl Subprocesses {
         let over = AtomicBool::new(false);
         let runner = &mut self.runner;
         let result = thread::scope(|scope| {
-            // Measured runs are let finish at a first interrupt. A build may take an hour more, and is not worth that.
+            // Measured runs are allowed to finish on a first interrupt. A build may take another
+            // hour, which is not worth it.
             let watch = threads::start_in(scope, || {
                 while !over.load(Ordering::SeqCst) {
                     if interrupt::count() > 0
@@ -179,7 +183,8 @@ impl Subprocesses {
     }
 }
 
-/// The last lines of a log, each indented; empty when there are none. What cannot be read is named in the error anyhow.
+/// Returns the last lines of a log, each indented; empty if there are none. If the log can't be
+/// read, the error names it anyway.
 pub(super) fn end_of(log: &Path) -> String {
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(log)?;

@@ -1,4 +1,5 @@
-//! What a runner runs commands with: the launcher of Linux, or a thread that waits for them, which is all that other systems offer.
+//! The engines of a runner: the launcher on Linux, or a thread that waits for commands, which is
+//! all that other systems offer.
 
 use std::fmt;
 use std::io;
@@ -14,28 +15,30 @@ use crate::sys;
 use crate::sys::clock::monotonic_ns;
 use crate::wire::Reply;
 
-/// One that is asked to end has so long until it is made to, ns.
+/// Time between asking a run to end and killing it, nanoseconds.
 pub(super) const GRACE_NS: u64 = 1_000_000_000;
-/// The variable that names the kind of runner.
+/// The variable that selects the kind of runner.
 pub const RUNNER: &str = "ASSAY_RUNNER";
 
-/// What runs the commands.
+/// The kinds of runners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunnerKind {
-    /// The small program that starts, times and reaps them: Linux alone has it.
+    /// The small program that starts, times and reaps commands; only on Linux.
     Launcher,
-    /// A thread of this process, by `posix_spawn` and `wait4`. It counts no events, and sets nothing for the processes.
+    /// A thread of this process, using `posix_spawn` and `wait4`. It counts no events, and supports
+    /// no settings of the processes.
     Portable,
 }
 
 impl RunnerKind {
     const ALL: [Self; 2] = [Self::Launcher, Self::Portable];
 
-    /// That of this process: what [`RUNNER`] names, or else the best that the system has.
+    /// Returns the kind for this process: the one named by [`RUNNER`], or otherwise the best that
+    /// the system has.
     ///
     /// # Errors
     ///
-    /// [`MeasureError::UnknownRunner`] for a name that is none here.
+    /// [`MeasureError::UnknownRunner`] for an unknown name.
     pub fn chosen() -> Result<Self, MeasureError> {
         let Some(named) = std::env::var_os(RUNNER).filter(|named| !named.is_empty()) else {
             return Ok(sys::BEST_RUNNER);
@@ -75,7 +78,7 @@ impl fmt::Display for RunnerKind {
 
 /// Runs prepared commands, one at a time.
 pub(crate) trait Engine: Send {
-    /// Takes a command, whose number is how many it took before.
+    /// Registers a command; its number is the count of those registered before.
     fn learn(&mut self, prepared: &Prepared) -> Result<(), Trouble>;
 
     /// Runs a command once, and waits for its end.
@@ -86,19 +89,19 @@ pub(crate) trait Engine: Send {
         watching: Option<Watching<'_>>,
     ) -> Result<(Reply, Capture), Trouble>;
 
-    /// Below which no peak memory of a run is seen, B.
+    /// Returns the lower limit of observable peak memory, bytes.
     fn memory_floor_bytes(&self) -> Option<u64>;
 
-    /// The process that starts the commands, if it is none but that.
+    /// Returns the ID of the process that starts the commands, if it is a separate one.
     fn process_id(&self) -> Option<u32>;
 
-    /// What it has in flight, for whoever wants to end that.
+    /// Returns the current run, for callers that want to end it.
     fn in_flight(&self) -> Arc<dyn InFlight>;
 }
 
-/// What can go wrong with an engine.
+/// Failures of an engine.
 pub(crate) enum Trouble {
-    /// Somebody killed it.
+    /// Another process killed it.
     Gone,
     /// We killed it, on an interrupt.
     Aborted,
@@ -114,7 +117,7 @@ impl From<io::Error> for Trouble {
     }
 }
 
-/// Asks a run to end that its watcher wants ended; what does not hear is killed.
+/// Asks a run to end if its observer wants that; if it does not react, it is killed.
 pub(crate) fn end_if_asked(
     watching: &mut Watching<'_>,
     capture: &Capture,

@@ -1,10 +1,11 @@
-//! The engine for systems without the launcher: a thread of this process starts a command by `posix_spawn`, waits for it with `wait4`,
-//! and reads the clock just before and just after.
+//! The engine for systems without the launcher: a thread of this process starts a command with
+//! `posix_spawn`, waits for it with `wait4`, and reads the clock just before and just after.
 //!
-//! It costs a program some more than the launcher does: what `posix_spawn` makes ready lies between the two readings, and peak memory
-//! cannot be seen below that of `assay` itself. Of processes that go into a session of their own it knows nothing. It sets nothing for the
-//! processes, and there is nothing that events could be counted on. What is in flight does not outlive `assay`, even when that is killed:
-//! its group stands in a file, for a shell that waits for our end.
+//! It costs a program somewhat more than the launcher: the preparations of `posix_spawn` are timed
+//! as well, and peak memory can't be observed below that of `assay` itself. Processes that move to
+//! a separate session are not tracked. It supports no settings of the processes, and no event
+//! counts. The current run does not outlive `assay`, even if that is killed: its group is stored in
+//! a file for a shell that waits for our end.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, OpenOptions};
@@ -42,14 +43,14 @@ use crate::sys::signals;
 use crate::sys::waiting::{self, Change};
 use crate::wire::{MOST_PADDING, OutputMode, Reply, Step};
 
-/// How often it is looked whether a run was stopped, while nothing else happens.
+/// Interval for checking whether a run was stopped, if nothing else happens.
 const PULSE: Duration = Duration::from_secs(1);
-/// One that stopped itself, and that nobody continues, is ended after so long, ns.
+/// Time after which a run that stopped itself and is not continued is ended, nanoseconds.
 const MOST_STOPPED_NS: u64 = 5_000_000_000;
-/// What a run leaves in its group may end by itself for so many naps.
+/// Number of naps during which processes left in a run's group may end by themselves.
 const NAPS: u32 = 20;
 const NAP: Duration = Duration::from_micros(500);
-/// What ends the group in `$1` when we are gone.
+/// Script that ends the group in file `$1` when we are gone.
 const END_GROUP: &str = "group=$(cat \"$1\") && [ \"$group\" -gt 1 ] && kill -9 \"-$group\"";
 
 /// The engine.
@@ -58,7 +59,7 @@ pub(super) struct Portable {
     guarded: Arc<Guarded>,
 }
 
-/// The group in flight, where a shell finds it when this process is gone.
+/// The current group, where a shell finds it when this process is gone.
 struct Guarded {
     file: File,
     _shell: Afterwards,
@@ -75,20 +76,21 @@ impl Guarded {
         Ok(Self { file, _shell: Afterwards::run(END_GROUP, &[name], &[])?, _room: room })
     }
 
-    /// It is told what to end; 0: nothing. That the disk is full is no reason not to measure: then the run may outlive a killed `assay`.
+    /// Stores the group to end; 0 for none. A full disk does not prevent measuring: then the run
+    /// may outlive a killed `assay`.
     fn remember(&self, group: i32) {
         let _unguarded = self.file.write_all_at(&line_of(group), 0);
     }
 }
 
-/// A number in as many bytes as any.
+/// Formats a number with a fixed width.
 fn line_of(group: i32) -> Vec<u8> {
     format!("{group:<11}\n").into_bytes()
 }
 
 impl Portable {
     pub(super) fn start() -> io::Result<Self> {
-        // What the programs get is what is given to them.
+        // Programs inherit only what is passed to them.
         descriptors::close_on_exec();
         signals::keep_ignored_from_commands();
         Ok(Self { flight: Arc::default(), guarded: Arc::new(Guarded::start()?) })
@@ -119,7 +121,8 @@ impl Engine for Portable {
         let (mut capture, writers) = Capture::open(wanted)?;
         let stopped = Arc::new(AtomicU64::new(0));
         let begun = Arc::new(AtomicU64::new(0));
-        // The waiting thread holds the other end, and so its own end can be waited for beside other things.
+        // The waiting thread holds the other end, so its end can be awaited together with other
+        // events.
         let (ended, alive) = io::pipe()?;
         let run = Run {
             start: Start::of(prepared, options, writers),
@@ -139,18 +142,19 @@ impl Engine for Portable {
         loop {
             let looking = watching.as_ref().map(|watching| (watching.every, watching.also));
             let (every, also) = looking.unwrap_or((PULSE, &[]));
-            // Nobody takes what comes while a run ends.
+            // These are no longer read while a run ends.
             let also = if ended_at.is_none() { also } else { &[] };
             if has_ended(&ended, &capture, also, patience.sleep(every))? {
                 break;
             }
             capture.read_some();
-            // The first signal lets the run finish; only what came during this run counts.
+            // The first signal lets the run finish; only signals during this run count.
             let signals = interrupt::count();
             if signals >= 2 && signals > signals_before {
                 aborted = true;
                 if !flight.kill_group() {
-                    // It is just before a start, or opening an input that nobody writes to. Without a guard it starts nothing.
+                    // The run is about to start, or is opening an input without a writer. Without a
+                    // guard it starts nothing.
                     return Err(Trouble::Aborted);
                 }
             }
@@ -182,7 +186,7 @@ impl Engine for Portable {
     }
 }
 
-/// The first setting that is asked for.
+/// Returns the first requested setting.
 fn set(control: &Control) -> Option<Setting> {
     let Control { cpus, fifo, nice, no_aslr } = control;
     let asked = [
@@ -199,7 +203,8 @@ fn reply_of(thread: JoinHandle<Reply>) -> Result<Reply, Trouble> {
     thread.join().map_err(|panic| Trouble::Error(lost(panic)))
 }
 
-/// Sleeps until the run has ended, something can be read, a signal comes or so much time has passed; true if it has ended.
+/// Sleeps until the run has ended, something is readable, a signal arrives or the time is up;
+/// returns true if the run has ended.
 fn has_ended(
     ended: &impl AsFd,
     capture: &Capture,
@@ -221,7 +226,7 @@ fn has_ended(
     Ok(has_ended)
 }
 
-/// When a run is ended that does not end by itself.
+/// Time limits of a run.
 struct Patience {
     timeout_ns: Option<u64>,
     began: u64,
@@ -231,18 +236,19 @@ struct Patience {
 
 impl Patience {
     fn of(options: RunOptions) -> Self {
-        // A timeout of nothing is the shortest there is, not none.
+        // A timeout of zero is the shortest one, not the absence of one.
         let ns = |t: Duration| u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).max(1);
         let (timeout_ns, began) = (options.timeout.map(ns), monotonic_ns());
         Self { timeout_ns, began, asked_at: None, was_stopped: false }
     }
 
-    /// A run has its full time from when it begins, which is later than when it was asked for; 0: it has not.
+    /// Starts the timeout when the run begins, which is later than its request; 0 if it has not
+    /// begun.
     fn begin(&mut self, at: u64) {
         self.began = self.began.max(at);
     }
 
-    /// So long nothing is due.
+    /// Returns the time until the next limit.
     fn sleep(&self, most: Duration) -> Duration {
         let due = match (self.asked_at, self.timeout_ns) {
             (Some(at), _) => at.saturating_add(GRACE_NS),
@@ -250,11 +256,13 @@ impl Patience {
             (None, None) => return most,
         };
         let left = due.saturating_sub(monotonic_ns());
-        // Not before it is due; and one that hears nothing, because it has not begun, is asked again.
+        // Not before it is due; a run that ignores the request because it has not begun is asked
+        // again.
         most.min(Duration::from_nanos(left).max(Duration::from_millis(1)))
     }
 
-    /// Ends what is due. `stopped`: since when the run is stopped, 0 if it is not.
+    /// Ends the run if a limit is reached. `stopped` is the time since which it is stopped, 0 if it
+    /// is not.
     fn lose(&mut self, flight: &Group, stopped: u64) {
         let now = monotonic_ns();
         let passed = now.saturating_sub(self.began);
@@ -273,7 +281,7 @@ impl Patience {
         }
     }
 
-    /// Says of a run that has ended why it did.
+    /// Records why a run ended.
     fn judge(&self, reply: &mut Reply) {
         // One that ended as its time was up has ended by itself. By the clock of who waits: on a busy machine the command begins later than that.
         reply.timed_out = self.asked_at.is_some_and(|at| reply.end_ns >= at);
@@ -285,11 +293,11 @@ impl Patience {
 struct Run {
     start: Start,
     flight: Arc<Group>,
-    /// It is gone where nobody waits for this run any more.
+    /// Dropped if this run is no longer awaited.
     guarded: Weak<Guarded>,
-    /// Since when it is stopped, ns; 0: it is not.
+    /// Time since which it is stopped, nanoseconds; 0 if it is not.
     stopped: Arc<AtomicU64>,
-    /// When it began, ns; 0: it has not.
+    /// Time at which it began, nanoseconds; 0 if it has not.
     begun: Arc<AtomicU64>,
 }
 
@@ -316,7 +324,7 @@ impl Run {
     }
 }
 
-/// Starts it, and waits for its end.
+/// Starts the command, and waits for its end.
 fn run(
     mut command: Command,
     start: &Start,
@@ -330,7 +338,7 @@ fn run(
     let id = child.id().cast_signed();
     flight.set_group(id);
     guarded.remember(id);
-    // Of a pipe the writers are the command's alone: else it would never come to its end.
+    // Only the command may hold the write ends of pipes: otherwise they would never end.
     drop(command);
     let usage = loop {
         let change = waiting::wait(id).map_err(|error| (Step::Wait, error))?;
@@ -369,8 +377,8 @@ fn failed(step: Step, error: &io::Error) -> Reply {
     Reply { failure: Some((step, code)), ..Reply::default() }
 }
 
-/// Ends what a command left running in its group; true if there was anything. For some naps they may go by themselves: to their end, or, as
-/// daemons do, into a session of their own.
+/// Ends processes that a command left running in its group; returns true if there were any. They
+/// have some naps to go by themselves: to end, or to move to a separate session, as daemons do.
 fn clear(group: Pid, flight: &Group) -> bool {
     let is_gone = || test_kill_process_group(group).is_err();
     for nap in 0..=NAPS {
@@ -391,7 +399,7 @@ fn clear(group: Pid, flight: &Group) -> bool {
     true
 }
 
-/// What a command is started with: everything of it is our own, for the thread may be left behind.
+/// Everything needed to start a command; all owned, since the thread may be left behind.
 struct Start {
     path: PathBuf,
     argv: Vec<OsString>,
@@ -426,7 +434,7 @@ impl Start {
         }
     }
 
-    /// The command, with its input and output opened: nothing of that lies between the readings of the clock.
+    /// Returns the command with its input and output opened, so that this is not timed.
     fn command(&mut self) -> Result<Command, (Step, io::Error)> {
         let mut command = Command::new(&self.path);
         let (program, arguments) = match self.argv.split_first() {
@@ -461,7 +469,8 @@ impl Start {
         Ok(command)
     }
 
-    /// What kept the command from being started: the system says one number for its directory and its program.
+    /// Determines what prevented a command from starting: the system uses the same errors for its
+    /// directory and its program.
     fn refused(&self, error: io::Error) -> (Step, io::Error) {
         if self.directory.as_os_str().is_empty() {
             return (Step::Exec, error);
@@ -482,10 +491,10 @@ fn nowhere() -> Result<Stdio, (Step, io::Error)> {
     null.map(Stdio::from).map_err(|error| (Step::Stderr, error))
 }
 
-/// A variable's name and value; `None` for what is none.
+/// Splits a variable into name and value; `None` if it is malformed.
 fn apart(both: &OsStr) -> Option<(&OsStr, &OsStr)> {
     let bytes = both.as_bytes();
-    // The system has some whose names begin with `=`.
+    // Some systems have variables whose names begin with `=`.
     let at = bytes.iter().skip(1).position(|byte| *byte == b'=')? + 1;
     Some((OsStr::from_bytes(&bytes[..at]), OsStr::from_bytes(&bytes[at + 1..])))
 }

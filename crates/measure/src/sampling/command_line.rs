@@ -1,4 +1,5 @@
-//! What every sampler is asked for: its arguments, by which signal it stops and still writes, where it writes.
+//! The command lines of the samplers: their arguments, the signal that stops them with their output
+//! written, and their output files.
 
 use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target, find};
 use crate::command::Command;
@@ -10,17 +11,18 @@ use std::process::{self, Stdio};
 
 /// Loaded into Ruby programs.
 const SHIM: &str = include_str!("shim.rb");
-/// The file that it leaves beside its dumps where not one sample was taken.
+/// The file that it leaves next to its dumps if no sample was taken.
 pub(super) const NOTHING: &str = "nothing";
 
-/// The file in which a program's exit status is kept that its sampler does not report, and the shell line that writes it.
+/// The file with a program's exit status, for samplers that do not report it, and the shell line
+/// that writes it.
 pub(super) const STATUS: &str = "status";
 const KEEPS_STATUS: &str = r#""$@"; echo $? > "$0""#;
 
 /// A process to start.
 pub(super) struct Line {
     pub command: process::Command,
-    /// The signal on which it ends and writes what it has.
+    /// The signal on which it ends and writes its samples.
     pub stop_by: Signal,
     /// The file that it writes, or the directory of its files.
     pub wrote: PathBuf,
@@ -28,7 +30,7 @@ pub(super) struct Line {
     pub keeps_time: bool,
 }
 
-/// The command line of a sampler.
+/// Returns the command line of a sampler.
 pub(super) fn of(
     place: &Place,
     target: Target<'_>,
@@ -108,7 +110,8 @@ pub(super) fn of(
     Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })
 }
 
-/// The program by itself, started as a sampler would start it: else the two could not be compared.
+/// Returns the program without a sampler, started as a sampler would start it, so that the two are
+/// comparable.
 pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
     let mut command = process::Command::new(find::behind_shim(program.resolve()?));
     command.args(&program.argv[1..]);
@@ -116,7 +119,7 @@ pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
     Ok(Line { command, stop_by: Signal::TERM, wrote: PathBuf::new(), keeps_time: false })
 }
 
-/// Ruby, with a file that is loaded before the program.
+/// Returns Ruby with a file that is loaded before the program.
 fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingError> {
     let at = |name: &str| request.directory.join(name);
     let failed = |path: PathBuf| move |source| SamplingError::Files { path, source };
@@ -124,7 +127,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
     fs::write(&shim, SHIM).map_err(failed(shim.clone()))?;
     fs::create_dir_all(&wrote).map_err(failed(wrote.clone()))?;
     let Line { mut command, .. } = plain(program)?;
-    // Behind what the user has there already.
+    // After the user's own options.
     let mut options = program.variable("RUBYOPT").unwrap_or_default();
     options.push(" -r");
     options.push(&shim);
@@ -132,7 +135,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
         Some(Clock::Cpu) => "cpu",
         _ => "wall",
     };
-    // A whole second is more than its timer takes, and the program would not even start.
+    // Its timer does not accept a whole second, and the program would not even start.
     let interval = (1e6 / request.rate).round().clamp(1.0, 999_999.0);
     command
         .env("RUBYOPT", options)
@@ -142,7 +145,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
     Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false })
 }
 
-/// The command's variables and its directory.
+/// Sets the command's variables and its directory.
 fn furnish(command: &mut process::Command, program: &Command) {
     command.envs(program.env.iter().map(|(name, value)| (name, value)));
     if let Some(directory) = &program.cwd {
@@ -150,7 +153,8 @@ fn furnish(command: &mut process::Command, program: &Command) {
     }
 }
 
-/// perf's recording as text. Inlined functions are left out: to find them takes minutes.
+/// Returns perf's recording as text. Inlined functions are left out, since finding them takes
+/// minutes.
 pub(super) fn perf_script(
     perf: &Place,
     recording: &Path,
@@ -173,7 +177,7 @@ pub(super) fn perf_script(
         .stdin(Stdio::null())
         .stdout(out)
         .stderr(Stdio::null());
-    // The pager and the colours of the user are no part of the text.
+    // The user's pager and colours would affect the text.
     command.env("LC_ALL", "C").env("PATH", env::var_os("PATH").unwrap_or_default());
     command
         .status()

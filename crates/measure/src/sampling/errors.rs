@@ -1,4 +1,5 @@
-//! Why nothing was sampled, in words for the user: which sampler is missing and how to install it, which setting of the system forbids.
+//! Errors of sampling, in words for the user: the missing sampler with its installation, or the
+//! system setting that forbids sampling.
 
 use super::process::Ended;
 use super::{Sampler, Target};
@@ -9,24 +10,24 @@ use crate::sys::{machine_settings, processes};
 use std::io;
 use std::path::PathBuf;
 
-/// Why nothing was sampled.
+/// Reasons why nothing was sampled.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplingError {
-    /// The command is none.
+    /// The command is invalid.
     #[error(transparent)]
     Command(#[from] CommandError),
     /// Its program can't be found or run.
     #[error(transparent)]
     Resolve(#[from] ResolveError),
-    /// No sampler for the program is there.
+    /// No sampler for the program is installed.
     #[error("{subject} needs {}, and it is not there. Install it:\n{}{}", names(.samplers), lines(.samplers), instead(.samplers))]
     Missing {
-        /// What is to be sampled, as in "a Ruby program".
+        /// What is to be sampled, such as "a Ruby program".
         subject: &'static str,
-        /// Any of these would do.
+        /// Any of these would be suitable.
         samplers: Vec<Sampler>,
     },
-    /// stackprof can't be put into a process that runs.
+    /// stackprof can't be loaded into a running process.
     #[error(
         "stackprof works within a program that it starts with; of a process that runs already it knows nothing: let assay start the program (assay profile 'ruby …'), or sample from outside (--sampler rbspy, or perf for what the interpreter itself does)"
     )]
@@ -40,7 +41,7 @@ pub enum SamplingError {
     /// perf samples processor time.
     #[error("perf samples processor time; waiting is not seen by it: leave out --clock wall")]
     NoWallClock,
-    /// The kernel refuses to let perf sample.
+    /// The kernel does not let perf sample.
     #[error(
         "the kernel does not let you sample: kernel.perf_event_paranoid is {level}.\nLower it (sudo sysctl kernel.perf_event_paranoid=2), or run as root or with the capability CAP_PERFMON"
     )]
@@ -48,35 +49,35 @@ pub enum SamplingError {
         /// The setting's level.
         level: i64,
     },
-    /// A process that belongs to somebody else.
+    /// The process belongs to another user.
     #[error(
         "process {process} belongs to {owner}, and you may not look into it.\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
     )]
     Foreign {
-        /// Its number.
+        /// Process ID.
         process: u32,
-        /// Whose it is: the user's name, or number.
+        /// Its owner: the user's name or number.
         owner: String,
     },
-    /// A process of one's own that lets nobody look.
+    /// A process of the same user that is not dumpable.
     #[error(
         "process {process} is yours, but does not let itself be looked into: it has changed its user or its capabilities, or asked for that itself (prctl PR_SET_DUMPABLE).\nRun as root (sudo), or with the capability CAP_SYS_PTRACE"
     )]
     Hidden {
-        /// Its number.
+        /// Process ID.
         process: u32,
     },
-    /// The kernel refuses to let a process be looked into.
+    /// The kernel does not permit tracing the process.
     #[error("{} may not look into the process: {}{said}", .sampler.name(), forbidden_by(*.sampler, *.scope))]
     NotAllowed {
-        /// Which sampler was refused.
+        /// The refused sampler.
         sampler: Sampler,
-        /// The level of `kernel.yama.ptrace_scope`, where the kernel has that.
+        /// The level of `kernel.yama.ptrace_scope`, if the kernel has it.
         scope: Option<i64>,
-        /// The last that it said; may be empty.
+        /// The end of its output; may be empty.
         said: String,
     },
-    /// A text that nothing is told to run.
+    /// A text file without an interpreter line.
     #[error(
         "`{}` is a text, and its first line does not name what runs it (as `#!/usr/bin/env ruby` does); name it: assay profile 'INTERPRETER {}'",
         .path.display(), .path.display()
@@ -90,37 +91,37 @@ pub enum SamplingError {
     Start {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file in between can't be written or read.
+    /// An intermediate file can't be written or read.
     #[error("`{}`: {source}", .path.display())]
     Files {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The sampler wrote nothing.
     #[error("{sampler} sampled nothing; {ending}{said}")]
     Nothing {
-        /// Which one.
+        /// The sampler.
         sampler: &'static str,
         /// How it ended.
         ending: String,
-        /// The last that it or the program said; may be empty.
+        /// The end of its own or the program's output; may be empty.
         said: String,
     },
 }
 
-/// What a sampler without a single sample means, if nothing failed, and what to do.
+/// Message if a sampler took no sample although nothing failed, with advice.
 const TOO_SHORT: &str = "the program ended, or only waited, before the first sample was due: give it more to do, sample more often (--rate 5000), or count waiting too (--clock wall, where the sampler can)";
 
-/// After so many seconds a sampler has begun.
+/// Time after which a sampler has certainly begun, seconds.
 const LONG_ENOUGH: f64 = 2.0;
 
 impl SamplingError {
-    /// A sampler that worked and hit nothing.
+    /// Returns the error for a sampler that worked but took no sample.
     pub fn too_short(sampler: Sampler) -> Self {
         Self::Nothing { sampler: sampler.name(), ending: TOO_SHORT.to_owned(), said: String::new() }
     }
@@ -134,7 +135,7 @@ fn lines(samplers: &[Sampler]) -> String {
     samplers.iter().map(|sampler| format!("  {}", sampler.install())).collect::<Vec<_>>().join("\n")
 }
 
-/// What does without a sampler that takes a compiler to install.
+/// Returns an alternative to a sampler that requires a compiler to install.
 fn instead(samplers: &[Sampler]) -> &'static str {
     match samplers {
         [Sampler::Rbspy] => {
@@ -144,7 +145,8 @@ fn instead(samplers: &[Sampler]) -> &'static str {
     }
 }
 
-/// What forbids it, and what to do about that. perf asks the kernel for events; all others trace, which Yama has levels for.
+/// Returns what forbids sampling, and the remedy. perf requests events from the kernel; all others
+/// trace, for which Yama has levels.
 fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     match (sampler, scope) {
         (Sampler::Perf, _) => "this container or its security profile forbids events, or the process belongs to somebody else.\nRun as root (sudo), or with the capability CAP_PERFMON (docker run --cap-add PERFMON; before Docker 25 --security-opt seccomp=unconfined too)".to_owned(),
@@ -155,14 +157,14 @@ fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
     }
 }
 
-/// What is wrong when a sampler leaves no file: that it was not allowed to, or what it said.
+/// Returns the error if a sampler left no file: that it was not permitted to sample, or its output.
 pub(super) fn nothing_written(
     sampler: Sampler,
     ended: &Ended,
     target: Target<'_>,
     timed: bool,
 ) -> SamplingError {
-    // Where in its own code a sampler gave up helps nobody here.
+    // The location in the sampler's code is of no use to the user.
     let own = ended.said.split("Stack backtrace:").next().unwrap_or_default().trim();
     let said = match own {
         "" => String::new(),
@@ -181,7 +183,7 @@ pub(super) fn nothing_written(
         {
             return SamplingError::Foreign { process, owner };
         }
-        // perf lists at length all that could be set; what it comes to is said here.
+        // perf lists all possible settings at length; the conclusion is given here.
         let said = if sampler == Sampler::Perf { String::new() } else { said };
         let scope = machine_settings::ptrace_scope();
         return SamplingError::NotAllowed { sampler, scope, said };

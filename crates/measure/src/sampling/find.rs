@@ -1,4 +1,5 @@
-//! Which sampler suits a program, and where it is. A script is what its first line names; a process is what its executable is.
+//! Selects a suitable sampler for a program, and locates it. A script is classified by its first
+//! line, a process by its executable.
 
 use super::{Sampler, SamplingError};
 use crate::command::Command;
@@ -10,14 +11,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// What a program is written in, as far as samplers care.
+/// The language of a program, as far as samplers distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Run by a Ruby interpreter.
     Ruby,
     /// Run by a Python interpreter.
     Python,
-    /// Anything else: what the processor runs is the program.
+    /// Anything else: the processor runs the program itself.
     Native,
 }
 
@@ -31,28 +32,30 @@ impl Language {
     }
 }
 
-/// A sampler that is there.
+/// An installed sampler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Which one.
+    /// The sampler.
     pub sampler: Sampler,
-    /// Its program; of stackprof the Ruby that can load it.
+    /// Its program; for stackprof, the Ruby that can load it.
     pub path: PathBuf,
 }
 
-/// What the program of a command is written in, and its interpreter if it has one.
+/// Returns the language of a command's program, and its interpreter if it has one.
 ///
 /// # Errors
-/// When there is no such program.
+///
+/// If there is no such program.
 pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), SamplingError> {
     let path = command.resolve()?;
-    // Version managers put scripts of their own in the place of interpreters: what they are called is what they become.
+    // Version managers replace interpreters by their own scripts: their name tells the language.
     if by_name(&path) != Language::Native {
         return Ok((by_name(&path), path));
     }
     let mut start = Vec::new();
     let read = File::open(&path).and_then(|file| file.take(256).read_to_end(&mut start));
-    // A shell would run it as its own, and so would perf: to be told of syntax errors helps nobody. What is compiled has zeros at its start.
+    // A shell would run it as its own script, and so would perf, with confusing syntax errors.
+    // Compiled files have zeros at the start.
     if read.is_ok() && !start.is_empty() && !start.starts_with(b"#!") && !start.contains(&0) {
         return Err(SamplingError::NoInterpreter { path: PathBuf::from(&command.argv[0]) });
     }
@@ -70,10 +73,11 @@ pub fn language_of_program(command: &Command) -> Result<(Language, PathBuf), Sam
     Ok((Language::Native, path))
 }
 
-/// What a process that runs is written in.
+/// Returns the language of a running process.
 ///
 /// # Errors
-/// When there is no such process, it has ended, or it may not be looked into.
+///
+/// If there is no such process, it has ended, or it may not be inspected.
 pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
     let own = Path::new("/proc").join(process.to_string());
     if processes::started(process).is_none() {
@@ -87,10 +91,10 @@ pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
                 None => SamplingError::Hidden { process },
             });
         }
-        // Threads of the kernel have no executable.
+        // Kernel threads have no executable.
         Ok(_) | Err(_) => {}
     }
-    // An interpreter within another program is a library of it.
+    // An interpreter embedded in another program is one of its libraries.
     let maps = fs::read_to_string(own.join("maps")).unwrap_or_default();
     let has = |library: &str| {
         maps.lines()
@@ -103,10 +107,12 @@ pub fn language_of_process(process: u32) -> Result<Language, SamplingError> {
     })
 }
 
-/// Finds the sampler for a language, or the one that is asked for. `interpreter`: the program's own, if it is known and to be started.
+/// Finds the sampler for a language, or the requested one. `interpreter` is the program's own, if
+/// it is known and to be started.
 ///
 /// # Errors
-/// When it is not there, with the line that installs it.
+///
+/// If it is not installed; the error includes the installation command.
 pub fn find(
     language: Language,
     forced: Option<Sampler>,
@@ -131,7 +137,8 @@ pub fn find(
     found.ok_or(SamplingError::Missing { subject: language.subject(), samplers: candidates })
 }
 
-/// The interpreter that a script's first line names, by `env` or not: its path, or its name.
+/// Returns the interpreter that a script's first line names, with or without `env`: its path, or
+/// its name.
 fn interpreter(line: &str) -> Option<String> {
     let mut words = line.split_whitespace();
     let first = words.next()?;
@@ -142,7 +149,7 @@ fn interpreter(line: &str) -> Option<String> {
 }
 
 fn by_name(path: &Path) -> Language {
-    // `ruby3.1` behind the name `ruby`, or the other way round: either says what it is.
+    // `ruby3.1` with the link name `ruby`, or vice versa: either one tells the language.
     let names = [Some(path.to_owned()), path.canonicalize().ok()];
     for path in names.into_iter().flatten() {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -156,8 +163,8 @@ fn by_name(path: &Path) -> Language {
     Language::Native
 }
 
-/// The Python that stands behind a script of a version manager (pyenv): it is asked. py-spy gives up when the process that it has started is
-/// no Python for too long.
+/// Returns the Python behind a script of a version manager (pyenv), by running it. py-spy gives up
+/// if the process that it started is not Python for too long.
 pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
     let mut start = [0; 2];
     let is_script = File::open(&path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
@@ -174,7 +181,7 @@ pub(super) fn behind_shim(path: PathBuf) -> PathBuf {
     told.map(PathBuf::from).ok().filter(|real| is_program(real)).unwrap_or(path)
 }
 
-/// Whether this Ruby can load stackprof: it is asked.
+/// Returns true if this Ruby can load stackprof, by running it.
 fn loads_stackprof(ruby: &Path) -> bool {
     let asked = std::process::Command::new(ruby)
         .args(["-rstackprof", "-e", "exit"])
@@ -185,7 +192,7 @@ fn loads_stackprof(ruby: &Path) -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// A tool that lies beside the interpreter, as in a virtual environment that nobody has entered.
+/// Returns a tool next to the interpreter, as in a virtual environment that is not activated.
 fn beside(interpreter: Option<&Path>, name: &str) -> Option<PathBuf> {
     let path = interpreter?.parent()?.join(name);
     is_program(&path).then_some(path)

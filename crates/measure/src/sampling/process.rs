@@ -1,6 +1,7 @@
-//! Starts one process, waits for it, ends it when time is up or the user interrupts, and leaves nothing of it behind: not even when `assay` is
-//! killed, for then a guard kills the process's group, in which a sampler and the program that it has started both are. Who makes a
-//! session of its own, as daemons do, escapes that.
+//! Starts one process, waits for it, ends it when time is up or the user interrupts, and leaves
+//! nothing of it behind, not even if `assay` is killed: then a guard kills the process's group,
+//! which contains both the sampler and the program it has started. Only processes that create a
+//! separate session, as daemons do, escape that.
 
 use super::SamplingError;
 use crate::interrupt;
@@ -22,34 +23,35 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a process may take to write what it has, once it was told to stop.
+/// Time for a process to write its data after it was told to stop.
 const GRACE: Duration = Duration::from_secs(20);
-/// How long what was left behind may take to end.
+/// Time for remaining processes to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
-/// A signal that comes between the look for one and the sleep wakes nobody: no sleep is longer than this.
+/// Maximum sleep, since a signal that arrives between the check and the sleep does not wake us.
 const LOOK: Duration = Duration::from_millis(500);
-/// So much of what was said is kept, from its end.
+/// Number of bytes kept from the end of the output.
 const TAIL: u64 = 2000;
 
-/// How a run ended, and what it took.
+/// How a run ended, and its resource use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
-    /// From start to end, s.
+    /// Wall time, seconds.
     pub wall_seconds: f64,
-    /// Processor time of all that ran, a sampler beside the program included, s.
+    /// Processor time of all processes, including a sampler outside the program, seconds.
     pub cpu_seconds: f64,
-    /// Of that the part of the process that was started, without its children, s: the sampler's, where it started the program.
+    /// The part of that used by the started process itself, without its children, seconds: that of
+    /// the sampler, if it started the program.
     pub leader_cpu_seconds: f64,
-    /// Whether the user interrupted.
+    /// True if the user interrupted.
     pub interrupted: bool,
-    /// The end of what was said on standard error.
+    /// The end of the output on standard error.
     pub said: String,
 }
 
-/// Directs input and output: nothing to read; what is printed is thrown away, or shown on standard error, since standard output is for
-/// data. What is said on standard error is kept, or shown.
+/// Redirects input and output: no input; standard output is discarded, or shown on standard error,
+/// since our standard output is for data. Standard error is kept, or shown.
 pub(super) fn direct(
     command: &mut Command,
     path: &Path,
@@ -82,11 +84,11 @@ pub(super) fn run(
 ) -> Result<Ended, SamplingError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| SamplingError::Start { program: program.clone(), source };
-    // Whatever a sampler leaves behind becomes a child of ours, where it can be found.
+    // Processes that a sampler leaves behind become our children, where they can be found.
     set_child_subreaper(Some(getpid())).map_err(|error| failed(error.into()))?;
     let guard = Launcher::start_as_guard().map_err(failed)?;
     child::end_with_us_as_session(&mut command, Arc::clone(guard.page()));
-    // Whoever is our child already is somebody else's business here.
+    // Existing children are not ours to handle here.
     let others = children();
     let (cpu_before, count_before) = (usage::children_cpu_seconds(), interrupt::count());
     let began = clock::monotonic_ns();
@@ -98,7 +100,7 @@ pub(super) fn run(
     let waited = wait(process, stop_by, duration, count_before);
     let wall_seconds = (clock::monotonic_ns() - began) as f64 * 1e-9;
     end_what_is_left(&others);
-    // Its number may be given anew from here on.
+    // Its number may be reused from here on.
     guard.page().set_group(0);
     let (outcome, leader_cpu_seconds) = waited.map_err(failed)?;
     Ok(Ended {
@@ -111,7 +113,8 @@ pub(super) fn run(
     })
 }
 
-/// Waits for the end, of which it returns how it came and the processor time of the process itself; asks for it when time is up or the user interrupts, and does not ask for ever.
+/// Waits for the end, and returns the outcome and the processor time of the process itself. When
+/// time is up or the user interrupts, it asks the process to end, more forcefully each time.
 fn wait(
     process: Pid,
     stop_by: Signal,
@@ -123,10 +126,11 @@ fn wait(
     let mut end_by = duration.map(|duration| began + duration);
     let mut asked = 0;
     loop {
-        // Before the wait, too: a signal that came while the program was being started wakes nobody any more.
+        // Also before the wait: a signal that arrived while the program was being started no longer
+        // wakes us.
         let count = interrupt::count();
         if count > handed_on {
-            // In a session of its own no signal from the terminal reaches it.
+            // It has its own session, so signals from the terminal do not reach it.
             tell(process, asking(asked, stop_by));
             (handed_on, asked) = (count, asked + 1);
             end_by = Some(Instant::now() + GRACE);
@@ -166,7 +170,7 @@ fn wait(
     }
 }
 
-/// First that it writes what it has, then that it ends, then that it is gone.
+/// Returns the signal to send: first to make it write its data, then to end it, then to kill it.
 fn asking(asked: u32, stop_by: Signal) -> Signal {
     match asked {
         0 => stop_by,
@@ -176,18 +180,18 @@ fn asking(asked: u32, stop_by: Signal) -> Signal {
 }
 
 fn tell(process: Pid, signal: Signal) {
-    // It may have ended at this very moment; then there is nobody to tell.
+    // It may have just ended.
     let _gone = kill_process(process, signal);
 }
 
-/// Ends what the process left running: asked first, then killed, and waited for.
+/// Ends processes left running: first asked, then killed, and waited for.
 fn end_what_is_left(others: &[Pid]) {
     let mut asked = false;
     let began = Instant::now();
     loop {
         let mut left = children();
         left.retain(|process| !others.contains(process));
-        // One that has ended is only waited for.
+        // Ended ones are only waited for.
         left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
         if left.is_empty() {
             return;
@@ -202,7 +206,7 @@ fn end_what_is_left(others: &[Pid]) {
     }
 }
 
-/// The children of this process.
+/// Returns the children of this process.
 fn children() -> Vec<Pid> {
     let own = getpid();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -210,7 +214,7 @@ fn children() -> Vec<Pid> {
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter(|process| {
             let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-            // The name stands in parentheses and may hold anything.
+            // The name is in parentheses and may contain anything.
             let behind = stat.rfind(')').map_or("", |end| &stat[end + 1..]);
             let parent = behind.split_whitespace().nth(1).and_then(|parent| parent.parse().ok());
             parent == Some(own.as_raw_nonzero().get())
@@ -219,7 +223,7 @@ fn children() -> Vec<Pid> {
         .collect()
 }
 
-/// The end of what was said; what is no text is replaced.
+/// Returns the end of the output; invalid UTF-8 is replaced.
 fn tail(mut said: &File) -> String {
     let length = said.metadata().map_or(0, |file| file.len());
     let mut bytes = Vec::new();
@@ -228,7 +232,7 @@ fn tail(mut said: &File) -> String {
         .and_then(|_| said.read_to_end(&mut bytes));
     match read {
         Ok(_) => String::from_utf8_lossy(&bytes).into_owned(),
-        // It only explains; without it the rest still holds.
+        // It is only explanatory; the rest is valid without it.
         Err(_) => String::new(),
     }
 }

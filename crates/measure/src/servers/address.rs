@@ -1,22 +1,23 @@
-//! Addresses of servers that are the user's own: `postgres://…`, `redis://…`. Passwords are taken out, used, and never shown or written down.
+//! Addresses of the user's own servers: `postgres://…`, `redis://…`. Passwords are extracted, used,
+//! and never shown or stored.
 
 use super::Kind;
 use super::redis::Place;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why a text is no address of a server whose settings can be changed.
+/// Reasons why a text is not an address of a server whose settings can be changed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum AddressError {
-    /// It is none of ours.
+    /// The address is not recognised.
     #[error(
         "`{shown}` is no address of a PostgreSQL or a Redis: postgres://USER@HOST/DATABASE, redis://HOST:PORT or unix:///SOCKET"
     )]
     Unknown {
-        /// As it was given, without what stands before an `@`.
+        /// The address as given, without the part before an `@`.
         shown: String,
     },
-    /// It asks for TLS.
+    /// It requires TLS.
     #[error("assay speaks no TLS to a Redis; let a tunnel do it")]
     Tls,
 }
@@ -27,14 +28,14 @@ pub(super) struct Address {
     pub kind: Kind,
     /// Without a password.
     pub shown: String,
-    /// A user and a password, as far as they are given.
+    /// A user and a password, if given.
     pub login: Vec<String>,
-    /// Of a Redis.
+    /// Only for Redis.
     pub place: Option<Place>,
 }
 
 impl Address {
-    /// Reads it.
+    /// Parses an address.
     pub fn read(text: &str) -> Result<Self, AddressError> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
         let unknown = || {
@@ -74,12 +75,12 @@ impl Address {
     }
 }
 
-/// What stands before the last `@` of the part with the host: a user and a password.
+/// Splits off the part before the last `@` of the host part: a user and a password.
 fn split_login(rest: &str) -> (Vec<String>, String) {
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (login, host) = match rest[..end].rsplit_once('@') {
         Some(found) => found,
-        // A password may hold a slash that nobody has encoded.
+        // A password may contain a slash that is not encoded.
         None => match rest.rsplit_once('@') {
             Some((login, _)) if login.contains(':') && !login.contains('?') => {
                 return (split_words(login), rest[login.len() + 1..].to_owned());
@@ -94,7 +95,7 @@ fn split_words(login: &str) -> Vec<String> {
     login.splitn(2, ':').map(str::to_owned).collect()
 }
 
-/// The rest without `password=` in its query, and what that was.
+/// Returns the rest without `password=` in its query, and the password.
 fn without_password_in_query(rest: &str) -> (String, Option<String>) {
     let Some((before, query)) = rest.split_once('?') else { return (rest.to_owned(), None) };
     let is_password = |word: &&str| word.starts_with("password=");
@@ -107,7 +108,7 @@ fn without_password_in_query(rest: &str) -> (String, Option<String>) {
     (rest, password)
 }
 
-/// Percent signs with two hexadecimal digits, as in addresses.
+/// Decodes percent signs with two hexadecimal digits.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

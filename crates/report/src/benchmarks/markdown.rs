@@ -1,6 +1,8 @@
-//! A suite as Markdown, for a pull request: headline, geometric mean, one table for the metric that decides, what differs in others.
+//! A suite as Markdown, for a pull request: headline, geometric mean, one table for the metric that
+//! decides, and the differences in other metrics.
 //!
-//! Short on purpose; the CSV has every row. Names may hold anything and are quoted so that they stay text.
+//! Deliberately short; the CSV has every row. Names may contain anything and are quoted so that
+//! they stay text.
 
 use super::{Shown, centres, ordered, words};
 use crate::findings;
@@ -9,10 +11,10 @@ use crate::number::Column;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
 
-/// More rows than these make no comment that anybody reads.
+/// Maximum number of rows; longer comments are not read.
 const MOST_ROWS: usize = 60;
 
-/// The Markdown text (GitHub's tables), every line ended.
+/// Returns the Markdown text (GitHub's tables); every line ends with a newline.
 pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
     let mut text = String::new();
     for (index, table) in suite.primary_tables().enumerate() {

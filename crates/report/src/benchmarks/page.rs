@@ -1,5 +1,5 @@
-//! The page of a suite that one can publish: headline, forest plots, tables, findings, settings, methods in one HTML file that loads
-//! nothing from anywhere. Everything that came from outside is escaped by the template.
+//! The self-contained page of a suite for publication: headline, forest plots, tables, findings,
+//! settings and methods in one HTML file. The template escapes everything that came from outside.
 
 use super::{Shown, centres, ordered, pictured, words};
 use crate::all_table;
@@ -15,7 +15,7 @@ use assay_analysis::analysis;
 use assay_analysis::figures::Figures;
 use assay_analysis::{Adjust, Analysis, Comparison};
 
-/// More rows of a table than these are left to the CSV.
+/// Maximum number of rows of a table; the CSV has the rest.
 const MOST_ROWS: usize = 1000;
 
 #[derive(Template)]
@@ -40,7 +40,7 @@ struct Page {
     methods: Vec<String>,
 }
 
-/// One row in pictures.
+/// The pictures of one row.
 struct Pictures {
     name: String,
     verdict: String,
@@ -48,10 +48,11 @@ struct Pictures {
     plots: Vec<Plot>,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let Material { analysis: suite, shown, meta, command, protocol: chains, rows, tests, .. } =
         material;

@@ -1,8 +1,8 @@
-//! The screen of a suite: the headline, the geometric mean, a table for the metric that decides, the rows of other metrics that
-//! differ, what to know, each once.
+//! The screen of a suite: the headline, the geometric mean, a table for the metric that decides,
+//! the rows of other metrics that differ, and remarks, each once.
 //!
-//! Where the page is narrow, names and headings lose their middle first, then the intervals go, then the medians; at last every row gets lines of
-//! its own.
+//! On narrow pages, names and headings are shortened in the middle first, then the intervals are
+//! dropped, then the medians; finally every row gets its own lines.
 
 use super::{Shown, centres, ordered, toggles, words};
 use crate::all_table;
@@ -19,16 +19,16 @@ use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
 use assay_data::Severity;
 
-/// More rows of a table than these are counted: the files hold all.
+/// Maximum number of rows of a table; more are counted, and the files have all.
 const MOST_ROWS: usize = 200;
 /// Widest and narrowest names in a table.
 const WIDEST_NAME: usize = 60;
 const NARROWEST_NAME: usize = 10;
-/// Widest heading of a side, and the widest where room is short.
+/// Maximum width of a side's heading, usually and if space is short.
 const WIDEST_SIDE: usize = 20;
 const NARROWEST_SIDE: usize = 10;
 
-/// The screen as text, every line ended. O(rows log rows).
+/// Returns the screen as text, every line ended with a newline. O(rows log rows).
 pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     if toggles::is_about(suite) {
@@ -59,7 +59,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String 
     close(page, suite, shown)
 }
 
-/// What follows the answer.
+/// Appends what follows the result.
 fn close(mut page: Page, suite: &Analysis, shown: Shown) -> String {
     page.gap();
     let mut remarks = remarks::List::new(shown.remarks);
@@ -72,9 +72,10 @@ fn close(mut page: Page, suite: &Analysis, shown: Shown) -> String {
     page.finish()
 }
 
-/// The metrics that do not decide: tables of those in which something differs, the rest in one line.
+/// Draws the metrics that do not decide: tables of those with differences, the rest on one line.
 fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
-    // What is only named is gathered by side: a line for each, since the names of sides behind every metric would hide the metrics.
+    // Metrics that are only named are collected by side, one line each, since repeating the sides
+    // with every metric would hide the metrics.
     let mut named: Vec<Named> = (1..suite.sides.len()).map(|_| Named::default()).collect();
     for table in suite.tables().filter(|table| table.metric != suite.primary) {
         let table = &table;
@@ -119,7 +120,7 @@ fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
 /// The metrics of one side of which no row is shown.
 #[derive(Default)]
 struct Named {
-    /// Whom they are about, where there are several sides.
+    /// Names of the sides, if there are several.
     sides: Option<String>,
     nothing: Vec<String>,
     unknown: Vec<String>,
@@ -129,7 +130,7 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     let rows: Vec<&Comparison> = rows.into_iter().take(MOST_ROWS).collect();
     let names: Vec<String> = rows.iter().map(|row| page.spelled(&suite.row_of(row).name)).collect();
-    // Names and headings give way before numbers do.
+    // Names and headings are shortened before numbers are dropped.
     let choices = [
         (true, Some(WIDEST_SIDE)),
         (true, Some(NARROWEST_SIDE)),
@@ -146,7 +147,7 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
             let mut names = page.fitted(&names, room);
             let heading = page.spelled(&label(&suite.metrics[table.metric]));
             let heading = page.shortened(&heading, room);
-            // The heading has its own room, so that those of the sides keep theirs.
+            // The heading has its own space, so that the headings of the sides keep theirs.
             if let Some(first) = names.first_mut() {
                 *first += &" ".repeat(width(&heading).saturating_sub(width(first)));
             }
@@ -178,7 +179,7 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
     }
 }
 
-/// The scale and the decimals of a row, of the whole table's scale where that can be.
+/// Returns the scale and decimals of a row, in the scale of the whole table if possible.
 fn scale(suite: &Analysis, table: &Table<'_>, all: &[f64], row: &Comparison) -> Column {
     let (x, y) = centres(row);
     Column::for_row(&suite.metrics[table.metric].unit, all, &[x, y], &[])
@@ -231,7 +232,7 @@ fn tone(row: &Comparison) -> Tone {
     }
 }
 
-/// Two lines for every row, for pages that are too narrow for any table.
+/// Draws two lines for every row, on pages too narrow for any table.
 fn draw_lines(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: &[&Comparison]) {
     page.paragraph(2, &[(Tone::Quiet, label(&suite.metrics[table.metric]))]);
     for row in rows {

@@ -1,8 +1,9 @@
-//! Settings of a suite, each against none: which are worth it, in a sentence; what each does to the time of the whole and to the memory that it
-//! takes; and which tests gain most.
+//! Settings of a suite, each compared with none: a sentence on which are worthwhile, the effect of
+//! each on the total time and memory, and the tests that gain most.
 //!
-//! A setting is worth it where the whole is faster by its verdict, and does nothing that matters where it is equivalent. What all together save
-//! is held against what each saves alone, by the ends of their intervals: settings may gain the same seconds.
+//! A setting is worthwhile if the verdict for the whole suite is faster, and has no relevant effect
+//! if it is equivalent. The saving of all settings together is compared with the individual savings
+//! by the ends of their intervals, since settings may save the same seconds.
 
 use super::centres;
 use super::words;
@@ -15,25 +16,26 @@ use assay_analysis::{Analysis, Comparison, Scale, Verdict};
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Metric, Unit};
 
-/// The fact that says that the sides are settings: the name of the side with all of them together, or nothing where there is none.
+/// Environment fact that marks the sides as settings. Its value is the name of the side with all
+/// settings together, or empty if there is none.
 pub const TOGETHER: &str = "toggles_together";
-/// The metric of memory.
+/// Name of the memory metric.
 const MEMORY: &str = "max_rss";
-/// So many tests are named that gain most by a setting.
+/// Number of tests named for each setting, those with the largest gains.
 const NAMED: usize = 3;
-/// A test that gains less than this share of what the whole gains is not named.
+/// Minimum gain of a named test, as a share of the total gain.
 const WORTH_NAMING: f64 = 0.01;
 
-/// One setting, against none.
+/// One setting, compared with none.
 struct Effect<'a> {
     name: &'a str,
     side: usize,
-    /// Of the whole.
+    /// Comparison of the whole suite.
     time: &'a Comparison,
     memory: Option<&'a Comparison>,
 }
 
-/// Whether the sides are settings of a suite.
+/// Returns true if the sides are settings of a suite.
 pub(crate) fn is_about(suite: &Analysis) -> bool {
     together(suite).is_some() && suite.comparisons.iter().any(|c| is_whole(suite, c))
 }
@@ -46,7 +48,7 @@ fn is_whole(suite: &Analysis, c: &Comparison) -> bool {
     suite.row_of(c).name == WHOLE_SUITE
 }
 
-/// The settings, and the side with all of them together.
+/// Returns the settings, and the side with all of them together.
 fn effects<'a>(suite: &'a Analysis) -> (Vec<Effect<'a>>, Option<Effect<'a>>) {
     let all = together(suite).unwrap_or_default();
     let memory = |of: usize| suite.secondary_of(of, MEMORY);
@@ -60,7 +62,7 @@ fn effects<'a>(suite: &'a Analysis) -> (Vec<Effect<'a>>, Option<Effect<'a>>) {
     (each, together.pop())
 }
 
-/// What to do, in a sentence: which settings to use, and what the others do.
+/// Returns a sentence of advice: which settings to use, and the effect of the others.
 fn sentence(each: &[Effect<'_>]) -> String {
     let with = |verdict: Verdict| -> Vec<String> {
         let own = each.iter().filter(|own| own.time.decision.verdict == verdict);
@@ -96,7 +98,7 @@ fn either(names: &[String]) -> String {
     }
 }
 
-/// The answer above the tables; the page goes on with them.
+/// Draws the result above the tables, which follow on the page.
 pub(crate) fn draw(page: &mut Page, suite: &Analysis) {
     let (each, all) = effects(suite);
     said(page, Tone::Strong, sentence(&each), &words::sureness(suite));
@@ -112,13 +114,14 @@ pub(crate) fn draw(page: &mut Page, suite: &Analysis) {
     }
 }
 
-/// What is saved by a setting: from, to, s.
+/// Returns the lower and the upper bound of the saving of a setting, seconds.
 fn saved(own: &Effect<'_>) -> Option<(f64, f64)> {
     let interval = own.time.shift.interval.filter(|interval| interval.is_bounded())?;
     Some((-interval.upper, -interval.lower))
 }
 
-/// That all together save less than the sum of each alone, where even the least of each is more than the most of all.
+/// Returns a note if all settings together save less than the sum of the individual savings: if the
+/// sum of their lower bounds exceeds the upper bound for all.
 fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     let used: Vec<&Effect<'_>> =
         each.iter().filter(|own| own.time.decision.verdict == Verdict::Faster).collect();
@@ -135,7 +138,7 @@ fn shared(each: &[Effect<'_>], all: &Effect<'_>) -> Option<String> {
     })
 }
 
-/// Which of the settings that help take more memory.
+/// Returns the helpful settings that use more memory.
 fn memory(each: &[Effect<'_>]) -> Option<String> {
     let dear = each.iter().filter(|own| {
         let more = own.memory.is_some_and(|memory| memory.decision.verdict == Verdict::Slower);
@@ -198,7 +201,7 @@ fn table(page: &mut Page, suite: &Analysis, each: &[Effect<'_>], all: Option<&Ef
         changes.extend(rows.iter().map(|own| page.spelled(&change(own))));
         columns.push(Cells::left("", changes, Tone::Quiet, 1));
     }
-    // Memory gives way before times do.
+    // Memory is dropped before times.
     while width_of(&columns) > page.table_width() && columns.len() > 2 {
         columns.pop();
     }
@@ -214,7 +217,7 @@ fn tone(c: &Comparison) -> Tone {
     }
 }
 
-/// The tests that gain most by a setting that helps, as far as they are known to.
+/// Returns the tests known to gain most from a helpful setting.
 fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
     if own.time.decision.verdict != Verdict::Faster {
         return None;
@@ -257,10 +260,10 @@ mod tests {
         Metric, Observation, Plan, Row, Samples, StopReason, StopRule, Subject, Threshold, Unit,
     };
 
-    /// What a run of a side takes: the whole, the two tests, and the memory.
+    /// A side's run: its name, the times of the whole and the two tests, and the memory.
     type Takes = (&'static str, [f64; 3], f64);
 
-    /// Runs of a suite under these settings, in blocks.
+    /// Renders runs of a suite under these settings, in blocks.
     fn screen(sides: &[Takes]) -> String {
         let metrics = vec![Metric::wall(), Metric::lower("max_rss", Unit::Byte)];
         let mut samples = Samples::new(metrics);

@@ -1,4 +1,5 @@
-//! A suite in words: the headline of a table, the geometric mean, the verdict of a row, what it lacks.
+//! A suite in words: the headline of a table, the geometric mean, the verdict of a row, and its
+//! missing parts.
 
 use crate::findings;
 use crate::label::{label, wording};
@@ -11,15 +12,15 @@ use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Ver
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Better, Design, Finding, Metric, Threshold};
 
-/// How many benchmarks a note names; more are counted.
+/// Maximum number of benchmarks named in a note; more are counted.
 const NAMED: usize = 3;
 
-/// What a side is called in a sentence.
+/// Returns the name of a side in a sentence.
 fn side(suite: &Analysis, side: usize) -> String {
     quoted(&suite.sides[side].name)
 }
 
-/// The row of a whole suite, and the table of its parts: what is counted, and where a whole is said to have a verdict.
+/// Returns the row of a whole suite, and the table of its parts, which are counted.
 fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Table<'a>) {
     let is_whole = |row: &&&Comparison| suite.row_of(row).name == WHOLE_SUITE;
     let whole = table.rows.iter().find(is_whole).copied();
@@ -27,7 +28,8 @@ fn whole<'a>(suite: &Analysis, table: &Table<'a>) -> (Option<&'a Comparison>, Ta
     (whole, Table { rows: parts, ..table.clone() })
 }
 
-/// `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`; of a suite of tests the whole comes first.
+/// Returns `3 of 11 benchmarks are slower, 2 faster, 4 equivalent, 2 not known`; for a suite of
+/// tests the result of the whole comes first.
 pub(crate) fn counts(suite: &Analysis, table: &Table<'_>) -> String {
     let (whole, parts) = whole(suite, table);
     let Some(whole) = whole else { return of_rows(suite, &parts) };
@@ -76,12 +78,12 @@ fn of_rows(suite: &Analysis, table: &Table<'_>) -> String {
     said.join(", ")
 }
 
-/// The headline of a table, with whom it is about.
+/// Returns the headline of a table, with the sides it compares.
 pub(crate) fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     format!("{} against {}: {}", side(suite, table.side), side(suite, 0), counts(suite, table))
 }
 
-/// How sure one may be of the headline.
+/// Returns the certainty of the headline.
 pub(crate) fn sureness(suite: &Analysis) -> String {
     let sure = number::chosen_percent(suite.plan.confidence);
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
@@ -117,12 +119,14 @@ fn threshold(suite: &Analysis) -> String {
     }
 }
 
-/// What is known of rows without a direction: `11 of 13 benchmarks within ± 2.6 %; BM_map/100000 within ± 9.1 %`. `None` where every row has
-/// a verdict, or differences are no ratios. Where a few are known much worse than the rest, they are named.
+/// Returns what is known of rows without a direction: `11 of 13 benchmarks within ± 2.6 %;
+/// BM_map/100000 within ± 9.1 %`. `None` if every row has a verdict, or if differences are not
+/// ratios. If a few rows are known much less precisely than the rest, they are named.
 pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
-    /// A row is known much worse than the one before it from this factor on.
+    /// Minimum factor by which a row's bound exceeds the previous one to count as much less
+    /// precise.
     const MUCH: f64 = 1.5;
-    /// No more rows are named.
+    /// Maximum number of rows named.
     const NAMED: usize = 3;
     let (_, table) = whole(suite, table);
     if table.counts().inconclusive == 0 {
@@ -138,7 +142,7 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
     let all_rows = table.rows.len();
     let (&(widest, _), n) = (bounds.last()?, bounds.len());
-    // The earliest gap among the last few.
+    // The earliest gap among the last few rows.
     let from = n.saturating_sub(NAMED).max(1);
     let cut = (from..n).find(|&i| bounds[i].0 >= MUCH * bounds[i - 1].0).unwrap_or(n);
     let within = |share: f64| format!("within ± {}", number::percent(share));
@@ -156,12 +160,13 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(told)
 }
 
-/// What stands between two names of a ratio: of paths no one could see where the first ends.
+/// Returns the separator between the two names of a ratio; spaces are added for paths, where the
+/// end of the first would be unclear.
 pub(crate) fn by(one: &str, other: &str) -> &'static str {
     if [one, other].iter().any(|name| name.contains(['/', '.'])) { " / " } else { "/" }
 }
 
-/// The geometric mean of a table, with its intervals.
+/// Returns the geometric mean of a table, with its intervals.
 pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     let found = table.mean?;
     let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
@@ -188,7 +193,7 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(line)
 }
 
-/// What goes once with every suite that was not measured in blocks.
+/// Returns the note shown once with every suite that was not measured in blocks.
 pub(crate) fn design_note(suite: &Analysis) -> Option<String> {
     let (what, whose, advice) = match of_one_recording(suite) {
         true => (ONE_RECORDING, "them", BY_TURNS),
@@ -205,7 +210,8 @@ pub(crate) fn design_note(suite: &Analysis) -> Option<String> {
     })
 }
 
-/// `faster` or `slower` for the time that somebody waits, otherwise by the values.
+/// Returns `faster` or `slower` for a time that someone waits for, otherwise a word about the
+/// values.
 fn won(metric: &Metric, better: bool) -> &'static str {
     let words = wording(metric);
     match (words.is_time, better == (metric.better == Better::Lower)) {
@@ -216,7 +222,8 @@ fn won(metric: &Metric, better: bool) -> &'static str {
     }
 }
 
-/// The verdict of a row in a word or two; a star where the difference is possibly below the threshold.
+/// Returns the verdict of a row in a word or two, with a star if the difference may be below the
+/// threshold.
 pub(crate) fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let c = &row;
     let metric = &suite.metrics[c.metric];
@@ -236,7 +243,8 @@ pub(crate) fn verdict(suite: &Analysis, row: &Comparison) -> String {
     }
 }
 
-/// Why a comparison has no interval, in a clause for programs' readers; `None` where it has one.
+/// Returns the reason for a comparison's missing interval, as a clause for readers of JSON and CSV;
+/// `None` if it has an interval.
 pub(crate) fn reason(c: &Comparison) -> Option<String> {
     let (n, m) = c.counts;
     let what = match &c.basis {
@@ -262,7 +270,8 @@ pub(crate) fn reason(c: &Comparison) -> Option<String> {
     })
 }
 
-/// The change of a row with its interval; where there is none the difference in the metric's unit.
+/// Returns the change of a row with its interval; without a ratio, the difference in the metric's
+/// unit.
 pub(crate) fn effect(suite: &Analysis, row: &Comparison, with_interval: bool) -> String {
     let c = &row;
     let unit = &suite.metrics[c.metric].unit;
@@ -296,7 +305,7 @@ fn before(ratio: &str) -> String {
     ratio.split(" [").next().unwrap_or_default().to_owned()
 }
 
-/// A value in its row's scale; one that would begin with many zeros by its power of ten.
+/// Formats a value in its row's scale; a value with many leading zeros uses a power of ten.
 pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit) -> String {
     let text = column.with_unit(value);
     if !text.trim_start_matches('-').starts_with("0.0000") || value == 0.0 {
@@ -306,7 +315,7 @@ pub(crate) fn value(column: &number::Column, value: f64, unit: &assay_data::Unit
     format!("{:.1e} {}", value / scale.factor, scale.symbol).trim_end().to_owned()
 }
 
-/// The title of a table: the metric, and the side where there are several.
+/// Returns the title of a table: the metric, and the side if there are several.
 pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
     let metric = label(&suite.metrics[table.metric]);
     match sides(suite, table) {
@@ -315,8 +324,9 @@ pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
     }
 }
 
-/// What explains, below a table, ratios that point away from the values shown beside them; `None` where none does. `all` are the centres
-/// of the table's rows, by which its scale was chosen.
+/// Returns an explanation, below a table, of ratios whose direction differs from the values shown
+/// next to them; `None` if there are none. `all` are the centres of the table's rows, by which its
+/// scale was chosen.
 pub(crate) fn contradictions(
     suite: &Analysis,
     rows: &[&Comparison],
@@ -341,7 +351,7 @@ pub(crate) fn contradictions(
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// What the effect of a row is, where it is not what the values beside it say.
+/// Returns what the effect of a row is, if it differs from what the adjacent values suggest.
 fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
     let what = match row.decision.scale {
         Scale::Ratio => "ratio",
@@ -357,16 +367,17 @@ fn what_effect_is(suite: &Analysis, row: &Comparison) -> String {
     )
 }
 
-/// Whom a table is about, where there are several sides: `new against old`.
+/// Returns the sides a table compares, if there are several: `new against old`.
 pub(crate) fn sides(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     (suite.sides.len() > 2)
         .then(|| format!("{} against {}", side(suite, table.side), side(suite, 0)))
 }
 
-/// Whether the effect of a row and the values before it, as they are printed, point in different directions.
+/// Returns true if the effect of a row and the values before it, as printed, have different
+/// directions.
 fn is_contradicted(suite: &Analysis, row: &Comparison, all: &[f64]) -> bool {
     let c = &row;
-    // The ratio of summaries is that of what is shown.
+    // The ratio of summaries is that of the values shown.
     if c.basis == Basis::Summary {
         return false;
     }
@@ -381,24 +392,25 @@ fn is_contradicted(suite: &Analysis, row: &Comparison, all: &[f64]) -> bool {
         }
         _ => c.shift.estimate,
     };
-    // The differences of what is printed: what the digits do not show needs no explanation.
+    // Differences of the printed values: a difference hidden by rounding needs no explanation.
     effect * (y - x) < 0.0 && value(&column, x, unit) != value(&column, y, unit)
 }
 
-/// Whether a row is one of those with a star.
+/// Returns true if a row is marked with a star.
 pub(crate) fn is_starred(row: &Comparison) -> bool {
     row.decision.may_not_matter()
 }
 
-/// What the star says.
+/// Returns the meaning of the star.
 pub(crate) fn star(suite: &Analysis) -> String {
     format!("* possibly by less than {}", threshold(suite))
 }
 
-/// The findings, each code of an importer's own once with how many more there are of it; what the note has said is left out.
+/// Returns the findings; each importer-specific code appears once, with the number of others.
+/// Findings covered by the note are left out.
 pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
-        // Both sides' readers may say the very same.
+        // The readers of both sides may report the same message.
         let same = |known: &Finding| known.code == finding.code && known.message == finding.message;
         topic(&finding.code) != Topic::Design && !suite.findings[..*place].iter().any(same)
     };

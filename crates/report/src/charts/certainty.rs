@@ -1,4 +1,5 @@
-//! How sure things are: resampled standard deviations, and which differences an experiment could have found.
+//! Uncertainty: resampled standard deviations, and the differences an experiment could have
+//! detected.
 
 use super::differences::framed;
 use super::frame::{Axis, Frame};
@@ -13,7 +14,7 @@ fn resampled<'a>(sheet: &'a Sheet<'_>) -> Vec<(usize, &'a Resampled)> {
     subjects.filter_map(|(i, s)| Some((i, s.deviation.as_ref()?))).collect()
 }
 
-/// The resampled standard deviations; none where nothing was resampled.
+/// Draws the resampled standard deviations; `None` if nothing was resampled.
 pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     let found = resampled(sheet);
     let ends = |r: &Resampled| (r.bins.0, r.bins.0 + r.bins.1 * r.counts.len() as f64);
@@ -23,7 +24,7 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     let height = |r: &Resampled, count: u32| f64::from(count) / r.resamples as f64 / r.bins.1;
     let heights = found.iter().flat_map(|(_, r)| r.counts.iter().map(|&c| height(r, c)));
     let tallest = |r: &Resampled| r.counts.iter().map(|&c| height(r, c)).fold(0.0, f64::max);
-    // One that is much surer than the others would press them flat: then each has its own height.
+    // A much more certain subject would flatten the others: then each has its own height.
     let most = heights.fold(0.0, f64::max);
     let least = found.iter().map(|(_, r)| tallest(r)).fold(f64::INFINITY, f64::min);
     let own = most > 8.0 * least;
@@ -84,7 +85,7 @@ pub(super) fn bootstrap(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// How many were drawn: `2,000`, `1,428 to 2,000`.
+/// Formats the number of resamples: `2,000`, `1,428 to 2,000`.
 fn number_of(found: &[(usize, &Resampled)]) -> String {
     let all = || found.iter().map(|(_, r)| r.resamples);
     let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
@@ -101,11 +102,11 @@ fn interval_names(found: &[(usize, &Resampled)]) -> String {
     used.map(|(_, name)| *name).collect::<Vec<_>>().join("; ")
 }
 
-/// Quantiles of the resampled standard deviations against those of a normal distribution; none
-/// where nothing was resampled.
+/// Draws quantiles of the resampled standard deviations against those of a normal distribution;
+/// `None` if nothing was resampled.
 pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     let found = resampled(sheet);
-    // In standard deviations of each, so that all subjects share one line.
+    // In units of each subject's standard deviation, so that all subjects share one line.
     let standard = |r: &Resampled| -> Vec<(f64, f64)> {
         let n = r.normal.len() as f64;
         let mean = r.normal.iter().map(|p| p.0).sum::<f64>() / n;
@@ -148,7 +149,7 @@ pub(super) fn bootstrap_normal(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// The power over the size of the difference; none without a comparison that has one.
+/// Draws the power against the size of the difference; `None` if no comparison has it.
 pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     let found: Vec<(usize, &PowerCurve)> =
         sheet.figures.between.iter().filter_map(|b| Some((b.of, b.power.as_ref()?))).collect();
@@ -210,14 +211,14 @@ pub(super) fn power(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Room that the word at the threshold needs beside its line.
+/// Space needed for the label next to the threshold line.
 const THRESHOLD_ROOM: f64 = 70.0;
 
 fn mark_threshold(scene: &mut Scene, frame: &Frame, curve: &PowerCurve, last: f64) {
     let Some(threshold) = curve.threshold.filter(|t| *t <= last) else { return };
     scene.line(frame.upright(threshold), Ink::Quiet, 1.4);
     let at = frame.across(threshold);
-    // Above 100 % no curve comes.
+    // No curve exceeds 100 %.
     let down = frame.top + 11.0;
     let (across, anchor) = if at - frame.left > THRESHOLD_ROOM {
         (at - 4.0, Anchor::End)

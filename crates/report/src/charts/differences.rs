@@ -1,4 +1,4 @@
-//! Subjects against their reference: all differences, and the differences block by block.
+//! Subjects compared with their reference: all differences, and the differences block by block.
 
 use super::frame::{Axis, Frame};
 use super::over_time::{share, trace};
@@ -9,12 +9,12 @@ use assay_analysis::Scale;
 use assay_analysis::figures::{Between, QuantileDifference};
 use assay_data::Unit;
 
-/// A frame of the usual size below a legend of these subjects.
+/// Returns a frame of the usual size below a legend of these subjects.
 pub(super) fn framed(sheet: &Sheet<'_>, subjects: &[usize], x: Axis, y: Axis) -> (Scene, Frame) {
     sheet.legend(subjects).framed(x, y, HEIGHT)
 }
 
-/// Whom the differences are about, as a clause.
+/// Returns a clause naming the subjects of the differences.
 fn whose(sheet: &Sheet<'_>, between: &[&Between]) -> String {
     match between {
         [only] => format!("'{}' minus '{}'", sheet.names[only.of], sheet.names[only.against]),
@@ -25,7 +25,8 @@ fn whose(sheet: &Sheet<'_>, between: &[&Between]) -> String {
     }
 }
 
-/// The distribution of the differences with the estimate and its interval; none without differences.
+/// Draws the distribution of the differences with the estimate and its interval; `None` without
+/// differences.
 pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     let drawn: Vec<&Between> =
         sheet.figures.between.iter().filter(|b| !b.differences.is_empty()).collect();
@@ -48,7 +49,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
             scene.area(area, ink, 0.12);
         }
         if let Some(interval) = b.comparison.shift.interval.filter(|i| i.is_bounded()) {
-            // A narrow interval is still to be seen.
+            // Keep a narrow interval visible.
             let (from, to) = (frame.across(interval.lower), frame.across(interval.upper));
             let air = ((1.5 - (to - from)) / 2.0).max(0.0);
             scene.rectangle((from - air, frame.top), (to + air, frame.bottom()), ink, 0.22);
@@ -81,7 +82,7 @@ pub(super) fn pairwise(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// The difference block by block; none where nothing was taken in blocks.
+/// Draws the difference block by block; `None` if there are no blocks.
 pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
     let of_blocks = |b: &&Between| b.blocks.is_some();
     let drawn: Vec<&Between> = sheet.figures.between.iter().filter(of_blocks).collect();
@@ -135,12 +136,12 @@ pub(super) fn blocks(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// Whether this quantile is shown as a ratio.
+/// Returns true if quantiles are shown as ratios.
 fn as_ratios(between: &[&Between]) -> bool {
     between.iter().all(|b| b.quantiles.iter().all(|q| q.ratio_interval.is_some()))
 }
 
-/// The differences of quantiles; none where no quantile has an interval.
+/// Draws the differences of quantiles; `None` if no quantile has an interval.
 pub(super) fn quantiles(sheet: &Sheet<'_>) -> Option<Chart> {
     let drawn: Vec<&Between> =
         sheet.figures.between.iter().filter(|b| !b.quantiles.is_empty()).collect();

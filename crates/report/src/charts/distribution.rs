@@ -1,4 +1,4 @@
-//! How the values are distributed: densities, empirical distributions, boxes.
+//! The distribution of the values: densities, empirical distributions, boxes.
 
 use super::frame::{Axis, Frame};
 use super::over_time::counted;
@@ -8,20 +8,20 @@ use super::{BELOW, Chart, HEIGHT, RIGHT, Sheet, WIDTH, capital};
 /// Height of a box with its name, and of the violin in it.
 const ROW: f64 = 62.0;
 const VIOLIN: f64 = 34.0;
-/// Up to so many values each is a dot below its density.
+/// Maximum number of values drawn as dots below their density.
 const RUG_UP_TO: usize = 60;
 
-/// The axis of values that these pictures share.
+/// Returns the value axis shared by these pictures.
 fn values(sheet: &Sheet<'_>) -> Axis {
     let view = &sheet.figures.view;
-    // A density reaches somewhat beyond the values.
+    // A density extends somewhat beyond the values.
     let curve = sheet.figures.subjects.iter().flat_map(|s| &s.shape.density).map(|p| p.0);
     let curve = curve.filter(|x| !view.logarithmic || *x > 0.0);
     let (low, high) = curve.fold((view.low, view.high), |(l, h), x| (l.min(x), h.max(x)));
     Axis::of(&sheet.metric, &sheet.figures.metric.unit, low, high, view.logarithmic)
 }
 
-/// The densities above each other; none where no subject has one.
+/// Draws the overlaid densities; `None` if no subject has one.
 pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
     let subjects = &sheet.figures.subjects;
     let most = subjects.iter().flat_map(|s| &s.shape.density).map(|p| p.1).fold(0.0, f64::max);
@@ -67,7 +67,7 @@ pub(super) fn density(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// The empirical distributions above each other.
+/// Draws the overlaid empirical distributions.
 pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
     let y = Axis::of_shares("share of values up to here", 0.0, 1.0);
     let (mut scene, frame) = sheet.whole_legend().framed(values(sheet), y, HEIGHT);
@@ -97,7 +97,7 @@ pub(super) fn ecdf(sheet: &Sheet<'_>) -> Chart {
     }
 }
 
-/// One box with its violin for every subject.
+/// Draws a box with its violin for every subject.
 pub(super) fn boxes(sheet: &Sheet<'_>) -> Chart {
     let subjects = &sheet.figures.subjects;
     let height = ROW * subjects.len() as f64;

@@ -1,4 +1,5 @@
-//! A suite at one glance: every benchmark's ratio with its interval, one below the other, about the line of no difference.
+//! A suite at a glance: the ratio of every benchmark with its interval, in rows around the line of
+//! no difference.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Ink, LETTERS, Place, Scene};
@@ -11,16 +12,16 @@ use assay_analysis::{Analysis, Comparison};
 use assay_analysis::{Interval, Verdict};
 use assay_data::{Threshold, Unit};
 
-/// More benchmarks than these are not drawn.
+/// Maximum number of benchmarks drawn.
 const MOST: usize = 60;
 /// Height of a row.
 const ROW: f64 = 17.0;
-/// Longest name.
+/// Maximum length of a name.
 const NAME: usize = 24;
-/// A range of ratios wider than this is drawn on a logarithmic axis.
+/// Ranges of ratios wider than this use a logarithmic axis.
 const WIDE: f64 = 1.5;
 
-/// One plot for each side, of the metric that decides; none where no benchmark has a ratio.
+/// Returns one plot per side for the metric that decides; none if no benchmark has a ratio.
 pub fn charts(suite: &Analysis, sort: Sort) -> Vec<Chart> {
     suite.primary_tables().filter_map(|table| chart(suite, &table, sort)).collect()
 }

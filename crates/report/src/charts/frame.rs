@@ -1,19 +1,21 @@
-//! Axes: from values to places on the sheet, with ticks and titles. Every picture has the same ones.
+//! Axes: the mapping from values to positions on the sheet, with ticks and titles, shared by all
+//! pictures.
 //!
-//! The vertical axis is titled at its upper end, in line with the text: words that stand upright are read by nobody.
+//! The title of the vertical axis is horizontal, at its upper end, since rotated text is hard to
+//! read.
 
 use super::scene::{Anchor, Ink, LETTERS, Place, Reading, Ruler, Scene, text_width};
 use crate::{number, ticks};
 use assay_data::Unit;
 
-/// Ticks that are wished for across and down.
+/// Target numbers of ticks across and down.
 const ACROSS: usize = 5;
 const DOWN: usize = 4;
-/// Room between a tick's label and the frame.
+/// Space between a tick's label and the frame.
 const GAP: f64 = 5.0;
-/// Room between two labels side by side.
+/// Space between two adjacent labels.
 const APART: f64 = 8.0;
-/// Room at the left of a vertical axis.
+/// Space at the left of a vertical axis.
 const USUAL_ROOM: f64 = 54.0;
 
 /// The values of one axis.
@@ -24,15 +26,15 @@ pub struct Axis {
     logarithmic: bool,
     ticks: Vec<(f64, String)>,
     title: String,
-    /// How many base units the unit is in which a place is shown, and its symbol; `None` where places are no numbers.
+    /// Size of the display unit in base units, and its symbol; `None` if positions are not numbers.
     told_in: Option<(f64, String)>,
 }
 
-/// A place on a frame is worth a four-hundredth of its length: about a pixel.
+/// Positions are resolved to a four-hundredth of the frame's length, about a pixel.
 const PIXELS: f64 = 400.0;
 
 impl Axis {
-    /// An axis of values in a unit between two ends, with a little air beyond them.
+    /// Returns an axis of values in a unit, with a small margin beyond the ends.
     pub fn of(name: &str, unit: &Unit, low: f64, high: f64, logarithmic: bool) -> Self {
         let logarithmic = logarithmic && low > 0.0;
         let (low, high) = aired(low, high, logarithmic);
@@ -52,15 +54,15 @@ impl Axis {
         Self { low, high, logarithmic, ticks: found.ticks, title, told_in }
     }
 
-    /// An axis of counts from a first one to a last one.
+    /// Returns an axis of counts from `first` to `last`.
     pub fn counting(name: &str, first: f64, last: f64) -> Self {
         if last <= first {
-            // One alone is in the middle, and the only one with a number.
+            // A single count is in the middle, and the only one labelled.
             let ticks = vec![(first, format!("{first}"))];
             return Self::with_ticks(name, first - 0.5, first + 0.5, ticks);
         }
         let mut ticks = ticks::linear(first, last, &Unit::One, ACROSS).ticks;
-        // There is no half of a block.
+        // Counts have no fractional ticks.
         if last - first < 10.0 {
             ticks.retain(|(at, _)| at.fract() == 0.0);
             ticks.iter_mut().for_each(|(at, text)| *text = format!("{at}"));
@@ -70,7 +72,7 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
-    /// An axis of chosen values, which are its ticks.
+    /// Returns an axis of chosen values, which are its ticks.
     pub fn of_values(name: &str, mut values: Vec<f64>, logarithmic: bool) -> Self {
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -81,18 +83,18 @@ impl Axis {
         Self { low, high, logarithmic, ticks, title: name.to_owned(), told_in }
     }
 
-    /// An axis with these ticks and ends.
+    /// Returns an axis with these ticks and ends.
     pub fn with_ticks(name: &str, low: f64, high: f64, ticks: Vec<(f64, String)>) -> Self {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in: None }
     }
 
-    /// The same axis, whose places are plain numbers.
+    /// Returns the axis with plain numbers as positions.
     #[must_use]
     pub fn of_numbers(self) -> Self {
         Self { told_in: Some((1.0, String::new())), ..self }
     }
 
-    /// An axis of shares between two ends, in per cent, with air above and below.
+    /// Returns an axis of shares between two ends, in percent, with a margin above and below.
     pub fn of_shares(name: &str, low: f64, high: f64) -> Self {
         let found = ticks::linear(low * 100.0, high * 100.0, &Unit::Other(String::new()), DOWN);
         let ticks = found.ticks.into_iter().map(|(at, text)| (at / 100.0, format!("{text} %")));
@@ -102,19 +104,20 @@ impl Axis {
         Self { low, high, logarithmic: false, ticks, title: name.to_owned(), told_in }
     }
 
-    /// An axis that only says what is more: from 0 to somewhat above `high`, without numbers.
+    /// Returns an axis without numbers from 0 to somewhat above `high`, for relative heights only.
     pub fn silent(name: &str, high: f64) -> Self {
         let high = if high > 0.0 { high * 1.06 } else { 1.0 };
         Self::with_ticks(name, 0.0, high, Vec::new())
     }
 
-    /// The same axis without a title.
+    /// Returns the axis without a title.
     #[must_use]
     pub fn untitled(self) -> Self {
         Self { title: String::new(), ..self }
     }
 
-    /// Room that the labels of a vertical axis need at its left: the same for all usual ones, so that frames stand in line.
+    /// Returns the space that the labels of a vertical axis need at its left: constant for all
+    /// usual ones, so that frames are aligned.
     pub fn room(&self) -> f64 {
         let widest =
             self.ticks.iter().map(|(_, text)| text_width(text, LETTERS)).fold(0.0, f64::max);
@@ -129,12 +132,12 @@ impl Axis {
         known.then_some(Ruler { low, high, logarithmic: self.logarithmic, symbol, decimals })
     }
 
-    /// Whether a value is on the axis.
+    /// Returns true if a value is on the axis.
     pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Where between the ends a value lies, from 0 to 1; what is beyond is at the end.
+    /// Returns the relative position of a value between the ends, from 0 to 1, clamped.
     fn share(&self, value: f64) -> f64 {
         let scale = |v: f64| if self.logarithmic { v.ln() } else { v };
         let (low, high) = (scale(self.low), scale(self.high));
@@ -143,7 +146,7 @@ impl Axis {
     }
 }
 
-/// The unit in which places between two ends are shown; plain numbers are not scaled.
+/// Returns the unit for positions between two ends; plain numbers are not scaled.
 fn told_in(unit: &Unit, low: f64, high: f64) -> Option<(f64, String)> {
     Some(match unit {
         Unit::One => (1.0, String::new()),
@@ -155,13 +158,13 @@ fn told_in(unit: &Unit, low: f64, high: f64) -> Option<(f64, String)> {
     })
 }
 
-/// The smallest and the largest of these.
+/// Returns the smallest and the largest value.
 pub(super) fn range(values: impl IntoIterator<Item = f64>) -> [f64; 2] {
     let ends = [f64::INFINITY, f64::NEG_INFINITY];
     values.into_iter().fold(ends, |[low, high], value| [low.min(value), high.max(value)])
 }
 
-/// A chosen value as it was typed, or nearly so.
+/// Formats a chosen value as it was typed, or nearly so.
 pub(crate) fn plain(value: f64) -> String {
     if (1e-4..1e9).contains(&value.abs()) || value == 0.0 {
         format!("{value}")
@@ -170,7 +173,8 @@ pub(crate) fn plain(value: f64) -> String {
     }
 }
 
-/// Ends with air beyond them: 3 % of what lies between, or some of the value itself where nothing does.
+/// Returns the ends with a margin: 3 % of the range, or part of the value itself if the range is
+/// empty.
 fn aired(low: f64, high: f64, logarithmic: bool) -> (f64, f64) {
     if logarithmic {
         let air = ((high.ln() - low.ln()) * 0.03).max(0.02).exp();
@@ -202,42 +206,43 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The place across of a value.
+    /// Returns the horizontal position of a value.
     pub fn across(&self, value: f64) -> f64 {
         self.left + self.width * self.x.share(value)
     }
 
-    /// The place down of a value.
+    /// Returns the vertical position of a value.
     pub fn down(&self, value: f64) -> f64 {
         self.top + self.height * (1.0 - self.y.share(value))
     }
 
-    /// The place of a point.
+    /// Returns the position of a point.
     pub fn place(&self, (x, y): (f64, f64)) -> Place {
         (self.across(x), self.down(y))
     }
 
-    /// The lower edge.
+    /// Returns the lower edge.
     pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
-    /// The right edge.
+    /// Returns the right edge.
     pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
-    /// A vertical line through the whole frame.
+    /// Returns a vertical line through the whole frame.
     pub fn upright(&self, value: f64) -> Vec<Place> {
         vec![(self.across(value), self.top), (self.across(value), self.bottom())]
     }
 
-    /// A horizontal line through the whole frame.
+    /// Returns a horizontal line through the whole frame.
     pub fn level(&self, value: f64) -> Vec<Place> {
         vec![(self.left, self.down(value)), (self.right(), self.down(value))]
     }
 
-    /// Draws grid, axes, ticks and titles; the horizontal labels only where this is the lowest frame of several.
+    /// Draws grid, axes, ticks and titles; horizontal labels only if this is the lowest of several
+    /// frames.
     pub fn draw(&self, scene: &mut Scene, lowest: bool) {
         scene.readings.push(Reading {
             corner: (self.left, self.top),
@@ -300,7 +305,7 @@ mod tests {
         let axis = Axis::of("wall", &Unit::Second, 0.001, 1.0, true);
         let step = axis.share(0.1) - axis.share(0.01);
         assert!((step - (axis.share(1.0) - axis.share(0.1))).abs() < 1e-12);
-        // Zero has no logarithm: the axis is linear then.
+        // Zero has no logarithm, so the axis is linear.
         assert!(!Axis::of("wall", &Unit::Second, 0.0, 1.0, true).logarithmic);
     }
 
@@ -330,7 +335,7 @@ mod tests {
         assert!((across.low - 9.7).abs() < 1e-9 && (across.high - 20.3).abs() < 1e-9);
         assert_eq!((across.symbol.as_str(), across.decimals), ("ms", 2));
         assert_eq!((up.symbol.as_str(), up.low.round(), up.high.round()), ("%", -2.0, 108.0));
-        // A height without numbers says nothing.
+        // An axis without numbers has no readings.
         frame(Axis::silent("", 1.0), Axis::silent("", 1.0)).draw(&mut scene, true);
         assert_eq!((&scene.readings[1].across, &scene.readings[1].up), (&None, &None));
     }

@@ -1,5 +1,5 @@
-//! Which line is whose: a sample of each with its name, as many to a line of the sheet as fit; and the usual frame below. One line alone
-//! needs no legend.
+//! Legend: a sample of each line with its name, as many per line of the sheet as fit; and the usual
+//! frame below it. A single line needs no legend.
 
 use super::frame::{Axis, Frame};
 use super::scene::{self, Anchor, Ink, LETTERS, Place, Scene, text_width};
@@ -8,12 +8,12 @@ use super::{BELOW, RIGHT, WIDTH};
 /// Length of a sample.
 const SAMPLE: f64 = 22.0;
 
-/// The lines of a picture: the number of the ink of each, and its name.
+/// The lines of a picture: the ink number of each, and its name.
 #[derive(Clone, Debug)]
 pub(super) struct Legend<'a>(pub Vec<(usize, &'a str)>);
 
 impl Legend<'_> {
-    /// Draws it from this place down, and says where it ends.
+    /// Draws the legend from `top` down, and returns its lower end.
     pub fn draw(&self, scene: &mut Scene, top: f64) -> f64 {
         if self.0.len() < 2 {
             return top;
@@ -34,7 +34,7 @@ impl Legend<'_> {
         y + 8.0
     }
 
-    /// A sheet with the legend, and below it a frame of this height.
+    /// Returns a sheet with the legend and a frame of the given height below it.
     pub fn framed(&self, x: Axis, y: Axis, height: f64) -> (Scene, Frame) {
         let top = self.draw(&mut Scene::new(WIDTH, 0.0), 0.0) + LETTERS + 10.0;
         let mut scene = Scene::new(WIDTH, (top + height + BELOW).ceil());

@@ -1,4 +1,5 @@
-//! What only a load test has: how long answers took up to the rarest, and what came second by second. One line for every server.
+//! Pictures specific to load tests: latency up to the rarest quantiles, and the course second by
+//! second, with one line per server.
 
 use super::frame::{Axis, Frame, range};
 use super::legend::Legend;
@@ -13,24 +14,24 @@ use assay_analysis::figures::{LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePi
 use assay_analysis::search::Try;
 use assay_data::Unit;
 
-/// Steps of which the quantiles are drawn; of more some are left out.
+/// Maximum number of steps whose quantiles are drawn; if there are more, some are left out.
 const MOST_STEPS: usize = 6;
 /// Height of the frame of a step.
 const STEP: f64 = 118.0;
-/// More slices can't be told apart; then their blocks are.
+/// Maximum number of slices that can be told apart; beyond that, blocks are shown.
 const MOST_BANDS: usize = 80;
-/// Ways of failing that have a frame of their own.
+/// Maximum number of failure kinds with their own frame.
 const MOST_WAYS: usize = 5;
-/// Longest name of a server.
+/// Maximum length of a server's name.
 const NAME: usize = 34;
-/// A range of latencies wider than this is drawn on a logarithmic axis.
+/// Ranges of latencies wider than this use a logarithmic axis.
 const WIDE: f64 = 4.0;
-/// Room above the longest latency, where requests failed.
+/// Factor of free space above the longest latency if requests failed.
 const ABOVE: f64 = 2.0;
-/// The shares that a slice's seconds are shown by.
+/// The quantiles that summarise each second of a slice.
 const SHARES: [&str; 3] = ["p50", "p90", "p99"];
 
-/// The pictures; those that these samples can't fill are left out.
+/// Returns the pictures; those for which these samples lack data are left out.
 pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
     let names: Vec<String> = analysis.sides.iter().map(|side| side.name.clone()).collect();
     let names = fitted(&names[..names.len().min(MOST_SUBJECTS)], NAME, "…");
@@ -42,7 +43,7 @@ pub(super) fn charts(analysis: &Analysis, figures: &LoadFigures) -> Vec<Chart> {
 struct Drawn<'a> {
     analysis: &'a Analysis,
     figures: &'a LoadFigures,
-    /// Names of the servers that are drawn.
+    /// Names of the servers drawn.
     names: Vec<String>,
 }
 
@@ -51,12 +52,13 @@ impl Drawn<'_> {
         Legend(self.names.iter().map(String::as_str).enumerate().collect())
     }
 
-    /// The server of a subject; `None` where it is not drawn.
+    /// Returns the server of a subject, or `None` if it is not drawn.
     fn server(&self, subject: usize) -> Option<usize> {
         Some(self.analysis.subjects[subject].side).filter(|side| *side < self.names.len())
     }
 
-    /// The steps with what there is of each, and how many there are: of many some are left out, but not the first and the last.
+    /// Groups the items by step and returns the total number of steps; if there are many, some are
+    /// left out, but never the first and the last.
     fn steps<T>(
         &self,
         all: impl Iterator<Item = T>,
@@ -80,7 +82,8 @@ impl Drawn<'_> {
         (steps, count)
     }
 
-    /// What a search for the highest rate tried, and what it found; none where nothing was searched for.
+    /// Draws the steps and the result of a search for the highest rate; `None` if there was no
+    /// search.
     fn search(&self) -> Option<Chart> {
         let search = self.figures.search.as_ref()?;
         let (steps, all) = self.steps(search.tries.iter(), |own| own.subject);
@@ -126,7 +129,7 @@ impl Drawn<'_> {
         })
     }
 
-    /// Marks the rate that was found for a subject.
+    /// Marks the rate found for a subject.
     fn found(&self, scene: &mut Scene, frame: &Frame, subject: usize, ink: Ink) {
         let Some(found) = self.analysis.primary_of(subject) else { return };
         if let Some(i) = found.median_interval.filter(|i| i.is_bounded()) {
@@ -136,7 +139,7 @@ impl Drawn<'_> {
         scene.line(frame.upright(found.median), ink, 1.6);
     }
 
-    /// Latency over the share of the requests, a frame for every step; none without requests.
+    /// Draws latency over the share of the requests, one frame per step; `None` without requests.
     fn quantiles(&self) -> Option<Chart> {
         let known = self.figures.quantiles.iter().filter(|curve| curve.requests > 0);
         let (steps, all) = self.steps(known, |curve| curve.subject);
@@ -145,7 +148,7 @@ impl Drawn<'_> {
         let [low, high] = range(curves().flat_map(|curve| &curve.points).map(|p| p.1));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
         let failed = curves().any(|curve| curve.failed > 0.0);
-        // What leaves the picture needs a way to go.
+        // A curve that leaves the picture needs room to do so.
         let top = if failed { high * ABOVE } else { high };
         let y = Axis::of("latency", &Unit::Second, low, top, high > WIDE * low);
         let rows = steps.iter().map(|(name, _)| {
@@ -188,7 +191,7 @@ impl Drawn<'_> {
         })
     }
 
-    /// Draws one curve, and what failed of it, in words above the last line of such.
+    /// Draws one curve, with a label for its failures above the previous label.
     fn curve(&self, scene: &mut Scene, frame: &Frame, curve: &QuantileCurve, foot: &mut f64) {
         let Some(server) = self.server(curve.subject) else { return };
         let ink = Ink::Subject(server);
@@ -198,7 +201,7 @@ impl Drawn<'_> {
             let from = places.last().map_or(frame.bottom(), |last| last.1);
             places.extend([(at, from), (at, frame.top)]);
             let told = format!("{} failed", number::percent_fine(curve.failed));
-            // Beyond it there is no more of the curve.
+            // The curve ends here.
             let (across, anchor) = match at + text_width(&told, LETTERS) < frame.right() {
                 true => (at + 4.0, Anchor::Start),
                 false => (at - 4.0, Anchor::End),
@@ -209,19 +212,20 @@ impl Drawn<'_> {
         scene.dashed(places, ink, 1.6, dashes(server));
     }
 
-    /// The slices that are drawn, with the server of each.
+    /// Returns the slices drawn, with the server of each.
     fn slices(&self) -> impl Iterator<Item = (usize, &SliceTrace)> {
         self.figures.slices.iter().filter_map(|slice| Some((self.server(slice.subject)?, slice)))
     }
 
-    /// The time of the run.
+    /// Returns the time axis of the run.
     fn time(&self) -> Option<Axis> {
         let pieces = self.slices().flat_map(|(_, slice)| &slice.pieces);
         let last = pieces.map(|piece| piece.from + piece.seconds).reduce(f64::max)?;
         Some(Axis::of("time since the start", &Unit::Second, 0.0, last, false))
     }
 
-    /// Shades every second slice, or block where there are many slices, and says which.
+    /// Returns the shaded bands, every second slice or, if there are many slices, every second
+    /// block, and their name.
     fn bands(&self) -> (Vec<(f64, f64)>, &'static str) {
         let ends = |slices: &[&SliceTrace]| {
             let pieces = || slices.iter().flat_map(|slice| &slice.pieces);
@@ -243,7 +247,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// Latency second by second; none where no second has an answer.
+    /// Draws latency second by second; `None` if no second has an answer.
     fn over_time(&self) -> Option<Chart> {
         let pieces = || self.slices().flat_map(|(_, slice)| &slice.pieces);
         let known = pieces().flat_map(|piece| piece.latency).filter(|value| value.is_finite());
@@ -286,7 +290,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// Failures second by second, a frame for each kind; none where nothing failed.
+    /// Draws failures second by second, one frame per kind; `None` if nothing failed.
     fn failures(&self) -> Option<Chart> {
         let ways = &self.figures.ways[..self.figures.ways.len().min(MOST_WAYS)];
         if ways.is_empty() {
@@ -307,7 +311,7 @@ impl Drawn<'_> {
                 for piece in slice.pieces.iter().filter(|piece| piece.failed[way] > 0) {
                     let (from, to) = (piece.from, piece.from + piece.seconds);
                     let top = frame.down(rate(piece, way));
-                    // A single failure is still to be seen.
+                    // Keep a single failure visible.
                     let (from, to) = (frame.across(from), frame.across(to));
                     let air = ((1.5 - (to - from)) / 2.0).max(0.0);
                     let corners = ((from - air, top), (to + air, frame.down(0.0)));
@@ -331,14 +335,14 @@ impl Drawn<'_> {
     }
 }
 
-/// A frame for every step, named where there are several, and their height.
+/// Returns a frame per step, named if there are several, and their height.
 fn rows<T>(steps: &[(String, T)], y: &Axis) -> (Vec<Panel>, f64) {
     let name = |name: &String| if steps.len() > 1 { name.clone() } else { String::new() };
     let panel = |(step, _): &(String, T)| Panel { name: name(step), ink: Ink::Text, y: y.clone() };
     (steps.iter().map(panel).collect(), if steps.len() > 1 { STEP } else { HEIGHT })
 }
 
-/// How many of so many steps are not drawn.
+/// Returns a note on the number of steps that are not drawn.
 fn left_out(steps: usize) -> String {
     match steps.saturating_sub(MOST_STEPS) {
         0 => String::new(),
@@ -346,7 +350,7 @@ fn left_out(steps: usize) -> String {
     }
 }
 
-/// A dot for what was held, a cross for what was not.
+/// Draws a dot for a try that was sustained, and a cross for one that was not.
 fn tried(scene: &mut Scene, (x, y): Place, own: &Try, ink: Ink) {
     const ARM: f64 = 2.6;
     if own.is_held {
@@ -369,7 +373,7 @@ fn shade(scene: &mut Scene, frame: &Frame, bands: &[(f64, f64)]) {
     }
 }
 
-/// The axis of shares of so many requests: half of them, 90 %, 99 %, 99.9 %, …
+/// Returns the axis of shares of the requests: half of them, 90 %, 99 %, 99.9 %, …
 fn shares(requests: u64) -> Axis {
     let length = (requests as f64).log10().max(1.0);
     let mut ticks = vec![(2f64.log10(), "50 %".to_owned())];

@@ -1,5 +1,6 @@
-//! A scan's values over its parameter, with their intervals: of a load test latency and what is delivered over the rate that is asked for.
-//! Where it has several parameters, the first of numbers is the axis, and the others make lines of their own.
+//! A scan's values over its parameter, with their intervals; for a load test, latency and achieved
+//! rate over the requested rate. With several parameters, the first numeric one is the axis, and
+//! combinations of the others are separate lines.
 
 use super::frame::{Axis, range};
 use super::legend::Legend;
@@ -11,21 +12,22 @@ use assay_analysis::figures::MOST_SUBJECTS;
 use assay_analysis::{Analysis, Interval};
 use assay_data::ParameterValue;
 
-/// A range of ratios wider than this is drawn on a logarithmic axis.
+/// Ranges of values wider than this use a logarithmic axis.
 const WIDE: f64 = 4.0;
-/// Pixels between lines at the same value, so that their intervals do not hide one another.
+/// Horizontal offset in pixels between lines at the same value, so that their intervals do not
+/// overlap.
 const ASIDE: f64 = 3.0;
-/// Longest name of a line.
+/// Maximum length of a line's name.
 const NAME: usize = 34;
 
-/// One command's values over the parameter.
+/// The values of one command over the parameter.
 struct Line {
     name: String,
-    /// Value of the parameter and the subject there, ascending.
+    /// Parameter values, ascending, with the subject at each.
     points: Vec<(f64, usize)>,
 }
 
-/// One chart for every metric that a page has a picture of; none for what is no scan over numbers.
+/// Returns one chart for every metric shown on a page; none unless this is a scan over numbers.
 pub(super) fn charts(analysis: &Analysis) -> Vec<Chart> {
     let Some((parameter, lines)) = lines(analysis) else { return Vec::new() };
     let mut metrics = vec![analysis.primary];
@@ -37,7 +39,8 @@ pub(super) fn charts(analysis: &Analysis) -> Vec<Chart> {
     metrics.into_iter().filter_map(|m| chart(analysis, &parameter, &lines, m)).collect()
 }
 
-/// The first parameter that has several numbers as values, and the lines over it: one for each command at each combination of the others.
+/// Returns the first parameter with several numeric values, and the lines over it: one per command
+/// and combination of the other parameters.
 fn lines(analysis: &Analysis) -> Option<(String, Vec<Line>)> {
     let layout = analysis.scan()?;
     let first = &analysis.subjects[0].parameters;
@@ -66,7 +69,7 @@ fn lines(analysis: &Analysis) -> Option<(String, Vec<Line>)> {
     })
 }
 
-/// The chart of one metric; none where no subject has it.
+/// Draws the chart of one metric; `None` if no subject has it.
 fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) -> Option<Chart> {
     let (shown, left_out) =
         (&lines[..lines.len().min(MOST_SUBJECTS)], lines.len().saturating_sub(MOST_SUBJECTS));
@@ -74,7 +77,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     let interval = |subject| described(subject)?.median_interval.filter(Interval::is_bounded);
     let points = || shown.iter().flat_map(|line| &line.points);
     let medians = points().filter_map(|&(_, s)| Some(described(s)?.median));
-    // An interval about a few values may reach below zero where no value does: it ends at the edge.
+    // An interval of a few values may extend below zero where no value does: it is cut at the edge.
     let floor = if range(medians)[0] > 0.0 { f64::MIN_POSITIVE } else { f64::NEG_INFINITY };
     let y = points().flat_map(|&(_, s)| {
         let ends = interval(s).map(|i| [i.lower, i.upper]);
@@ -90,7 +93,7 @@ fn chart(analysis: &Analysis, parameter: &str, lines: &[Line], metric: usize) ->
     let across = if asked { "rate asked for (1/s)" } else { parameter };
     let is_wide = |[low, high]: [f64; 2]| low > 0.0 && high > WIDE * low;
     let mut wide = [is_wide(x_ends), is_wide(y_ends)];
-    // What is asked for and what is delivered are the same quantity.
+    // Requested and achieved rate are the same quantity, so they share a scale type.
     let against_asked = asked && own.name == "rate_achieved";
     if against_asked {
         wide[1] = wide[0];

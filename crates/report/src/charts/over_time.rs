@@ -1,4 +1,4 @@
-//! The values in their order, and how they depend on those before.
+//! The values in order, and their dependence on previous values.
 
 use super::frame::{Axis, Frame};
 use super::legend::Legend;
@@ -8,10 +8,10 @@ use super::{Chart, Sheet, capital};
 use crate::number;
 use assay_analysis::figures::{Piece, SubjectFigures, Trace};
 
-/// Height of a frame that is alone.
+/// Height of a single frame.
 const ALONE: f64 = 170.0;
 
-/// Every subject's values in the order in which they were taken.
+/// Draws every subject's values in the order in which they were taken.
 pub(super) fn raw(sheet: &Sheet<'_>) -> Chart {
     let figures = sheet.figures;
     let longest = figures.subjects.iter().map(|s| s.n).max().unwrap_or(1);
@@ -49,7 +49,8 @@ fn largest_piece(trace: &Trace) -> usize {
     trace.pieces.iter().map(|piece| piece.to - piece.from).max().unwrap_or(1)
 }
 
-/// Draws a series over 1, 2, 3, …: its dots where there are few, else the band between its extremes with its medians.
+/// Draws a series over 1, 2, 3, …: its dots if there are few, otherwise the band between its
+/// extremes with its medians.
 pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
     if trace.points.is_empty() {
         let middle = |p: &Piece| (p.from + p.to + 1) as f64 / 2.0;
@@ -69,7 +70,7 @@ pub(super) fn trace(scene: &mut Scene, frame: &Frame, trace: &Trace, ink: Ink) {
     scene.dots(places.collect(), radius, ink, opacity);
 }
 
-/// Every subject's correlogram; none where there are too few values.
+/// Draws every subject's correlogram; `None` if there are too few values.
 pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
     let subjects = &sheet.figures.subjects;
     let found = |s: &SubjectFigures| s.correlogram.clone();
@@ -108,7 +109,7 @@ pub(super) fn correlogram(sheet: &Sheet<'_>) -> Option<Chart> {
     })
 }
 
-/// A frame for every one of these subjects, with the same axes.
+/// Draws a frame for every one of these subjects, with the same axes.
 fn of_subjects(
     sheet: &Sheet<'_>,
     subjects: &[usize],
@@ -126,7 +127,7 @@ fn of_subjects(
     })
 }
 
-/// A count with its thousands told apart: `35,000`.
+/// Formats a count with thousands separators: `35,000`.
 pub(super) fn counted(n: usize) -> String {
     let digits = n.to_string();
     let groups: Vec<&str> = digits
@@ -138,7 +139,7 @@ pub(super) fn counted(n: usize) -> String {
     groups.join(",")
 }
 
-/// A share in per cent.
+/// Formats a share in percent.
 pub(super) fn share(fraction: f64) -> String {
     number::percent(fraction)
 }

@@ -1,11 +1,12 @@
-//! The colours of pictures: those of Okabe and Ito ("Color universal design", 2008), which people with any kind of colour
-//! blindness can tell apart, with the yellow made darker so that it can be seen on white.
+//! Colours of pictures: those of Okabe and Ito ("Color universal design", 2008), which people with
+//! any kind of colour blindness can distinguish, with a darker yellow so that it is visible on
+//! white.
 //!
-//! Pages give the same roles in their style sheet, with lighter variants where the window is dark.
+//! Pages assign the same roles in their style sheet, with lighter variants in dark mode.
 
 use super::scene::Ink;
 
-/// How many colours of subjects there are before they begin anew.
+/// Number of subject colours before they repeat.
 pub const SUBJECTS: usize = 8;
 
 type Rgb = (u8, u8, u8);
@@ -21,7 +22,7 @@ const ON_PAPER: [Rgb; SUBJECTS] = [
     (0x44, 0x44, 0x44),
 ];
 
-/// The colour of an ink on white.
+/// Returns the colour of an ink on white.
 pub fn on_paper(ink: Ink) -> Rgb {
     match ink {
         Ink::Text => (0x1c, 0x1c, 0x1e),
@@ -32,7 +33,7 @@ pub fn on_paper(ink: Ink) -> Rgb {
     }
 }
 
-/// The colour as SVG and CSS write it.
+/// Formats the colour for SVG and CSS.
 pub fn hex((red, green, blue): Rgb) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }

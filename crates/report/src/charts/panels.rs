@@ -1,23 +1,24 @@
-//! Frames one below the other with the same axis across, each with its name above it, below one legend.
+//! Stacked frames with a common horizontal axis, each with its name above it, below one legend.
 
 use super::frame::{Axis, Frame};
 use super::legend::Legend;
 use super::scene::{Anchor, Ink, LETTERS, Scene};
 use super::{BELOW, RIGHT, WIDTH};
 
-/// Height of one frame of several.
+/// Height of one of several frames.
 pub(super) const PANEL: f64 = 96.0;
-/// Room for a name above its frame.
+/// Space for a name above its frame.
 const NAME: f64 = 22.0;
 
-/// A frame: its name, the ink of that, and its axis up.
+/// A frame: its name, the ink of the name, and its vertical axis.
 pub(super) struct Panel {
     pub name: String,
     pub ink: Ink,
     pub y: Axis,
 }
 
-/// Draws the frames, each of this height, and what `draw` puts into each. Names are there where there are several.
+/// Draws the frames at the given height, and calls `draw` for the content of each. Names are shown
+/// if there are several.
 pub(super) fn panels(
     legend: &Legend<'_>,
     panels: Vec<Panel>,
@@ -27,7 +28,7 @@ pub(super) fn panels(
 ) -> Scene {
     let several = panels.iter().any(|panel| !panel.name.is_empty());
     let name = if several { NAME } else { 4.0 };
-    // Beside a name there is room for the title of the axis as well.
+    // A line with a name also has space for the axis title.
     let titled = if several { 4.0 } else { LETTERS + 8.0 };
     let first = legend.draw(&mut Scene::new(WIDTH, 0.0), 0.0) + titled;
     let total = first + (height + name) * panels.len() as f64 + BELOW;

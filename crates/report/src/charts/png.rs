@@ -1,7 +1,8 @@
-//! A picture as PNG, on white, for places that take no SVG.
+//! A picture as PNG on white, for places that do not accept SVG.
 //!
-//! Letters are drawn from the outlines of the font Inter (SIL Open Font License, `fonts/OFL.txt`), of which only the Latin
-//! letters are carried, about 18 kB; a letter beyond them is an empty box. Text in the wrong letters is better in SVG.
+//! Letters are drawn from the outlines of the font Inter (SIL Open Font License, `fonts/OFL.txt`).
+//! Only its Latin letters are included, about 18 kB; other letters become empty boxes, for which
+//! SVG is the better choice.
 
 use super::palette;
 use super::scene::{Anchor, Ink, Place, Scene, Shape};
@@ -13,12 +14,12 @@ use ttf_parser::{Face, GlyphId, OutlineBuilder};
 /// Inter, regular, Latin.
 const FONT: &[u8] = include_bytes!("../../fonts/inter-latin.ttf");
 
-/// Why a picture can't be made.
+/// Errors of rendering a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PngError {
-    /// It would have no area, or more than memory allows.
+    /// The picture has no area, or is too large for memory.
     Size,
-    /// The encoder refused.
+    /// The encoder failed.
     Encoding(String),
 }
 
@@ -33,10 +34,12 @@ impl std::fmt::Display for PngError {
 
 impl std::error::Error for PngError {}
 
-/// The picture, each unit of the sheet `scale` pixels wide. O(pixels · shapes) at worst.
+/// Renders the picture, each unit of the sheet `scale` pixels wide. O(pixels · shapes) in the worst
+/// case.
 ///
 /// # Errors
-/// When the sheet has no area or is too large for memory.
+///
+/// If the sheet has no area or is too large for memory.
 pub fn render(scene: &Scene, scale: f64) -> Result<Vec<u8>, PngError> {
     let pixels = |length: f64| (length * scale).ceil().clamp(0.0, 30_000.0) as u32;
     let mut sheet = Pixmap::new(pixels(scene.width), pixels(scene.height)).ok_or(PngError::Size)?;
@@ -91,7 +94,7 @@ impl Painter {
     }
 
     fn fill(&mut self, path: Option<Path>, ink: Ink, opacity: f64) {
-        // What has no place to be drawn at is no picture.
+        // Shapes without valid coordinates are not drawn.
         let Some(path) = path else { return };
         let zoom = Transform::from_scale(self.scale, self.scale);
         self.sheet.fill_path(&path, &Self::paint(ink, opacity), FillRule::Winding, zoom, None);
@@ -119,7 +122,7 @@ impl Painter {
         self.sheet.stroke_path(&path, &Self::paint(ink, opacity), &stroke, zoom, None);
     }
 
-    /// The outlines of a line of words.
+    /// Returns the outlines of a line of text.
     fn letters(&self, (x, y): Place, text: &str, anchor: Anchor, size: f64) -> Option<Path> {
         let per_unit = size as f32 / f32::from(self.face.units_per_em());
         let glyph = |c: char| self.face.glyph_index(substitute(c)).unwrap_or(GlyphId(0));
@@ -143,7 +146,7 @@ impl Painter {
     }
 }
 
-/// Letters that the font lacks and that look like others.
+/// Replaces letters missing from the font by similar ones.
 fn substitute(c: char) -> char {
     match c {
         'μ' => 'µ',
@@ -167,7 +170,7 @@ fn through(points: &[Place], closed: bool) -> Option<Path> {
     path.finish()
 }
 
-/// Puts outlines of letters, which count upwards, onto the sheet, which counts downwards.
+/// Transfers letter outlines, whose y axis points up, to the sheet, whose y axis points down.
 struct Outlines {
     path: PathBuilder,
     x: f32,

@@ -1,5 +1,5 @@
-//! Well tested or tangled, at one glance: each function by how much the tests notice of it and how local the failures are, in a colour that says whether
-//! rewrites fail a test.
+//! Well tested or tangled at a glance: each function by how much of it the tests detect and how
+//! local the failures are, with a colour for whether rewrites fail a test.
 
 use super::frame::{Axis, Frame};
 use super::scene::{Anchor, Ink, LETTERS, Place, Scene};
@@ -13,14 +13,14 @@ use std::collections::BTreeMap;
 
 /// Height of the frame.
 const HEIGHT: f64 = 280.0;
-/// So many functions have their names beside them.
+/// Number of functions labelled with their names.
 const NAMED: usize = 8;
-/// Longest name, in letters.
+/// Maximum length of a name, in letters.
 const NAME: usize = 22;
-/// Intervals are drawn of so many functions at most: of more they hide each other.
+/// Maximum number of functions with intervals; more would overlap.
 const WITH_INTERVALS: usize = 40;
 
-/// The picture; `None` where of no function enough is known.
+/// Draws the picture; `None` if too little is known of every function.
 pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     let known: Vec<(usize, &Coupling, f64, f64)> = all
         .units
@@ -71,7 +71,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
             }
         }
     }
-    // Those at one place are one dot, which is larger.
+    // Functions at the same place are merged into a larger dot.
     let mut places: BTreeMap<(i64, i64, u8), usize> = BTreeMap::new();
     let colour = |own: &Coupling| match ink(own) {
         Ink::Subject(1) => 2,
@@ -84,7 +84,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     }
     for (&(across, up, colour), count) in &places {
         let (mut across_at, down) = frame.place((across as f64 / 200.0, up as f64 / 200.0));
-        // Those of several colours at one place stand side by side.
+        // Dots of different colours at the same place are drawn side by side.
         let others = (0..colour).filter(|own| places.contains_key(&(across, up, *own))).count();
         across_at += others as f64 * 7.0;
         let place = (across_at, down);
@@ -103,7 +103,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     for (index, _, share, locality) in worst.into_iter().take(NAMED) {
         let name = mutation.units.get(*index).map_or("", |unit| unit.name.as_str());
         let (across, mut down) = frame.place((*share, *locality));
-        // One name below the other.
+        // Place overlapping names below each other.
         while taken.iter().any(|(x, y)| (x - across).abs() < 90.0 && (y - down).abs() < LETTERS) {
             down -= LETTERS;
         }
@@ -133,7 +133,7 @@ pub fn chart(mutation: &Mutation, all: &Couplings) -> Option<Chart> {
     })
 }
 
-/// The ink of a function.
+/// Returns the ink of a function.
 fn ink(own: &Coupling) -> Ink {
     match own.brittleness {
         None => Ink::Quiet,

@@ -1,39 +1,40 @@
-//! A picture before it is SVG or PNG: lines, areas, dots and words at places on a sheet, each in an ink with a meaning.
+//! A picture before it becomes SVG or PNG: lines, areas, dots and text on a sheet, each in an ink
+//! with a meaning.
 //!
-//! Inks are roles, not colours, so that one picture is right on white paper, in a dark window and for the colour-blind; the
-//! writers turn them into colours. Places count from the upper left corner, in units of which a phone shows about one per
-//! pixel. Nothing here knows of values or axes.
+//! Inks are roles, not colours, so that one picture works on white paper, in dark mode and for the
+//! colour-blind; the writers convert them to colours. Coordinates start at the upper left corner,
+//! in units that a phone shows as about one pixel. This module is independent of values and axes.
 
-/// What a thing is drawn for.
+/// The role of a drawn element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// Words that are to be read.
+    /// Main text.
     Text,
-    /// Words and lines beside them: ticks, titles of axes.
+    /// Secondary text and lines: ticks, titles of axes.
     Quiet,
-    /// Lines behind everything.
+    /// Background lines.
     Grid,
-    /// What is true for all subjects: thresholds, bounds, estimates.
+    /// Elements that apply to all subjects: thresholds, bounds, estimates.
     Mark,
-    /// What belongs to the subject of this number.
+    /// Elements of the subject with this number.
     Subject(usize),
 }
 
-/// Where a text stands, seen from its place.
+/// Horizontal alignment of a text relative to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// It begins there.
+    /// The text begins there.
     Start,
-    /// Its middle is there.
+    /// The text is centred there.
     Middle,
-    /// It ends there.
+    /// The text ends there.
     End,
 }
 
-/// A place: to the right, and down.
+/// A position: to the right, and down.
 pub type Place = (f64, f64);
 
-/// One thing on the sheet.
+/// An element on the sheet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// Points joined by straight lines.
@@ -42,9 +43,9 @@ pub enum Shape {
         points: Vec<Place>,
         /// Its role.
         ink: Ink,
-        /// Its width.
+        /// Line width.
         width: f64,
-        /// Lengths of strokes and gaps in turn; empty for a line without gaps.
+        /// Alternating lengths of strokes and gaps; empty for a solid line.
         dashes: &'static [f64],
     },
     /// A filled polygon.
@@ -53,36 +54,36 @@ pub enum Shape {
         points: Vec<Place>,
         /// Its role.
         ink: Ink,
-        /// From 0, not to be seen, to 1.
+        /// From 0, invisible, to 1.
         opacity: f64,
     },
-    /// Separate lines of one ink, each from one place to another.
+    /// Separate lines of one ink, each between two positions.
     Sticks {
         /// Their ends.
         ends: Vec<(Place, Place)>,
         /// Their role.
         ink: Ink,
-        /// Their width.
+        /// Line width.
         width: f64,
     },
     /// Filled circles of one size.
     Dots {
-        /// Their middles.
+        /// Centres.
         places: Vec<Place>,
         /// Their radius.
         radius: f64,
         /// Their role.
         ink: Ink,
-        /// From 0, not to be seen, to 1.
+        /// From 0, invisible, to 1.
         opacity: f64,
     },
-    /// One line of words.
+    /// One line of text.
     Words {
-        /// Where it stands; the foot of the letters.
+        /// Position of the baseline.
         place: Place,
-        /// The words.
+        /// The text.
         text: String,
-        /// How it stands there.
+        /// Its alignment.
         anchor: Anchor,
         /// Height of the letters.
         size: f64,
@@ -91,68 +92,68 @@ pub enum Shape {
     },
 }
 
-/// The values along one edge of a frame, for whoever points into it.
+/// The values along one edge of a frame, for reading off the value under the pointer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruler {
-    /// The value at the left or lower end, in the unit in which it is shown.
+    /// The value at the left or lower end, in the display unit.
     pub low: f64,
     /// The value at the other end.
     pub high: f64,
-    /// Whether equal ratios are equally long.
+    /// True if the scale is logarithmic.
     pub logarithmic: bool,
-    /// That unit; empty for plain numbers.
+    /// Symbol of the display unit; empty for plain numbers.
     pub symbol: String,
-    /// Decimals that a point of the frame is worth.
+    /// Number of decimals that one point of the frame resolves.
     pub decimals: usize,
 }
 
-/// A frame of which a place can be read off.
+/// A frame from which values can be read off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Upper left corner of the frame.
     pub corner: Place,
     /// Its width and height.
     pub size: Place,
-    /// The values across; `None` where there are no numbers.
+    /// The horizontal values; `None` if they are not numbers.
     pub across: Option<Ruler>,
-    /// The values up.
+    /// The vertical values.
     pub up: Option<Ruler>,
 }
 
-/// A sheet with everything on it, the first thing lowest.
+/// A sheet with its elements, the bottom one first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
     /// Width of the sheet.
     pub width: f64,
     /// Height of the sheet.
     pub height: f64,
-    /// What is on it.
+    /// The elements.
     pub shapes: Vec<Shape>,
-    /// What can be read off it.
+    /// The frames that can be read off.
     pub readings: Vec<Reading>,
 }
 
-/// Height of most letters.
+/// Usual letter height.
 pub const LETTERS: f64 = 12.0;
 
-/// About how wide a text is in letters of this height: somewhat more than most fonts need.
+/// Estimates the width of a text for a letter height: somewhat more than most fonts need.
 pub fn text_width(text: &str, size: f64) -> f64 {
     crate::names::width(text) as f64 * size * 0.56
 }
 
-/// Dashes that tell subjects apart where colours don't.
+/// Returns the dash pattern that distinguishes a subject without colours.
 pub fn dashes(subject: usize) -> &'static [f64] {
     const PATTERNS: [&[f64]; 4] = [&[], &[6.0, 2.5], &[2.0, 2.0], &[8.0, 2.0, 2.0, 2.0]];
     PATTERNS[subject % PATTERNS.len()]
 }
 
 impl Scene {
-    /// An empty sheet.
+    /// Creates an empty sheet.
     pub fn new(width: f64, height: f64) -> Self {
         Self { width, height, ..Self::default() }
     }
 
-    /// Makes room above everything.
+    /// Adds space above all elements.
     pub fn lower(&mut self, by: f64) {
         self.height += by;
         let down = |place: &mut Place| place.1 += by;
@@ -171,12 +172,12 @@ impl Scene {
         self.readings.iter_mut().for_each(|reading| down(&mut reading.corner));
     }
 
-    /// Draws a line without gaps.
+    /// Draws a solid line.
     pub fn line(&mut self, points: Vec<Place>, ink: Ink, width: f64) {
         self.dashed(points, ink, width, &[]);
     }
 
-    /// Draws a line with gaps.
+    /// Draws a dashed line.
     pub fn dashed(&mut self, points: Vec<Place>, ink: Ink, width: f64, dashes: &'static [f64]) {
         if points.len() > 1 {
             self.shapes.push(Shape::Line { points, ink, width, dashes });
@@ -209,7 +210,7 @@ impl Scene {
         }
     }
 
-    /// Writes words of the usual size.
+    /// Writes text of the usual size.
     pub fn words(&mut self, place: Place, text: impl Into<String>, anchor: Anchor, ink: Ink) {
         let text = crate::names::clean(&text.into());
         self.shapes.push(Shape::Words { place, text, anchor, size: LETTERS, ink });

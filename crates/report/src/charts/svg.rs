@@ -1,20 +1,22 @@
-//! A picture as SVG: as part of a page, whose style sheet gives the colours, or as a file by itself, on white.
+//! A picture as SVG: as part of a page, whose style sheet sets the colours, or as a standalone file
+//! on white.
 //!
-//! Text stays text, so that it can be read aloud, searched and copied; the title and the caption are in the picture for those
-//! who can't see it. A file by itself uses only what every viewer knows: no style sheets, no scripts, no fonts of its own.
+//! Text stays text, so that it can be read aloud, searched and copied; title and caption are
+//! included for people who can't see the picture. A standalone file uses only features that every
+//! viewer supports: no style sheets, scripts or embedded fonts.
 
 use super::scene::{Anchor, Ink, Place, Reading, Ruler, Scene, Shape};
 use super::{Chart, palette};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// The picture as part of a page; `id` must be its own on that page. Its colours are the page's `--text`, `--quiet`, `--grid`,
-/// `--mark` and `--s0` to `--s7`.
+/// Returns the picture as part of a page; `id` must be unique on that page. The colours are the
+/// page's `--text`, `--quiet`, `--grid`, `--mark` and `--s0` to `--s7`.
 pub fn inline(chart: &Chart, id: &str) -> String {
     Writer { look: Look::Page }.write(chart, id)
 }
 
-/// The picture as a file by itself.
+/// Returns the picture as a standalone file.
 pub fn standalone(chart: &Chart) -> String {
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     text += &Writer { look: Look::Paper }.write(chart, chart.name);
@@ -38,7 +40,7 @@ impl Writer {
         let mut out = String::with_capacity(4096);
         let size = match self.look {
             Look::Page => read_off(readings),
-            // A file is shown as large as it says.
+            // A standalone file is shown at its stated size.
             Look::Paper => format!(" width=\"{}\" height=\"{}\"", width * 1.5, height * 1.5),
         };
         out += &format!(
@@ -92,7 +94,8 @@ impl Writer {
                 );
             }
             Shape::Dots { places, radius, ink, opacity } => {
-                // A line of no length with round ends is a dot, and much shorter to write than a circle.
+                // A zero-length line with round caps is a dot, and much shorter than a circle
+                // element.
                 *out += "<path d=\"";
                 for &(x, y) in places {
                     let _infallible = write!(out, "M{} {}h0", tenth(x), tenth(y));
@@ -121,7 +124,7 @@ impl Writer {
     }
 }
 
-/// Name of the page's variable for an ink.
+/// Returns the name of the page's variable for an ink.
 fn variable(ink: Ink) -> String {
     match ink {
         Ink::Text => "text".to_owned(),
@@ -132,8 +135,9 @@ fn variable(ink: Ink) -> String {
     }
 }
 
-/// What the page's script needs to tell the values under the pointer: for each frame its corner and size, and of both edges the
-/// ends, whether they are logarithmic, the decimals and the unit.
+/// Returns the data that the page's script needs to show the values under the pointer: for each
+/// frame its corner and size, and for both edges the ends, whether they are logarithmic, the
+/// decimals and the unit.
 fn read_off(readings: &[Reading]) -> String {
     let edge = |ruler: &Option<Ruler>| {
         ruler.as_ref().map_or(Value::Null, |r| {
@@ -154,7 +158,8 @@ fn read_off(readings: &[Reading]) -> String {
     format!(" data-read=\"{}\"", escaped(&Value::Array(frames).to_string()))
 }
 
-/// The points as path data: the first absolute, the others as steps of tenths, which are short to write.
+/// Writes the points as path data: the first absolute, the others as differences in tenths, which
+/// are shorter.
 fn path(out: &mut String, points: &[Place]) {
     let mut at = (0i64, 0i64);
     for (index, &(x, y)) in points.iter().enumerate() {
@@ -174,7 +179,8 @@ fn path(out: &mut String, points: &[Place]) {
     }
 }
 
-/// What is far outside the sheet is as good as at its edge; NaN can't be drawn, and stands in the corner.
+/// Converts to tenths. Values far outside the sheet are clamped; NaN, which can't be drawn, becomes
+/// 0.
 fn tenths(value: f64) -> i64 {
     (value.clamp(-10_000.0, 10_000.0) * 10.0).round() as i64
 }
@@ -187,7 +193,7 @@ fn tenth(value: f64) -> String {
     in_tenths(tenths(value))
 }
 
-/// Text that XML takes for nothing else.
+/// Escapes text for XML.
 pub(crate) fn escaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -196,7 +202,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => plain.push_str("&gt;"),
             '&' => plain.push_str("&amp;"),
             '"' => plain.push_str("&quot;"),
-            // XML 1.0 has no way at all to say these.
+            // XML 1.0 can't represent these.
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => plain.push('?'),
             c => plain.push(c),
         }

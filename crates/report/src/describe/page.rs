@@ -1,6 +1,6 @@
-//! What the screen of `describe` says in words, as rows of a page: of every series how it went, how
-//! far its values depend on each other, which distributions fit and how badly, modes, outliers,
-//! levels. The words are the screen's own; pictures and plain numbers are elsewhere on the page.
+//! The text of the `describe` screen as rows of a page: for every series its course, the dependence
+//! of its values, the fitted distributions and how well they fit, modes, outliers, levels. The
+//! wording is that of the screen; pictures and plain numbers are elsewhere on the page.
 
 use super::{column, distribution_told, distributions_by_fit, words};
 use crate::layout::STICKY;
@@ -8,14 +8,15 @@ use crate::names::clean;
 use assay_analysis::policy::{CORRELOGRAM_FROM, DISTRIBUTIONS_FROM};
 use assay_analysis::series_summary::SeriesSummary;
 
-/// One series: its heading, and what there is to say with the word for it.
+/// One series: its heading, and its facts, each with its key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeriesOnPage {
     pub heading: String,
     pub facts: Vec<(&'static str, String)>,
 }
 
-/// All series that vary; constant ones have nothing to say but their finding. `with_metric`: there are several metrics.
+/// Returns all series that vary; constant ones have only their finding. Headings name the metric if
+/// there are several.
 pub(crate) fn of(summaries: &[SeriesSummary]) -> Vec<SeriesOnPage> {
     let several = summaries.iter().any(|p| p.metric.name != summaries[0].metric.name);
     let varying = summaries.iter().filter(|p| p.distinct > 1);
@@ -48,7 +49,7 @@ fn facts(p: &SeriesSummary) -> Vec<(&'static str, String)> {
     let levels = p.levels.iter().flat_map(|found| words::levels(p, found));
     facts.extend(levels.map(|line| ("levels", line)));
     facts.retain(|(_, told)| !told.is_empty());
-    // A word stands once, before the first of its lines.
+    // A key is shown once, before the first of its lines.
     let mut before = "";
     for (word, told) in &mut facts {
         *told = told.replace(STICKY, "\u{a0}");

@@ -1,39 +1,40 @@
-//! The pictures of one series, made of characters: density, box, share up to a value, course over time, correlogram. Each has an
-//! ASCII form. Only shapes are drawn here; the numbers beside them are formatted elsewhere.
+//! Character graphics of one series: density, box, cumulative share, course over time, correlogram.
+//! Each has an ASCII form. Only shapes are drawn here; the numbers next to them are formatted
+//! elsewhere.
 
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self, Column};
 use assay_analysis::series_summary::{SeriesSummary, Slice};
 
-/// Columns left of every picture, for labels on the vertical axis.
+/// Columns at the left of every picture, for labels of the vertical axis.
 const MARGIN: usize = 9;
-/// Wider pictures are no better.
+/// Maximum width; wider pictures are not clearer.
 const MOST_COLUMNS: usize = 96;
-/// Lines of the pictures.
+/// Heights of the pictures in lines.
 const DENSITY_LINES: usize = 6;
 const ECDF_LINES: usize = 4;
 const COURSE_LINES: usize = 8;
 const LAG_LINES: usize = 3;
-/// Columns of one value in the course of a short series, at most.
+/// Maximum width of one value in the course of a short series, in columns.
 const WIDEST_VALUE: usize = 6;
 
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII_LEVELS: [char; 3] = [' ', '.', '#'];
 
-/// Columns of a picture on this page.
+/// Returns the width of a picture on this page, in columns.
 fn columns(page: &Page) -> usize {
     (page.width().saturating_sub(MARGIN + 1)).clamp(8, MOST_COLUMNS)
 }
 
-/// A line of a picture with its label at the left.
+/// Draws a line of a picture with its label at the left.
 fn line(page: &mut Page, label: &str, tone: Tone, text: String) {
     let label: String = if width(label) < MARGIN { label.to_owned() } else { String::new() };
     let room = " ".repeat(MARGIN - 1 - width(&label));
     page.line(&vec![(Tone::Quiet, format!("{room}{label} ")), (tone, text)]);
 }
 
-/// Columns of these heights (0..=1), in so many lines from the top.
+/// Returns columns of these heights (0..=1) as `lines` lines from the top.
 fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
     let levels: &[char] = if page.unicode() { &EIGHTHS } else { &ASCII_LEVELS };
     let most = levels.len() - 1;
@@ -42,7 +43,7 @@ fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
         .map(|floor| {
             let cell = |height: &f64| {
                 let filled = (height * lines as f64 - floor as f64).clamp(0.0, 1.0);
-                // What is there at all is seen on the lowest line.
+                // Nonzero heights are visible on the lowest line.
                 let seen = usize::from(floor == 0 && *height > 0.0);
                 levels[((filled * most as f64).round() as usize).max(seen)]
             };
@@ -51,18 +52,18 @@ fn area(page: &Page, heights: &[f64], lines: usize) -> Vec<String> {
         .collect()
 }
 
-/// The value in the middle of a column.
+/// Returns the value in the middle of a column.
 fn value_at(p: &SeriesSummary, column: usize, columns: usize) -> f64 {
     p.shape.low + (p.shape.high - p.shape.low) * (column as f64 + 0.5) / columns as f64
 }
 
-/// The column of a value; `None` for one outside of the picture.
+/// Returns the column of a value, or `None` if it is outside the picture.
 fn column_of(p: &SeriesSummary, value: f64, columns: usize) -> Option<usize> {
     let place = (value - p.shape.low) / (p.shape.high - p.shape.low);
     (0.0..=1.0).contains(&place).then(|| ((place * columns as f64) as usize).min(columns - 1))
 }
 
-/// The smoothed density, or the heaps themselves where values come in few steps.
+/// Draws the smoothed density, or the distinct values if there are few.
 pub(super) fn density(page: &mut Page, p: &SeriesSummary) {
     let Some(density) = &p.shape.density else { return repeated(page, p) };
     let columns = columns(page);
@@ -96,7 +97,7 @@ fn repeated(page: &mut Page, p: &SeriesSummary) {
     }
 }
 
-/// The box from quartile to quartile with the median, and whiskers up to the inner fences.
+/// Draws the box from quartile to quartile with the median, and whiskers up to the inner fences.
 pub(super) fn box_plot(page: &mut Page, p: &SeriesSummary) {
     let columns = columns(page);
     let d = &p.descriptives;
@@ -122,7 +123,7 @@ pub(super) fn box_plot(page: &mut Page, p: &SeriesSummary) {
     line(page, "", Tone::Plain, text.into_iter().collect());
 }
 
-/// Labels under a picture of the distribution: its ends and its middle.
+/// Draws the labels under a picture of the distribution: its ends and its middle.
 pub(super) fn axis(page: &mut Page, p: &SeriesSummary, column: &Column) {
     let columns = columns(page);
     let ends = [p.shape.low, (p.shape.low + p.shape.high) / 2.0, p.shape.high];
@@ -139,7 +140,7 @@ pub(super) fn axis(page: &mut Page, p: &SeriesSummary, column: &Column) {
     line(page, "", Tone::Quiet, text);
 }
 
-/// The share of values up to each place.
+/// Draws the share of values up to each position.
 pub(super) fn ecdf(page: &mut Page, p: &SeriesSummary) {
     let columns = columns(page);
     let n = p.description.n as f64;
@@ -157,7 +158,7 @@ pub(super) fn ecdf(page: &mut Page, p: &SeriesSummary) {
     }
 }
 
-/// A column of the over_time: several slices as one.
+/// Merges several slices into one column of the course.
 fn joined(slices: &[Slice]) -> Slice {
     let mut medians: Vec<f64> = slices.iter().map(|s| s.median).collect();
     medians.sort_by(f64::total_cmp);
@@ -170,9 +171,9 @@ fn joined(slices: &[Slice]) -> Slice {
     }
 }
 
-/// From smallest to largest value of every stretch, with its median; below it where the series changed.
+/// Draws the range of every section with its median, and below it where the series changed.
 pub(super) fn over_time(page: &mut Page, p: &SeriesSummary, column: &Column) {
-    // A short series is stretched, so that its steps can be seen.
+    // A short series is widened so that its steps are visible.
     let stretch = (columns(page) / p.over_time.len()).clamp(1, WIDEST_VALUE);
     let columns = columns(page).min(p.over_time.len());
     let [band, dot, mark, over, under] = if page.unicode() {
@@ -235,7 +236,7 @@ pub(super) fn over_time(page: &mut Page, p: &SeriesSummary, column: &Column) {
     line(page, "", Tone::Quiet, text);
 }
 
-/// Autocorrelations up and down from a middle line, with the bounds of independent values.
+/// Draws autocorrelations up and down from a middle line, with the bounds for independent values.
 pub(super) fn correlogram(page: &mut Page, p: &SeriesSummary) {
     let acf = &p.correlation.acf;
     let bound = p.correlation.bound;
@@ -275,7 +276,7 @@ pub(super) fn correlogram(page: &mut Page, p: &SeriesSummary) {
     };
     let end = |size: fn(f64) -> f64| acf.iter().map(|&r| size(r)).fold(0.0, f64::max);
     let label = |row: usize, sign: &str| {
-        // The largest bar gives the scale; it stands at the end of the axis on its own side.
+        // The largest bar sets the scale; it is labelled at the end of the axis on its own side.
         let largest = if sign == "+" { end(|r| r) } else { end(|r| -r) };
         if row == bound_line {
             shown(sign, bound)

@@ -1,4 +1,4 @@
-//! What the pictures of a series show, in plain words.
+//! The content of a series' pictures in plain words.
 
 use crate::layout::STICKY;
 use crate::number::{self, Column};
@@ -6,23 +6,24 @@ use assay_analysis::levels::{Nested, plural};
 use assay_analysis::policy;
 use assay_analysis::series_summary::{RepeatedValue, SeriesSummary, SteadyLabel};
 
-/// What a unit may cost in units of the level below it, for an example.
+/// Maximum cost of a unit, in units of the level below it, in an example.
 const DEAR: f64 = 100.0;
 
-/// A p-value in a sentence.
+/// Formats a p-value for a sentence.
 pub(super) fn p_value(p: f64) -> String {
     number::p_value(p.log10())
 }
 
-/// Tests of normality have their p-values from curves fitted to simulated ones: far out in the tail their digits mean nothing.
+/// Smallest approximate p-value shown. p-values of normality tests come from curves fitted to
+/// simulations: far in the tail their digits are meaningless.
 const SMALLEST_APPROXIMATE: f64 = 1e-16;
 
-/// A p-value that is an approximation, in a sentence.
+/// Formats an approximate p-value for a sentence.
 fn p_approximate(p: f64) -> String {
     if p < SMALLEST_APPROXIMATE { "p < 1e-16".to_owned() } else { p_value(p) }
 }
 
-/// What happened over time.
+/// Describes the course over time.
 pub(super) fn over_time(p: &SeriesSummary, column: &Column) -> String {
     let Some(steady) = &p.stability.steady else {
         return "too few values to tell whether it was steady".to_owned();
@@ -42,7 +43,7 @@ pub(super) fn over_time(p: &SeriesSummary, column: &Column) -> String {
     format!("{told}; medians: {}{more}", listed.join(", then "))
 }
 
-/// How many values lie beyond the ends of the picture of a distribution; empty where it shows all.
+/// Returns the number of values beyond the ends of a distribution's picture; empty if it shows all.
 pub(super) fn beyond(p: &SeriesSummary, column: &Column) -> String {
     let side = |count: usize, where_: &str, end: f64| {
         (count > 0).then(|| {
@@ -56,7 +57,7 @@ pub(super) fn beyond(p: &SeriesSummary, column: &Column) -> String {
     if told.is_empty() { String::new() } else { format!("not in the picture: {}", told.join(", ")) }
 }
 
-/// Every value, of few.
+/// Lists every value of a short series.
 pub(super) fn listed(p: &SeriesSummary, column: &Column) -> String {
     let all: Vec<f64> = p.over_time.iter().map(|slice| slice.median).collect();
     let column = column.clone().exact(&all);
@@ -65,7 +66,7 @@ pub(super) fn listed(p: &SeriesSummary, column: &Column) -> String {
 }
 
 fn unseen_changes(p: &SeriesSummary) -> String {
-    // A slow drift has no place where it happens: no part of it stands out, and steady it is not.
+    // A slow drift has no location: no section stands out, yet the series is not steady.
     if p.description.drift.is_some() {
         return "not steady: it drifts".to_owned();
     }
@@ -79,7 +80,7 @@ fn unseen_changes(p: &SeriesSummary) -> String {
     }
 }
 
-/// How far the values depend on each other.
+/// Describes the dependence of the values.
 pub(super) fn dependence(p: &SeriesSummary) -> String {
     let correlation = &p.correlation;
     let mut said = vec![format!(
@@ -105,7 +106,7 @@ pub(super) fn dependence(p: &SeriesSummary) -> String {
     said.join(" · ")
 }
 
-/// Where skewness and kurtosis lie among those of known distributions, in words.
+/// Describes skewness and kurtosis relative to known distributions.
 pub(super) fn tails(p: &SeriesSummary) -> String {
     let Some(t) = p.tails.filter(|_| p.description.n >= policy::SHAPE_FROM) else {
         return String::new();
@@ -149,7 +150,8 @@ pub(super) fn tails(p: &SeriesSummary) -> String {
     )
 }
 
-/// Every different value, of few, with how often it came: `3 ms 57 % (34) · 4 ms 43 % (26)`; empty where there are many.
+/// Lists every distinct value with its share and count, if there are few: `3 ms 57 % (34) · 4 ms 43
+/// % (26)`; empty if there are many.
 pub(super) fn repeated(p: &SeriesSummary, column: &Column) -> String {
     let rows = repeated_rows(p, column);
     let told: Vec<String> = rows
@@ -159,7 +161,7 @@ pub(super) fn repeated(p: &SeriesSummary, column: &Column) -> String {
     told.join(" · ")
 }
 
-/// The same as rows: value, share, count.
+/// Returns the same as rows: value, share, count.
 pub(super) fn repeated_rows(p: &SeriesSummary, column: &Column) -> Vec<[String; 3]> {
     let values: Vec<f64> = p.repeated.iter().map(|same| same.value).collect();
     let column = column.clone().exact(&values);
@@ -171,7 +173,7 @@ pub(super) fn repeated_rows(p: &SeriesSummary, column: &Column) -> Vec<[String; 
     p.repeated.iter().map(row).collect()
 }
 
-/// Modes, outliers, the clock.
+/// Returns facts on modes, outliers and the clock.
 pub(super) fn facts(p: &SeriesSummary, column: &Column) -> Vec<String> {
     [modes(p, column), outliers(p, column), clock(p)].into_iter().flatten().collect()
 }
@@ -182,10 +184,11 @@ fn modes(p: &SeriesSummary, column: &Column) -> Option<String> {
     };
     let dip = p.tests.dip.map_or_else(String::new, |dip| format!("dip test {}", p_value(dip.p)));
     match p.modes.as_slice() {
-        // Of few different values each is shown by itself.
+        // With few distinct values each is listed anyway.
         _ if !p.repeated.is_empty() => None,
         [] => None,
-        // Of few values nobody can tell, and one heap is what there is unless something speaks for more.
+        // With few values modes can't be determined; a single mode is assumed unless there is
+        // evidence for more.
         [_] if p.description.n < policy::SHAPE_FROM => None,
         [_] if p.tests.dip.is_some_and(|dip| dip.p < policy::DIP_LEVEL) => {
             Some(format!("perhaps more than one mode, but no clear valley between them ({dip})"))
@@ -230,7 +233,7 @@ fn outliers(p: &SeriesSummary, column: &Column) -> Option<String> {
     Some(told)
 }
 
-/// How many values differ; the step between them where many are tied, so that it is the clock's.
+/// Returns the number of distinct values, and the clock's step if many values are tied.
 fn clock(p: &SeriesSummary) -> Option<String> {
     let step = p.description.clock_step?;
     let told = format!("{} different values", p.distinct);
@@ -242,7 +245,8 @@ fn clock(p: &SeriesSummary) -> Option<String> {
     })
 }
 
-/// Which level the uncertainty of the mean comes from, and which repetitions would make it smaller.
+/// Describes which level contributes the uncertainty of the mean, and which repetitions would
+/// reduce it.
 pub(super) fn levels(p: &SeriesSummary, found: &Nested) -> Vec<String> {
     let levels = &found.levels.levels;
     let mut counted = Vec::new();

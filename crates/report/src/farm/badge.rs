@@ -1,11 +1,12 @@
-//! A badge for a README: a project's newest version in a few words, as SVG. Texts are as wide as they are said to be, whatever fonts there are.
+//! An SVG badge for a README with the state of a project's newest version. Texts have a fixed
+//! width, regardless of the fonts available.
 
 use super::home::newest;
 use super::state::Sum;
 use crate::names::clean;
 use askama::Template;
 
-/// The most that is shown of a version's name.
+/// Maximum length of a version's name.
 const LONGEST: usize = 20;
 
 #[derive(Template)]
@@ -18,15 +19,17 @@ struct Badge {
     right: usize,
 }
 
-/// About the columns that a text takes in the badge's size; it is stretched to exactly this.
+/// Returns the approximate width of a text in the badge's size; it is stretched to exactly this.
 fn wide(text: &str) -> usize {
     7 * crate::names::width(text) + 10
 }
 
-/// The badge of a version, by the targets' states; of none, that nothing is known.
+/// Returns the badge of a version, by the states of its targets; without a version, one that says
+/// it is not tested yet.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn badge(version: Option<&str>, states: &[Sum]) -> Result<String, askama::Error> {
     let (tone, said) = match version {
         Some(_) => newest(states),

@@ -1,4 +1,5 @@
-//! Benchmarks on all targets: each target's change with its interval, the mean over them with what they differ by; and over versions, since when.
+//! Benchmarks on all targets: each target's change with its interval, the mean over targets with
+//! their heterogeneity, and the course over versions.
 
 use super::matrix::{Said, tone};
 use super::{Around, Frame};
@@ -10,7 +11,7 @@ use assay_analysis::farm::{BenchmarkOnTargets, Judged, OnTarget, Project, words}
 use assay_analysis::verdict::Decision;
 use std::fmt::Write;
 
-/// A benchmark of a version in one row: target by target is on its own page.
+/// A benchmark of a version in one row; its own page lists the targets.
 pub(super) struct SpeedRow {
     pub link: String,
     pub name: String,
@@ -54,7 +55,7 @@ pub(super) fn link(
     format!("{}/benchmark?name={benchmark}&metric={metric}", frame.of_project(owner, name))
 }
 
-/// `+5.0 % [+4.4 … +5.6]`, from a decision on the scale of logarithms.
+/// Formats a decision on the logarithmic scale as `+5.0 % [+4.4 … +5.6]`.
 fn change(decision: &Decision) -> String {
     let ends = decision.interval.map(|interval| (interval.lower.exp(), interval.upper.exp()));
     number::change(decision.estimate.exp(), ends)
@@ -86,7 +87,7 @@ fn differ(benchmark: &BenchmarkOnTargets) -> String {
     if pooled.differ { format!("yes (I² {i2} %)") } else { format!("I² {i2} %") }
 }
 
-/// How many targets say what.
+/// Returns the numbers of targets by verdict.
 fn counts(benchmark: &BenchmarkOnTargets) -> String {
     let of =
         |verdict: Verdict| benchmark.on.iter().filter(|on| on.decision.verdict == verdict).count();
@@ -112,24 +113,24 @@ fn sentences(project: &Project, benchmark: &BenchmarkOnTargets) -> Vec<Said> {
         .collect()
 }
 
-/// What the page of a benchmark is made of.
+/// The input of a benchmark's page.
 #[derive(Clone, Copy, Debug)]
 pub struct BenchmarkPage<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// Whose project.
+    /// Owner of the project.
     pub owner: &'a str,
-    /// Which.
+    /// Project name.
     pub name: &'a str,
     /// The benchmark.
     pub benchmark: &'a str,
     /// The metric.
     pub metric: &'a str,
-    /// What is known.
+    /// The known results.
     pub project: &'a Project,
-    /// The versions that are shown, the newest first, judged.
+    /// The versions shown, newest first, with their verdicts.
     pub judged: &'a [Judged],
-    /// Where, within the history, its values over time are; `None`: none were kept.
+    /// Path, within the history, of its values over time; `None` if none were stored.
     pub history: Option<&'a str>,
 }
 
@@ -145,14 +146,14 @@ struct Page {
     versions: Vec<OfVersion>,
 }
 
-/// A version of it.
+/// One version of the benchmark.
 struct OfVersion {
     version: String,
     base: String,
     said: Vec<Said>,
     rows: Vec<Target>,
     note: String,
-    /// Where no change lies in the pictures, of 1,000.
+    /// Position of "no change" in the pictures, in thousandths.
     zero: u32,
 }
 
@@ -166,7 +167,7 @@ struct Target {
     bar: Bar,
 }
 
-/// An interval as a picture, of 1,000.
+/// An interval as a picture, in thousandths.
 struct Bar {
     from: u32,
     to: u32,
@@ -175,7 +176,7 @@ struct Bar {
     diamond: String,
 }
 
-/// The part of the line that all pictures of a version share, on the scale of logarithms.
+/// The section of the axis shared by all pictures of a version, on the logarithmic scale.
 struct Line {
     low: f64,
     high: f64,
@@ -183,7 +184,7 @@ struct Line {
 
 impl Line {
     fn of(all: &[(f64, f64)]) -> Self {
-        // Never narrower than ± 2 %, or nothing but noise would fill the page; never wider than a factor of 4.
+        // At least ± 2 %, or noise would fill the page; at most a factor of 4.
         let (mut low, mut high) = (-0.02_f64, 0.02_f64);
         for (lower, upper) in all {
             low = low.min(*lower);
@@ -279,10 +280,11 @@ fn note(benchmark: &BenchmarkOnTargets) -> String {
     )
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
     Page {
         around: Around::of(of.frame, &format!("{} · {}/{}", of.benchmark, of.owner, of.name)),

@@ -1,5 +1,5 @@
-//! The page of a build: what came of it and why, how to do it again, what its benchmarks came to, what the machine is, its log. And that of a job that has
-//! no build yet: its log as it is written.
+//! The page of a build: its result and reason, how to repeat it, its benchmarks, its machine and
+//! its log. Also the page of a job without a build yet: its log as it is written.
 
 use super::state::Marked;
 use super::{Around, Frame, Line, Row, log, rows};
@@ -10,12 +10,12 @@ use askama::Template;
 use assay_analysis::farm::Facts;
 use assay_data::Unit;
 
-/// So many tests that failed are named.
+/// Maximum number of failed tests named.
 const FAILURES: usize = 50;
-/// So many comparisons stand on the page.
+/// Maximum number of comparisons on the page.
 const COMPARED: usize = 200;
 
-/// What a benchmark came to in a build, against the base.
+/// The result of a benchmark in a build, compared with the base.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
     /// The benchmark.
@@ -24,80 +24,80 @@ pub struct Compared {
     pub metric: String,
     /// The run's own verdict.
     pub verdict: String,
-    /// The version's value over the base's.
+    /// Ratio of the version's value to the base's.
     pub ratio: f64,
-    /// Its interval, 95 %.
+    /// Lower end of the 95 % interval.
     pub lower: f64,
-    /// The upper end.
+    /// Upper end of the 95 % interval.
     pub upper: f64,
-    /// Observations a side.
+    /// Observations per side.
     pub n: u64,
 }
 
-/// One time that a job was given to a node.
+/// One assignment of a job to a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// To whom.
+    /// Node that got the job.
     pub node: String,
-    /// When, RFC 3339.
+    /// Start time, RFC 3339.
     pub began: String,
-    /// When it ended; `None`: it runs.
+    /// End time; `None` if it is still running.
     pub ended: Option<String>,
     /// How it ended.
     pub how: Option<String>,
 }
 
-/// What the page of a build is made of.
+/// The input of a build's page.
 #[derive(Clone, Copy, Debug)]
 pub struct BuildPage<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// The build in short.
+    /// Summary of the build.
     pub line: &'a Line,
-    /// What the target is.
+    /// Facts about the target.
     pub facts: &'a Facts,
-    /// Which framework said that tests ran.
+    /// Test framework that reported the tests.
     pub framework: Option<&'a str>,
-    /// Tests that were skipped.
+    /// Number of skipped tests.
     pub skipped: u64,
-    /// Assertions, where they are counted.
+    /// Number of assertions, if counted.
     pub assertions: Option<u64>,
-    /// Names of tests that failed.
+    /// Names of failed tests.
     pub failures: &'a [String],
-    /// A command that does the same again.
+    /// A command that repeats the build.
     pub repeat: &'a str,
-    /// The version that a `bench` compared it with.
+    /// The version that a `bench` compared with.
     pub base: Option<&'a str>,
-    /// What its benchmarks came to.
+    /// Results of its benchmarks.
     pub compared: &'a [Compared],
-    /// Whether there are samples of it.
+    /// True if its samples are stored.
     pub has_samples: bool,
-    /// How often its job was tried.
+    /// All attempts of its job.
     pub leases: &'a [Lease],
     /// Other builds of this version on this target.
     pub others: &'a [Line],
     /// The end of its log.
     pub log: &'a [u8],
-    /// Bytes of the log before what is shown.
+    /// Number of log bytes before the part shown.
     pub log_before: u64,
-    /// Bytes that were not kept.
+    /// Number of log bytes that were not stored.
     pub log_cut: u64,
 }
 
-/// A log as templates take it.
+/// A log in the form that templates take.
 struct Log {
-    /// Whether there is nothing of it.
+    /// True if there is no log.
     is_empty: bool,
-    /// Made by [`log::html`]: the one text here that is markup already.
+    /// Output of [`log::html`]: the only text here that is already markup.
     html: String,
     link: String,
     before: String,
     cut: String,
-    /// Where it is followed, if it is.
+    /// Address to follow the log, if possible.
     follow: Option<String>,
 }
 
-/// A benchmark of a build; all targets' are on its own page.
+/// A benchmark of a build; its own page has all targets.
 struct ComparedRow {
     link: String,
     name: String,
@@ -141,10 +141,11 @@ struct Page {
     log: Log,
 }
 
-/// The page of a build.
+/// Renders the page of a build.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn build(of: &BuildPage<'_>) -> Result<String, askama::Error> {
     let line = of.line;
     let id = line.id.to_string();
@@ -200,7 +201,7 @@ fn bytes(bytes: u64) -> String {
     number::value(bytes as f64, &Unit::Byte)
 }
 
-/// What is said of the bytes of a log before those that are shown.
+/// Returns a note on the bytes of a log before the part shown.
 fn before(log: u64) -> String {
     match log {
         0 => String::new(),
@@ -281,32 +282,32 @@ impl Tried {
     }
 }
 
-/// What the page of a job is made of.
+/// The input of a job's page.
 #[derive(Clone, Copy, Debug)]
 pub struct JobPage<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// Its number.
+    /// Job number.
     pub id: i64,
-    /// Whose project.
+    /// Owner of the project.
     pub owner: &'a str,
-    /// Which.
+    /// Project name.
     pub project: &'a str,
-    /// Which version.
+    /// Version.
     pub version: &'a str,
     /// `test` or `bench`.
     pub kind: &'a str,
-    /// How far it is: `queued`, `leased`, `done`, `cancelled`.
+    /// Progress: `queued`, `leased`, `done`, `cancelled`.
     pub progress: &'a str,
-    /// The build that ended it, in short.
+    /// Summary of the build that ended the job.
     pub build: Option<&'a Line>,
-    /// How often it was tried.
+    /// All attempts.
     pub leases: &'a [Lease],
-    /// The end of its log, as far as it is written.
+    /// The end of its log, as written so far.
     pub log: &'a [u8],
-    /// Bytes of the log before what is shown.
+    /// Number of log bytes before the part shown.
     pub log_before: u64,
-    /// Where its log can be followed, below the root; `None`: nothing is written.
+    /// Path below the root to follow the log; `None` if nothing is being written.
     pub follow: Option<&'a str>,
 }
 
@@ -327,12 +328,13 @@ struct Job {
     log: Log,
 }
 
-/// The page of a job.
+/// Renders the page of a job.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn job(of: &JobPage<'_>) -> Result<String, askama::Error> {
-    // Once it has ended, what it came to is said as on the page of its build.
+    // Once the job has ended, its result is shown as on the page of its build.
     let (symbol, tone, said) = match (of.build, of.progress) {
         (Some(line), _) => (Marked::of(line.state).symbol, tone(line), said(line)),
         (None, "leased") => ("", "", "runs".to_owned()),

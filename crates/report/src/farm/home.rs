@@ -1,4 +1,5 @@
-//! The first page: how much there is of each state, what is queued, the projects with their newest version, the last builds.
+//! The home page: number of builds by state, the queue, the projects with their newest version, and
+//! the latest builds.
 
 use super::state::{Part, Sum, bar};
 use super::{Around, Frame, Line, Row, minute, rows};
@@ -7,48 +8,48 @@ use crate::number;
 use askama::Template;
 use assay_analysis::farm::State;
 
-/// One version among many.
+/// A version in a list of versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionLine {
     /// Its name.
     pub name: String,
-    /// When it was published, RFC 3339.
+    /// Publication time, RFC 3339.
     pub time: String,
-    /// Targets by the state of the last build on them.
+    /// Number of targets by the state of their last build.
     pub states: Vec<Sum>,
 }
 
-/// One project among many.
+/// A project in a list of projects.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProjectLine {
-    /// Whose it is.
+    /// Owner.
     pub owner: String,
     /// Its name.
     pub name: String,
-    /// Builds of it in all.
+    /// Total number of builds by state.
     pub builds: Vec<Sum>,
-    /// The newest version that was tested.
+    /// The newest tested version.
     pub newest: Option<VersionLine>,
-    /// When its last build was added, RFC 3339.
+    /// Time at which its last build was added, RFC 3339.
     pub last: Option<String>,
 }
 
-/// What the first page is made of.
+/// The input of the home page.
 #[derive(Clone, Copy, Debug)]
 pub struct Home<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// Builds in all.
+    /// Total number of builds by state.
     pub builds: &'a [Sum],
-    /// Jobs that nobody has, and that a node has.
+    /// Numbers of waiting jobs, and of jobs assigned to a node.
     pub queued: (u64, u64),
-    /// Where counting jobs ends: so many stand for "or more".
+    /// Limit of the job count: this number means "or more".
     pub most: u64,
     /// The projects.
     pub projects: &'a [ProjectLine],
-    /// What to ask for more of them with.
+    /// Cursor for the next page of projects.
     pub next: Option<&'a str>,
-    /// The last builds of all projects.
+    /// The latest builds of all projects.
     pub latest: &'a [Line],
 }
 
@@ -74,10 +75,11 @@ struct Project {
     last: String,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn home(of: &Home<'_>) -> Result<String, askama::Error> {
     let jobs = |n: u64| {
         let more = if n >= of.most { " or more" } else { "" };
@@ -126,7 +128,7 @@ impl Project {
     }
 }
 
-/// What targets came to, in a few words: `fails on 2 of 7`, `passes on 7`.
+/// Returns the results of targets in a few words: `fails on 2 of 7`, `passes on 7`.
 pub(super) fn newest(states: &[Sum]) -> (&'static str, String) {
     let of =
         |state: State| states.iter().filter(|(s, _)| *s == state).map(|(_, n)| *n).sum::<u64>();

@@ -1,11 +1,13 @@
-//! A log as HTML: its lines, with the colours that programs give their output as classes. Everything else that could steer a terminal or a browser is gone.
+//! A log as HTML: its lines, with terminal colours as classes. Everything else that could control a
+//! terminal or a browser is removed.
 //!
-//! What is understood is SGR (`ESC [ … m`): bold, faint, italic, underlined, the sixteen colours, and of 256 colours the first sixteen. All other sequences
-//! are left out with what belongs to them, as ECMA-48 has it. A carriage return within a line begins it anew, as progress bars mean it.
+//! SGR sequences (`ESC [ … m`) are supported: bold, faint, italic, underlined, the sixteen colours,
+//! and the first sixteen of 256 colours. All other sequences are removed with their contents,
+//! following ECMA-48. A carriage return within a line restarts it, as progress bars expect.
 
 use crate::names::clean;
 
-/// What text looks like.
+/// The style of text.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Look {
     colour: Option<u8>,
@@ -42,7 +44,7 @@ impl Look {
                 colour @ 30..=37 => self.colour = Some((colour - 30) as u8),
                 colour @ 90..=97 => self.colour = Some((colour - 82) as u8),
                 39 => self.colour = None,
-                // Of a palette, or by red, green and blue: theirs are no colours of ours, but their numbers are taken.
+                // Palette or RGB colours are not supported, but their parameters are consumed.
                 kind @ (38 | 48) => {
                     let mut next = || numbers.next().flatten().unwrap_or(0);
                     let palette = match next() {
@@ -67,11 +69,11 @@ impl Look {
 enum Piece<'a> {
     Text(&'a str),
     Sgr(&'a str),
-    /// The line begins anew.
+    /// The line restarts.
     Return,
 }
 
-/// Cuts a line at escape sequences and carriage returns.
+/// Splits a line at escape sequences and carriage returns.
 fn pieces(line: &str) -> Vec<Piece<'_>> {
     let mut found = Vec::new();
     let mut rest = line;
@@ -95,7 +97,8 @@ fn pieces(line: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// The parameters of an SGR at the beginning, and what follows the sequence, whatever it was.
+/// Returns the parameters of a leading SGR sequence, and the text after the sequence of whatever
+/// kind.
 fn escape(sequence: &str) -> (Option<&str>, &str) {
     let control = match sequence.strip_prefix('\u{9b}') {
         Some(control) => Some(control),
@@ -116,7 +119,7 @@ fn escape(sequence: &str) -> (Option<&str>, &str) {
     let after = sequence.strip_prefix('\u{1b}').unwrap_or(sequence);
     let mut characters = after.chars();
     match characters.next() {
-        // Strings of commands (titles, links, …), up to BEL or ST.
+        // Command strings (titles, links, …), up to BEL or ST.
         Some(']' | 'P' | 'X' | '^' | '_') => {
             let body = characters.as_str();
             let bell = body.find('\u{7}').map(|at| at + 1);
@@ -142,7 +145,8 @@ fn escaped(text: &str, into: &mut String) {
     }
 }
 
-/// The lines as HTML, of which the first has this number; O(bytes). The result holds no tags but `span`, with classes and numbers of lines from here.
+/// Returns the lines as HTML, the first with number `first`; O(bytes). The only tags in the result
+/// are `span`, with classes and line numbers from here.
 pub fn html(log: &[u8], first: u64) -> String {
     let text = String::from_utf8_lossy(log);
     let mut html = String::with_capacity(text.len() * 2);
@@ -170,7 +174,7 @@ pub fn html(log: &[u8], first: u64) -> String {
     html
 }
 
-/// Tabs as the blanks that they stand for at least.
+/// Replaces tabs by four spaces.
 fn tabs(text: &str) -> String {
     text.replace('\t', "    ")
 }
@@ -198,7 +202,7 @@ mod tests {
             one("\u{1b}[38;5;3mx\u{1b}[38;2;1;2;3my\u{1b}[m."),
             "<span class=\"c3\">x</span>y."
         );
-        // What began on one line goes on on the next.
+        // Styles continue on the next line.
         assert!(
             html(b"\x1b[31ma\nb", 7).ends_with("id=\"L8\"><span class=\"c1\">b</span></span>\n")
         );
@@ -222,11 +226,11 @@ mod tests {
     #[test]
     fn what_steers_a_browser_is_text() {
         assert_eq!(one("<b onclick='x'>\"&amp;"), "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;amp;");
-        // Not even with a sequence in the middle of a tag.
+        // Also with a sequence in the middle of a tag.
         assert_eq!(one("<scr\u{1b}[0mipt>"), "&lt;script&gt;");
     }
 
-    /// What is left without the tags that the log may have.
+    /// Returns the text without the tags that a log may contain.
     fn without_spans(html: &str) -> String {
         let mut rest = html.replace("</span>", "");
         while let Some(at) = rest.find("<span class=\"") {

@@ -1,5 +1,5 @@
-//! Versions × targets: in each cell the state of the last build, with the largest slowdown or gain of its benchmarks; the version's verdict as a sentence
-//! above. The newest version stands first.
+//! Versions × targets: each cell has the state of the last build, with the largest slowdown or gain
+//! of its benchmarks; the version's verdict is a sentence above. The newest version comes first.
 
 use super::state::Marked;
 use super::{Frame, minute};
@@ -9,29 +9,29 @@ use assay_analysis::Verdict;
 use assay_analysis::farm::{Judged, Project, words};
 use std::collections::BTreeMap;
 
-/// What is known of a version beside its builds.
+/// Additional facts about a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VersionNote {
-    /// When it was published, RFC 3339.
+    /// Publication time, RFC 3339.
     pub time: String,
-    /// Whether it is gone where it came from.
+    /// True if the version no longer exists at its origin.
     pub is_gone: bool,
 }
 
 /// A project's versions on its targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<'a> {
-    /// What is known.
+    /// The known results.
     pub project: &'a Project,
-    /// For each version of the project, in its order.
+    /// Notes on each version of the project, in its order.
     pub notes: &'a [VersionNote],
-    /// The versions that are shown, the newest first, judged.
+    /// The versions shown, newest first, with their verdicts.
     pub judged: &'a [Judged],
-    /// The last build of a version on a target, by their places.
+    /// The last build of each version on each target, by their indices.
     pub builds: &'a BTreeMap<(usize, usize), i64>,
 }
 
-/// The table as its template takes it.
+/// The table in the form that its template takes.
 pub(super) struct Table {
     pub heads: Vec<Head>,
     pub rows: Vec<Row>,
@@ -40,7 +40,7 @@ pub(super) struct Table {
 
 pub(super) struct Head {
     pub name: String,
-    /// All facts, for whoever points at it.
+    /// All facts, shown on hover.
     pub facts: String,
 }
 
@@ -57,14 +57,14 @@ pub(super) struct Shown {
     pub link: String,
     pub mark: Marked,
     pub is_flaky: bool,
-    /// `+5.0 %`, of the benchmark that moved most.
+    /// Change of the benchmark that moved most: `+5.0 %`.
     pub speed: String,
     pub speed_tone: &'static str,
-    /// In words, all of it.
+    /// Full description in words.
     pub title: String,
 }
 
-/// What is said of a version: tone and sentence.
+/// A statement on a version: tone and sentence.
 pub(super) struct Said {
     pub tone: &'static str,
     pub text: String,
@@ -79,7 +79,7 @@ pub(super) fn tone(tone: words::Tone) -> &'static str {
 }
 
 impl Matrix<'_> {
-    /// The sentences about a judged version.
+    /// Returns the sentences about a judged version.
     pub(super) fn said(&self, judged: &Judged) -> Vec<Said> {
         let name = self.project.versions.get(judged.version).map_or("", String::as_str);
         let claims = words::claims(self.project, judged).into_iter();
@@ -91,7 +91,7 @@ impl Matrix<'_> {
             .collect()
     }
 
-    /// The newest version of those shown of which anything is known.
+    /// Returns the newest of the versions shown with known results.
     pub(super) fn newest(&self) -> Option<&Judged> {
         let known = |judged: &&Judged| {
             judged.builds.tested() > 0
@@ -152,7 +152,7 @@ impl Matrix<'_> {
     }
 }
 
-/// By how much the benchmark got slower that did most on a target; where none did, faster.
+/// Returns the largest slowdown of a benchmark on a target; if there is none, the largest gain.
 pub(super) fn moved_most(judged: &Judged, target: usize) -> (String, &'static str) {
     let on = judged.benchmarks.iter().flat_map(|benchmark| &benchmark.on);
     let sure = on.filter(|on| {

@@ -1,4 +1,5 @@
-//! The page of a node: whether it gets work, what it can test on, how far it is to be believed (its calibrations), what it did last.
+//! The page of a node: whether it gets work, its targets, its reliability (calibrations), and its
+//! latest builds.
 
 use super::{Around, Frame, Line, Row, minute, rows};
 use crate::html::short_time;
@@ -6,45 +7,45 @@ use crate::names::clean;
 use crate::number;
 use askama::Template;
 
-/// What an A/A run of a node came to.
+/// The result of an A/A run of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// When, RFC 3339.
+    /// Time, RFC 3339.
     pub time: String,
     /// Share of A/A comparisons that were called different.
     pub false_alarms: f64,
-    /// How many.
+    /// Number of comparisons.
     pub comparisons: u64,
-    /// The smallest effect that it would see, as a ratio above 1.
+    /// Smallest detectable effect, as a ratio above 1.
     pub detects: f64,
-    /// Whether it may vote.
+    /// True if the node may vote.
     pub is_fit: bool,
-    /// Why not.
+    /// Reason, if it may not vote.
     pub reason: String,
 }
 
-/// What the page of a node is made of.
+/// The input of a node's page.
 #[derive(Clone, Copy, Debug)]
 pub struct NodePage<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
     /// Its name.
     pub name: &'a str,
-    /// What runs there.
+    /// Name and version of its program.
     pub tool: &'a str,
-    /// When it was last heard of, RFC 3339.
+    /// Time of last contact, RFC 3339.
     pub seen: &'a str,
-    /// Seconds that its clock is ahead.
+    /// Seconds by which its clock is ahead.
     pub clock_ahead: f64,
-    /// Why it gets no leases.
+    /// Reason why it gets no leases.
     pub drained: Option<&'a str>,
-    /// What people call its targets.
+    /// Display names of its targets.
     pub targets: &'a [String],
-    /// The jobs that it has.
+    /// The jobs assigned to it.
     pub jobs: &'a [i64],
-    /// Its calibrations, the last first.
+    /// Its calibrations, newest first.
     pub calibrations: &'a [Calibration],
-    /// Its last builds.
+    /// Its latest builds.
     pub latest: &'a [Line],
 }
 
@@ -71,13 +72,14 @@ struct Shown {
     said: String,
 }
 
-/// A clock that is off by less than this is not talked of, s.
+/// Minimum clock error that is reported, seconds.
 const CLOCK: f64 = 2.0;
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn node(of: &NodePage<'_>) -> Result<String, askama::Error> {
     let (tone, said) = match (of.drained, of.calibrations.first()) {
         (Some(reason), _) => ("bad", format!("drained: {reason}")),

@@ -1,4 +1,5 @@
-//! The page of a project: what its newest version came to on all targets, in sentences; the matrix; benchmarks against the base; what is queued; its last builds.
+//! The page of a project: the results of its newest version on all targets, in sentences; the
+//! matrix; benchmarks compared with the base; the queue; its latest builds.
 
 use super::benchmark::SpeedRow;
 use super::matrix::{Matrix, Said, Table};
@@ -9,52 +10,52 @@ use crate::names::clean;
 use crate::number;
 use askama::Template;
 
-/// So many benchmarks stand on the page of a project.
+/// Maximum number of benchmarks on a project's page.
 const BENCHMARKS: usize = 50;
-/// So many findings.
+/// Maximum number of findings.
 const FINDINGS: usize = 20;
 
 /// A job that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobLine {
-    /// Its number.
+    /// Job number.
     pub id: i64,
-    /// Which version.
+    /// Version.
     pub version: String,
     /// `test` or `bench`.
     pub kind: String,
-    /// On which target, or what one must be.
+    /// The target, or the requirements for it.
     pub target: String,
     /// `queued` or `leased`.
     pub progress: String,
-    /// Who has it.
+    /// Node that has the job.
     pub node: Option<String>,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempts: u32,
 }
 
-/// What the page of a project is made of.
+/// The input of a project's page.
 #[derive(Clone, Copy, Debug)]
 pub struct ProjectPage<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// Whose it is.
+    /// Owner.
     pub owner: &'a str,
     /// Its name.
     pub name: &'a str,
-    /// Where its versions come from, in words.
+    /// Origin of its versions, in words.
     pub origin: &'a str,
-    /// Builds of it in all.
+    /// Total number of builds by state.
     pub builds: &'a [Sum],
     /// Its versions on its targets.
     pub matrix: Matrix<'a>,
-    /// What to ask for older versions with.
+    /// Cursor for older versions.
     pub next: Option<&'a str>,
-    /// Where, within the history of its benchmarks, the first page is; `None`: none were kept.
+    /// Path of the first page within its benchmark history; `None` if none was stored.
     pub history: Option<&'a str>,
-    /// What has not ended.
+    /// The jobs that have not ended.
     pub jobs: &'a [JobLine],
-    /// Its last builds.
+    /// Its latest builds.
     pub latest: &'a [Line],
 }
 
@@ -112,10 +113,11 @@ struct Job {
     said: String,
 }
 
-/// The page of a project.
+/// Renders the page of a project.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn project(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
     let newest = of.matrix.newest();
     let speed =
@@ -144,7 +146,7 @@ pub fn project(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
     .render()
 }
 
-/// The versions that the newest one was compared with.
+/// Returns the versions that the newest one was compared with.
 fn base(of: &ProjectPage<'_>, judged: &assay_analysis::farm::Judged) -> String {
     let mut bases: Vec<usize> =
         judged.benchmarks.iter().flat_map(|b| b.on.iter().filter_map(|on| on.base)).collect();
@@ -191,10 +193,11 @@ struct MatrixOnly {
     older: Option<String>,
 }
 
-/// The matrix alone, of whichever versions were asked for.
+/// Renders only the matrix, for any selection of versions.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn matrix_page(of: &ProjectPage<'_>) -> Result<String, askama::Error> {
     MatrixOnly {
         around: Around::of(of.frame, &format!("{}/{}: matrix", of.owner, of.name)),

@@ -1,4 +1,4 @@
-//! The page that is shown instead of another: why, and where a token is asked for, a form for it.
+//! The page shown instead of a refused one: the reason and, if a token is needed, a form for it.
 
 use super::{Around, Frame};
 use crate::names::clean;
@@ -13,10 +13,11 @@ struct Page {
     enter: Option<String>,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn refused(frame: &Frame, status: u16, message: &str) -> Result<String, askama::Error> {
     let title = match status {
         401 => "A token is needed",

@@ -1,4 +1,5 @@
-//! The matrix of a project as a screen: its verdict, versions with a column for each target, and which column is which.
+//! The matrix of a project as a screen: its verdict, versions with a column for each target, and
+//! the key to the columns.
 
 use super::matrix::{Matrix, moved_most};
 use super::state::Marked;
@@ -7,12 +8,12 @@ use crate::layout::{Page, Tone};
 use crate::terminal::Screen;
 use assay_analysis::farm::{Judged, State, words};
 
-/// Columns between targets.
+/// Spaces between targets.
 const GAP: usize = 2;
-/// Widest names of versions.
+/// Maximum width of a version's name.
 const VERSION: usize = 20;
 
-/// The screen as text, every line ended.
+/// Returns the screen as text; every line ends with a newline.
 pub fn screen(matrix: &Matrix<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let project = matrix.project;

@@ -1,21 +1,22 @@
-//! States of builds as people see them: each by a symbol, a word and a colour, so that none of them is told by its colour alone.
+//! Display of build states: each has a symbol, a word and a colour, so that colour is never the
+//! only distinction.
 
 use crate::number;
 use assay_analysis::farm::{State, words};
 
-/// A state as a template takes it.
+/// A state in the form that templates take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marked {
-    /// Its symbol, which a terminal has, too.
+    /// Its symbol, also used on terminals.
     pub symbol: &'static str,
     /// Its word.
     pub word: &'static str,
-    /// Its class in styles.
+    /// Its CSS class.
     pub class: &'static str,
 }
 
 impl Marked {
-    /// How a state is shown.
+    /// Returns how a state is shown.
     pub const fn of(state: State) -> Self {
         let symbol = match state {
             State::Passed => "✓",
@@ -30,7 +31,7 @@ impl Marked {
         Self { symbol, word: words::state(state), class: state.name() }
     }
 
-    /// A letter for terminals without more than ASCII.
+    /// Returns a letter for ASCII terminals.
     pub(super) const fn letter(state: State) -> &'static str {
         match state {
             State::Passed => "+",
@@ -44,25 +45,25 @@ impl Marked {
         }
     }
 
-    /// All of them, for a legend.
+    /// Returns all states, for a legend.
     pub(super) fn all() -> Vec<Self> {
         State::ALL.into_iter().map(Self::of).collect()
     }
 }
 
-/// How many builds, or targets, there are of a state.
+/// The number of builds or targets in a state.
 pub type Sum = (State, u64);
 
-/// A part of a bar of states.
+/// A section of a bar of states.
 pub(super) struct Part {
     pub mark: Marked,
     pub count: String,
-    /// Where it begins and how wide it is, of 1,000.
+    /// Start and width, in thousandths.
     pub x: u64,
     pub width: u64,
 }
 
-/// A bar of states: their shares of all, each that there is at least so wide that it is seen.
+/// Returns a bar with the share of each state; nonzero shares have a visible minimum width.
 pub(super) fn bar(sums: &[Sum]) -> Vec<Part> {
     const LEAST: u64 = 12;
     let all: u64 = sums.iter().map(|(_, count)| *count).fold(0, u64::saturating_add).max(1);

@@ -1,5 +1,5 @@
-//! Builds as they came: targets as columns, time downwards, the newest first. Builds of one version that follow each other share a row, as long as each is on
-//! another target.
+//! Builds in chronological order: targets as columns, time downwards, newest first. Consecutive
+//! builds of one version share a row, unless two are on the same target.
 
 use super::state::Marked;
 use super::{Around, Frame, Line, minute};
@@ -7,14 +7,14 @@ use crate::names::clean;
 use crate::number;
 use askama::Template;
 
-/// What the waterfall is made of.
+/// The input of the waterfall.
 #[derive(Clone, Copy, Debug)]
 pub struct Waterfall<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
-    /// The builds, the newest first.
+    /// The builds, newest first.
     pub builds: &'a [Line],
-    /// What to ask for earlier ones with.
+    /// Cursor for earlier builds.
     pub next: Option<&'a str>,
 }
 
@@ -44,10 +44,11 @@ struct Cell {
     title: String,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn waterfall(of: &Waterfall<'_>) -> Result<String, askama::Error> {
     let mut heads: Vec<&str> = of.builds.iter().map(|line| line.target.as_str()).collect();
     heads.sort_unstable();

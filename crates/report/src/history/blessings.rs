@@ -1,11 +1,11 @@
-//! Levels that were accepted as normal, one line each.
+//! Levels accepted as normal, one line each.
 
 use super::date;
 use crate::layout::{Page, Tone};
 use crate::terminal::Screen;
 use assay_analysis::history::{Blessing, short_digest};
 
-/// The screen, every line ended.
+/// Returns the screen; every line ends with a newline.
 pub fn blessings(project: &str, all: &[Blessing], screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for blessing in all {

@@ -1,4 +1,5 @@
-//! What happened to a project: how many events there were, and of each when it was, where it lies, whom it moved and by how much.
+//! Events of a project: their number, and for each the time, the location, the series affected and
+//! the size.
 
 use super::date;
 use super::trend::{accepted, size_of};
@@ -13,25 +14,25 @@ use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::history::events::{Event, Events, Moved};
 
-/// So many events are shown, unless all are asked for.
+/// Maximum number of events shown, unless all are requested.
 pub const EVENTS: usize = 10;
-/// So many series of each, those that moved most.
+/// Maximum number of series shown per event, largest changes first.
 const LARGEST: usize = 3;
 
-/// The events of a project with what narrows each of them.
+/// The events of a project with the commands that narrow them down.
 #[derive(Clone, Copy, Debug)]
 pub struct EventsReport<'a> {
     /// The events.
     pub events: &'a Events,
     /// The project.
     pub project: &'a str,
-    /// A command line for each event; `None` where its commits are not known.
+    /// A command line for each event; `None` if its commits are unknown.
     pub narrow: &'a [Option<String>],
-    /// Whether all events and series are shown.
+    /// If true, all events and series are shown.
     pub all: bool,
 }
 
-/// The answer in one sentence.
+/// Returns the result in one sentence.
 pub(crate) fn sentence(report: &EventsReport<'_>) -> String {
     let Events { events, series, .. } = report.events;
     let (project, all) = (report.project, of_series(*series));
@@ -64,7 +65,7 @@ fn of_series(count: usize) -> String {
     }
 }
 
-/// How many series got worse or better.
+/// Returns the numbers of series that got worse and better.
 pub(crate) fn ways(event: &Event) -> String {
     match event.ways() {
         (worse, 0) => format!("{} worse", of_series(worse)),
@@ -73,7 +74,7 @@ pub(crate) fn ways(event: &Event) -> String {
     }
 }
 
-/// Where an event lies, and whether it was accepted.
+/// Returns the location of an event, and whether it was accepted.
 pub(crate) fn place(event: &Event) -> String {
     let place = match event.between() {
         (Some(before), Some(after)) if before.commit == after.commit => {
@@ -98,14 +99,15 @@ pub(crate) fn place(event: &Event) -> String {
     place + &accepted(event.accepted())
 }
 
-/// A series with its metric, and the size of its change; where it was accepted and others of its event were not, with that.
+/// Returns a series with its metric, and the size of its change; also its acceptance, if the event
+/// as a whole was not accepted.
 pub(crate) fn moved(moved: &Moved, event: &Event) -> (String, String) {
     let name = format!("{} {}", moved.benchmark.label(), label(&moved.metric));
     let alone = moved.change.accepted.as_ref().filter(|_| event.accepted().is_none());
     (name, size_of(&moved.change, &moved.metric) + &accepted(alone))
 }
 
-/// The screen, every line ended. O(changes).
+/// Returns the screen, every line ended with a newline. O(changes).
 pub fn events(report: &EventsReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let Events { events, machines, days, findings, confidence, .. } = report.events;

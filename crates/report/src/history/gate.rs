@@ -1,5 +1,6 @@
-//! Whether a run is worse than normal: one sentence, a line for each benchmark that is not normal, and how many are. As a screen here; for
-//! pull requests, test reports, code scanning and READMEs in the files of this room.
+//! Whether a run is worse than normal: one sentence, a line for each benchmark that is not normal,
+//! and their number. This module has the screen; its submodules have the formats for pull requests,
+//! test reports, code scanning and READMEs.
 
 mod badge;
 mod junit;
@@ -21,24 +22,24 @@ use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::history::gate::{Confirmation, Gate, Judged, Outcome, Standing};
 
-/// A gate with what it was about.
+/// A gate with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct GateReport<'a> {
-    /// What came of it.
+    /// The result.
     pub gate: &'a Gate,
     /// The project.
     pub project: &'a str,
     /// The file, or the run of the history, that was judged.
     pub run: &'a str,
-    /// The file that a judgement is about, where there is one: what was judged, or the program that was measured.
+    /// The file the judgement is about, if any: the judged file, or the measured program.
     pub file: Option<&'a str>,
     /// The machine.
     pub machine: &'a str,
-    /// Whether benchmarks that are normal are listed, too.
+    /// If true, normal benchmarks are listed as well.
     pub all: bool,
 }
 
-/// The answer in one sentence.
+/// Returns the result in one sentence.
 pub(crate) fn sentence(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let of = |standing: Standing| {
@@ -84,7 +85,7 @@ pub(crate) fn sentence(report: &GateReport<'_>) -> String {
     }
 }
 
-/// Where the answer comes from, and how sure it is.
+/// Returns the basis and the certainty of the result.
 fn rests_on(report: &GateReport<'_>) -> String {
     format!(
         "{} against the last runs on {}; at most {} of such answers are wrong",
@@ -94,7 +95,7 @@ fn rests_on(report: &GateReport<'_>) -> String {
     )
 }
 
-/// Those that are shown, the worst first.
+/// Returns the benchmarks shown, worst first.
 fn shown<'a>(report: &GateReport<'a>) -> Vec<&'a Judged> {
     let listed = |judged: &&Judged| {
         let is_normal = judged.standing == Standing::Normal && judged.confirmation.is_none();
@@ -105,7 +106,7 @@ fn shown<'a>(report: &GateReport<'a>) -> Vec<&'a Judged> {
     shown
 }
 
-/// The screen, every line ended. O(benchmarks).
+/// Returns the screen, every line ended with a newline. O(benchmarks).
 pub fn gate(report: &GateReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let gate = report.gate;
@@ -147,7 +148,7 @@ fn tone_of(standing: Standing) -> Tone {
     }
 }
 
-/// The heads of [`row`].
+/// The headings of [`row`].
 const HEADS: [&str; 7] = ["", "now", "change", "normal range", "runs", "detects", ""];
 
 fn row(judged: &Judged) -> [String; 7] {
@@ -156,7 +157,7 @@ fn row(judged: &Judged) -> [String; 7] {
     [name, now, change, range, runs, detects, standing(judged)]
 }
 
-/// What is known of one in numbers, as under [`HEADS`].
+/// Returns the numbers of a benchmark under [`HEADS`].
 fn numbers(judged: &Judged) -> [String; 5] {
     let mut own = vec![judged.now];
     own.extend(judged.range.iter().flat_map(|&(low, high)| [low, high]));
@@ -173,7 +174,7 @@ fn numbers(judged: &Judged) -> [String; 5] {
     ]
 }
 
-/// Where one stands, in a few words.
+/// Returns the standing of a benchmark in a few words.
 fn standing(judged: &Judged) -> String {
     let outcome = judged.confirmation.as_ref().map(Confirmation::outcome);
     let word = judged.standing.word();

@@ -1,4 +1,4 @@
-//! The list of runs: one line each, the latest first.
+//! The list of runs: one line each, newest first.
 
 use super::{revision_of, time};
 use crate::grid::{Cells, draw_columns, width_of};
@@ -7,21 +7,21 @@ use crate::number;
 use crate::terminal::Screen;
 use assay_analysis::history::Run;
 
-/// Longest names of machines and sources.
+/// Maximum length of the names of machines and sources.
 const WIDEST: usize = 32;
 
-/// What there is to list.
+/// The runs to list.
 #[derive(Clone, Copy, Debug)]
 pub struct Log<'a> {
     /// The project.
     pub project: &'a str,
-    /// The runs that are shown, the latest first.
+    /// The runs shown, newest first.
     pub runs: &'a [Run],
-    /// How many there are.
+    /// Total number of runs.
     pub total: u64,
 }
 
-/// The screen, every line ended. O(runs that are shown).
+/// Returns the screen, every line ended with a newline. O(runs shown).
 pub fn log(of: &Log<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let column = |cell: &dyn Fn(&Run) -> String| -> Vec<String> {

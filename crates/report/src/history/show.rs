@@ -1,4 +1,5 @@
-//! One run: where it comes from, what each benchmark came to, what was decided and found then.
+//! A single run: its origin, the result of each benchmark, and its decisions and findings at the
+//! time.
 
 use super::time;
 use crate::findings;
@@ -11,18 +12,18 @@ use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::history::{Contents, Run, RunResult};
 
-/// A run and what stands beside its samples.
+/// A run and its stored contents.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// The run.
     pub run: &'a Run,
-    /// What it holds.
+    /// Its contents.
     pub contents: &'a Contents,
-    /// Whether all metrics are shown, or the deciding one alone.
+    /// If true, all metrics are shown; otherwise only the deciding one.
     pub all: bool,
 }
 
-/// The screen, every line ended. O(results).
+/// Returns the screen, every line ended with a newline. O(results).
 pub fn show(of: &Shown<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let run = of.run;

@@ -1,4 +1,5 @@
-//! A benchmark over its revisions: one sentence with the last change, the parts, and for each change between which commits it lies.
+//! A benchmark over its revisions: one sentence with the last change, the parts, and for each
+//! change the commits between which it occurred.
 
 use super::date;
 use crate::findings;
@@ -13,20 +14,20 @@ use assay_analysis::history::trend::{Change, Trend};
 use assay_analysis::history::{Blessing, short_digest};
 use assay_data::Metric;
 
-/// Columns of the picture at most.
+/// Maximum width of the picture, in columns.
 const PICTURE: usize = 60;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A trend with what narrows each of its changes.
+/// A trend with the commands that narrow down its changes.
 #[derive(Clone, Copy, Debug)]
 pub struct TrendReport<'a> {
     /// The trend.
     pub trend: &'a Trend,
-    /// A command line for each change; `None` where its commits are not known.
+    /// A command line for each change; `None` if its commits are unknown.
     pub narrow: &'a [Option<String>],
 }
 
-/// The sentence about the last change, or that there is none.
+/// Returns the sentence about the last change, or about its absence.
 pub(crate) fn sentence(trend: &Trend) -> String {
     let name = trend.series.benchmark.label();
     let what = format!("{} of {name}", label(&trend.series.metric));
@@ -54,7 +55,7 @@ pub(crate) fn sentence(trend: &Trend) -> String {
     }
 }
 
-/// With which commits the last change came, as [`place`] has it.
+/// Returns the commits of the last change, in the format of [`place`].
 fn when(trend: &Trend, change: &Change) -> String {
     let (before, after) = trend.between(change);
     let (Some(before), Some(after)) = (before, after) else {
@@ -75,7 +76,8 @@ fn verdict(verdict: Verdict) -> &'static str {
     if verdict == Verdict::Faster { "better" } else { "worse" }
 }
 
-/// Behind where a change lies, that it was accepted, and why; empty where nobody did.
+/// Returns a note that a change was accepted and why, placed after its location; empty if it was
+/// not.
 pub(crate) fn accepted(blessing: Option<&Blessing>) -> String {
     let Some(blessing) = blessing else { return String::new() };
     let because = match blessing.reason.as_str() {
@@ -85,12 +87,13 @@ pub(crate) fn accepted(blessing: Option<&Blessing>) -> String {
     format!("; accepted at run {}{because}", short_digest(&blessing.run))
 }
 
-/// The size of a change with its interval: as a ratio, or where values are not positive, in the metric's unit.
+/// Returns the size of a change with its interval: a ratio or, if values are not positive, an
+/// amount in the metric's unit.
 pub(crate) fn size(trend: &Trend, change: &Change) -> String {
     size_of(change, &trend.series.metric)
 }
 
-/// The same, of a metric.
+/// Like [`size`], for a metric.
 pub(crate) fn size_of(change: &Change, metric: &Metric) -> String {
     match change.ratio {
         Some(ratio) => {
@@ -101,7 +104,8 @@ pub(crate) fn size_of(change: &Change, metric: &Metric) -> String {
     }
 }
 
-/// Between which commits a change lies, and whether it was accepted; `None` where it is no commit's.
+/// Returns the commits between which a change occurred, and whether it was accepted; `None` if no
+/// commit caused it.
 pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
     let (size, accepted) = (size(trend, change), accepted(change.accepted.as_ref()));
     let (before, after) = trend.between(change);
@@ -121,7 +125,7 @@ pub(crate) fn place(trend: &Trend, change: &Change) -> Option<String> {
     })
 }
 
-/// The screen, every line ended. O(runs).
+/// Returns the screen, every line ended with a newline. O(runs).
 pub fn trend(report: &TrendReport<'_>, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let TrendReport { trend, narrow } = report;
@@ -183,7 +187,8 @@ fn parts(page: &mut Page, trend: &Trend) {
     small_table::draw(page, &head, &rows, &vec![Tone::Plain; rows.len()]);
 }
 
-/// The values in their order, as bars; several runs share a column where there are more than columns.
+/// Returns the values in order as bars; several runs share a column if there are more runs than
+/// columns.
 fn picture(values: &[f64], width: usize) -> String {
     let columns = PICTURE.min(width.saturating_sub(4)).min(values.len()).max(1);
     let of = |column: usize| {

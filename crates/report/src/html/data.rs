@@ -1,36 +1,38 @@
-//! The samples as a page carries them: every value as text, where there are not too many.
+//! The samples embedded in a page: every value as text, unless there are too many.
 
 use assay_data::{Design, Samples};
 use std::fmt::Write;
 
-/// More values make a page that is slow to open.
+/// Maximum number of embedded values; more would make the page slow to open.
 const MOST_VALUES: usize = 100_000;
 
-/// The samples of a page, or where they are.
+/// The samples of a page, or their location.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
     /// As CSV.
     Embedded {
         /// The table.
         csv: String,
-        /// What it holds.
+        /// Description of the contents.
         told: String,
-        /// The command that reads it.
+        /// The command that reads the table.
         command: String,
     },
-    /// There are too many.
+    /// Too many values to embed.
     Elsewhere {
-        /// How many.
+        /// Number of values.
         values: usize,
-        /// The file that holds them, if they are in one.
+        /// The file with the values, if any.
         file: Option<String>,
     },
 }
 
 impl Data {
-    /// The samples, if they are at most 100,000 values; `file` holds them. O(values).
+    /// Embeds the samples if they have at most 100,000 values; otherwise refers to `file`.
+    /// O(values).
     ///
-    /// Recordings of one metric are one column each, which is short; all else is the table that `--export x.samples.csv` writes.
+    /// Recordings of one metric have one column each, which is compact; everything else is the
+    /// table that `--export x.samples.csv` writes.
     pub fn of(samples: &Samples, file: Option<String>) -> Self {
         let values = samples.len() * samples.metrics.len();
         if values > MOST_VALUES {
@@ -40,7 +42,7 @@ impl Data {
             return columns(samples);
         }
         let mut bytes = Vec::new();
-        // A vector takes whatever is written to it.
+        // Writing to a vector can't fail.
         if assay_data::export::csv(samples, &mut bytes).is_err() {
             return Self::Elsewhere { values, file };
         }
@@ -64,7 +66,7 @@ fn columns(samples: &Samples) -> Data {
                 csv.push(',');
             }
             if let Some(value) = values.get(row) {
-                // Debug writes the shortest decimals that read back to the same bits.
+                // Debug formatting gives the shortest decimals that parse to the same bits.
                 let _infallible = write!(csv, "{value:?}");
             }
         }

@@ -1,5 +1,5 @@
-//! How the numbers of a page came about, in sentences that one may copy into a paper, and the sources of what was used: of that
-//! alone.
+//! The methods behind the numbers of a page, in sentences that can be copied into a paper, with the
+//! sources of the methods used.
 
 use super::confidence;
 use crate::names::fitted;
@@ -27,8 +27,8 @@ const LEHMANN: &str =
     "Lehmann, E. L. (1975). Nonparametrics: statistical methods based on ranks. Holden-Day.";
 const R: &str = "R Core Team. R: a language and environment for statistical computing (power.t.test, wilcox.test). https://www.R-project.org/";
 
-/// Those recorded apart that are compared by the exact distribution, by name, and whether there are
-/// others.
+/// Returns the names of the subjects of separate recordings that are compared by the exact
+/// distribution, and whether there are others.
 fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
     let names = fitted(&analysis.names(), 40, "…");
     let (exact, rest): (Vec<_>, Vec<_>) =
@@ -36,7 +36,7 @@ fn exact(analysis: &Analysis) -> (Vec<String>, bool) {
     (exact.into_iter().map(|c| quoted(&names[c.of])).collect(), !rest.is_empty())
 }
 
-/// The paragraphs.
+/// Returns the paragraphs.
 pub(super) fn told(analysis: &Analysis, figures: &Figures, chains: &[Protocol]) -> Vec<String> {
     let mut told = vec![taken(analysis)];
     if !analysis.comparisons.is_empty() {
@@ -60,7 +60,7 @@ pub(super) fn told(analysis: &Analysis, figures: &Figures, chains: &[Protocol]) 
     told
 }
 
-/// How the standard deviations were resampled: how often each, and from which seed.
+/// Describes the resampling of the standard deviations: the number of resamples and the seed.
 fn resampled(figures: &Figures) -> String {
     let drawn = || figures.subjects.iter().filter_map(|s| Some((s, s.deviation.as_ref()?)));
     let Some((_, first)) = drawn().next() else { return String::new() };
@@ -92,7 +92,8 @@ fn resampled(figures: &Figures) -> String {
     )
 }
 
-/// What the protocol did beyond the rest; of several chains alike. `None` where it ended before its power analysis.
+/// Describes what the protocol did beyond the rest; it is the same for all chains. `None` if the
+/// chain ended before its power analysis.
 fn planned_and_tested(chain: &Protocol) -> Option<String> {
     let power = chain.power.found.as_ref()?;
     let mut told = format!(
@@ -186,7 +187,7 @@ fn decided(analysis: &Analysis) -> String {
     )
 }
 
-/// The sources, in the order of their first authors.
+/// Returns the sources, ordered by first author.
 pub(super) fn sources(
     analysis: &Analysis,
     figures: &Figures,

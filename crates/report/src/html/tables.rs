@@ -1,6 +1,7 @@
-//! The tables of a page: what is known of every subject, and of every difference.
+//! The tables of a page: the results of every subject and every difference.
 //!
-//! One column for every subject, since there are few of them and many things to say; so a table of two fits a phone.
+//! One column per subject, since there are few subjects and many properties; a table of two fits a
+//! phone.
 
 use super::{confidence, metric_name};
 use crate::answers;
@@ -12,14 +13,14 @@ use crate::screen_table::{column_of, other_metrics};
 use assay_analysis::{Analysis, Comparison, Description, Effect, Verdict};
 use assay_data::Unit;
 
-/// A table: its heads, then rows of which the first cell says what the others are.
+/// A table: its headings, then rows whose first cell is their label.
 pub(crate) struct Table {
     pub title: String,
-    /// What there is to know of the whole; may be empty.
+    /// Note on the whole table; may be empty.
     pub told: String,
     pub heads: Vec<String>,
     pub rows: Vec<Row>,
-    /// A further class, with a space before it, or nothing.
+    /// An additional CSS class, preceded by a space, or empty.
     pub kind: &'static str,
 }
 
@@ -30,14 +31,14 @@ pub(crate) struct Row {
 }
 
 impl Table {
-    /// A table whose cells are all of one colour.
+    /// Returns a table with all cells in one colour.
     pub(crate) fn plain(title: String, heads: Vec<String>, rows: Vec<Vec<String>>) -> Self {
         let rows = rows.into_iter().map(|cells| Row { cells, tone: "" }).collect();
         Self { title, told: String::new(), heads, rows, kind: "" }
     }
 }
 
-/// The class in which a verdict is shown.
+/// Returns the class in which a verdict is shown.
 pub(crate) fn tone(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Faster => "good",
@@ -47,7 +48,7 @@ pub(crate) fn tone(verdict: Verdict) -> &'static str {
     }
 }
 
-/// All tables.
+/// Returns all tables.
 pub(super) fn of(analysis: &Analysis) -> Vec<Table> {
     let mut tables = answers::on_page(analysis);
     tables.push(values(analysis));
@@ -140,7 +141,7 @@ fn differences(analysis: &Analysis) -> Table {
     Table::plain(format!("Differences: {}", metric_name(analysis)), heads, rows)
 }
 
-/// An effect in the metric's unit with its interval.
+/// Formats an effect in the metric's unit with its interval.
 fn amount(effect: Effect, unit: &Unit) -> String {
     let Some(i) = effect.interval.filter(|i| i.is_bounded()) else {
         return number::value(effect.estimate, unit);

@@ -1,4 +1,4 @@
-//! What came of the requests of a load test, as JSON.
+//! Results of the requests of a load test, as JSON.
 
 use super::parameters;
 use super::values::view;
@@ -65,7 +65,7 @@ view! {
 }
 
 impl Try {
-    /// All of a search.
+    /// Returns all tries of a search.
     pub(super) fn all(analysis: &Analysis, search: &search::Search) -> Vec<Self> {
         search.tries.iter().map(|own| Self::of(analysis, search, own)).collect()
     }

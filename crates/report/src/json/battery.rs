@@ -1,7 +1,8 @@
-//! Every classical test as JSON: what `--all` adds to a report.
+//! All classical tests as JSON: the additions of `--all` to a report.
 //!
-//! Keys are those of the R session that the tests are held to (`p_two`, `ci95`, `U_of`), so that whoever knows R finds the way.
-//! What has no answer is `null`, and `reasons` says why. Nothing is computed here.
+//! Keys are those of the R session that serves as the reference (`p_two`, `ci95`, `U_of`), so that
+//! R users find their way. Missing results are `null`, and `reasons` says why. Nothing is computed
+//! here.
 
 mod groups;
 mod means;

@@ -1,4 +1,4 @@
-//! What a search for the commit that brought a change came to, as JSON.
+//! The result of a search for the commit that caused a change, as JSON.
 
 use super::Head;
 use super::finding::Finding;

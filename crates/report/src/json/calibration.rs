@@ -1,4 +1,5 @@
-//! A calibration as JSON: how often each way of measuring reports a difference where there is none, and what can be detected.
+//! A calibration as JSON: how often each way of measuring reports a nonexistent difference, and
+//! what can be detected.
 
 use super::Head;
 use super::values::{Estimate, Verdict, view, words};

@@ -1,6 +1,7 @@
-//! One comparison as JSON: a metric of one side against the reference, on one row and at one setting of the parameters.
+//! A comparison as JSON: a metric of one side against the reference, on one row and at one setting
+//! of the parameters.
 //!
-//! Primary and secondary metrics have the same shape, and so have runs, scans, suites and profiles.
+//! Primary and secondary metrics have the same layout, as do runs, scans, suites and profiles.
 
 use super::battery::PairTests;
 use super::values::{Better, Both, Design, Estimate, Scale, Verdict, level, words};
@@ -298,13 +299,14 @@ impl Comparison {
         let Context { of, against, row, metric, family, sentence, size: reported, plan, tests } =
             context;
         let scale = c.decision.scale;
-        // Sizes on the log scale are shown as fractions, like the threshold that people give.
+        // Sizes on the logarithmic scale are shown as fractions, like the threshold given by the
+        // user.
         let size = |on_scale: f64| match scale {
             assay_analysis::Scale::Ratio => on_scale.exp_m1(),
             assay_analysis::Scale::Shift => on_scale,
         };
         let in_blocks = c.design == assay_data::Design::Blocks;
-        // A summary may not say how many values it is of.
+        // The number of values of a summary may be unknown.
         let count = |n: usize| (n > 0 || c.basis != Basis::Summary).then_some(n);
         let (basis, unit_of_basis) = match &c.basis {
             Basis::Values => (ComparisonBasis::Values, None),

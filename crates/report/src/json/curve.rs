@@ -1,4 +1,4 @@
-//! How the primary metric grows with a parameter of a scan, as JSON.
+//! The growth of the primary metric with a parameter of a scan, as JSON.
 
 use super::values::{Interval, view, words};
 use assay_analysis::{NoExponent, scaling};

@@ -1,4 +1,5 @@
-//! What was measured by itself, as JSON: a description of every metric, and where the noise of the primary one came from.
+//! Individual series as JSON: a description of every metric, and the sources of noise of the
+//! primary one.
 
 use super::values::{Named, Scale};
 use assay_analysis::NoMedianInterval;

@@ -1,4 +1,5 @@
-//! The doctor's report as JSON. What disturbs is written as every finding is, with what it costs here.
+//! The doctor's report as JSON. Disturbances are written like all findings, with their cost on this
+//! machine.
 
 use super::Head;
 use super::finding::Finding;

@@ -1,4 +1,4 @@
-//! A finding as JSON, and what to do about it.
+//! A finding as JSON, with its advice.
 
 use super::values::{Named, Severity, view};
 use assay_data::How;

@@ -1,4 +1,4 @@
-//! What a store of runs holds, and what was changed in it, as JSON.
+//! The contents of a store of runs, and changes to it, as JSON.
 
 use super::Head;
 use super::finding::Finding;

@@ -1,4 +1,5 @@
-//! What `assay bench` knows of benchmarks without comparing them: the list of them, and how each fared when it was tried once.
+//! Output of `assay bench` without comparison: the list of benchmarks, and the result of trying
+//! each once.
 
 use super::Head;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What became of a project's mutants, as JSON.
+//! Results of mutation testing, as JSON.
 
 use super::Head;
 use super::values::{Estimate, Interval, Named, view, words};

@@ -1,4 +1,4 @@
-//! An analysis in the layout of [`Decision`], whatever its shape.
+//! Conversion of any kind of analysis to the layout of [`Decision`].
 
 use super::answers::{Answers, Try};
 use super::battery::{GroupTests, PairTests};
@@ -12,7 +12,7 @@ use crate::benchmarks::words as of_rows;
 use crate::words;
 use assay_analysis::{Analysis, SubjectSummary};
 
-/// What a run, a scan, a suite or two profiles found.
+/// Returns the results of a run, a scan, a suite or two profiles.
 pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
     let primary = analysis.comparisons.iter().enumerate();
     let tests = |index: usize| analysis.battery.as_ref()?.pairs.get(index).map(PairTests::from);

@@ -1,4 +1,4 @@
-//! What was decided before the first block, as JSON.
+//! The decisions made before the first block, as JSON.
 
 use super::values::words;
 use assay_data::StopRule;

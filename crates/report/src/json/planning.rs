@@ -1,4 +1,5 @@
-//! A plan of an experiment as JSON: how many runs, what they find, and what each number rests on. Nothing is rounded.
+//! A plan of an experiment as JSON: the number of runs, what they detect, and the basis of each
+//! number. Nothing is rounded.
 
 use super::values::{Scale, view, words};
 use super::{Head, Meta};

@@ -1,4 +1,4 @@
-//! What `assay warm` keeps loaded, as JSON.
+//! The processes kept loaded by `assay warm`, as JSON.
 
 use super::Head;
 use super::values::view;

@@ -1,4 +1,4 @@
-//! Profiles as JSON: the shares of functions in one, and the difference of two that were recorded before.
+//! Profiles as JSON: the shares of functions in one, and the difference of two recorded ones.
 
 use super::Head;
 use super::finding::Finding;

@@ -135,7 +135,7 @@ fn metric<'a>(report: &ReplicationReport<'a>) -> &'a Metric {
     &report.now.metrics[report.now.primary]
 }
 
-/// A size on the scale of a result, in the metric's unit.
+/// Converts a size from the scale of a result to the metric's unit.
 fn size(result: &found::Replicated, estimate: f64, interval: Option<Interval>) -> Estimate {
     let of = |on_scale| in_units(result, on_scale);
     let ends = interval.map(|i| Interval { lower: of(i.lower), upper: of(i.upper) });

@@ -1,7 +1,7 @@
-//! The one layout of everything that decides: one command, two, a scan, a suite, two profiles.
+//! The single layout for everything that decides: one command, two, a scan, a suite, two profiles.
 //!
-//! Always the same members in the same order: for one command `verdict` is `null` and `comparisons` is empty. Nothing is decided
-//! here.
+//! The members and their order are always the same: for one command `verdict` is `null` and
+//! `comparisons` is empty. Nothing is decided here.
 
 use super::answers::{Answers, Try};
 use super::battery::GroupTests;

@@ -1,4 +1,4 @@
-//! The profile of a test suite as JSON: what belongs to which test.
+//! The profile of a test suite as JSON, with samples attributed to tests.
 
 use super::Head;
 use super::finding::Finding;

@@ -1,7 +1,8 @@
-//! The JSON Schema of every document, and the reference page, which is the schema as tables.
+//! The JSON Schema of every document, and the reference page, which shows the schema as tables.
 //!
-//! The schemas stand in `schemas.json`, as they were generated from the types: what generates them would be a good part of the program, for
-//! one verb that is seldom asked for. A test generates them again and compares; `make docs` writes what it finds.
+//! The schemas are in `schemas.json`, generated from the types: the generator would make up a good
+//! part of the program, for a verb that is rarely used. A test regenerates and compares them; `make
+//! docs` writes them.
 
 use crate::packed::SCHEMAS;
 use serde_json::{Map, Value};
@@ -11,21 +12,22 @@ mod generated;
 #[cfg(feature = "schema")]
 pub use generated::{generated, tables, written};
 
-/// A document that verbs write.
+/// A document written by some verbs.
 pub struct Document {
-    /// What it is called in the page.
+    /// Its title on the page.
     pub title: &'static str,
     /// The commands that write it.
     #[cfg_attr(not(feature = "schema"), expect(dead_code, reason = "for the reference page"))]
     commands: &'static [&'static str],
-    /// What it is called on the command line: the verb, and what else tells several documents of one verb apart.
+    /// Its names on the command line: the verb, extended if a verb has several documents.
     names: &'static [&'static str],
 }
 
 impl Document {
-    /// Its JSON Schema, draft 2020-12.
+    /// Returns its JSON Schema, draft 2020-12.
     pub fn schema(&self) -> Value {
-        // Every document without what it mentions, by its first name, and every type that is mentioned, once.
+        // The file has every document without its definitions, by its first name, and every
+        // definition once.
         let written: Value = serde_json::from_str(&SCHEMAS).unwrap_or_default();
         let definitions = written[DEFINITIONS].as_object().cloned().unwrap_or_default();
         let mut schema = written["documents"][self.names[0]].clone();
@@ -112,17 +114,17 @@ const DOCUMENTS: [Document; 23] = [
     Document { title: "Synthetic data", commands: &["simulate"], names: &["simulate"] },
 ];
 
-/// The document of a name.
+/// Returns the document with this name.
 pub fn named(name: &str) -> Option<&'static Document> {
     DOCUMENTS.iter().find(|document| document.names.contains(&name))
 }
 
-/// The names of all documents.
+/// Returns the names of all documents.
 pub fn names() -> Vec<&'static str> {
     DOCUMENTS.iter().flat_map(|document| document.names).copied().collect()
 }
 
-/// The definitions that a schema leads to, each before those that it mentions itself.
+/// Collects the definitions reachable from a schema, each before those that it refers to.
 fn mentioned<'a>(schema: &'a Value, all: &'a Map<String, Value>, names: &mut Vec<&'a str>) {
     match schema {
         Value::Object(map) => {

@@ -1,7 +1,7 @@
-//! Series by themselves as JSON: what `assay describe` says of each. Keys have the names under which statisticians' programs print
-//! the same numbers.
+//! Individual series as JSON, for `assay describe`. Keys are the names that statistical software
+//! uses for the same numbers.
 //!
-//! What has no meaning is `null`, with the `reason` beside it where it is not plain. Nothing is computed here.
+//! Meaningless values are `null`, with a `reason` if it is not obvious. Nothing is computed here.
 
 mod fit;
 mod over_time;
@@ -64,7 +64,7 @@ fn findings(all: &SeriesSummaries) -> Vec<Finding> {
 }
 
 impl SeriesDescription {
-    /// Of series of which only summaries survive.
+    /// Describes series of which only summaries are left.
     pub fn of_overview(overview: &Overview, seed: u64, meta: &Meta) -> Self {
         let left = |line: &Line| match &line.known {
             Known::Summary(left) => Some(Left {
@@ -218,7 +218,8 @@ view! {
     }
 }
 
-/// How often intervals of a method hold for values like these, where the simulation speaks for that confidence.
+/// Returns how often intervals of a method cover for values like these, if the simulation covers
+/// that confidence.
 fn coverage(p: &SeriesSummary, method: Method, confidence: f64) -> Option<Coverage> {
     p.situation.warning(method).filter(|_| speaks_for(confidence)).map(Coverage::from)
 }
@@ -273,7 +274,7 @@ view! {
 
 type Found = Option<assay_analysis::Interval>;
 
-/// One interval for each level.
+/// Returns one interval for each level.
 fn per_level(confidence: f64, of: impl Fn(f64) -> Found) -> Vec<(f64, Found)> {
     series_summary::levels(confidence).into_iter().map(|level| (level, of(level))).collect()
 }

@@ -1,4 +1,4 @@
-//! The suites of tests of a run, as JSON: where the time of each side's suite goes, and which tests fail.
+//! The test suites of a run as JSON: the distribution of each side's time, and the failing tests.
 
 use super::values::{Interval, view};
 use assay_analysis::testing::{self, Testing};

@@ -1,4 +1,4 @@
-//! What `assay simulate` wrote, and how it can be drawn again.
+//! The output of `assay simulate`, and how it can be reproduced.
 
 use super::values::view;
 use super::{Head, Meta};

@@ -1,4 +1,4 @@
-//! Which tests write how much into a log, as JSON.
+//! Log output by test, as JSON.
 
 use super::Head;
 use super::values::view;

@@ -1,7 +1,8 @@
-//! The small values that all JSON documents share: intervals, estimates, names with values, and the words of verdicts.
+//! The small values shared by all JSON documents: intervals, estimates, names with values, and the
+//! words for verdicts.
 //!
-//! What is not known, not finite or without meaning is `null`: a field that may be so is an `Option`, and a NaN in it is
-//! written as `null` too.
+//! Values that are unknown, not finite or meaningless are `null`: such a field is an `Option`, and
+//! a NaN in it is also written as `null`.
 
 use assay_analysis::{Effect, coverage::Optimistic};
 use serde::ser::{Serialize, SerializeMap, Serializer};

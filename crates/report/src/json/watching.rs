@@ -1,4 +1,4 @@
-//! A run of `assay watch` as JSON: one object a line.
+//! A run of `assay watch` as JSON: one object per line.
 
 use super::Head;
 use super::finding::Finding;

@@ -1,13 +1,14 @@
-//! What to assert so that a test notices a change, in plain words: one entry for each kind of change. The screen, the page and the files that are
-//! written all take their words from here.
+//! Advice on assertions that would detect a change, in plain words, with one entry per kind of
+//! change. The screen, the page and all written files use this wording.
 //!
-//! Only texts are looked at, so nothing is known of types or values. Where a condition can't be taken apart, the words are those that hold anyway.
+//! Only source text is examined, without knowledge of types or values. If a condition can't be
+//! parsed, a generally valid wording is used.
 
 use super::survivors::Survivor;
 use crate::names::shorten;
 use assay_data::mutation::Fate;
 
-/// Code within a sentence is cut to so many columns.
+/// Maximum width of code within a sentence, in columns.
 const LONGEST_CODE: usize = 60;
 
 /// A piece of a sentence.
@@ -15,26 +16,26 @@ const LONGEST_CODE: usize = 60;
 pub(crate) enum Piece {
     /// Words.
     Words(&'static str),
-    /// Code of the user's.
+    /// Code of the user.
     Code(String),
 }
 
 /// A sentence without its full stop.
 pub(crate) type Advice = Vec<Piece>;
 
-/// What is changed, as it was and as it is.
+/// A change with the text before and after it.
 struct Changed<'a> {
     before: &'a str,
     after: &'a str,
-    /// Without the classes that it stands in.
+    /// Name of the function, without enclosing classes.
     function: &'a str,
-    /// What is compared, where both sides are simple enough to be named.
+    /// The compared terms, if both sides are simple enough to be named.
     sides: Option<(&'a str, &'a str)>,
 }
 
 type Told = fn(&Changed<'_>) -> Advice;
 
-/// Every kind of change by its name, the harshest first.
+/// Every kind of change by name, harshest first.
 const KNOWN: [(&str, Told); 19] = [
     ("body", |own| {
         vec![
@@ -114,17 +115,17 @@ const KNOWN: [(&str, Told); 19] = [
     ("boundary", boundary),
 ];
 
-/// How harsh a kind of change is: 0 is the harshest. One that is not known comes last.
+/// Returns the rank of a kind of change; 0 is the harshest, and unknown kinds come last.
 pub(crate) fn rank(operator: &str) -> usize {
     KNOWN.iter().position(|(name, _)| *name == operator).unwrap_or(KNOWN.len())
 }
 
-/// The names of all kinds of change that there is advice for, the harshest first.
+/// Returns the names of all kinds of change with advice, harshest first.
 pub fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|(name, _)| *name)
 }
 
-/// What to do about a survivor.
+/// Returns the advice for a survivor.
 pub(crate) fn of(survivor: &Survivor<'_>) -> Advice {
     let function = simple_name(&survivor.unit.name);
     if survivor.own.fate == Fate::Uncovered {
@@ -149,7 +150,7 @@ pub(crate) fn of(survivor: &Survivor<'_>) -> Advice {
     }
 }
 
-/// The sentence as plain text, code in backticks.
+/// Returns the sentence as plain text, with code in backticks.
 pub(crate) fn plain(advice: &Advice) -> String {
     let piece = |own: &Piece| match own {
         Piece::Words(words) => (*words).to_owned(),
@@ -162,7 +163,7 @@ fn words(text: &'static str) -> Piece {
     Piece::Words(text)
 }
 
-/// Code on one line.
+/// Formats code as one line.
 fn code(text: &str) -> Piece {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     Piece::Code(shorten(&crate::names::clean(&line), LONGEST_CODE, "…"))
@@ -204,13 +205,13 @@ fn statement(own: &Changed<'_>) -> Advice {
     }
 }
 
-/// Returns true for a name with the objects before it.
+/// Returns true for a name with its qualifying objects.
 fn is_name(text: &str) -> bool {
     let plain = text.replace("->", ".");
     is_term(&plain) && plain.chars().all(is_of_term)
 }
 
-/// The target of an assignment; `None` for other statements.
+/// Returns the target of an assignment, or `None` for other statements.
 fn assigned(text: &str) -> Option<&str> {
     if let Some(target) = text.strip_suffix("++").or_else(|| text.strip_suffix("--")) {
         return Some(target.trim());
@@ -270,14 +271,15 @@ fn boundary(own: &Changed<'_>) -> Advice {
     }
 }
 
-/// A condition without the parentheses around all of it.
+/// Removes parentheses that enclose the whole condition.
 fn bare(condition: &str) -> &str {
     let text = condition.trim();
     let inner = text.strip_prefix('(').and_then(|own| own.strip_suffix(')'));
     inner.filter(|own| !own.contains(['(', ')'])).unwrap_or(text)
 }
 
-/// What stands before a comparison, if it is one simple term with nothing before it that belongs to it.
+/// Returns the left operand of a comparison, if it is one simple term not preceded by a part of the
+/// same expression.
 fn left(text: &str) -> Option<&str> {
     let text = text.trim_end();
     let mut depth = 0_usize;
@@ -300,7 +302,8 @@ fn left(text: &str) -> Option<&str> {
     (depth == 0 && is_free && is_term(term)).then_some(term)
 }
 
-/// What stands behind it, if it is one with nothing behind it that belongs to it.
+/// Returns the right operand of a comparison, if it is one simple term not followed by a part of
+/// the same expression.
 fn right(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let mut depth = 0_usize;
@@ -331,13 +334,13 @@ fn right(text: &str) -> Option<&str> {
     (depth == 0 && is_free && is_term(term)).then_some(term)
 }
 
-/// What a term may follow,
+/// Characters that may precede a term.
 const OPENS: [char; 8] = ['(', '[', '{', ',', ';', '&', '|', '?'];
 const OPENING_WORDS: [&str; 13] = [
     "if", "elif", "elsif", "unless", "while", "until", "and", "or", "not", "return", "when",
     "assert", "in",
 ];
-/// and what may follow one.
+/// Tokens that may follow a term.
 const CLOSES: [&str; 11] = [")", "]", "}", ",", ";", ":", "{", "&&", "||", "?", "#"];
 const CLOSING_WORDS: [&str; 6] = ["and", "or", "if", "else", "then", "do"];
 

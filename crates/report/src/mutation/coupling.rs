@@ -1,4 +1,5 @@
-//! Whether code is well tested or tangled, as reports of `assay mutate --coupling` show it: a sentence, a table of what needs attention, what to do.
+//! Whether code is well tested or tangled, as shown by `assay mutate --coupling`: a sentence, a
+//! table of what needs attention, and advice.
 
 use super::{percent, shortened};
 use crate::layout::{Page, Tone};
@@ -6,19 +7,19 @@ use crate::words::counted;
 use assay_analysis::coupling::{Coupling, Couplings, Mean, Quadrant};
 use assay_data::mutation::Mutation;
 
-/// So many rows, and so many sentences about what to do.
+/// Maximum number of rows, and of sentences of advice.
 const MOST_ROWS: usize = 12;
 const MOST_SENTENCES: usize = 4;
-/// So many names of test files in a sentence.
+/// Maximum number of test files named in a sentence.
 const MOST_FILES: usize = 3;
 
-/// A part of the project, a row of the table.
+/// A part of the project, one row of the table.
 struct Part<'a> {
     name: String,
     own: &'a Coupling,
 }
 
-/// Adds it to the screen.
+/// Adds the section to the screen.
 pub(super) fn section(page: &mut Page, mutation: &Mutation, all: &Couplings) {
     page.gap();
     page.paragraph(2, &[(Tone::Strong, headline(all))]);
@@ -34,7 +35,7 @@ pub(super) fn section(page: &mut Page, mutation: &Mutation, all: &Couplings) {
     }
 }
 
-/// The functions that need attention, what needs it most first.
+/// Returns the functions that need attention, most urgent first.
 fn attention<'a>(mutation: &Mutation, all: &'a Couplings) -> Vec<Part<'a>> {
     let units = mutation.units.iter().zip(&all.units).map(|(unit, own)| Part {
         name: format!("{} {}", path(mutation, unit.file), unit.name),
@@ -45,7 +46,8 @@ fn attention<'a>(mutation: &Mutation, all: &'a Couplings) -> Vec<Part<'a>> {
     rows
 }
 
-/// What to do, of the files that need attention; where no file as a whole does, of the functions.
+/// Returns advice on the files that need attention or, if no file as a whole does, on the
+/// functions.
 pub(super) fn sentences(mutation: &Mutation, all: &Couplings) -> Vec<String> {
     let files = all.files.iter().enumerate();
     let mut wholes: Vec<Part<'_>> = files
@@ -59,7 +61,8 @@ pub(super) fn sentences(mutation: &Mutation, all: &Couplings) -> Vec<String> {
     wholes.iter().take(MOST_SENTENCES).map(|part| sentence(mutation, part)).collect()
 }
 
-/// What a function is, cell by cell: noticed, own tests, test files, rewrites that fail, and the word for it.
+/// Returns the cells of a function: share detected, own tests, test files, failing rewrites, and
+/// its category.
 pub(super) fn cells(own: &Coupling) -> [String; 5] {
     let share = |own: Option<f64>| own.map_or_else(|| "–".to_owned(), percent);
     let rewrites = match own.rewrites {
@@ -88,7 +91,7 @@ fn needs(own: &Coupling) -> bool {
     own.quadrant.is_some_and(|own| own != Quadrant::WellTested)
 }
 
-/// What there is of each, in a sentence.
+/// Returns the number of functions in each category, in a sentence.
 pub(super) fn headline(all: &Couplings) -> String {
     let count =
         |quadrant: Quadrant| all.units.iter().filter(|own| own.quadrant == Some(quadrant)).count();
@@ -109,7 +112,7 @@ pub(super) fn headline(all: &Couplings) -> String {
     }
 }
 
-/// What it rests on.
+/// Returns the basis of the result.
 pub(super) fn basis(whole: &Coupling) -> String {
     format!(
         "{} with which all tests ran, and {} that mean the same, {} of which fail a test",
@@ -143,7 +146,7 @@ fn table(page: &mut Page, rows: &[Part<'_>]) {
     }
 }
 
-/// What is the matter with it, and what to do.
+/// Returns the problem of a part, and the remedy.
 fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
     let (name, own) = (&part.name, part.own);
     let probably = if own.is_clear { "" } else { "probably " };
@@ -182,7 +185,7 @@ fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
     }
 }
 
-/// A mean share, with its interval where something is left open.
+/// Formats a mean share, with its interval if it has a width.
 fn in_words(own: &Mean) -> String {
     match own.interval {
         Some(interval) if interval.upper > interval.lower => {

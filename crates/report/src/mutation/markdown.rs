@@ -1,6 +1,7 @@
-//! What no test notices as a comment for a review: the score, a line for each file, and each survivor folded up, with its change, the tests that ran
-//! over it and what to assert. The first line is a mark that nobody sees, by which the next run finds the comment and edits it. Code and names come
-//! from the user's sources: they may hold anything, and stay text.
+//! Undetected changes as a comment for a review: the score, a line for each file, and each
+//! survivor, collapsed, with its change, the tests that ran it and the advice. The first line is an
+//! invisible mark by which the next run finds and edits the comment. Code and names come from the
+//! user's sources: they may contain anything and stay text.
 
 use super::advice::{self, Advice, Piece};
 use super::survivors::{self, Survivor};
@@ -13,18 +14,18 @@ use assay_analysis::mutation::Scores;
 use assay_data::mutation::Mutation;
 use std::cmp::Reverse;
 
-/// The first line.
+/// The mark in the first line.
 const MARK: &str = "<!-- assay-mutate -->";
-/// Nobody reads more rows,
+/// Maximum number of rows for files.
 const MOST_FILES: usize = 30;
-/// or survivors, in a comment,
+/// Maximum number of survivors.
 const MOST_SHOWN: usize = 30;
-/// and forges take none that is much longer than this, bytes.
+/// Maximum length in bytes; forges reject comments that are much longer.
 const LONGEST: usize = 55_000;
-/// So many tests are named.
+/// Maximum number of tests named.
 const MOST_TESTS: usize = 5;
 
-/// The Markdown text, every line ended; the first line is the mark.
+/// Returns the Markdown text, every line ended with a newline; the first line is the mark.
 pub fn markdown(mutation: &Mutation, scores: &Scores) -> String {
     let sign = if scores.whole.missed == 0 { "✅" } else { "⚠️" };
     let mut text =
@@ -83,7 +84,7 @@ fn files(mutation: &Mutation, scores: &Scores) -> String {
 }
 
 fn survivor(own: &Survivor<'_>) -> String {
-    // Within a summary nothing is Markdown, and in code nobody is called.
+    // Markdown is not interpreted within a summary, and mentions are not interpreted within code.
     let head = format!("{} {}", own.place(), own.unit.name);
     let mut text = format!(
         "<details><summary><code>{}</code>: {}</summary>\n\n",
@@ -116,7 +117,7 @@ fn sentence(advice: &Advice) -> String {
     advice.iter().map(piece).collect()
 }
 
-/// A change in a block of code that none of its lines can end.
+/// Returns a change as a code block that none of its lines can end.
 fn fenced(diff: &str) -> String {
     let longest = diff.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

@@ -1,5 +1,6 @@
-//! The page of what became of a project's mutants: the score, what no test notices with what to assert, and files and functions in tables that can be
-//! sorted, in one HTML file that loads nothing. Without scripts everything is there. All text is escaped by the template; code is kept as text.
+//! The page of mutation testing: the score, undetected changes with advice, and sortable tables of
+//! files and functions, in one self-contained HTML file. All content is there without scripts. The
+//! template escapes all text; code stays text.
 
 use super::advice::{self, Piece};
 use super::survivors::{self, Survivor};
@@ -14,23 +15,24 @@ use assay_data::mutation::{Fate, Mutation};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// So many survivors are shown with their changes; a browser has to draw them all.
+/// Maximum number of survivors shown with their changes, limited by the time a browser takes to
+/// draw them.
 const MOST_SHOWN: usize = 400;
-/// A survivor names so many tests; where it has more, their number is said.
+/// Maximum number of tests named per survivor; more are counted.
 const MOST_TESTS: usize = 50;
 
-/// What the page is made of.
+/// The input of the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Material<'a> {
-    /// What became of the mutants,
+    /// The results of the mutants.
     pub mutation: &'a Mutation,
-    /// and the scores.
+    /// The scores.
     pub scores: &'a Scores,
-    /// Name and version of who made it.
+    /// Name and version of the program.
     pub tool: &'a str,
-    /// The command line, its first word the program.
+    /// The command line, starting with the program.
     pub command: &'a [String],
-    /// When it began, as in `2026-11-25T20:15:00Z`.
+    /// Start time, such as `2026-11-25T20:15:00Z`.
     pub started: &'a str,
 }
 
@@ -62,7 +64,7 @@ struct CouplingOnPage {
     sentences: Vec<String>,
 }
 
-/// A part of the bar of the score.
+/// A section of the score's bar.
 struct Part {
     class: &'static str,
     count: usize,
@@ -76,7 +78,7 @@ struct SurvivorOnPage {
     is_whole: bool,
     said: String,
     lines: Vec<Line>,
-    /// The words of the advice, each with whether it is code.
+    /// The words of the advice, each with a flag for code.
     advice: Vec<(String, bool)>,
     ran: String,
     tests: Vec<String>,
@@ -90,11 +92,11 @@ struct Line {
     text: String,
 }
 
-/// A table that can be sorted; of each head whether it is of numbers.
+/// A sortable table; for each heading a flag for numeric columns.
 struct Table {
     title: &'static str,
     told: &'static str,
-    /// What its cells are: counts, or words.
+    /// CSS class of its content: counts, or words.
     class: &'static str,
     heads: Vec<(&'static str, bool)>,
     rows: Vec<Row>,
@@ -102,15 +104,16 @@ struct Table {
 
 struct Row {
     name: String,
-    /// The survivor that it leads to, if there is one.
+    /// Anchor of the survivor the row links to, if any.
     aim: String,
     cells: Vec<String>,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn page(material: Material<'_>) -> Result<String, askama::Error> {
     let Material { mutation, scores, .. } = material;
     let all = survivors::of(mutation);
@@ -165,7 +168,7 @@ fn bar(mutation: &Mutation, whole: &Score) -> Vec<Part> {
     .collect()
 }
 
-/// By what a survivor is found on the page.
+/// Returns the anchor of a survivor on the page.
 fn id(own: &Survivor<'_>) -> String {
     let own = own.own.id.chars().filter(char::is_ascii_alphanumeric);
     format!("change-{}", own.collect::<String>())
@@ -208,7 +211,8 @@ fn on_page(own: &Survivor<'_>) -> SurvivorOnPage {
     }
 }
 
-/// The lines of a change with their numbers in the file: what is there now has one, what would be there instead has none.
+/// Returns the lines of a change. Existing lines have their line numbers in the file, replacement
+/// lines have none.
 fn lines(own: &Survivor<'_>) -> Vec<Line> {
     let diff = &own.own.diff;
     let before = diff.lines().take_while(|line| line.starts_with(' ')).count();

@@ -1,5 +1,5 @@
-//! What no test notices as SARIF 2.1.0 (OASIS), for code scanning: a result for each survivor, at its place, with what to assert. One that a comment
-//! accepts is a result that is suppressed.
+//! Undetected changes as SARIF 2.1.0 (OASIS) for code scanning: one result per survivor at its
+//! location, with advice. A survivor accepted by a comment is a suppressed result.
 
 use super::survivors::{self, Survivor};
 use super::{advice, capitalised, headline};
@@ -9,12 +9,12 @@ use assay_analysis::mutation::Scores;
 use assay_data::mutation::{Fate, Mutation};
 use serde_json::{Value, json};
 
-/// So many tests are named in a message.
+/// Maximum number of tests named in a message.
 const MOST_TESTS: usize = 3;
-/// What no test uses is a rule of its own, before those of the kinds of change.
+/// Rule for functions without tests, placed before the rules for kinds of change.
 const UNUSED: &str = "no-test";
 
-/// The document. `version`: of the program.
+/// Returns the document. `version` is that of the program.
 pub fn sarif(mutation: &Mutation, scores: &Scores, version: &str) -> Value {
     let rules: Vec<Value> = std::iter::once(rule(UNUSED, "No test uses a function", "warning"))
         .chain(advice::known().map(|kind| {
@@ -50,7 +50,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
         true => (format!("survived-{}", own.operator), 1 + advice::rank(&own.operator)),
         false => (UNUSED.to_owned(), 0),
     };
-    // The harshest one says that the tests check nothing at all of what they run.
+    // The harshest kind shows that the tests check nothing of the code they run.
     let level = if is_used && advice::rank(&own.operator) == 0 { "error" } else { "warning" };
     let name = clean(&survivor.unit.name);
     let mut text = format!("{name}: {}.", survivor.said());
@@ -76,7 +76,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
             },
             "logicalLocations": [{"fullyQualifiedName": name, "kind": "function"}],
         }],
-        // By this the same result is known in the next run.
+        // Identifies the same result in the next run.
         "partialFingerprints": {"assayMutant/v1": own.id},
     });
     if own.fate == Fate::Kept {
@@ -86,7 +86,7 @@ fn result(survivor: &Survivor<'_>) -> Value {
     document
 }
 
-/// Columns count characters, and the end is where the next one would be.
+/// Returns the region of a survivor. Columns count characters, and the end is exclusive.
 fn region(survivor: &Survivor<'_>) -> Value {
     let own = survivor.own;
     if own.fate == Fate::Uncovered {

@@ -1,9 +1,11 @@
-//! The report of mutation testing that Stryker's tools exchange and its viewer opens (mutation-testing-report-schema, version 2).
+//! The mutation testing report exchanged by Stryker's tools and opened by its viewer
+//! (mutation-testing-report-schema, version 2).
 
 use assay_data::mutation::{Fate, MutantResult, Mutation, Place};
 use serde_json::{Map, Value, json};
 
-/// The document; `tool` is the name and version of who made it. Scores of the viewer leave out what it calls ignored; ours are in our own JSON.
+/// Returns the document; `tool` is the name and version of the program. The viewer's scores exclude
+/// mutants it calls ignored; our own scores are in our JSON.
 pub fn document(mutation: &Mutation, tool: (&str, &str)) -> Value {
     let mut files = Map::new();
     for (index, file) in mutation.files.iter().enumerate() {

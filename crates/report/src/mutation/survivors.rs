@@ -1,24 +1,26 @@
-//! The changes that no test notices, in the order of what matters, each with all that a report shows of it. Nothing is decided here but the order.
+//! Undetected changes by importance, each with everything a report shows about it. Nothing is
+//! decided here but the order.
 
 use super::advice;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Mutation, Place};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// A change that no test notices; of a function that no test uses one stands for all.
+/// An undetected change; one change represents a function that no test uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Survivor<'a> {
     pub own: &'a MutantResult,
     pub unit: &'a MutatedUnit,
     pub file: &'a MutatedFile,
     mutation: &'a Mutation,
-    /// How many changes count as missed with it: itself, and those that were not tried because of it.
+    /// Number of changes counted as missed: this one, and those skipped because of it.
     pub weight: usize,
 }
 
-/// All of them: first functions that no test uses, then those whose whole body is not missed, then the harsher changes before the milder ones; of equal
-/// ones the function with more missed changes first. Functions that only format a value for debugging come after all others, and changes that may mean
-/// the same last. O(mutants · log mutants).
+/// Returns all survivors in order: functions that no test uses, then functions whose whole body can
+/// be removed undetected, then harsher changes before milder ones; among equals, functions with
+/// more missed changes first. Functions that only format a value for debugging come after all
+/// others, and possibly equivalent changes last. O(mutants · log mutants).
 pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
     let mut weights: HashMap<usize, usize> = HashMap::new();
     for own in mutation.mutants.iter().filter(|own| own.fate.is_missed()) {
@@ -48,7 +50,7 @@ pub(crate) fn of(mutation: &Mutation) -> Vec<Survivor<'_>> {
     all
 }
 
-/// Functions that only format a value for debugging.
+/// Names of functions that only format a value for debugging.
 const FOR_READERS: [&str; 8] =
     ["__repr__", "__str__", "__format__", "inspect", "pretty_print", "GoString", "toString", "fmt"];
 
@@ -58,25 +60,25 @@ fn is_for_readers(name: &str) -> bool {
     FOR_READERS.contains(&last)
 }
 
-/// Whether it is the change of a whole body.
+/// Returns true if the change replaces a whole body.
 fn is_whole(own: &MutantResult) -> bool {
     own.operator == "body"
 }
 
 impl<'a> Survivor<'a> {
-    /// A change with what it belongs to; `None` where that is not known.
+    /// Returns a change with its unit and file, or `None` if they are unknown.
     pub fn of(mutation: &'a Mutation, own: &'a MutantResult) -> Option<Self> {
         let unit = mutation.units.get(own.unit)?;
         let file = mutation.files.get(unit.file)?;
         Some(Self { own, unit, file, mutation, weight: 1 })
     }
 
-    /// Where it is: path and line.
+    /// Returns the location as path and line.
     pub fn place(&self) -> String {
         format!("{}:{}", self.file.path, self.line())
     }
 
-    /// The line.
+    /// Returns the line.
     pub fn line(&self) -> u32 {
         match self.own.fate {
             Fate::Uncovered => self.unit.begin,
@@ -84,7 +86,7 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// What is wrong, as a part of a sentence.
+    /// Returns the problem as part of a sentence.
     pub fn said(&self) -> String {
         match self.own.fate {
             Fate::Uncovered => "no test uses it".to_owned(),
@@ -92,23 +94,24 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// Whether its change is shown: what no test uses needs none.
+    /// Returns true if the change is shown; for an unused function it is not needed.
     pub fn shows_change(&self) -> bool {
         self.own.fate != Fate::Uncovered
     }
 
-    /// Whether the whole function is meant.
+    /// Returns true if the survivor concerns the whole function.
     pub fn is_whole(&self) -> bool {
         self.own.fate == Fate::Uncovered || is_whole(self.own)
     }
 
-    /// The names of the tests that ran over it; `None`: it is not known which, all ran.
+    /// Returns the names of the tests that ran the changed code; `None` if that is unknown and all
+    /// tests ran.
     pub fn tests(&self) -> Option<Vec<&'a str>> {
         let tests = self.own.covered_by.as_ref()?;
         Some(tests.iter().filter_map(|test| Some(&*self.mutation.tests.get(*test)?.name)).collect())
     }
 
-    /// Which tests ran, with so many of their names, in words; empty where no test uses it.
+    /// Describes the tests that ran, with at most `most` names; empty if no test uses the function.
     pub fn ran(&self, most: usize) -> String {
         match self.tests() {
             _ if self.own.fate == Fate::Uncovered => String::new(),
@@ -118,14 +121,14 @@ impl<'a> Survivor<'a> {
         }
     }
 
-    /// What stood where the change is.
+    /// Returns the original text at the change.
     pub fn before(&self) -> &'a str {
         let text = &*self.file.source;
         let (from, to) = (at(text, self.own.begin), at(text, self.own.end));
         text.get(from..to).unwrap_or_default()
     }
 
-    /// The line of the change, and which of its bytes are changed, if it is within that line.
+    /// Returns the line of the change, and the changed byte range if it is within that line.
     pub fn line_of_change(&self) -> (&'a str, Option<(usize, usize)>) {
         let own = self.own;
         let number = (own.begin.line as usize).saturating_sub(1);
@@ -136,13 +139,13 @@ impl<'a> Survivor<'a> {
     }
 }
 
-/// The byte of a line at which a column begins.
+/// Returns the byte offset of a column in a line.
 fn column(line: &str, column: u32) -> usize {
     let before = (column as usize).saturating_sub(1);
     line.char_indices().nth(before).map_or(line.len(), |(at, _)| at)
 }
 
-/// The byte of a text at which a place is.
+/// Returns the byte offset of a place in a text.
 fn at(text: &str, place: Place) -> usize {
     let mut begin = 0;
     let lines = text.split_inclusive('\n').take((place.line as usize).saturating_sub(1));

@@ -1,4 +1,5 @@
-//! The lines below the table of a plan: what each of its numbers rests on, and how long it takes. Nothing is computed here.
+//! The lines below the table of a plan: the basis of each number, and the time needed. Nothing is
+//! computed here.
 
 use super::{factor_of, found_amount, found_in, runs_of};
 use crate::number;
@@ -9,7 +10,7 @@ use assay_analysis::planning::{
 };
 use assay_data::Unit;
 
-/// What each number rests on.
+/// Returns the basis of each number.
 pub(super) fn grounds(planning: &Planning) -> Vec<String> {
     let mut lines = vec![by_t(planning), by_rule(planning)];
     if let Some(distribution) = &planning.rank.distribution {
@@ -87,7 +88,7 @@ fn by_rule(planning: &Planning) -> String {
     by_the_rule(&what)
 }
 
-/// The round number that so many runs are planned as; nothing where it is no other.
+/// Returns the rounded number of runs as a phrase; empty if rounding changes nothing.
 fn rounded(planning: &Planning, n: f64) -> String {
     let (round, _) = rounded_up(n, planning.asked.round);
     let other = round as f64 > n.ceil();
@@ -179,7 +180,7 @@ fn saw(planning: &Planning, pilot: &Pilot) -> String {
     }
 }
 
-/// How long the plan takes at the pilot's pace.
+/// Returns the duration of the plan at the pilot's pace.
 fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     let each = pilot.seconds_per_run?;
     let subjects = if planning.asked.kind == Kind::OneSample { 1.0 } else { 2.0 };
@@ -191,7 +192,7 @@ fn pace(planning: &Planning, pilot: &Pilot) -> Option<String> {
     ))
 }
 
-/// What this machine makes of a plan without a pilot.
+/// Returns what a plan without a pilot means on this machine.
 fn here(planning: &Planning) -> Option<String> {
     match &planning.here {
         Here::NotAsked => None,

@@ -1,5 +1,5 @@
-//! The boxes of flame graphs and icicles: where each stands, and how it is drawn as SVG. What a box means, its colour and its words are those of who
-//! asks for it.
+//! The boxes of flame graphs and icicles: their layout, and their drawing as SVG. The caller
+//! provides the meaning, colours and texts of boxes.
 
 use crate::names::clean;
 use std::fmt::Write;
@@ -9,41 +9,42 @@ pub(crate) const WIDTH: f64 = 1200.0;
 pub(crate) const MARGIN: f64 = 10.0;
 const ROW: f64 = 17.0;
 const FONT: f64 = 11.0;
-/// About the width of a character of that size.
+/// Approximate width of a character of that size.
 pub(crate) const CHARACTER: f64 = 6.2;
-/// Of boxes of functions.
+/// Minimum width of boxes of functions.
 const NARROWEST: f64 = 0.25;
 
-/// Dark surroundings get a dark ground; the boxes are light in both, with dark text.
+/// Dark mode gets a dark background; the boxes are light in both modes, with dark text.
 const STYLE: &str = "<style>.ground{fill:#fff}.text{fill:#1c1c1e}.quiet{fill:#5a5f66}.name{fill:#1c1c1e}\
 @media (prefers-color-scheme:dark){.ground{fill:#15171a}.text{fill:#e9eaec}.quiet{fill:#a3a9b1}}</style>\n";
 
-/// A node that can be seen.
+/// A visible node.
 pub(crate) struct Placed {
     pub node: usize,
     pub x: f64,
     pub width: f64,
 }
 
-/// What a tree must say of its nodes to be laid out; the root is node 0.
+/// The properties of a tree needed for its layout; the root is node 0.
 pub(crate) trait Layers {
-    /// What its width stands for.
+    /// Returns the quantity shown as width.
     fn amount(&self, node: usize) -> f64;
-    /// The nodes that stand on it.
+    /// Returns the children of a node.
     fn children(&self, node: usize) -> &[usize];
-    /// How far from the root.
+    /// Returns the distance from the root.
     fn depth(&self, node: usize) -> usize;
-    /// Narrower boxes are left out: nobody could see them.
+    /// Returns the minimum box width; narrower boxes are invisible and left out.
     fn narrowest(&self) -> f64 {
         NARROWEST
     }
-    /// Whether the root stands on top, as icicles hang; else at the bottom, as flames do.
+    /// Returns true if the root is at the top, as in icicles; otherwise it is at the bottom, as in
+    /// flame graphs.
     fn hangs(&self) -> bool {
         false
     }
 }
 
-/// Where every node that can be seen stands.
+/// Returns the positions of all visible nodes.
 pub(crate) fn layout(tree: &impl Layers) -> Vec<Placed> {
     let total = tree.amount(0);
     let scale = if total > 0.0 { (WIDTH - 2.0 * MARGIN) / total } else { 0.0 };
@@ -64,16 +65,17 @@ pub(crate) fn layout(tree: &impl Layers) -> Vec<Placed> {
     boxes
 }
 
-/// What is written on a box and shown where it is pointed at.
+/// The text on a box and its tooltip.
 pub(crate) struct Words {
     pub fill: String,
     pub told: String,
     pub name: String,
-    /// Behind the name, and never cut; may be empty.
+    /// Text after the name, never cut; may be empty.
     pub behind: String,
 }
 
-/// A picture: a title, lines about it, what `head` draws below them in so much height, then the boxes.
+/// Returns a picture: a title, lines about it, the content of `head` with its height, then the
+/// boxes.
 pub(crate) fn picture(
     tree: &impl Layers,
     title: &str,
@@ -86,7 +88,7 @@ pub(crate) fn picture(
     let top = below(about) + head_height;
     let height = top + (deepest + 1) as f64 * ROW + MARGIN;
     let mut out = String::new();
-    // Writing into a string cannot fail.
+    // Writing to a string can't fail.
     let _never = write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" role=\"img\" \
@@ -135,12 +137,12 @@ pub(crate) fn picture(
     out
 }
 
-/// Where the space below the lines about a picture begins.
+/// Returns the start of the space below the lines about a picture.
 pub(crate) fn below(about: &[String]) -> f64 {
     27.0 + about.len() as f64 * 15.0
 }
 
-/// The name, shortened, and what stands behind it if there is room for both; nothing where there is room for neither.
+/// Returns the name, shortened, with the text after it if both fit; empty if neither does.
 fn fitting(name: &str, behind: &str, room: usize) -> String {
     if room < 3 {
         return String::new();
@@ -161,7 +163,7 @@ pub(crate) fn shortened(name: &str, room: usize) -> String {
     short
 }
 
-/// Text within markup.
+/// Escapes text for markup.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {

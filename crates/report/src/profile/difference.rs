@@ -1,4 +1,5 @@
-//! The screen of two profiles that were recorded apart: which functions have another share, and what such a difference is worth.
+//! The screen of two separately recorded profiles: the functions whose shares differ, and the
+//! reliability of such a difference.
 
 use crate::grid::{Cells, draw_columns, width_of};
 use crate::layout::{Page, Tone};
@@ -10,12 +11,13 @@ use assay_data::Finding;
 use assay_profiles::difference::{Change, Difference, Row};
 
 const GAP: usize = 2;
-/// The narrowest column of names.
+/// Minimum width of the column of names.
 const NARROWEST_NAME: usize = 16;
-/// Headings of profiles are no wider.
+/// Maximum width of the profiles' headings.
 const WIDEST_SIDE: usize = 12;
 
-/// The screen as text, every line ended. `top`: so many functions, 0 for all.
+/// Returns the screen as text, every line ended with a newline. `top` is the number of functions, 0
+/// for all.
 pub fn render(
     found: &Difference,
     noted: &[Finding],
@@ -42,10 +44,10 @@ pub fn render(
     page.finish()
 }
 
-/// What two recordings can't show.
+/// The limits of two recordings.
 pub(super) const DOUBT: &str = "Two recordings only show differences beyond the sampling error. To find out whether the programs differ, give two commands: assay profile OLD NEW";
 
-/// How many functions have changed, in a sentence.
+/// Returns the number of changed functions, in a sentence.
 pub(super) fn claim(found: &Difference) -> String {
     let of = |change| found.rows.iter().filter(|row| row.change == change).count();
     let (grew, shrank) = (of(Change::Grew), of(Change::Shrank));
@@ -67,7 +69,7 @@ pub(super) fn claim(found: &Difference) -> String {
     }
 }
 
-/// How sure that is.
+/// Returns its certainty.
 pub(super) fn sureness(found: &Difference) -> String {
     format!(
         "{:.0} % confidence for all together; {} and {}",
@@ -88,7 +90,7 @@ fn have(count: usize) -> String {
 fn table(page: &mut Page, found: &Difference, rows: &[Row]) {
     let names: Vec<String> = rows.iter().map(|row| page.spelled(&row.name)).collect();
     let heads = [0, 1].map(|side| {
-        // The end of a path says more than its beginning.
+        // The end of a path is more informative than its beginning.
         let name = found.names[side].rsplit('/').next().unwrap_or_default();
         page.shortened(&page.spelled(name), WIDEST_SIDE)
     });

@@ -1,6 +1,7 @@
-//! The differential flame graph: boxes as wide as their share of the second profile, coloured by how the function's own share, or its own
-//! time, has changed since the first, and grey where no change is known. A red box that means nothing is what such pictures are
-//! usually full of: here the colour is the verdict's, which is decided elsewhere.
+//! The differential flame graph: boxes as wide as their share of the second profile, coloured by
+//! the change of the function's own share or own time since the first, and grey if no change is
+//! known. Meaningless red boxes are common in such pictures: here the colour is that of the
+//! verdict, which is decided elsewhere.
 
 use super::boxes::{self, Layers, Words};
 use super::difference as words;
@@ -11,10 +12,10 @@ use assay_profiles::tree::{PairNode, Tree};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// How many functions that are gone are named.
+/// Maximum number of disappeared functions named.
 const NAMED: usize = 4;
 
-/// What is known of a function's change.
+/// The known change of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// It takes more than before.
@@ -23,52 +24,53 @@ pub enum Change {
     Less,
     /// It takes the same, within the threshold.
     Same,
-    /// Nothing is known.
+    /// Unknown.
     Unknown,
 }
 
-/// A function's change, in words and as large as it is.
+/// A function's change, in words and with its size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Which.
+    /// Kind of change.
     pub change: Change,
-    /// Its size, in anything that is the same for all marks of a picture; not negative.
+    /// Its size, in a unit common to all marks of a picture; not negative.
     pub size: f64,
-    /// The size in a few characters, as in `+11.4`; only shown where a change is known.
+    /// The size in a few characters, such as `+11.4`; shown only for a known change.
     pub short: String,
     /// Both sides, the difference and its interval.
     pub told: String,
-    /// Name of the function alone.
+    /// Name of the function without its file.
     pub name: String,
-    /// Its file, where the verdict is about a function of one file.
+    /// Its file, if the verdict is about a function of one file.
     pub file: Option<String>,
 }
 
-/// Two profiles, and what is known of their functions.
+/// Two profiles, and the known changes of their functions.
 #[derive(Clone, Debug)]
 pub struct Differential<'a> {
-    /// The first profile, and the second.
+    /// The first and the second profile.
     pub sides: [&'a Profile; 2],
-    /// What they are called.
+    /// Names of the profiles.
     pub names: [String; 2],
-    /// What is found, in a sentence.
+    /// The result, in a sentence.
     pub claim: String,
-    /// How sure that is.
+    /// Its certainty.
     pub sure: String,
-    /// Of what the colours speak.
+    /// The quantity shown by the colours.
     pub about: String,
-    /// What it can't show; may be empty.
+    /// Limits of the result; may be empty.
     pub doubt: String,
-    /// The table beside the picture: headings, and rows with the function first and the verdict last.
+    /// Headings of the table next to the picture; rows have the function first and the verdict
+    /// last.
     pub heads: Vec<String>,
-    /// Its rows.
+    /// Rows of that table.
     pub rows: Vec<Vec<String>>,
-    /// The functions that were asked about.
+    /// The functions that were examined.
     pub marks: Vec<Mark>,
 }
 
 impl<'a> Differential<'a> {
-    /// That of two recordings.
+    /// Returns the difference of two recordings.
     pub fn of_files(sides: [&'a Profile; 2], found: &Difference) -> Self {
         let percent = |share: f64| format!("{:.1} %", share * 100.0);
         let marks = found.rows.iter().map(|row| {
@@ -122,12 +124,12 @@ impl<'a> Differential<'a> {
         }
     }
 
-    /// Title of the picture.
+    /// Returns the title of the picture.
     pub(super) fn title(&self) -> String {
         format!("{} against {}", self.names[1], self.names[0])
     }
 
-    /// The tree of both, with what is known of every node's function.
+    /// Returns the merged tree, with the mark of every node's function.
     pub(super) fn marked(&self) -> Marked<'_> {
         let nodes = Tree::of_two(self.sides[0], self.sides[1], DEEPEST);
         let index = Index::of(&self.marks);
@@ -157,7 +159,7 @@ fn points(share: f64) -> String {
     format!("{}{:.1}", if share < 0.0 { "-" } else { "+" }, share.abs() * 100.0)
 }
 
-/// Finds marks by name and file, or by the name alone where only one function has it.
+/// Index of marks by name and file, or by name alone if only one function has it.
 struct Index<'a> {
     exact: HashMap<(&'a str, &'a str), usize>,
     by_name: HashMap<&'a str, Option<usize>>,
@@ -184,13 +186,13 @@ fn base(file: Option<&str>) -> &str {
     file.unwrap_or_default().rsplit('/').next().unwrap_or_default()
 }
 
-/// The tree with its marks; as wide as the second profile has it.
+/// The tree with its marks; widths are those of the second profile.
 pub(super) struct Marked<'a> {
     pub nodes: Vec<PairNode>,
-    /// For every node its mark.
+    /// The mark of every node.
     pub of_node: Vec<Option<usize>>,
     marks: &'a [Mark],
-    /// The largest size of a change that is known.
+    /// The largest known change.
     largest: f64,
 }
 
@@ -208,7 +210,8 @@ impl Layers for Marked<'_> {
     }
 }
 
-/// Orange for more, blue for less, each in three shades, which people without one kind of cones tell apart too.
+/// Orange for more, blue for less, each in three shades that can also be distinguished with colour
+/// blindness.
 const MORE: [&str; 3] = ["#f9d3b8", "#f2a673", "#e8763a"];
 const LESS: [&str; 3] = ["#c3dcf3", "#8fbbe6", "#5a97d3"];
 const SAME: &str = "#eceef0";
@@ -228,7 +231,8 @@ impl Marked<'_> {
         }
     }
 
-    /// The shade by the root of the size: a change a tenth as large as the largest is to be seen too.
+    /// Returns the shade for a mark, by the square root of its size, so that a change a tenth as
+    /// large as the largest is still visible.
     pub(super) fn fill_of(&self, mark: &Mark) -> &'static str {
         let part = if self.largest > 0.0 { (mark.size / self.largest).sqrt() } else { 1.0 };
         let shade = if part > 0.66 { 2 } else { usize::from(part > 0.33) };
@@ -240,7 +244,7 @@ impl Marked<'_> {
         }
     }
 
-    /// What is shown of a node: how wide it is on both sides, then the verdict on its function.
+    /// Returns the tooltip of a node: its width on both sides, then the verdict on its function.
     pub(super) fn told(&self, index: usize) -> String {
         let node = &self.nodes[index];
         let share = |side: usize| match self.nodes[0].amounts[side] {
@@ -255,7 +259,8 @@ impl Marked<'_> {
         }
     }
 
-    /// What the second profile has nothing of, and so has no width: the outermost of it, with its share of the first.
+    /// Returns the functions missing from the second profile, which have no width: the outermost
+    /// ones, with their shares of the first.
     pub(super) fn gone(&self) -> Option<String> {
         let whole = self.nodes[0].amounts[0];
         let mut gone: Vec<(&str, f64)> = self
@@ -281,7 +286,7 @@ impl Marked<'_> {
         })
     }
 
-    /// The colours that are in use, with what they mean.
+    /// Returns the colours in use, with their meanings.
     pub(super) fn legend(&self) -> Vec<(&'static str, &'static str)> {
         let has = |change| self.marks.iter().any(|mark| mark.change == change);
         let mut legend = Vec::new();
@@ -301,7 +306,7 @@ impl Marked<'_> {
     }
 }
 
-/// The picture.
+/// Returns the picture.
 pub fn svg(found: &Differential<'_>) -> String {
     let marked = found.marked();
     let mut about =
@@ -322,12 +327,12 @@ pub fn svg(found: &Differential<'_>) -> String {
     })
 }
 
-/// Small boxes of every colour with its meaning, in one line that begins at `y`.
+/// Draws small boxes of every colour with its meaning, in one line that begins at `y`.
 fn legend(marked: &Marked<'_>, y: f64) -> String {
     let mut out = String::new();
     let mut x = boxes::MARGIN;
     for (fill, words) in marked.legend() {
-        // Writing into a string cannot fail.
+        // Writing to a string can't fail.
         let _never = writeln!(
             out,
             "<rect x=\"{x}\" y=\"{y}\" width=\"12\" height=\"12\" rx=\"1\" fill=\"{fill}\"/><text class=\"text\" x=\"{}\" y=\"{}\">{words}</text>",

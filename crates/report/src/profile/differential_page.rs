@@ -1,6 +1,7 @@
-//! The page of a differential flame graph: the picture that can be searched, zoomed and turned to the widths of the other side, a legend,
-//! the table of functions with their verdicts, what to know, in one HTML file that loads nothing. Without scripts the picture
-//! still stands, and all numbers.
+//! The page of a differential flame graph: a picture that can be searched, zoomed and switched to
+//! the widths of the other side, a legend, the table of functions with their verdicts, and
+//! findings, in one self-contained HTML file. Without scripts the picture and all numbers are still
+//! there.
 
 use super::differential::{self, Differential};
 use super::page::noted;
@@ -31,10 +32,12 @@ struct Page {
     findings: Vec<Noted>,
 }
 
-/// The page; `top`: so many functions in the table, 0 for all; `tool` says by what it was made.
+/// Renders the page. `top` is the number of functions in the table, 0 for all; `tool` is the
+/// program that made it.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn render(
     found: &Differential<'_>,
     findings: &[Finding],
@@ -68,8 +71,9 @@ pub fn render(
     page.render()
 }
 
-/// The tree for the script: names once, verdicts once, then for every node its name, its parent, its amount in the second profile, whether
-/// it is the collector's, its amount in the first, its verdict. Within a script element nothing may look like its end.
+/// Returns the tree for the script: distinct names, distinct verdicts, then for every node its
+/// name, parent, amount in the second profile, a flag for the collector, its amount in the first
+/// profile, and its verdict. The text must not contain anything that could end the script element.
 fn data(found: &Differential<'_>) -> String {
     let marked = found.marked();
     let mut names: Vec<String> = Vec::new();

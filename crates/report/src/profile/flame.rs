@@ -1,5 +1,6 @@
-//! A flame graph as SVG: every function as wide as its share, standing on the one that called it. The picture needs no script; each box tells
-//! its name and share where it is pointed at. Colours tell functions apart and nothing else, but for the garbage collector's.
+//! A flame graph as SVG: every function is as wide as its share, and above its caller. The picture
+//! needs no script; each box shows its name and share on hover. Colours only distinguish functions,
+//! except that of the garbage collector.
 
 use super::boxes::{Layers, Words, picture};
 use super::screen::amount;
@@ -8,10 +9,10 @@ use crate::words::counted;
 use assay_profiles::Profile;
 use assay_profiles::tree::{Node, Tree};
 
-/// Deeper stacks are cut, with a word about it.
+/// Maximum stack depth; deeper stacks are cut, with a note.
 pub const DEEPEST: usize = 400;
 
-/// The picture.
+/// Returns the picture.
 pub fn svg(profile: &Profile) -> String {
     let tree = Tree::of(profile, DEEPEST);
     let total = tree.nodes[0].amount;
@@ -52,7 +53,8 @@ impl Layers for Tree {
     }
 }
 
-/// Warm colours by the name, so that a function looks alike in every picture; the garbage collector is blue.
+/// Returns a warm colour derived from the name, so that a function looks the same in every picture;
+/// the garbage collector is blue.
 fn colour(node: &Node) -> String {
     if node.collector {
         return "#7fb2e5".to_owned();
@@ -64,6 +66,6 @@ fn colour(node: &Node) -> String {
         .name
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // From yellow to a light red; all of them leave dark text readable.
+    // From yellow to light red; dark text is readable on all of them.
     format!("hsl({},{}%,{}%)", 12 + hash % 44, 78 + (hash >> 8) % 18, 64 + (hash >> 16) % 12)
 }

@@ -1,5 +1,5 @@
-//! The page of a profile: the flame graph that can be searched and zoomed, the table of shares, what to know, in one HTML file that loads
-//! nothing. Without scripts the picture still stands, and all numbers.
+//! The page of a profile: a searchable, zoomable flame graph, the table of shares, and findings, in
+//! one self-contained HTML file. Without scripts the picture and all numbers are still there.
 
 use super::ProfileReport;
 use super::flame;
@@ -27,15 +27,16 @@ struct Page {
     findings: Vec<Noted>,
 }
 
-/// Findings as the template of findings takes them.
+/// Returns findings in the form that their template takes.
 pub(super) fn noted(findings: &[Finding]) -> Vec<Noted> {
     findings.iter().map(|finding| Noted::new(finding, "")).collect()
 }
 
-/// The page; `tool` says by what it was made.
+/// Renders the page; `tool` is the program that made it.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn render(report: &ProfileReport<'_>, tool: &str) -> Result<String, askama::Error> {
     let (profile, shares) = (report.profile, report.shares);
     let mut about = vec![
@@ -91,8 +92,9 @@ fn rows(report: &ProfileReport<'_>) -> Vec<Vec<String>> {
     shown(report).iter().map(row).collect()
 }
 
-/// The tree for the script: names once, then for every node its name, its parent, its amount and whether it is the collector's. Within a
-/// script element nothing may look like its end.
+/// Returns the tree for the script: distinct names, then for every node its name, parent, amount
+/// and a flag for the collector. The text must not contain anything that could end the script
+/// element.
 fn data(report: &ProfileReport<'_>) -> String {
     let tree = Tree::of(report.profile, flame::DEEPEST);
     let mut names: Vec<String> = Vec::new();

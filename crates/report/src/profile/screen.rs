@@ -1,7 +1,8 @@
-//! The screen of a profile: what was sampled and how well, the garbage collector's share, the functions with their shares, what to know.
+//! The screen of a profile: what was sampled and how well, the garbage collector's share, the
+//! functions with their shares, and findings.
 //!
-//! The columns are pprof's (flat, flat%, sum%, cum, cum%), with the interval beside each share. Where the page is narrow, the intervals of
-//! what stands on the right go first.
+//! The columns are pprof's (flat, flat%, sum%, cum, cum%), with an interval for each share. On
+//! narrow pages, the intervals of the rightmost columns are dropped first.
 
 use super::{Measured, Overhead, ProfileReport};
 use crate::grid::{Cells, draw_columns, width_of};
@@ -16,14 +17,14 @@ use assay_data::Unit;
 use assay_profiles::shares::{Basis, Share, Shares};
 use std::collections::HashMap;
 
-/// The narrowest column of names that is worth having.
+/// Minimum useful width of the column of names.
 const NARROWEST_NAME: usize = 16;
-/// Names are not given more room than this.
+/// Maximum width of names.
 const WIDEST_NAME: usize = 100;
 /// Spaces between columns.
 const GAP: usize = 2;
 
-/// The screen as text, every line ended.
+/// Returns the screen as text; every line ends with a newline.
 pub fn render(report: &ProfileReport<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     page.paragraph(
@@ -44,7 +45,7 @@ pub fn render(report: &ProfileReport<'_>, remarks: Remarks, screen: &Screen) -> 
     page.finish()
 }
 
-/// An amount in the profile's unit; a bare number counts samples.
+/// Formats an amount in the profile's unit; a plain number counts samples.
 pub(super) fn amount(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::One => number::count(value),
@@ -85,7 +86,7 @@ pub(crate) fn sureness(shares: &Shares) -> String {
     }
 }
 
-/// The rate that was asked for beside the one that came, or what is known of them.
+/// Returns the requested and the achieved sampling rate, as far as known.
 pub(crate) fn rates(report: &ProfileReport<'_>) -> String {
     let profile = report.profile;
     let tool = profile.tool.as_deref().unwrap_or("an unknown tool");
@@ -110,7 +111,7 @@ pub(crate) fn rates(report: &ProfileReport<'_>) -> String {
     format!("sampler: {tool}: {told}{missed}")
 }
 
-/// The garbage collector's line: its share, or that this sampler does not say.
+/// Returns the garbage collector's line: its share, or that this sampler does not report it.
 pub(crate) fn collection(shares: &Shares) -> String {
     match shares.collection {
         Some((share, interval)) => {
@@ -132,8 +133,8 @@ fn cost(report: &ProfileReport<'_>) -> Option<String> {
     }
 }
 
-/// What sampling cost, in a sentence: how much longer one waited, and what of it comes once and what with every sample. Only the latter
-/// is in the shares.
+/// Returns the cost of sampling in a sentence: the increase in elapsed time, and the parts that
+/// occur once and with every sample. Only the latter is in the shares.
 pub(super) fn overhead(found: &Overhead) -> String {
     let whole = found.whole.iter().map(|(metric, ratio)| {
         let name = if metric == "wall" { "time" } else { "CPU time" };
@@ -170,7 +171,7 @@ pub(crate) fn ends(interval: Interval) -> String {
     format!("[{:.1} … {:.1}]", interval.lower * 100.0, interval.upper * 100.0)
 }
 
-/// The functions that are shown.
+/// Returns the functions shown.
 pub(crate) fn shown<'a>(report: &ProfileReport<'a>) -> &'a [Share] {
     let all = &report.shares.functions;
     if report.top == 0 { all } else { &all[..report.top.min(all.len())] }
@@ -185,7 +186,7 @@ pub(crate) fn table(page: &mut Page, report: &ProfileReport<'_>) {
     let names: Vec<String> = rows.iter().map(|f| page.spelled(&f.function.name)).collect();
     let widest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let wanted = widest.min(NARROWEST_NAME);
-    // What goes first: the interval of the total, the running sum, the other interval.
+    // Order of dropping: the interval of the total, the running sum, the other interval.
     let choices =
         [(true, true, true), (true, true, false), (true, false, false), (false, false, false)];
     let room_for = |choice| {
@@ -217,7 +218,8 @@ pub(crate) fn table(page: &mut Page, report: &ProfileReport<'_>) {
     }
 }
 
-/// Names that fit. Of a name with a path the directories go first; what is cut is in its middle; those that are alike then are counted.
+/// Returns names that fit. Directories of a path are dropped first; longer names are cut in the
+/// middle; names that become equal are numbered.
 fn function_names(page: &Page, rows: &[Share], names: &[String], room: usize) -> Vec<String> {
     let mut met: HashMap<String, usize> = HashMap::new();
     let fitted = rows.iter().zip(names).map(|(f, name)| {
@@ -259,7 +261,7 @@ fn numbers(
     let column = Column::new(&shares.unit, &all, &[]);
     let value = |value: f64| match shares.unit {
         Unit::One => number::count(value),
-        // One unit in a column, so that it can be read downwards.
+        // One unit per column, so that it can be compared vertically.
         _ => column.number(value) + &column.suffix(),
     };
     let cells = |of: &dyn Fn(&Share) -> String| {

@@ -1,7 +1,8 @@
-//! The screen of runs of two programs that were sampled by turns: what the whole run takes, then the verdict on every function.
+//! The screen of alternating, sampled runs of two programs: the total time, then the verdict on
+//! every function.
 //!
-//! The functions stand by how much time they moved, since that is what one looks for. Verdicts and intervals are those of
-//! [`assay_analysis::benchmarks`], in which a function is a benchmark.
+//! Functions are ordered by the change of their time, since that is the usual question. Verdicts
+//! and intervals come from [`assay_analysis::benchmarks`], where each function is a benchmark.
 
 use super::differential::{Change, Differential, Mark};
 use crate::benchmarks::{centres, words};
@@ -17,12 +18,13 @@ use assay_analysis::{Analysis, Comparison};
 use assay_profiles::Profile;
 use assay_profiles::runs::{REST, WHOLE};
 
-/// The narrowest column of names.
+/// Minimum width of the column of names.
 const NARROWEST_NAME: usize = 14;
 const WIDEST_NAME: usize = 60;
 const WIDEST_SIDE: usize = 14;
 
-/// The screen as text, every line ended. `top`: so many functions, 0 for all.
+/// Returns the screen as text, every line ended with a newline. `top` is the number of functions, 0
+/// for all.
 pub fn render(suite: &Analysis, top: usize, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     for (index, table) in suite.primary_tables().enumerate() {
@@ -37,7 +39,8 @@ pub fn render(suite: &Analysis, top: usize, remarks: Remarks, screen: &Screen) -
     page.finish()
 }
 
-/// The differential flame graph of two programs: widths are shares of all runs of a side, colours the verdicts of the deciding metric.
+/// Returns the differential flame graph of two programs: widths are shares of all runs of a side,
+/// colours are the verdicts of the deciding metric.
 pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differential<'a> {
     let mut found = Differential {
         sides,
@@ -90,7 +93,7 @@ pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differenti
                 },
                 told: format!("own time in a run {old} → {new}, ratio {effect}: {verdict}"),
                 name: name.clone(),
-                // Runs are joined by the name alone.
+                // Runs are joined by name alone.
                 file: None,
             });
         }
@@ -98,7 +101,7 @@ pub fn differential<'a>(suite: &Analysis, sides: [&'a Profile; 2]) -> Differenti
     found
 }
 
-/// How many functions take more and less, as far as that is known.
+/// Returns the numbers of functions known to take more and less.
 fn headline(suite: &Analysis, table: &Table<'_>) -> String {
     let of = |verdict: Verdict| {
         let own = |row: &&&Comparison| !is_sum(suite, row) && row.decision.verdict == verdict;
@@ -131,7 +134,7 @@ fn is_sum(suite: &Analysis, row: &Comparison) -> bool {
     name == WHOLE || name == REST
 }
 
-/// The whole first, then the functions by the time that they moved, the rest last.
+/// Orders the rows: the whole first, then the functions by the change of their time, the rest last.
 fn ordered<'a>(suite: &Analysis, table: &Table<'a>) -> Vec<&'a Comparison> {
     let mut rows = table.rows.clone();
     let place = |row: &Comparison| match suite.row_of(row).name.as_str() {
@@ -148,7 +151,7 @@ fn ordered<'a>(suite: &Analysis, table: &Table<'a>) -> Vec<&'a Comparison> {
 
 fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
     let mut rows = ordered(suite, table);
-    // The whole and the rest are lines beside the functions.
+    // The whole and the rest are rows in addition to the functions.
     let most = if top == 0 { rows.len() } else { (top + 2).min(rows.len()) };
     let left_out = rows.len() - most;
     rows.truncate(most);
@@ -161,7 +164,7 @@ fn draw(page: &mut Page, suite: &Analysis, table: &Table<'_>, top: usize) {
     let value = |v: f64| page.spelled(&words::value(&column, v, unit));
     let numbers = |intervals: bool| {
         let effect = |row: &&Comparison| match words::effect(suite, row, intervals) {
-            // A function that one side does not have at all has no ratio.
+            // A function missing on one side has no ratio.
             none if none.is_empty() => page.spelled(&change(row, &column)),
             effect => page.spelled(&effect),
         };
@@ -210,7 +213,7 @@ fn change(row: &Comparison, column: &Column) -> String {
     format!("{sign}{}", column.with_unit(shift.abs()))
 }
 
-/// The verdict in a word: functions are faster and slower, whatever the metric is called.
+/// Returns the verdict in a word: functions are faster or slower, regardless of the metric's name.
 fn verdict(suite: &Analysis, row: &Comparison) -> String {
     let star = if words::is_starred(row) { "*" } else { "" };
     match row.decision.verdict {

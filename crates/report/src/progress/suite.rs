@@ -1,11 +1,11 @@
-//! The lines that are shown while a suite is measured: what will be, and how far it is.
+//! Lines shown while a suite is measured: the plan, and the progress.
 
 use super::GAP;
 use crate::number;
 use assay_analysis::Verdict;
 use assay_data::{Plan, StopRule, Unit};
 
-/// What is known of the comparisons of a suite while it is measured.
+/// Current state of a suite's comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SuiteStanding {
     faster: usize,
@@ -16,7 +16,7 @@ pub struct SuiteStanding {
 }
 
 impl SuiteStanding {
-    /// Counts a comparison: its verdict so far, and whether its benchmark is still measured.
+    /// Counts a comparison: its current verdict, and whether its benchmark is still being measured.
     pub fn add(&mut self, verdict: Option<Verdict>, open: bool) {
         *match verdict {
             _ if open => &mut self.open,
@@ -28,7 +28,8 @@ impl SuiteStanding {
     }
 }
 
-/// `round 12   2 faster, 1 slower, 9 equivalent, 7 open   0:23 of 1:00`: how far a suite is.
+/// Returns the progress of a suite: `round 12   2 faster, 1 slower, 9 equivalent, 7 open   0:23 of
+/// 1:00`.
 pub fn suite_status(
     round: usize,
     standing: &SuiteStanding,
@@ -52,8 +53,9 @@ pub fn suite_status(
     format!("round {}{GAP}{}{GAP}{time}", round + 1, told.join(", "))
 }
 
-/// What a suite will measure, and about how long that takes: `20 benchmarks on old and new (Google Benchmark); a round takes about 3 s:
-/// until every verdict is clear, or 60 s`. `pinned`: every side does the same number of iterations.
+/// Returns the plan of a suite with its approximate duration: `20 benchmarks on old and new (Google
+/// Benchmark); a round takes about 3 s: until every verdict is clear, or 60 s`. `pinned` means that
+/// every side does the same number of iterations.
 pub fn suite_plan(
     benchmarks: usize,
     sides: &[&str],

@@ -1,4 +1,5 @@
-//! The protocol as Markdown, below the summary of the analysis: of several chains a table, of each one of its steps, and the sentence that one may publish.
+//! The protocol as Markdown, below the summary of the analysis: a table of the chains if there are
+//! several, a table of the steps of each, and the sentence for publication.
 
 use super::{shown, summary, untold, words::Teller};
 use crate::markdown::escaped;

@@ -1,43 +1,43 @@
-//! The steps of a protocol as a page shows them: all of their numbers, findings and advice, as plain lines.
+//! The steps of a protocol on a page: all of their numbers, findings and advice as plain lines.
 
 use super::{hints, shown, summary, untold, words::Teller};
 use crate::names::fitted;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
 
-/// One chain with its words.
+/// A chain with its texts.
 pub(crate) struct ChainOnPage {
-    /// The title of its section, which names the subjects where there are several chains.
+    /// The title of its section, which names the subjects if there are several chains.
     pub title: String,
-    /// Who is compared with whom.
+    /// The subjects compared.
     pub heading: String,
-    /// What was asked.
+    /// The settings.
     pub settings: String,
-    /// The steps in their order.
+    /// The steps in order.
     pub steps: Vec<StepOnPage>,
-    /// How the chain ended.
+    /// The outcome of the chain.
     pub outcome: Status,
-    /// How the sentence that one may publish begins: what it claims.
+    /// The claim, which begins the sentence for publication.
     pub claim: String,
-    /// The rest of it: the numbers that the claim rests on.
+    /// The rest of the sentence: the numbers behind the claim.
     pub rest: String,
 }
 
-/// One step with its words.
+/// A step with its texts.
 pub(crate) struct StepOnPage {
     /// What was checked.
     pub name: String,
-    /// How it ended, as people read it.
+    /// Its status in words.
     pub status: &'static str,
-    /// How it ended, as style sheets read it.
+    /// Its status as a CSS class.
     pub class: &'static str,
-    /// What it comes to.
+    /// Its conclusion.
     pub line: String,
-    /// Its numbers, its findings, and what to do.
+    /// Its numbers, findings and advice.
     pub details: Vec<String>,
 }
 
-/// The chains of a page.
+/// Returns the chains of a page.
 pub(crate) fn on_page(analysis: &Analysis, chains: &[Protocol]) -> Vec<ChainOnPage> {
     let names = fitted(&analysis.names(), 60, "…");
     let several = chains.len() > 1;
@@ -45,7 +45,7 @@ pub(crate) fn on_page(analysis: &Analysis, chains: &[Protocol]) -> Vec<ChainOnPa
     chains.iter().map(on_page).collect()
 }
 
-/// The heads and rows of the table of several chains.
+/// Returns the headings and rows of the table of several chains.
 pub(crate) fn summary_on_page(
     analysis: &Analysis,
     chains: &[Protocol],

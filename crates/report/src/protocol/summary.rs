@@ -1,12 +1,14 @@
-//! Several chains at one glance: a row for each pair with its outcome, its difference, and the steps that did not pass. The screen,
-//! the page and Markdown show the same table before the chains themselves.
+//! Several chains at a glance: a row for each pair with its outcome, its difference, and the steps
+//! that did not pass. The screen, the page and Markdown show the same table before the chains
+//! themselves.
 
 use super::{shown, words::Teller};
 use crate::number;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
 
-/// The heads of the table, and a row for each chain; none for one chain, which is its own summary.
+/// Returns the headings of the table, and a row for each chain; `None` for a single chain, which is
+/// its own summary.
 pub(super) fn rows(
     analysis: &Analysis,
     chains: &[Protocol],

@@ -1,5 +1,5 @@
-//! The words of the protocol: its heading, what each step comes to, and what its other words share. [`numbers`] has the lines below a
-//! step, [`sentence`](mod@sentence) the sentence at the end.
+//! The texts of the protocol: its heading, the conclusion of each step, and shared helpers.
+//! [`numbers`] has the lines below a step, [`sentence`](mod@sentence) the sentence at the end.
 
 mod numbers;
 mod sentence;
@@ -13,15 +13,15 @@ use assay_analysis::protocol::{EffectFound, NO_THRESHOLD, Protocol, Status, Step
 use assay_analysis::{Analysis, Interval};
 use assay_data::{Better, Unit};
 
-/// Digits of standard deviations.
+/// Significant digits of standard deviations.
 const SPREAD_DIGITS: i32 = 4;
 
-/// The sentence at the end of a chain: what one may publish, or why nothing.
+/// Returns the sentence at the end of a chain: what can be published, or why nothing can.
 pub fn sentence(analysis: &Analysis, chain: &Protocol) -> String {
     Teller::new(analysis, chain, &analysis.names()).sentence()
 }
 
-/// Tells of one chain.
+/// Generates the texts of one chain.
 pub(crate) struct Teller<'a> {
     pub analysis: &'a Analysis,
     pub chain: &'a Protocol,
@@ -45,7 +45,8 @@ impl<'a> Teller<'a> {
         self.chain.against.map_or("", |against| self.name(against))
     }
 
-    /// Who is compared with whom: `array - map`; of a suite the row, one subject alone by its name.
+    /// Returns the compared subjects: `array - map`; for a suite the row, for a single subject its
+    /// name.
     pub fn pair(&self) -> String {
         match self.chain.against {
             Some(_) if self.analysis.is_suite() => {
@@ -65,7 +66,7 @@ impl<'a> Teller<'a> {
         &self.analysis.metrics[self.chain.metric].unit
     }
 
-    /// An amount by itself, three significant digits or as it was chosen.
+    /// Formats an amount alone, with three significant digits or as it was chosen.
     pub fn amount(&self, value: f64) -> String {
         self.chain.amount(value)
     }
@@ -88,7 +89,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The threshold without where it comes from.
+    /// Returns the threshold without its origin.
     pub fn threshold_amount(&self) -> String {
         self.chain.threshold_amount()
     }
@@ -99,7 +100,7 @@ impl<'a> Teller<'a> {
 
     pub fn heading(&self) -> String {
         let metric = match label(&self.analysis.metrics[self.chain.metric]) {
-            // A name that says nothing.
+            // The default name is uninformative.
             name if name == "value" => String::new(),
             name => format!("{name}, "),
         };
@@ -137,7 +138,7 @@ impl<'a> Teller<'a> {
         )
     }
 
-    /// What a step comes to, on one line.
+    /// Returns the conclusion of a step, on one line.
     pub fn line(&self, step: usize) -> String {
         let (_, status, found) = self.chain.steps()[step];
         if status == Status::NotReached {
@@ -167,7 +168,7 @@ impl<'a> Teller<'a> {
         .unwrap_or_default()
     }
 
-    /// The numbers of a step, a line each.
+    /// Returns the numbers of a step, one line each.
     pub fn numbers(&self, step: usize) -> Vec<String> {
         let chain = self.chain;
         match step {
@@ -179,7 +180,7 @@ impl<'a> Teller<'a> {
         .unwrap_or_default()
     }
 
-    /// `-816.907 µs [-819.243 … -814.566]`
+    /// Formats `-816.907 µs [-819.243 … -814.566]`.
     pub fn ranged(&self, found: &EffectFound) -> String {
         ranged_in(&self.column(found), found)
     }
@@ -192,8 +193,8 @@ impl<'a> Teller<'a> {
         number::chosen_percent(self.chain.confidence)
     }
 
-    /// `array is faster in 97 % of pairs`, or slower in more than half; a plain number is smaller or larger, since nobody said
-    /// what is better.
+    /// Returns `array is faster in 97 % of pairs`, or slower in more than half; a plain number is
+    /// smaller or larger, since its better direction is unknown.
     pub fn superiority(&self, found: &EffectFound) -> String {
         let metric = &self.analysis.metrics[self.chain.metric];
         let plain = metric.undirected || metric.name == "value" && metric.unit == Unit::One;
@@ -212,12 +213,12 @@ impl<'a> Teller<'a> {
     }
 }
 
-/// Whether a step has a finding of this code.
+/// Returns true if a step has a finding with this code.
 fn has<T>(step: &Step<T>, code: &str) -> bool {
     step.findings.iter().any(|finding| finding.code == code)
 }
 
-/// An estimate with its interval, in the digits of this column.
+/// Formats an estimate with its interval, in the digits of this column.
 fn ranged_in(column: &Column, found: &EffectFound) -> String {
     match found.interval {
         Some(Interval { lower, upper }) => format!(
@@ -242,7 +243,7 @@ pub(crate) fn test_name(name: TestName) -> &'static str {
     }
 }
 
-/// A rank statistic: whole, or with its half.
+/// Formats a rank statistic, which is whole or half.
 fn statistic(value: f64) -> String {
     let decimals = usize::from(value.fract() != 0.0);
     if value.abs() < 1e15 { format!("{value:.decimals$}") } else { format!("{value:e}") }

@@ -1,4 +1,5 @@
-//! The page of one benchmark: its levels, changes and last runs as text; and for the script that draws them which series there are.
+//! The page of one benchmark: its levels, changes and last runs as text, and the list of series for
+//! the script that draws them.
 
 use super::overview::{said, tone};
 use super::{Around, Frame, Index, metric_name};
@@ -12,23 +13,23 @@ use assay_analysis::history::trend::Trend;
 use assay_data::Finding;
 use serde_json::json;
 
-/// So many of the last runs stand in the page; the script shows all.
+/// Maximum number of last runs on the page; the script shows all.
 const LAST: usize = 30;
 
-/// What the page of a benchmark is made of.
+/// The input of a benchmark's page.
 #[derive(Clone, Copy, Debug)]
 pub struct BenchmarkPage<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
     /// The runs.
     pub index: &'a Index,
     /// The benchmark's name with its parameters.
     pub name: &'a str,
-    /// Its file, without ending; its series are `FILE.0`, `FILE.1`, …
+    /// Its file name without extension; its series are `FILE.0`, `FILE.1`, …
     pub file: &'a str,
-    /// The series with the commands that narrow their changes: the first is the one that decides.
+    /// The series with the commands that narrow down their changes; the first is the deciding one.
     pub trends: &'a [(Trend, Vec<Option<String>>)],
-    /// What else to know.
+    /// Other findings.
     pub findings: &'a [Finding],
 }
 
@@ -72,10 +73,11 @@ struct Ran {
     interval: String,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn benchmark(of: &BenchmarkPage<'_>) -> Result<String, askama::Error> {
     let BenchmarkPage { frame, index, name, file, trends, findings } = of;
     let first = trends.first();
@@ -124,7 +126,7 @@ fn revision(trend: &Trend, at: usize) -> String {
     revision.map_or_else(|| "-".to_owned(), |revision| clean(revision.short()))
 }
 
-/// The way to the comparison of a run with the one before it.
+/// Returns the link to the comparison of a run with the previous one.
 fn link(trend: &Trend, at: usize, index: &Index) -> String {
     let of =
         |at: usize| index.of_point(trend.series.points.get(at)?).map(|number| index.link(number));

@@ -1,9 +1,11 @@
-//! The data of a history's pages: scripts that call a function each, since a page from a disk may fetch nothing.
+//! The data of a history's pages: scripts that call one function each, since a page from a disk
+//! can't fetch anything.
 //!
-//! Ten thousand runs of five hundred benchmarks stand in them twice: by benchmark for its page, and by run for comparing runs. So they
-//! are short: whole numbers of a power of ten that keeps five digits of the smallest value, each less the one before it, and the
-//! ends of intervals as distances. Values that are whole keep all their digits. What comes from outside is JSON in which nothing can end
-//! a script.
+//! Ten thousand runs of five hundred benchmarks are stored twice: by benchmark for its page, and by
+//! run for comparing runs. Therefore the data are compact: whole multiples of a power of ten that
+//! keeps five digits of the smallest value, each as the difference from the previous one, and the
+//! ends of intervals as distances. Whole values keep all their digits. Content from outside is JSON
+//! in which nothing can end a script.
 
 use super::{Index, metric_name};
 use crate::history::{change_size, sentence_of_trend, where_it_lies};
@@ -14,31 +16,31 @@ use assay_analysis::history::trend::Trend;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Runs whose results stand in one file, at least.
+/// Minimum number of runs per file.
 const RUNS_OF_A_FILE: usize = 64;
-/// So many files of runs there are at most: all are open at once while they are written.
+/// Maximum number of run files: all are open simultaneously while they are written.
 const MOST_FILES: usize = 200;
-/// Digits of the smallest value that are kept.
+/// Number of digits kept of the smallest value.
 const DIGITS: i32 = 5;
-/// Whole numbers up to there are exact in every script.
+/// Largest whole number that is exact in every script.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
-/// Stands for an interval that is not known.
+/// Marks an unknown interval.
 const NO_INTERVAL: i64 = -1;
-/// Stands for a value that is no number.
+/// Marks a value that is not a number.
 const NO_VALUE: i64 = -2;
 
-/// How many runs stand in one file of them.
+/// Returns the number of runs per file.
 pub fn runs_of_a_file(index: &Index) -> usize {
     RUNS_OF_A_FILE.max(index.measured.len().div_ceil(MOST_FILES))
 }
 
-/// A value as a part of a script: nothing in it ends the script, or a line of it.
+/// Formats a value for a script, such that nothing in it ends the script or a line.
 fn script(value: &Value) -> String {
     let text = value.to_string().replace('<', "\\u003c");
     text.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// `data/runs.js`: which runs there are, of what.
+/// Returns `data/runs.js`: the runs and what they measured.
 pub fn runs(index: &Index, stamp: &str) -> String {
     let of = |f: &dyn Fn(usize) -> Value| (0..index.measured.len()).map(f).collect::<Vec<_>>();
     let revision = |f: &dyn Fn(&assay_analysis::history::Revision) -> Value| {
@@ -62,7 +64,8 @@ pub fn runs(index: &Index, stamp: &str) -> String {
     format!("assay.runs({});\n", script(&value))
 }
 
-/// `data/benchmarks.js`: what the benchmarks and their files are called, by how much their runs differ, and which metric decides.
+/// Returns `data/benchmarks.js`: the names and files of the benchmarks, their spread between runs,
+/// and the deciding metric.
 pub fn benchmarks(
     names: &[String],
     files: &[String],
@@ -84,7 +87,7 @@ pub fn benchmarks(
     format!("assay.benchmarks({});\n", script(&value))
 }
 
-/// A series of a benchmark, for its page. `numbers` are the runs that its points come from. O(points).
+/// Returns a series of a benchmark, for its page. `numbers` are the runs of its points. O(points).
 pub fn series(
     key: &str,
     trend: &Trend,
@@ -123,7 +126,7 @@ pub fn series(
     line(key, &about, numbers, &packed)
 }
 
-/// A series of what is known of a machine; `values` by the number of their runs.
+/// Returns a series of a machine fact, with `values` by run number.
 pub fn state(key: &str, title: &str, unit: &str, values: &[(usize, f64)], stamp: &str) -> String {
     let results: Vec<RunSummary> = values
         .iter()
@@ -148,12 +151,13 @@ fn line(key: &str, about: &Value, numbers: &[usize], packed: &Packed) -> String 
     )
 }
 
-/// How a file of runs begins.
+/// Returns the beginning of a file of runs.
 pub fn file_of_runs(number: usize, stamp: &str) -> String {
     format!("assay.file({number},{});\n", script(&stamp.into()))
 }
 
-/// Results of one metric of one benchmark in the runs of a file, each with the run's place in that file.
+/// Returns the results of one metric of one benchmark in the runs of a file, each with the run's
+/// position in that file.
 pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]) -> String {
     let places: Vec<usize> = results.iter().map(|&(place, _)| place).collect();
     let packed = Packed::of(&results.iter().map(|&(_, result)| result).collect::<Vec<_>>());
@@ -165,7 +169,7 @@ pub fn results(benchmark: usize, metric: usize, results: &[(usize, &RunSummary)]
     )
 }
 
-/// Numbers, where a number and the next are written as the first and how many.
+/// Formats numbers, with consecutive ones as the first and their count.
 fn ranges(numbers: &[usize]) -> String {
     let mut text = String::new();
     let mut rest = numbers;
@@ -182,7 +186,8 @@ fn ranges(numbers: &[usize]) -> String {
 struct Packed {
     /// The values are multiples of this power of ten.
     exponent: i32,
-    /// Three lists: values, distances of the lower ends, and of the upper ones; empty where no interval is known.
+    /// Three lists: values, distances of the lower ends, and of the upper ends; empty if no
+    /// interval is known.
     text: String,
 }
 
@@ -224,7 +229,7 @@ impl Packed {
     }
 }
 
-/// The power of ten of which values are written as multiples.
+/// Returns the power of ten of which values are multiples.
 fn exponent(results: &[&RunSummary]) -> i32 {
     let centres = || results.iter().map(|r| r.centre.abs()).filter(|v| v.is_finite());
     let ends = results.iter().filter_map(|r| r.interval).flat_map(|i| [i.lower, i.upper]);
@@ -235,7 +240,7 @@ fn exponent(results: &[&RunSummary]) -> i32 {
     let smallest = centres().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     let digits = |v: f64| v.log10().floor() as i32;
     let wanted = if smallest.is_finite() { digits(smallest) + 1 - DIGITS } else { 0 };
-    // No more digits than a script has, in the difference of two numbers, too.
+    // No more digits than a script's numbers have, including differences of two numbers.
     wanted.max(if largest > 0.0 { digits(largest) - 14 } else { wanted })
 }
 
@@ -272,7 +277,7 @@ mod tests {
         ];
         assert_eq!(packed(&counts[..2]), (0, "[1234567890,1],[],[]".to_owned()));
         assert_eq!(packed(&counts), (0, "[1234567890,1,0],[-1,-1,-2],[-1,-1,-2]".to_owned()));
-        // What would not fit into a script's numbers loses digits.
+        // Values that exceed the precision of a script's numbers lose digits.
         assert_eq!(packed(&[result(1e-20, None), result(2.5, None)]).0, -14);
         assert_eq!(packed(&[]), (0, "[],[],[]".to_owned()));
     }

@@ -1,25 +1,25 @@
-//! The runs of a history by number: what a point of a series and a column of a comparison refer to.
+//! The runs of a history by number, to which points of a series and columns of a comparison refer.
 
 use super::names::encoded;
 use assay_analysis::history::{Point, Revision, Run};
 use assay_data::Metric;
 use std::collections::HashMap;
 
-/// A run of one revision. A run that measured several revisions stands here several times.
+/// A run of one revision. A run that measured several revisions occurs several times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The run, with the revision that is meant.
     pub run: Run,
-    /// The place of its machine in [`Index::machines`].
+    /// The index of its machine in [`Index::machines`].
     pub machine: usize,
-    /// The place of its revision in [`Index::revisions`].
+    /// The index of its revision in [`Index::revisions`].
     pub revision: Option<usize>,
 }
 
 /// All runs of a project.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Index {
-    /// The machines by name; two of one name have their numbers.
+    /// The machines by name; machines with the same name are numbered.
     pub machines: Vec<String>,
     /// The revisions.
     pub revisions: Vec<Revision>,
@@ -27,7 +27,7 @@ pub struct Index {
     pub measured: Vec<Measured>,
     /// The metrics of the store.
     pub metrics: Vec<Metric>,
-    /// Numbers of [`Self::measured`] in the order of what they measured.
+    /// Indices of [`Self::measured`] in the order of the measured revisions.
     pub order: Vec<usize>,
     places: HashMap<(String, Option<usize>), usize>,
     commits: HashMap<String, usize>,
@@ -75,7 +75,7 @@ impl Index {
         index
     }
 
-    /// The number of the run that a point of a series comes from.
+    /// Returns the number of the run of a point in a series.
     pub fn of_point(&self, point: &Point) -> Option<usize> {
         let revision = match &point.revision {
             Some(revision) => Some(*self.commits.get(&revision.commit)?),
@@ -84,7 +84,7 @@ impl Index {
         self.places.get(&(point.recording.clone(), revision)).copied()
     }
 
-    /// The number of a metric.
+    /// Returns the number of a metric.
     pub fn of_metric(&self, metric: &Metric) -> Option<usize> {
         let same = |m: &Metric| {
             m.name == metric.name && m.unit == metric.unit && m.better == metric.better
@@ -92,7 +92,8 @@ impl Index {
         self.metrics.iter().position(same)
     }
 
-    /// What a run of one revision is called in links: it stays the same when pages are made anew.
+    /// Returns the name of a run of one revision in links, which is stable when pages are
+    /// regenerated.
     pub fn link(&self, number: usize) -> String {
         let run = &self.measured[number].run;
         match &run.revision {

@@ -1,4 +1,5 @@
-//! The machines of a history over time: what each run found of the state of its machine, and what the last calibration said of it.
+//! The machines of a history over time: the state of the machine in each run, and its last
+//! calibration.
 
 use super::data;
 use super::{Around, Frame, Index};
@@ -9,17 +10,17 @@ use askama::Template;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// So many of the last runs stand in the page; the script shows all.
+/// Maximum number of last runs on the page; the script shows all.
 const LAST: usize = 30;
 
-/// What runs found of the state of their machines.
+/// The states of the machines as recorded by runs.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineStates<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
     /// The runs.
     pub index: &'a Index,
-    /// The number of a run in its store, the name of the fact, its value.
+    /// The run's number in its store, the name of the fact, and its value.
     pub states: &'a [(i64, String, f64)],
 }
 
@@ -37,12 +38,12 @@ struct Machine {
     rows: Vec<Vec<String>>,
 }
 
-/// Facts of each machine: for each fact the runs that have it, in the order of time.
+/// Facts of each machine: for each fact the runs that have it, in chronological order.
 type Facts<'a> = BTreeMap<(usize, &'a str), Vec<(usize, f64)>>;
 
 impl MachineStates<'_> {
     fn facts(&self) -> Facts<'_> {
-        // A run of several revisions says it once.
+        // A run of several revisions counts once.
         let numbers: BTreeMap<i64, usize> = self
             .index
             .measured
@@ -66,7 +67,7 @@ impl MachineStates<'_> {
         facts
     }
 
-    /// `data/machines.js`: a series for each fact of each machine.
+    /// Returns `data/machines.js`: a series for each fact of each machine.
     pub fn script(&self) -> String {
         let series = self.facts();
         let line = |((machine, name), values): (&(usize, &str), &Vec<(usize, f64)>)| {
@@ -134,7 +135,7 @@ fn key(machine: usize, name: &str) -> String {
     format!("machine-{machine}-{name}")
 }
 
-/// What a fact is called.
+/// Returns the description of a fact.
 fn words(name: &str) -> String {
     match name {
         "calibrated_wall_60s" => "smallest detectable change of wall time in a minute".to_owned(),
@@ -148,10 +149,11 @@ fn words(name: &str) -> String {
     }
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn machines(of: &MachineStates<'_>) -> Result<String, askama::Error> {
     let facts = of.facts();
     let series: Vec<Value> = facts

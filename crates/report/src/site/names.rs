@@ -1,17 +1,20 @@
-//! Names of files for what is called anything: safe on every file system and in every URL, unique, and the same when pages are made anew.
+//! File names for arbitrary names: safe on every file system and in every URL, unique, and stable
+//! when pages are regenerated.
 
 use std::collections::HashSet;
 
-/// Characters of a name that are kept; what tells longer names apart is the digest behind them.
+/// Number of characters of a name that are kept; longer names are distinguished by the digest after
+/// them.
 const KEPT: usize = 48;
 
-/// A file name without ending for each of these names, in their order: what is readable of it, and a digest of all of it.
+/// Returns a file name without extension for each name, in order: its readable part, and a digest
+/// of the whole.
 pub fn file_names(names: &[String]) -> Vec<String> {
     let mut taken = HashSet::new();
     let name = |name: &String| {
         let readable = readable(name);
         let mut digest = digest(name);
-        // Names can be made that have the same digest; they are numbered on.
+        // Names with the same digest can be constructed; the next free number is used.
         while !taken.insert((readable.clone(), digest)) {
             digest = digest.wrapping_add(1);
         }
@@ -24,7 +27,7 @@ pub fn file_names(names: &[String]) -> Vec<String> {
     names.iter().map(name).collect()
 }
 
-/// Small letters, digits and hyphens: some file systems take `A` for `a`.
+/// Returns lower-case letters, digits and hyphens, since some file systems are case-insensitive.
 fn readable(name: &str) -> String {
     let mut readable = String::new();
     for c in name.chars().map(|c| c.to_ascii_lowercase()) {
@@ -48,7 +51,7 @@ fn digest(name: &str) -> u32 {
     ((hash >> 32) ^ (hash & 0xffff_ffff)) as u32
 }
 
-/// A text within a URL.
+/// Percent-encodes a text for a URL.
 pub(crate) fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     text.bytes()
@@ -85,7 +88,7 @@ mod tests {
         assert!(files.iter().all(safe), "{files:?}");
         assert_eq!(files.iter().collect::<HashSet<_>>().len(), names.len(), "{files:?}");
         assert!(files[0].starts_with("bm_copy-8-"), "{files:?}");
-        // Others beside it change no name; the same name twice is two files.
+        // Other names do not affect a file name; a repeated name gets a second file.
         assert_eq!(file_names(&names[3..4])[0], files[3]);
         let twice = file_names(&[names[0].clone(), names[0].clone()]);
         assert_ne!(twice[0], twice[1]);

@@ -1,4 +1,5 @@
-//! The first page of a history: what changed lately, how the last run stands beside what is normal, the newest runs, all benchmarks.
+//! The first page of a history: recent changes, the last run compared with what is normal, the
+//! newest runs, and all benchmarks.
 
 use super::{Around, Frame, Index, metric_name};
 use crate::findings::Noted;
@@ -17,28 +18,28 @@ use assay_analysis::history::trend::{Change, Trend};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// So many events are listed.
+/// Maximum number of events listed.
 pub const EVENTS: usize = 10;
-/// So many series of each, those that moved most.
+/// Maximum number of series per event, largest changes first.
 const MOVED: usize = 5;
-/// So many findings.
+/// Maximum number of findings.
 const FINDINGS: usize = 20;
-/// So many of the newest runs are.
+/// Maximum number of newest runs.
 const NEWEST: usize = 10;
-/// So many benchmarks that are worse are named.
+/// Maximum number of worse benchmarks named.
 const ALARMS: usize = 50;
-/// Points of a small picture.
+/// Number of points in a small picture.
 const POINTS: usize = 60;
-/// Its size.
+/// Size of a small picture.
 const WIDTH: usize = 120;
 const HEIGHT: f64 = 24.0;
 
-/// A benchmark in the table of all: its series of the metric that decides.
+/// A benchmark in the table of all, represented by its series of the deciding metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The benchmark with its parameters, cleaned.
     pub name: String,
-    /// The file of its page, without ending.
+    /// The file of its page, without extension.
     pub file: String,
     /// The metric.
     pub metric: String,
@@ -48,20 +49,21 @@ pub struct Row {
     pub runs: usize,
     /// The last level.
     pub level: String,
-    /// By how much runs of the last level differ: a robust standard deviation as a fraction of the level.
+    /// Spread between runs of the last level: a robust standard deviation as a fraction of the
+    /// level.
     pub spread: Option<f64>,
     /// The last change.
     pub change: String,
     /// The tone of the last change.
     pub tone: &'static str,
-    /// When the last change was measured, ms since 1970; 0 without one.
+    /// Time of the last change, milliseconds since 1970; 0 without one.
     pub changed: i64,
     /// The points of its picture.
     pub points: String,
 }
 
 impl Row {
-    /// Of a series and the file of its page. O(runs · log).
+    /// Returns the row of a series, given the file of its page. O(runs · log).
     pub fn of(trend: &Trend, file: &str) -> Self {
         let series = &trend.series;
         let level = trend.parts.last().map(|part| part.median);
@@ -93,7 +95,7 @@ impl Row {
     }
 }
 
-/// What was accepted has no colour.
+/// Returns the tone of a change; accepted changes have no colour.
 pub(super) fn tone(change: &Change) -> &'static str {
     match change.verdict {
         _ if change.accepted.is_some() => "",
@@ -102,7 +104,7 @@ pub(super) fn tone(change: &Change) -> &'static str {
     }
 }
 
-/// The points of a line, where several runs share one if there are too many.
+/// Returns the points of a line, averaging several runs per point if there are too many.
 fn picture(values: &[f64]) -> String {
     let columns = POINTS.min(values.len());
     let mean = |column: usize| {
@@ -125,7 +127,7 @@ fn picture(values: &[f64]) -> String {
     points
 }
 
-/// Changes that may lie at one place.
+/// Changes that may have the same cause.
 struct Happened {
     day: String,
     ways: String,
@@ -136,7 +138,7 @@ struct Happened {
     narrow: String,
 }
 
-/// A series that was moved: the file of its benchmark's page, its name, by how much.
+/// A series that changed: the file of its benchmark's page, its name, and the size.
 struct Moved {
     file: String,
     name: String,
@@ -167,23 +169,23 @@ fn happened(event: &Event, narrow: Option<&str>, files: &Files<'_>, machines: us
     }
 }
 
-/// The files of benchmarks' pages, by name.
+/// The files of the benchmarks' pages, by name.
 type Files<'a> = HashMap<&'a str, &'a str>;
 
-/// What the first page is made of.
+/// The input of the first page.
 #[derive(Clone, Debug)]
 pub struct Overview<'a> {
-    /// What all pages share.
+    /// Properties shared by all pages.
     pub frame: &'a Frame,
     /// The runs.
     pub index: &'a Index,
     /// The benchmarks.
     pub rows: &'a [Row],
-    /// What happened to them.
+    /// The events.
     pub events: &'a Events,
-    /// A command line for each of the latest events; `None` where its commits are not known.
+    /// A command line for each of the latest events; `None` if its commits are unknown.
     pub narrow: &'a [Option<String>],
-    /// How the last run stands; `None` where nothing is known of it.
+    /// Standing of the last run; `None` if unknown.
     pub gate: Option<&'a Gate>,
 }
 
@@ -213,10 +215,11 @@ struct Newest {
     verdict: String,
 }
 
-/// The first page.
+/// Renders the first page.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub fn overview(of: &Overview<'_>) -> Result<String, askama::Error> {
     let Overview { frame, index, rows, events, narrow, gate } = of;
     let files: Files<'_> = rows.iter().map(|row| (row.name.as_str(), row.file.as_str())).collect();
@@ -305,7 +308,7 @@ fn about(index: &Index, benchmarks: usize) -> String {
     )
 }
 
-/// The sentence about a series, for the page of its benchmark.
+/// Returns the sentence about a series, for the page of its benchmark.
 pub(super) fn said(trend: &Trend) -> String {
     clean(&sentence_of_trend(trend))
 }

@@ -4,17 +4,17 @@ use crate::number;
 use assay_analysis::testing::Testing;
 use assay_data::Unit;
 
-/// Suites shorter than this get no advice, s.
+/// Minimum duration of a suite that gets advice, seconds.
 const LONG: f64 = 2.0;
-/// A part of this share of the whole is worth a line.
+/// Minimum share of a part that is worth a line.
 const LARGE: f64 = 1.0 / 3.0;
-/// A setting is worth a comparison if what it changes has this share of the whole,
+/// Minimum share of the whole that a setting must affect to be worth comparing.
 const SET: f64 = 0.15;
-/// or, of logs, if each test writes this number of lines.
+/// Minimum number of log lines per test for comparing a log setting.
 const TALKATIVE: f64 = 50.0;
-/// With less processor time than this share of the whole, tests wait more than they compute.
+/// Minimum share of processor time; below it, tests wait more than they compute.
 const BUSY: f64 = 0.5;
-/// Most lines.
+/// Maximum number of lines.
 const MOST: usize = 2;
 
 /// Input for the advice.
@@ -22,15 +22,16 @@ const MOST: usize = 2;
 pub struct Asked<'a> {
     /// The framework, as its runs named it.
     pub framework: &'a str,
-    /// The command of the suite; empty: not known.
+    /// The command of the suite; empty if unknown.
     pub command: &'a str,
     /// Number of processors.
     pub processors: usize,
-    /// The hook or fixture of several tests with the longest total time, and this time in one run, s.
+    /// The hook or fixture of several tests with the longest total time, and this time in one run,
+    /// seconds.
     pub longest_hook: Option<(&'a str, f64)>,
 }
 
-/// The lines.
+/// Returns the lines.
 pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
     let whole = found.whole.median;
     if whole < LONG || found.count() < 2 || asked.command.is_empty() {
@@ -109,7 +110,7 @@ pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
     all
 }
 
-/// A setting that may cost much of the time, if one does: what is seen of it, and the toggle.
+/// Returns a setting that may cost much of the time, if any: the observation, and the toggle.
 fn settings(
     found: &Testing,
     framework: &str,
@@ -150,7 +151,8 @@ mod tests {
     use assay_analysis::testing::{PartTime, TestTime};
     use std::collections::BTreeMap;
 
-    /// A suite of ten seconds with these parts, in seconds, and two tests with these causes.
+    /// Returns a suite of ten seconds with these parts, in seconds, and two tests with these
+    /// causes.
     fn suite(parts: &[(&'static str, f64)], causes: &[(&str, f64)]) -> Testing {
         let of = |seconds: f64| Description::of(&[seconds], 0.95).unwrap();
         let parts = parts.iter().map(|&(name, seconds)| PartTime {

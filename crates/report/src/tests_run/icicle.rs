@@ -1,5 +1,6 @@
-//! The tests of a suite as an icicle: files, the classes or groups in them, and their tests, each as wide as its time. It is drawn and searched as
-//! flame graphs are; a colour says what came of a test.
+//! The tests of a suite as an icicle: files, the classes or groups in them, and their tests, each
+//! as wide as its time. It is drawn and searched like a flame graph; a test's colour shows its
+//! result.
 
 use super::OfStatus;
 use crate::names::clean;
@@ -11,13 +12,14 @@ use assay_data::Unit;
 use serde_json::json;
 use std::collections::HashMap;
 
-/// Narrower tests are left out of the picture that needs no script; the groups that they stand in are there.
+/// Minimum width of a test in the picture without script; narrower tests are left out, but not
+/// their groups.
 const NARROWEST: f64 = 0.5;
-/// Longer names are cut, wherever they stand on a page: nobody reads on, and ten thousand of them would fill it.
+/// Maximum length of a name on a page; ten thousand longer names would fill it.
 pub(super) const LONGEST_NAME: usize = 200;
 const ROOT: &str = "all tests";
 
-/// What boxes are, with their colours: light in light and dark surroundings, with dark text.
+/// The kinds of boxes with their colours: light in both modes, with dark text.
 const KINDS: [(&str, &str); 5] = [
     ("#d5d8dc", ""),
     ("#e6e2d6", ""),
@@ -34,7 +36,7 @@ struct Node {
     parent: Option<usize>,
     depth: usize,
     children: Vec<usize>,
-    /// How many tests stand below it.
+    /// Number of tests below it.
     tests: usize,
 }
 
@@ -42,7 +44,7 @@ struct Node {
 pub(super) struct Icicle(Vec<Node>);
 
 impl Icicle {
-    /// Of the medians of its tests. O(n log n).
+    /// Builds the tree from the medians of the tests. O(n log n).
     pub fn of(found: &Testing) -> Self {
         let mut tree = Self(vec![node(ROOT, 0, None, 0)]);
         let status = OfStatus::of(found);
@@ -82,7 +84,7 @@ impl Icicle {
         index
     }
 
-    /// The picture that needs no script.
+    /// Returns the picture that needs no script.
     pub fn svg(&self) -> String {
         let root = &self.0[0];
         let about = format!("{}, together {}", counted(root.tests, "test"), seconds(root.amount));
@@ -101,13 +103,14 @@ impl Icicle {
         })
     }
 
-    /// The tree for the script: names once, then for every node its name, its parent, its seconds and its kind, children of a node in the
-    /// order in which they stand. Within a script element nothing may look like its end.
+    /// Returns the tree for the script: distinct names, then for every node its name, parent,
+    /// seconds and kind, with the children of a node in display order. The text must not contain
+    /// anything that could end the script element.
     pub fn data(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         let mut known: HashMap<&str, usize> = HashMap::new();
         let mut nodes = Vec::with_capacity(self.0.len());
-        // A parent comes before its children.
+        // Parents come before their children.
         let mut open = std::collections::VecDeque::from([(0, -1)]);
         while let Some((index, parent)) = open.pop_front() {
             let node = &self.0[index];
@@ -152,12 +155,12 @@ fn node(name: &str, kind: usize, parent: Option<usize>, depth: usize) -> Node {
     Node { name: named(name), kind, amount: 0.0, parent, depth, children: Vec::new(), tests: 0 }
 }
 
-/// A name as pages have it.
+/// Returns a name as shown on pages.
 pub(super) fn named(name: &str) -> String {
     crate::profile::boxes::shortened(&clean(name), LONGEST_NAME)
 }
 
-/// The name of a test without those of the groups which it stands in.
+/// Returns the name of a test without the names of its groups.
 pub(super) fn short<'a>(name: &'a str, groups: &[String]) -> &'a str {
     groups.iter().fold(name, |name, group| {
         let rest = name.strip_prefix(group.as_str());

@@ -1,9 +1,10 @@
-//! What came of each test, as JUnit XML, which every build server reads: of several runs the medians, and a failure where a test failed in any.
+//! Test results as JUnit XML, which every build server reads: medians over several runs, and a
+//! failure if a test failed in any run.
 
 use assay_analysis::testing::Testing;
 use std::fmt::Write as _;
 
-/// The report of a side's suite. `said`: why tests failed, by name.
+/// Returns the report of a side's suite. `said` has the reasons of failed tests, by name.
 pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> String {
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let failures = found.failing.iter().filter(|test| test.failed > 0).count();
@@ -36,7 +37,7 @@ pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> St
             1 => String::new(),
             runs => format!(" ({} of {runs} runs)", failed.failed + failed.retried),
         };
-        // As Surefire and nextest call what passed in the end.
+        // Surefire's and nextest's name for a test that passed in the end.
         let kind = if failed.failed > 0 { "failure" } else { "flakyFailure" };
         let _infallible = writeln!(
             text,
@@ -48,7 +49,7 @@ pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> St
     text
 }
 
-/// A text as the value of an attribute; characters that XML can't hold are left out.
+/// Escapes a text for an attribute value; characters that XML can't represent are left out.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,6 +1,7 @@
-//! The page of a test suite that one can publish: what it takes, where the time goes, its tests by file and by moment, and all of them in a
-//! table that can be sorted, in one HTML file that loads nothing. Without scripts everything is there. Several sides have the page of
-//! suites, with these parts of each. Everything that came from outside is escaped by the templates, or where it is drawn.
+//! The page of a test suite for publication: its duration, the distribution of time, its tests by
+//! file and by time, and a sortable table of all tests, in one self-contained HTML file. All
+//! content is there without scripts. Several sides use the page of suites, with these parts for
+//! each. Everything that came from outside is escaped by the templates or when it is drawn.
 
 use super::icicle::{Icicle, named, seconds};
 use super::{
@@ -17,7 +18,7 @@ use assay_analysis::testing::{PHASES, TestTime, Testing};
 use assay_analysis::{Analysis, Interval};
 use assay_data::{Finding, Unit};
 
-/// So many failed tests are shown with what they said; the table has all.
+/// Maximum number of failed tests shown with their messages; the table has all.
 const MOST_FAILED: usize = 50;
 
 #[derive(Template)]
@@ -33,13 +34,13 @@ struct Page {
     made_by: String,
 }
 
-/// What a page shows of one side's suite.
+/// The content of a page for one side's suite.
 pub(crate) struct SuiteOnPage {
-    /// Name of the side; empty where there is one.
+    /// Name of the side; empty if there is only one.
     pub name: String,
     pub claim: String,
     pub sure: String,
-    /// How many failed, if any did.
+    /// Number of failed tests, if any.
     pub failures: String,
     pub failed: Vec<Failed>,
     pub bar: Vec<Piece>,
@@ -50,7 +51,7 @@ pub(crate) struct SuiteOnPage {
     pub data: String,
     pub waterfall: String,
     pub waterfall_told: String,
-    /// What was counted and never there.
+    /// Causes that were counted but never occurred.
     pub nothing: String,
     pub heads: Vec<(String, bool)>,
     pub rows: Vec<Row>,
@@ -62,13 +63,13 @@ pub(crate) struct Failed {
     pub told: Vec<String>,
 }
 
-/// A part of the whole in the table: its class, and its cells.
+/// A row of the table of parts: its class, and its cells.
 pub(crate) struct PartRow {
     pub class: &'static str,
     pub cells: Vec<String>,
 }
 
-/// A piece of the bar of the whole.
+/// A section of the bar of the whole.
 pub(crate) struct Piece {
     pub class: &'static str,
     pub percent: String,
@@ -80,10 +81,11 @@ pub(crate) struct Row {
     pub failed: bool,
 }
 
-/// The page of one suite.
+/// Renders the page of one suite.
 ///
 /// # Errors
-/// When the template can't be filled, which would be a bug.
+///
+/// If the template can't be filled, which would be a bug.
 pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     let Material { analysis, meta, command, tests, .. } = material;
     let other = analysis.findings.iter().filter(|own| !OF_TESTS.contains(&own.code.as_str()));
@@ -101,7 +103,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
     .render()
 }
 
-/// The suites of all sides.
+/// Returns the suites of all sides.
 pub(crate) fn suites(analysis: &Analysis, tests: &[Testing]) -> Vec<SuiteOnPage> {
     tests.iter().map(|found| suite(analysis, found, tests.len() > 1)).collect()
 }
@@ -218,7 +220,7 @@ fn parts(found: &Testing) -> (Vec<Piece>, Vec<String>, Vec<PartRow>, Vec<String>
     rows.push(PartRow { class: "", cells: cells("whole", whole, "100 %", Some(own), "") });
     let shows_no_interval = rows.iter().all(|row| row.cells[4.min(row.cells.len() - 1)].is_empty());
     if several && shows_no_interval {
-        // Too few runs for any.
+        // There are too few runs for intervals.
         heads.remove(4);
         rows.iter_mut().for_each(|row| drop(row.cells.remove(4)));
     }
@@ -255,7 +257,7 @@ fn failed(findings: &[Finding], found: &Testing) -> Vec<Failed> {
     found.failing.iter().take(MOST_FAILED).map(one).collect()
 }
 
-/// The causes that any test has.
+/// Returns the causes that occur in any test.
 fn causes(found: &Testing) -> Vec<&String> {
     let is_any = |cause: &&String| {
         found.tests.iter().any(|test| test.causes.get(*cause).is_some_and(|value| *value != 0.0))
@@ -263,7 +265,8 @@ fn causes(found: &Testing) -> Vec<&String> {
     found.causes.iter().filter(is_any).collect()
 }
 
-/// The table of all tests: heads, each with whether it is of numbers, and rows, the slowest first.
+/// Returns the table of all tests: headings, each with a flag for numeric columns, and rows,
+/// slowest first.
 fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
     let status = OfStatus::of(found);
     let bounded = |test: &TestTime| test.time.median_interval.is_some_and(|i| i.is_bounded());

@@ -1,5 +1,6 @@
-//! The profile of a test suite on a screen: which tests have how much of the samples, the garbage collector's share of each, its largest functions;
-//! what lies outside of tests; the functions of all tests together. Nothing is computed here.
+//! The profile of a test suite on a screen: the share of samples of each test with its garbage
+//! collection and largest functions; the time outside of tests; the functions of all tests
+//! together. Nothing is computed here.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::{Page, Tone};
@@ -12,33 +13,33 @@ use crate::words::counted;
 use assay_analysis::Interval;
 use assay_profiles::marked::{Attributed, Mark, Owned, TEST};
 
-/// So many functions stand with a test.
+/// Maximum number of functions shown per test.
 pub(crate) const FUNCTIONS: usize = 3;
-/// So many rows outside of tests are kept apart.
+/// Maximum number of separate rows outside of tests.
 const MOST_OTHERS: usize = 6;
-/// The narrowest column of names that is worth having.
+/// Minimum useful width of the column of names.
 const NARROWEST: usize = 24;
-/// The indent of what stands with a test.
+/// Indentation of a test's details.
 const INDENT: &str = "  ";
 
-/// What there is to report of the samples of a suite.
+/// The report on the samples of a suite.
 #[derive(Clone, Copy, Debug)]
 pub struct SampledSuite<'a> {
-    /// The framework, as its runs told it.
+    /// The framework, as named by its runs.
     pub framework: &'a str,
-    /// How many tests ran, of which how many failed.
+    /// Number of tests run.
     pub ran: usize,
-    /// See [`SampledSuite::ran`].
+    /// Number of failed tests.
     pub failed: usize,
-    /// All that was sampled, each stack beneath the name of what it belongs to.
+    /// The profile of everything, with each stack below the name of what it belongs to.
     pub whole: &'a ProfileReport<'a>,
-    /// What belongs to which test.
+    /// The samples attributed to tests.
     pub found: &'a Attributed,
-    /// So many tests are listed; 0: all.
+    /// Maximum number of tests listed; 0 for all.
     pub tests: usize,
 }
 
-/// What a part of a suite is called.
+/// Returns the name of a part of a suite.
 pub fn title(mark: Option<&Mark>) -> String {
     let Some(Mark { kind, name }) = mark else { return "(start, loading, end)".to_owned() };
     match (kind.as_str(), name.as_str()) {
@@ -56,7 +57,7 @@ pub fn title(mark: Option<&Mark>) -> String {
     }
 }
 
-/// The screen as text, every line ended.
+/// Returns the screen as text; every line ends with a newline.
 pub fn render(suite: &SampledSuite<'_>, remarks: Remarks, screen: &Screen) -> String {
     let mut page = Page::new(screen);
     let head = format!("{}: {}", suite.framework, counted(suite.ran, "test"));
@@ -82,19 +83,19 @@ pub fn render(suite: &SampledSuite<'_>, remarks: Remarks, screen: &Screen) -> St
     page.gap();
     page.paragraph(2, &[(Tone::Quiet, "functions of all tests together".to_owned())]);
     let mut functions = suite.found.functions.clone();
-    // A framework has dozens that only call others.
+    // A framework has dozens of functions that only call others.
     functions.functions.retain(|own| own.flat > 0.0);
     table(&mut page, &ProfileReport { shares: &functions, ..*suite.whole });
     List::of(remarks, &page, suite.whole.findings.iter()).draw_apart(&mut page);
     page.finish()
 }
 
-/// The collector's share of a test: sampled, or where the sampler does not see it timed.
+/// Returns the collector's share of a test: sampled or, if the sampler does not see it, timed.
 pub(crate) fn collected(test: &Owned) -> Option<(f64, Option<Interval>)> {
     test.collection.or(test.timed_collection)
 }
 
-/// `String#% 20.1 %, Array#new 11.9 %`, without the collector, which has a column.
+/// Returns `String#% 20.1 %, Array#new 11.9 %`, without the collector, which has its own column.
 fn functions(test: &Owned) -> String {
     let own = test.shares.functions.iter().filter(|own| !own.function.collector && own.flat > 0.0);
     let own = own.take(FUNCTIONS);
@@ -102,10 +103,10 @@ fn functions(test: &Owned) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// A number and its interval, in two columns.
+/// Returns a number and its interval as two columns.
 fn shares(heading: &str, all: &[Option<(f64, Option<Interval>)>], page: &Page) -> [Cells; 2] {
     let own = |cell: &dyn Fn(f64, Option<Interval>) -> String| -> Vec<String> {
-        // Two lines a test.
+        // Two lines per test.
         let two = all.iter().map(|own| [own.map(|(share, i)| cell(share, i)), None]);
         two.flatten().map(|text| page.spelled(&text.unwrap_or_default())).collect()
     };
@@ -115,7 +116,7 @@ fn shares(heading: &str, all: &[Option<(f64, Option<Interval>)>], page: &Page) -
     ]
 }
 
-/// The tests that are listed.
+/// Returns the tests listed.
 fn tests<'a>(page: &mut Page, suite: &SampledSuite<'a>) -> Vec<&'a Owned> {
     let all = suite.found.tests().count();
     let most = if suite.tests == 0 { all } else { suite.tests.min(all) };
@@ -135,7 +136,7 @@ fn tests<'a>(page: &mut Page, suite: &SampledSuite<'a>) -> Vec<&'a Owned> {
     let wide = |numbers: &[(bool, Cells)]| {
         numbers.iter().map(|(_, cells)| cells.gap + cells.width()).sum::<usize>() + GAP
     };
-    // Where there is no room, intervals go, from the right.
+    // If space is short, intervals are dropped from the right.
     while wide(&numbers) + NARROWEST > page.table_width() {
         let Some(at) = numbers.iter().rposition(|(stays, _)| !stays) else { break };
         numbers.remove(at);
@@ -156,7 +157,7 @@ fn tests<'a>(page: &mut Page, suite: &SampledSuite<'a>) -> Vec<&'a Owned> {
     rows
 }
 
-/// What is left of the whole: other tests, and what is in no test.
+/// Lists the remainder: other tests, and samples outside of tests.
 fn others(page: &mut Page, suite: &SampledSuite<'_>, listed: &[&Owned]) {
     let spelled = |text: String, page: &Page| page.spelled(&text);
     let mut rows: Vec<(f64, Option<Interval>, String)> = Vec::new();

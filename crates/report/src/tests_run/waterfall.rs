@@ -1,5 +1,6 @@
-//! One run of a suite by process and moment, as SVG: a lane for everything that ran beside one another, in it each test from its beginning to its
-//! end, what was done beside tests, and a line below what the whole waited for. Colours are those of the page around it.
+//! One run of a suite by process and time, as SVG: a lane for everything that ran in parallel. Each
+//! lane has its tests from beginning to end, the work outside of tests, and a line below the
+//! critical path. Colours are those of the surrounding page.
 
 use super::icicle::{named, seconds, short};
 use crate::number;
@@ -11,22 +12,23 @@ use assay_data::Unit;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// Width of the picture, in its own units, and what is left at its sides.
+/// Width and side margins of the picture, in its own units.
 const WIDTH: f64 = 1200.0;
 const MARGIN: f64 = 8.0;
-/// Height of the axis, of a lane's name, of a row of bars with the space below it, and of a bar.
+/// Heights of the axis, of a lane's name, of a row of bars with the space below it, and of a bar.
 const AXIS: f64 = 22.0;
 const NAME: f64 = 18.0;
 const ROW: f64 = 19.0;
 const BAR: f64 = 15.0;
-/// Narrower bars can't be seen, and are merged with their narrow neighbours.
+/// Minimum width of a bar; narrower bars are merged with narrow neighbours.
 const NARROWEST: f64 = 1.5;
-/// More bars than these make a page that is slow to open: then wider ones are merged, too.
+/// Maximum number of bars, since more would make the page slow to open; beyond it, wider bars are
+/// merged as well.
 const MOST_BARS: usize = 3000;
-/// Between merged bars is less than this.
+/// Maximum gap between merged bars.
 const NEAR: f64 = 1.5;
 
-/// What is drawn: one bar, or several that nobody could tell apart.
+/// A drawn bar, or several that can't be distinguished.
 struct Drawn<'a> {
     of: &'a Bar,
     until: f64,
@@ -35,7 +37,7 @@ struct Drawn<'a> {
     seconds: f64,
 }
 
-/// The picture, of these tests. O(bars).
+/// Returns the picture of these tests. O(bars).
 pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
     let labels: HashMap<&str, &str> =
         tests.iter().map(|test| (test.name.as_str(), short(&test.name, &test.group))).collect();
@@ -50,7 +52,7 @@ pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
     let drawn: Vec<Vec<Drawn<'_>>> = loop {
         let drawn: Vec<_> =
             timeline.lanes.iter().map(|lane| merged(lane, scale, narrowest)).collect();
-        // Beyond the width of the picture nothing can be merged any more.
+        // Beyond the width of the picture nothing more can be merged.
         if drawn.iter().map(Vec::len).sum::<usize>() <= MOST_BARS || narrowest > WIDTH {
             break drawn;
         }
@@ -59,7 +61,7 @@ pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
     let heights = timeline.lanes.iter().map(|lane| NAME + lane.depth as f64 * ROW + 4.0);
     let height = AXIS + heights.sum::<f64>();
     let mut out = String::new();
-    // Writing into a string cannot fail.
+    // Writing to a string can't fail.
     let _never = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"waterfall\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
@@ -74,7 +76,7 @@ pub(super) fn svg(timeline: &Timeline, tests: &[TestTime]) -> String {
             top + NAME - 5.0,
             escaped(&told(lane, index, timeline.lanes.len()))
         );
-        // Hooks stand over the tests in which they are done.
+        // Hooks are drawn over the tests in which they run.
         let is_test = |own: &&Drawn<'_>| matches!(own.of.of, BarOf::Test { .. });
         drawn
             .iter()
@@ -110,7 +112,7 @@ fn axis(out: &mut String, wall: f64, scale: f64, height: f64) {
     }
 }
 
-/// What a lane is called: several are numbered.
+/// Returns the name of a lane; several lanes are numbered.
 fn told(lane: &Lane, index: usize, lanes: usize) -> String {
     let tests = counted(lane.tests, "test");
     let name = match lanes {
@@ -125,10 +127,10 @@ fn told(lane: &Lane, index: usize, lanes: usize) -> String {
     format!("{name}{processes}{critical}")
 }
 
-/// Bars of a lane, narrow neighbours of one row as one.
+/// Returns the bars of a lane, with narrow neighbours of one row merged.
 fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<Drawn<'a>> {
     let mut drawn: Vec<Drawn<'a>> = Vec::new();
-    // The last of each row of tests, if it may still grow.
+    // The last bar of each row of tests, if it can still grow.
     let mut open: Vec<Option<usize>> = vec![None; lane.depth.max(1)];
     for of in &lane.bars {
         let (tests, failed) = match of.of {
@@ -146,7 +148,7 @@ fn merged<'a>(lane: &'a Lane, scale: f64, narrowest: f64) -> Vec<Drawn<'a>> {
         }
         let last = open.get(of.row).copied().flatten();
         match last.and_then(|last| drawn.get_mut(last)) {
-            // Together they are no wider than what can be told apart.
+            // Merged, they are no wider than what can be distinguished.
             Some(last)
                 if is_narrow
                     && (of.began - last.until) * scale < NEAR.max(narrowest / 2.0)
@@ -201,7 +203,7 @@ fn bar(out: &mut String, own: &Drawn<'_>, labels: &HashMap<&str, &str>, (top, sc
         seconds(own.seconds)
     );
     if own.tests == 1 {
-        // What is not the body is lighter.
+        // Setup and teardown are drawn lighter than the body.
         for (seconds, at) in [(*setup, x), (*teardown, x + width - (teardown * scale).min(width))] {
             let wide = (seconds * scale).min(width);
             if wide >= 0.5 {
@@ -229,7 +231,7 @@ fn of_failed(failed: bool) -> String {
     if failed { "f" } else { "t" }.to_owned()
 }
 
-/// A line below the bars of the critical path; neighbours share one.
+/// Draws a line below the bars of the critical path; adjacent bars share one.
 fn critical(out: &mut String, lane: &Lane, top: f64, scale: f64) {
     let mut path = String::new();
     let mut last: Option<(usize, f64, f64)> = None;

@@ -1,15 +1,17 @@
-//! Additions to a sentence if other numbers on the screen (medians, means) disagree with it, if the step of a clock makes up the interval, or if
-//! the machine was too busy for the whole effect to show.
+//! Additions to a sentence if other numbers on the screen (medians, means) disagree with it, if the
+//! interval consists of a clock step, or if the machine was too busy to show the whole effect.
 
 use super::{Bound, Teller};
 use crate::number;
 use assay_analysis::{Interval, Scale, Verdict, policy};
 
-/// An interval whose half width is at most this many steps of the clock is mostly the hidden part of a step.
+/// An interval whose half-width is at most this many clock steps is mostly the hidden part of a
+/// step.
 const MOSTLY: f64 = 1.5;
 
 impl Teller<'_> {
-    /// The difference of the medians, if it disagrees with the sentence (`size`, on the decision's scale) or the interval.
+    /// Returns the difference of the medians, if it disagrees with the sentence (`size`, on the
+    /// decision's scale) or the interval.
     pub(super) fn other_medians(&self, size: f64, bound: Bound) -> Option<String> {
         let c = self.c;
         let medians = c.ratio_of_medians()?;
@@ -21,14 +23,15 @@ impl Teller<'_> {
         (is_outside || self.differs(medians.ln(), size, bound)).then(|| apart(medians))
     }
 
-    /// True if a ratio (its logarithm) differs from the size in the sentence by more than the threshold and by more than half of that size.
+    /// Returns true if a ratio (its logarithm) differs from the size in the sentence by more than
+    /// the threshold and by more than half of that size.
     fn differs(&self, own: f64, size: f64, bound: Bound) -> bool {
         let d = &self.c.decision;
         let room = d.threshold.max(policy::SIZE_KNOWN * size.abs());
         d.scale == Scale::Ratio && own.is_finite() && contradicts(own, size, bound, room)
     }
 
-    /// A clause for intervals that are mostly the hidden part of a step.
+    /// Returns a clause for intervals that are mostly the hidden part of a step.
     pub(super) fn coarse(&self, interval: Interval) -> String {
         let step = self.c.decision.clock_step;
         if interval.half_width() > MOSTLY * step || interval.half_width() == 0.0 {
@@ -38,7 +41,8 @@ impl Teller<'_> {
         format!(", most of which one step hides: {name} comes in steps of {}", self.on_scale(step))
     }
 
-    /// The difference of the means, if it is outside of the interval by more than the threshold: a few far values, which ranks ignore.
+    /// Returns the difference of the means, if it is outside the interval by more than the
+    /// threshold: a few distant values, which ranks ignore.
     pub(super) fn other_means(&self) -> String {
         let c = self.c;
         let d = &c.decision;
@@ -49,7 +53,7 @@ impl Teller<'_> {
         let beyond = (interval.lower - means.ln()).max(means.ln() - interval.upper);
         let matters = match d.verdict {
             Verdict::Equivalent => means.ln().abs() > d.threshold,
-            // A direction is one of the means, too, unless they differ by another size altogether.
+            // A verdict with a direction also covers the means, unless their size differs entirely.
             _ => self.differs(means.ln(), ratio.estimate.ln(), Bound::None),
         };
         match beyond > d.threshold && matters {
@@ -58,7 +62,8 @@ impl Teller<'_> {
         }
     }
 
-    /// A note that the machine was busy, if the sentence has only a lower bound of the size.
+    /// Returns a note that the machine was busy, if the sentence has only a lower bound of the
+    /// size.
     pub(super) fn busy(&self) -> Option<String> {
         let at_least =
             self.c.decision.verdict.is_directional() && self.reported().bound == Bound::AtLeast;
@@ -74,7 +79,8 @@ impl Teller<'_> {
     }
 }
 
-/// True if a number is farther than `room` from what a sentence says of it: a size, or a bound of one.
+/// Returns true if a number deviates by more than `room` from the sentence's statement on it: a
+/// size, or a bound of one.
 fn contradicts(own: f64, size: f64, bound: Bound, room: f64) -> bool {
     let own = own * size.signum();
     let too_small = own < size.abs() - room;
@@ -86,7 +92,7 @@ fn contradicts(own: f64, size: f64, bound: Bound, room: f64) -> bool {
     }
 }
 
-/// `differ by 29 %`; beyond a factor of two `are 3.2 × apart`.
+/// Formats `differ by 29 %`; beyond a factor of two, `are 3.2 × apart`.
 fn apart(ratio: f64) -> String {
     let size = ratio.ln().abs();
     if size > 2_f64.ln() {

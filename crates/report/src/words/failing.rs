@@ -7,7 +7,7 @@ use assay_analysis::policy;
 use assay_data::Unit;
 
 impl Teller<'_> {
-    /// What is said where failures decided; `None` where they did not.
+    /// Returns the sentence if failures decided; `None` otherwise.
     pub(super) fn by_failures(&self) -> Option<Sentence> {
         let failing = self.c.failing.as_ref()?;
         let is_reference = failing.subject == self.c.against;
@@ -56,12 +56,12 @@ impl Teller<'_> {
     }
 }
 
-/// The same in a few words, for a table.
+/// Returns the same in a few words, for a table.
 pub(super) fn in_short(failing: &Failing) -> String {
     format!("{} failed", percent(failing.share()))
 }
 
-/// A share in per cent; only none is 0 %, and only all is 100 %.
+/// Formats a share in percent; 0 % and 100 % are used only if exact, as `none` and `all`.
 fn percent(share: f64) -> String {
     let shown = number::percent(share);
     match share {

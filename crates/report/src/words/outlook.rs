@@ -1,15 +1,17 @@
-//! What follows a sentence that is not the whole story: what was seen without a verdict, and how long an answer would take.
+//! Additions to an incomplete sentence: the observation if there is no verdict, and the time an
+//! answer would take.
 //!
-//! Forecasts come from the analysis; here they are rounded, turned into time, and given the option that acts on them.
+//! Forecasts come from the analysis; here they are rounded, converted to time, and given the option
+//! that acts on them.
 
 use super::{Form, Teller, counted, fixed0};
 use crate::number;
 use assay_analysis::{Interval, Outlook, Verdict};
 use assay_data::{StopReason, StopRule, plan};
 
-/// More blocks than these nobody measures: to name their number would be no advice.
+/// Maximum number of blocks worth recommending.
 const MOST_BLOCKS: u64 = 1_000_000;
-/// Nor does anybody measure for longer, in seconds.
+/// Maximum duration worth recommending, seconds.
 const DAY: f64 = 86_400.0;
 
 impl Teller<'_> {
@@ -24,7 +26,8 @@ impl Teller<'_> {
         }
     }
 
-    /// Too few for a verdict: what was seen, and how likely chance alone would show it.
+    /// Returns what was observed with too few values for a verdict, and how likely chance alone
+    /// would produce it.
     fn seen_so_far(&self) -> Option<String> {
         let c = self.c;
         let mut said = Vec::new();
@@ -47,7 +50,7 @@ impl Teller<'_> {
                     said.push(format!("that happens by chance in {chance}"));
                 }
             }
-            // Whoever stopped it has just been told how many it takes.
+            // A user who interrupted the run has already been shown how many blocks it takes.
             if self.analysis.stop != Some(StopReason::Interrupted) {
                 let confidence = number::chosen_percent(self.analysis.plan.confidence);
                 let fewest = c.fewest_blocks;
@@ -130,7 +133,7 @@ impl Teller<'_> {
         }
     }
 
-    /// What to type for so many blocks in all.
+    /// Returns the option for a total number of blocks.
     fn advice(&self, blocks: u64) -> Option<String> {
         if self.analysis.plan.until.is_some() {
             return Some("Ask more of --until, or leave it out".to_owned());
@@ -153,7 +156,7 @@ impl Teller<'_> {
     }
 }
 
-/// Forecasts are not known to the block.
+/// Rounds a forecast, which is not exact to the block, to two digits.
 fn two_digits(n: u64) -> u64 {
     let mut unit = 1;
     while n / unit >= 100 {

@@ -4,13 +4,14 @@ use super::{Form, Teller};
 use crate::number;
 use assay_analysis::{Analysis, Comparison, Verdict};
 
-/// The verdict as one word for a table: `faster`, `slower` (`less`, `more` where nobody waits), `equivalent`, `not known yet`. A
-/// star where the difference is possibly below the threshold.
+/// Returns the verdict as one word for a table: `faster`, `slower` (`less`, `more` if the metric is
+/// not a time someone waits for), `equivalent`, `not known yet`. A star marks differences possibly
+/// below the threshold.
 pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> String {
     let teller = Teller::new(analysis, comparison, "", "");
     let decision = &comparison.decision;
     if comparison.failing.is_some() {
-        // A rate or a share may be what is measured; who fails is worse all the same.
+        // Even if a rate or a share is measured, the failing server is worse.
         return decision.verdict.word().to_owned();
     }
     let star = if decision.may_not_matter() { "*" } else { "" };
@@ -23,7 +24,8 @@ pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> Stri
     }
 }
 
-/// The verdict in plain words, with its size where there is one: `2.6 % less`, `no difference that matters`.
+/// Returns the verdict in plain words, with its size if known: `2.6 % less`, `no difference that
+/// matters`.
 pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> String {
     let teller = Teller::new(analysis, comparison, "", "");
     let decision = &comparison.decision;
@@ -45,7 +47,7 @@ pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> St
 }
 
 impl Teller<'_> {
-    /// The size of the difference: `2.6 % less`, `4.0 × as much`.
+    /// Returns the size of the difference: `2.6 % less`, `4.0 × as much`.
     pub(super) fn size(&self) -> String {
         let estimate = self.c.decision.estimate;
         if let Form::Multiple = self.form {

@@ -1,6 +1,7 @@
-//! One line where the tail tells another story than the centre: "the middle did not move, but p99 is 8.1 % higher".
+//! One line if the tail behaves differently from the centre: "the middle did not move, but p99 is
+//! 8.1 % higher".
 //!
-//! Whether it does is decided by the analysis; in most comparisons there is nothing to say here.
+//! The analysis decides whether it does; for most comparisons there is no such line.
 
 use super::Teller;
 use crate::number;

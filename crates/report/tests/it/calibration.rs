@@ -76,7 +76,7 @@ fn what_can_not_be_seen_is_said_and_not_left_empty() {
     assert!(text.contains("a run of one minute is too short to detect any"), "{text}");
     assert!(text.contains("no difference found") && !text.contains("extrapolated"), "{text}");
     assert!(!screen(&blind, None, 80).contains("byte-identical"));
-    // What two copies of one program differ by is not to be believed either.
+    // A difference between two copies of one program is not to be trusted either.
     let lucky = Layout { ratio: 1.03, interval: Interval { lower: 1.02, upper: 1.04 }, ..copy() };
     let text = screen(&calibration(), Some(lucky), 120);
     assert!(text.contains("detects differences above 3.0 % (0.27 % in CPU"), "{text}");

@@ -1,5 +1,5 @@
-//! Plots and pages of synthetic samples: every one is well-formed, of bounded size, and takes names
-//! for nothing but names.
+//! Plots and pages of synthetic samples: all are well-formed and of bounded size, and treat names
+//! as plain text.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "in a test a failed unwrap is a failed test")]
 
 use crate::common;
@@ -63,7 +63,7 @@ fn page(samples: &Samples) -> String {
     render(material).unwrap()
 }
 
-/// Samples of every kind that a plot must not stumble over.
+/// Returns samples of every kind that plots must handle.
 fn kinds() -> Vec<(&'static str, Samples)> {
     let two = |a: Vec<f64>, b: Vec<f64>| recordings(&["old", "new"], &[a, b]);
     let mut stalled = noisy(100, 1.0);
@@ -199,7 +199,7 @@ fn samples_in_blocks_are_drawn_block_by_block_and_recordings_are_not() {
     assert!(!recorded.contains(&"blocks") && recorded.contains(&"power"));
 }
 
-/// What a picture says, and how much is drawn: what changes in it should be looked at.
+/// Returns the texts of a picture and the number of drawn elements, so that changes are noticed.
 fn outline(chart: &Chart) -> String {
     let shape = |shape: &Shape| match shape {
         Shape::Words { text, .. } => format!("`{text}`"),
@@ -276,7 +276,7 @@ fn a_name_is_nothing_but_a_name() {
     samples.environment.set("cpu_model", "<b onclick=1>");
     samples.argv = vec!["assay".into(), "run".into(), evil.into()];
     let html = page(&samples);
-    // Our own script is the only one, and nothing else of theirs became an element.
+    // Our own script is the only one, and no text became an element.
     assert_eq!(html.matches("<script").count(), 1);
     for trace in ["<img", "<b onclick", "onload=\"x", "\u{202e}", "\u{1}"] {
         assert!(!html.contains(trace), "{trace}");
@@ -322,7 +322,7 @@ fn a_page_of_seventy_thousand_values_holds_them_all_in_two_megabytes() {
     let html = page(&samples);
     assert!(html.len() < 2_000_000, "{} bytes", html.len());
     assert!(html.contains(&format!("\n{:?},", old[34_999])));
-    // Beyond a hundred thousand the page says where they are instead.
+    // Beyond a hundred thousand values the page gives their location instead.
     let more = recordings(&["old", "new"], &[noisy(70_000, 1.0), noisy(70_000, 0.9)]);
     let html = page(&more);
     assert!(html.len() < 400_000, "{} bytes", html.len());

@@ -1,4 +1,4 @@
-//! The screens and the JSON of summaries. Read a screen before accepting its change.
+//! The screens and the JSON of summaries. Review a screen before accepting its change.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
@@ -15,7 +15,7 @@ use assay_report::terminal::Screen;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// The JSON, which is as its schema says.
+/// Returns the JSON, validated against its schema.
 fn described(summaries: &SeriesSummaries) -> Value {
     common::checked("describe", &SeriesDescription::of(summaries, &Meta::default()))
 }
@@ -27,18 +27,18 @@ fn summaries(values: impl IntoIterator<Item = f64>, all: bool) -> SeriesSummarie
     of_samples(&samples, &Options { all, ..Options::default() }).unwrap()
 }
 
-/// A few calm values.
+/// Returns a few values with little noise.
 fn five() -> SeriesSummaries {
     summaries((0..5).map(|i| 0.812 + 0.004 * common::noise(1, i)), false)
 }
 
-/// Two heaps: six in ten runs near 10 ms, the others near 14.
+/// Returns two clusters: six in ten runs near 10 ms, the others near 14.
 fn sixty() -> SeriesSummaries {
     let at = |i: u32| if i * 7 % 10 < 6 { 0.010 } else { 0.014 };
     summaries((0..60).map(|i| at(i) + 0.0004 * common::noise(1, i)), false)
 }
 
-/// A warm-up, a long tail, and a few stalls.
+/// Returns a warm-up, a long tail, and a few stalls.
 fn five_thousand() -> SeriesSummaries {
     let value = |i: u32| {
         let first = if i < 600 { 1.25 } else { 1.0 };
@@ -72,7 +72,7 @@ fn a_terminal_without_unicode_gets_ascii() {
     }
 }
 
-/// Twelve processes of twenty iterations, of which the processes differ.
+/// Returns twelve processes of twenty iterations; the processes differ.
 fn nested() -> SeriesSummaries {
     let mut samples = Samples::new(vec![Metric::lower("real_time", Unit::Second)]);
     let subject = samples.add_subject("copy");
@@ -142,7 +142,7 @@ fn an_interval_that_promises_too_much_says_so_in_the_json() {
         assert!(of(marked) < 0.94 && marked["nominal"] == 0.95, "{marked}");
         assert_eq!(marked["situation"], "ar1_0.5");
     }
-    // Widened for dependence, the median's interval keeps its word.
+    // Widened for dependence, the median's interval has its nominal coverage.
     assert!(one["median_interval"]["coverage"].is_null());
 }
 

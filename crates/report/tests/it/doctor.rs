@@ -58,7 +58,7 @@ fn sick() -> DoctorReport {
     }
 }
 
-/// The JSON, which is as its schema says.
+/// Returns the JSON, validated against its schema.
 fn json(report: &DoctorReport) -> Value {
     common::checked("doctor", &Diagnosis::of(report))
 }

@@ -1,4 +1,4 @@
-//! The reports for programs and for pull requests, and the pages that document them.
+//! The reports for programs and pull requests, and the pages that document them.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -29,7 +29,7 @@ fn rendered(analysis: &Analysis) -> Value {
     serde_json::to_value(json::of_analysis(analysis, &meta())).unwrap()
 }
 
-/// Numbers to nine digits: logarithms of different systems differ in the last one.
+/// Rounds numbers to nine digits: logarithms differ in the last digit between systems.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(n) if n.is_f64() => {
@@ -171,7 +171,7 @@ fn every_result_is_as_its_schema_says() {
     }
 }
 
-/// The page with another text between two marks.
+/// Returns the page with the text between two marks replaced.
 fn with_part(page: &str, name: &str, part: &str) -> String {
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- end of {name} -->\n"));
     let (head, rest) = page.split_once(&open).unwrap();
@@ -195,7 +195,7 @@ fn the_json_page_is_that_of_the_types() {
     );
 }
 
-/// Beside the page, since whoever writes the one has to write the other.
+/// Tested together with the page, since both must be updated together.
 #[test]
 fn the_json_page_and_the_schemas_that_are_printed_are_those_of_the_types() {
     let written = schema::written();
@@ -245,6 +245,6 @@ fn a_side_too_short_to_be_tested_is_named_whatever_the_other_shows() {
     let text = terminal::render(&analysis, Shown::default(), &screen);
     assert!(text.contains("; dependence of one side not tested"), "{text}");
     assert!(text.contains("dependence of one side not tested (24 values a side needed)"), "{text}");
-    // What was noticed is said too.
+    // Notable findings are reported as well.
     assert!(text.contains("autocorrelation (effective n"), "{text}");
 }

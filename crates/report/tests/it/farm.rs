@@ -1,4 +1,5 @@
-//! The pages of a farm: golden ones, what strangers' text may do on them (nothing), and what a real browser makes of them.
+//! The pages of a farm: golden files, the effect of untrusted text (none), and their rendering in a
+//! real browser.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use crate::browser;
@@ -12,7 +13,7 @@ use sample::{Sample, pages};
 use std::fs;
 use std::path::Path;
 
-/// Texts as they are.
+/// Returns a sample with unmodified texts.
 fn plain() -> Sample {
     Sample::new(&|text| text.to_owned())
 }
@@ -35,7 +36,8 @@ fn the_matrix_is_a_screen_too() {
     );
 }
 
-/// The tags of a page with the names of their attributes, in their order: what a browser makes of it, but for the texts.
+/// Returns the tags of a page with their attribute names, in order: the page as a browser sees it,
+/// without the texts.
 fn skeleton(page: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -91,7 +93,7 @@ fn hostile_texts_change_nothing_of_a_page() {
         let sample = Sample::new(&|text| format!("{text}{hostile}"));
         for ((name, page), (_, plain)) in pages(&sample, "").iter().zip(&expected) {
             harmless(name, page, plain);
-            // Nothing leads away.
+            // No link leads elsewhere.
             for link in page.split("href=\"").skip(1).chain(page.split("src=\"").skip(1)) {
                 let link = link.split('"').next().unwrap();
                 let inside = link.starts_with('/') && !link.starts_with("//");
@@ -118,7 +120,7 @@ proptest! {
     }
 }
 
-/// Writes all pages and what they share below a directory.
+/// Writes all pages and their shared files to a directory.
 fn written(directory: &Path) -> Vec<String> {
     fs::create_dir(directory.join("assets")).unwrap();
     for (name, _, text) in SHARED {
@@ -131,7 +133,7 @@ fn written(directory: &Path) -> Vec<String> {
     all.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Appends a script to a page; it writes what it finds into the body.
+/// Appends a script to a page; it writes its findings into the body.
 fn with_script(directory: &Path, name: &str, script: &str) {
     let path = directory.join(format!("{name}.html"));
     let page = fs::read_to_string(&path).unwrap();

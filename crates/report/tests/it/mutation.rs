@@ -1,4 +1,5 @@
-//! What `assay mutate` shows and writes, for a small project, and for names and code that hold whatever they like: it stays text everywhere.
+//! The screens and files of `assay mutate`, for a small project and for arbitrary names and code,
+//! which stay text everywhere.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "this is a test")]
 
 use crate::browser;
@@ -55,7 +56,8 @@ fn mutant(unit: usize, operator: &str, what: &str, fate: Fate) -> MutantResult {
     }
 }
 
-/// A project with one function that is tested well but for a boundary, one that is run and not checked, one that no test uses.
+/// Returns a project with one function that is well tested except for a boundary, one that is run
+/// but not checked, and one that no test uses.
 fn stack() -> Mutation {
     let unit = |name: &str, begin, end| MutatedUnit { file: 0, name: name.to_owned(), begin, end };
     let test = |name: &str| MutationTest {
@@ -210,7 +212,7 @@ fn a_browser_shows_the_page_on_a_phone_and_sorts_its_tables() {
     let file = directory.path().join("page.html");
     std::fs::write(&file, page).unwrap();
     let (dom, said) = browser::browsed(&chromium, directory.path(), &["--dump-dom"], &file);
-    // Heads are buttons as soon as the script ran.
+    // Headings become buttons once the script has run.
     assert!(dom.contains("<button type=\"button\">missed</button>"), "{said} {dom}");
     assert!(!said.contains("Uncaught") && !said.contains("Refused"), "{said}");
 }
@@ -247,7 +249,7 @@ fn the_report_of_stryker_is_as_its_schema_wants_it() {
     assert_eq!(document["schemaVersion"], "2");
 }
 
-/// What the standard wants of a document and of its results, as far as there is any of it.
+/// Checks the parts of the standard's requirements on documents and results that apply here.
 fn is_sarif(sarif: &Value) {
     assert_eq!(sarif["version"], "2.1.0");
     let run = &sarif["runs"][0];
@@ -271,7 +273,7 @@ fn is_sarif(sarif: &Value) {
     }
 }
 
-/// A page has no element and no attribute but its own.
+/// Checks that a page has only its own elements and attributes.
 fn is_harmless(page: &str) {
     let names = page.split('<').skip(1).map(|after| {
         let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != '/' && c != '!');
@@ -290,13 +292,13 @@ fn is_harmless(page: &str) {
     }
     let tags = before_script.split('<').skip(1).filter_map(|tag| tag.split_once('>'));
     for (tag, _) in tags {
-        // What stands in quotes is a value.
+        // Quoted text is a value.
         let names: String = tag.split('"').step_by(2).collect();
         assert!(!names.contains("onerror") && !names.contains("src="), "{tag}");
     }
 }
 
-/// What people and their tools write into sources, and what nobody should.
+/// Generates text that people and tools write into sources, and text that nobody should.
 fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![
         ".{0,30}",
@@ -319,7 +321,7 @@ prop_compose! {
         let [path, source, name, id, what, replacement, diff, test, reason, flaky, note, since] =
             <[String; 12]>::try_from(texts).unwrap();
         let operator = mutation::known().nth(operator).unwrap_or("<other>").to_owned();
-        // Signs at the beginning of lines, as differences have them.
+        // Prefixes of lines, as in a diff.
         let diff: String = diff.lines().map(|line| format!("+{line}\n")).collect();
         let fate = Fate::ALL[fate];
         let mutant = MutantResult {
@@ -342,7 +344,7 @@ prop_compose! {
     }
 }
 
-/// The lines of a comment that stand in no block of code.
+/// Returns the lines of a comment outside code blocks.
 fn outside_of_code(text: &str) -> Vec<&str> {
     let mut fence: Option<&str> = None;
     let mut outside = Vec::new();
@@ -387,7 +389,7 @@ proptest! {
             let plain = line.replace("<details><summary><code>", "").replace("</code>: ", "");
             let plain = plain.replace("</summary>", "").replace("</details>", "");
             let plain = plain.replace("<!-- assay-mutate -->", "").replace("\\`", "");
-            // Within code nothing is taken for anything else; a summary knows no Markdown.
+            // Code is not interpreted; Markdown is not interpreted within a summary.
             let every = if is_summary { 1 } else { 2 };
             let plain: String = plain.split('`').step_by(every).collect();
             prop_assert!(!plain.contains('<'), "{line}");

@@ -1,4 +1,5 @@
-//! Profiles on screens of any width, as JSON, as a picture and as a page, whatever the names of functions hold.
+//! Profiles on screens of any width, as JSON, as a picture and as a page, for arbitrary function
+//! names.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -113,7 +114,7 @@ fn boxes_of_a_differential_flame_graph_are_coloured_only_where_a_change_is_known
     };
     let (more, less, unknown) = (fill_of("parse"), fill_of("escape"), fill_of("read"));
     assert_eq!(["#e8763a", "#5a97d3", "#c4c8cd"], [more.as_str(), &less, &unknown]);
-    // The tooltip holds both shares, the difference, its interval and the verdict.
+    // The tooltip has both shares, the difference, its interval and the verdict.
     assert!(
         picture.contains("own share 45.8 % → 67.4 %, +21.7 points [+17.0 … +26.2]: larger"),
         "{picture}"
@@ -158,7 +159,7 @@ proptest! {
         }
         let html = with_report(&profile, |report| page::render(report, "assay")).unwrap();
         let of_both = differential_page::render(&both, &[], 0, "assay").unwrap();
-        // The data, and the script: what is in a name ends neither.
+        // The data and the script: no name can end either.
         for html in [html, of_both] {
             prop_assert_eq!(html.matches("</script").count(), 2);
         }

@@ -1,4 +1,4 @@
-//! What is shown while measuring.
+//! Output while measuring.
 
 use crate::common;
 

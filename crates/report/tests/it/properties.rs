@@ -1,4 +1,4 @@
-//! Whatever was measured, every report holds: no panic, no line too wide, JSON that parses.
+//! Properties of every report on arbitrary measurements: no panic, no line too wide, valid JSON.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -94,7 +94,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A scan, however odd its names, values and references.
+    /// A scan with arbitrary names, values and references.
     fn scans()(
         commands in prop::collection::vec("\\PC{0,30}", 1..4),
         names in prop::collection::vec("[a-z]{1,3}|\\PC{0,24}", 1..3),

@@ -1,4 +1,4 @@
-//! The protocol's screen fits every terminal, and its JSON is as the schema says.
+//! The protocol's screen fits every terminal, and its JSON conforms to the schema.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -21,7 +21,7 @@ fn protocol(samples: &Samples, threshold: Threshold) -> (Analysis, Vec<Protocol>
     (analysis, chains)
 }
 
-/// Chains that end in every way.
+/// Returns chains with every outcome.
 fn all() -> Vec<(Analysis, Vec<Protocol>)> {
     let share = Threshold::Relative;
     let blocks = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.9], 0.02, 42).samples();

@@ -11,7 +11,7 @@ use assay_report::terminal::Screen;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-/// The screen and the JSON of two runs, which is as its schema says.
+/// Returns the screen and the JSON of two runs, validated against its schema.
 fn both(then: &Analysis, now: &Analysis, differences: &[&str], width: usize) -> (String, Value) {
     let differences: Vec<String> = differences.iter().map(|&d| d.to_owned()).collect();
     let replication = Replication::of(then, now);
@@ -77,7 +77,7 @@ fn no_line_is_wider_than_the_screen() {
         for (name, analysis) in &all {
             let (text, _) = both(analysis, analysis, &["the file /a/b of 'c' has changed"], width);
             for line in text.lines() {
-                // A word that is longer than the screen stands alone.
+                // A word longer than the screen is on its own line.
                 let long_word = line.split_whitespace().count() <= 1;
                 assert!(line.chars().count() <= width || long_word, "{name} at {width}: {line}");
             }

@@ -1,4 +1,4 @@
-//! Golden screens: fixed numbers in, the whole screen out. Read them before accepting a change.
+//! Golden screens: the whole screen for fixed numbers. Review them before accepting a change.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! The sentence for every kind of difference, from decisions made up for the purpose.
+//! The sentence for every kind of difference, from synthetic decisions.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use assay_analysis::{Analysis, Interval, Outlook, QuantileDifference, Scale, ver
 use assay_data::{Better, Design, Metric, Plan, StopRule, Unit};
 use assay_report::words;
 
-/// An analysis of two subjects in which the primary metric and its decision are these.
+/// Returns an analysis of two subjects with this primary metric and decision.
 fn decided(metric: Metric, scale: Scale, numbers: [f64; 3], threshold: f64, step: f64) -> Analysis {
     let mut analysis = common::only_wall();
     let on_scale = |v: f64| if scale == Scale::Ratio { v.ln() } else { v };
@@ -19,7 +19,7 @@ fn decided(metric: Metric, scale: Scale, numbers: [f64; 3], threshold: f64, step
     comparison.quantiles.clear();
     comparison.decision = decision;
     if scale == Scale::Ratio {
-        // Medians and means say the same, unless a test has them say something else.
+        // Medians and means agree with the decision, unless a test changes them.
         (comparison.medians, comparison.means) = ((1.0, numbers[0]), (1.0, numbers[0]));
     }
     analysis
@@ -218,7 +218,7 @@ fn medians_and_means_that_disagree_are_named() {
     analysis.comparisons[0].medians = (1.13, 1.29);
     let told = claim(&analysis);
     assert!(told.ends_with("; the medians differ by 14 %"), "{told}");
-    // One value of many that is ten times as large.
+    // One of many values is ten times as large.
     let mut analysis = decided(Metric::wall(), Scale::Ratio, [1.0, 0.998, 1.002], 0.01, 0.0);
     analysis.comparisons[0].means = (1.0, 1.29);
     let told = claim(&analysis);
@@ -227,7 +227,7 @@ fn medians_and_means_that_disagree_are_named() {
             && told.ends_with("; the means differ by 29 %"),
         "{told}"
     );
-    // Whatever lies within the interval does not.
+    // Means within the interval are not mentioned.
     let mut analysis = decided(Metric::wall(), Scale::Ratio, [1.05, 1.04, 1.06], 0.01, 0.0);
     (analysis.comparisons[0].medians, analysis.comparisons[0].means) = ((1.0, 1.055), (1.0, 1.045));
     assert!(!claim(&analysis).contains("differ by"));
@@ -249,7 +249,7 @@ fn a_machine_too_busy_for_the_whole_difference_is_named_with_the_answer() {
     analysis.environment.set("cpus_online", 2.0);
     let told = words::details(&analysis, &analysis.comparisons[0], "new", "old");
     assert!(told.iter().any(|line| line.contains("busy (load 30 on 2 CPUs)")), "{told:?}");
-    // Not where the size is known.
+    // Not if the size is known.
     let mut known = decided(Metric::wall(), Scale::Ratio, [1.3, 1.28, 1.32], 0.01, 0.0);
     known.environment = analysis.environment.clone();
     let told = words::details(&known, &known.comparisons[0], "new", "old");

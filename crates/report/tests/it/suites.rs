@@ -1,4 +1,5 @@
-//! A suite in all its forms: fixed numbers in, the whole screen, file or page out. Read them before accepting a change.
+//! A suite in all its formats: the whole screen, file or page for fixed numbers. Review them before
+//! accepting a change.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -52,7 +53,7 @@ fn rows_come_in_the_order_that_was_asked_for() {
     assert_eq!(firsts(Sort::File)[..2], ["copy/n:2", "copy/n:16"]);
     assert_eq!(firsts(Sort::Name)[..4], ["close", "copy/n:2", "copy/n:16", "once"]);
     let by_effect = firsts(Sort::Effect);
-    // Equal on the logarithm, 0.8 and 1.25 stand before 0.9; what is equivalent stands last.
+    // With equal logarithms, 0.8 and 1.25 precede 0.9; equivalent rows come last.
     assert_eq!(by_effect[2], "copy/n:16");
     assert!(by_effect[5].starts_with("read_a"), "{by_effect:?}");
 }
@@ -60,7 +61,8 @@ fn rows_come_in_the_order_that_was_asked_for() {
 /// A benchmark's name and its values.
 type Named<'a> = (&'a str, &'a [f64]);
 
-/// A suite of sides with these values of `wall` for each benchmark, and a counter that is the same everywhere.
+/// Returns a suite of sides with these values of `wall` for each benchmark, and a counter that is
+/// the same everywhere.
 fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Analysis {
     let metrics = vec![Metric::wall(), Metric::lower("allocations", Unit::One)];
     let mut samples = Samples::new(metrics);
@@ -78,7 +80,7 @@ fn suite_of(sides: &[(&str, &[Named<'_>])]) -> Analysis {
     analyse(&samples, &Options::default()).unwrap()
 }
 
-/// About a size, in no order.
+/// Returns values around a size, unordered.
 fn about(size: f64) -> Vec<f64> {
     (0..13).map(|i| size * (1.0 + 0.001 * f64::from(i * 8 % 13))).collect()
 }
@@ -88,7 +90,7 @@ fn the_headline_says_how_far_benchmarks_without_a_verdict_are_known() {
     let spread = |share: f64| -> Vec<f64> {
         (0..13).map(|i| 1e-3 * (1.0 + share * f64::from(i * 8 % 13))).collect()
     };
-    /// The line of the screen about it.
+    /// Returns the line of the screen about it.
     fn told(values: &[Vec<f64>]) -> Option<String> {
         let names = ["copy", "sort", "find", "read", "close"];
         let side: Vec<Named<'_>> =
@@ -106,14 +108,15 @@ fn the_headline_says_how_far_benchmarks_without_a_verdict_are_known() {
     assert!(named[0].starts_with("read within ± ") && named[1].starts_with("close within ± "));
     let all = told(&shares(&[0.02, 0.021, 0.02, 0.021, 0.02])).unwrap();
     assert!(all.starts_with("all 5 benchmarks within ± ") && !all.contains(';'), "{all}");
-    // Where every benchmark has its verdict, or one is all there is, the verdicts say it.
+    // If every benchmark has a verdict, or there is only one, the verdicts suffice.
     assert_eq!(told(&shares(&[0.0001, 0.0001])), None);
     assert_eq!(told(&shares(&[0.02])), None);
 }
 
 #[test]
 fn a_ratio_that_points_away_from_the_medians_is_explained() {
-    // The lower half just below the others' median, the upper half far above it: the median falls, and most pairs rise.
+    // The lower half is just below the others' median, the upper half far above it: the median
+    // falls although most pairs rise.
     let places = (0..21).map(|i| i * 8 % 21 - 10);
     let old: Vec<f64> = places.clone().map(|i| 1e-3 * (1.0 + 0.01 * f64::from(i))).collect();
     let turned = |i: i32| if i <= 0 { 0.98 + 0.0005 * f64::from(i) } else { 1.15 };
@@ -128,7 +131,7 @@ fn a_ratio_that_points_away_from_the_medians_is_explained() {
     let note = "copy: the ratio and the two medians disagree in direction: the ratio is the median of the ratios within all pairs";
     assert!(text.contains(note), "{text}");
     assert!(markdown::render(&suite, Shown::default()).contains(note));
-    // Where no medians are shown there is nothing to explain.
+    // If no medians are shown, there is nothing to explain.
     let screen = Screen { width: 30, ..screen };
     assert!(!terminal::render(&suite, Shown::default(), &screen).contains("points the other way"));
     assert!(!at(100, Shown::default()).contains("points the other way"));
@@ -208,7 +211,7 @@ fn tables_for_spreadsheets_and_pull_requests() {
     let lines: Vec<&str> = text.lines().collect();
     let columns = lines[0].split(',').count();
     assert!(lines[0].starts_with("side,row,parameter_n,metric,"));
-    // Both metrics of six benchmarks on both sides, and of one that is gone.
+    // Both metrics of six benchmarks on both sides, and of one that is missing on one side.
     assert_eq!(lines.len(), 1 + 2 * (2 * 6 + 1));
     assert!(lines.iter().filter(|l| !l.contains('"')).all(|l| l.split(',').count() == columns));
     assert_snapshot!("suite_markdown", markdown::render(&common::suite(), Shown::default()));

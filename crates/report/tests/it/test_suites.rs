@@ -1,4 +1,4 @@
-//! The page of a test suite: what stands on it, whatever tests are called and however many there are.
+//! The page of a test suite: its content, regardless of the names and the number of tests.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -14,7 +14,8 @@ use assay_report::json::Meta;
 /// A name with everything that could break out of markup, of a script, or of an attribute.
 const HOSTILE: &str = "</script><img src=x onerror=alert(1)>'\"&\u{2028}\u{202e}{{x}}";
 
-/// Runs of a suite on these sides: tests by name and file, each of so many seconds, by turns on two processes; the last test fails in every other run.
+/// Returns runs of a suite on these sides: tests by name and file, each of `seconds`, alternating
+/// between two processes; the last test fails in every other run.
 fn runs(sides: &[&str], tests: &[(String, String)], seconds: f64, count: u32) -> Samples {
     let names = ["wall", "boot", "hooks", "body", "unaccounted", BEGAN, WORKER, "setup"];
     let metric = |name: &&str| {
@@ -110,7 +111,8 @@ fn named(count: usize) -> Vec<(String, String)> {
 fn a_page_of_a_suite_has_its_parts_tests_and_failures() {
     let page = page(&runs(&["suite"], &named(6), 0.5, 8));
     for text in [
-        // The sentence, the parts with their sum, a lane for each process, what failed and how often, and in the table.
+        // The sentence, the parts with their sum, a lane per process, the failures with their
+        // frequency, and the table.
         "pytest 8.3: 6 tests in 4.535 s",
         "1 test failed in some runs",
         "class=\"p-boot\" style=\"flex:",
@@ -130,7 +132,7 @@ fn a_page_of_a_suite_has_its_parts_tests_and_failures() {
     }
     assert_eq!(page.matches("<table class=\"numbers sortable\">").count(), 1);
     assert_eq!(page.matches("<tr><th>Group::test_").count(), 6);
-    // The icicle calls tests by what their groups do not say.
+    // The icicle shows the part of a test's name that its groups do not contain.
     assert!(page.contains("\"test_00003\"") && page.contains("\"tests/f0.py\""));
     let foreign = page.replace("http://www.w3.org/2000/svg", "");
     assert!(!foreign.contains("http://") && !foreign.contains("https://"));
@@ -172,7 +174,7 @@ fn ten_thousand_tests_are_a_page_that_opens() {
         let page = page(&runs(&["suite"], &named(10_000), seconds, 1));
         assert!(page.len() < 5_000_000, "{} bytes", page.len());
         assert_eq!(page.matches("<tr><th>Group::test_").count(), 10_000);
-        // Nobody could tell them apart: what is merged says how many it is.
+        // Indistinguishable bars are merged and show their number.
         let (_, picture) = page.split_once("class=\"waterfall\"").unwrap();
         let (picture, _) = picture.split_once("</svg>").unwrap();
         let bars = picture.matches("<g><title>").count();

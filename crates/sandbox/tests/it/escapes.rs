@@ -1,6 +1,6 @@
-//! What a command in the sandbox tries, and can't: each test is one way out.
+//! Escape attempts of a command in the sandbox, one per test; all must fail.
 //!
-//! Where there is no bubblewrap they say that they were skipped.
+//! Without bubblewrap, the tests report that they were skipped.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Python of the system: one below a home directory can't be read within.
+/// The system's Python: one below a home directory can't be read inside.
 const PYTHON: &str = "/usr/bin/python3";
 
 struct Place {
@@ -29,7 +29,7 @@ struct Place {
 }
 
 impl Place {
-    /// A project that may be written, and a secret beside it that may not be seen.
+    /// Creates a writable project, and a secret next to it that must stay invisible.
     fn new() -> Option<Self> {
         let sandbox = match Sandbox::find() {
             Ok(sandbox) => sandbox,
@@ -75,7 +75,7 @@ impl Place {
         self.run(&["sh", "-c", line])
     }
 
-    /// Runs lines of Python, which have to end with `got out` or an error; hands back what they said.
+    /// Runs lines of Python, which must end with `got out` or an error, and returns their output.
     fn python(&self, lines: &str) -> Option<String> {
         if !Path::new(PYTHON).exists() {
             println!("skipped: there is no {PYTHON}");
@@ -123,7 +123,7 @@ fn nothing_outside_can_be_written() {
     place.sh(&format!("echo x > {}", beside.display()));
     place.sh(&format!("ln -s {} link; echo x > link", beside.display()));
     assert!(!beside.exists());
-    // `/tmp` is its own.
+    // `/tmp` is private.
     let name = format!("assay-sandbox-test-{}", std::process::id());
     let ran = place.sh(&format!("echo x > /tmp/{name} && cat /tmp/{name}"));
     assert_eq!(said(&ran), "x\n");
@@ -143,7 +143,7 @@ fn what_is_beside_and_what_is_hidden_can_not_be_read() {
     assert!(!said(&ran).contains("private") && !said(&ran).contains("as it was"), "{}", said(&ran));
     assert_eq!(fs::read_to_string(place.project("keys/private")).unwrap(), "a key");
     assert!(!place.project("keys/x").exists());
-    // Nor the files of who runs it.
+    // Neither can the files of the user who runs it.
     let ran = place.sh("cat /root/.bash_history /home/*/.ssh/* /etc/shadow");
     assert!(!ran.status.success());
     assert!(ran.stdout.is_empty());
@@ -154,13 +154,13 @@ fn variables_and_descriptors_stay_outside() {
     let Some(place) = Place::new() else { return };
     let entered = place.enter(&["sh", "-c", "env; cat /proc/[0-9]*/environ; ls -l /proc/self/fd"]);
     let secret = fs::File::open(place.room.path().join("secret")).unwrap();
-    // As who started this process might have left it open.
+    // The process that started this one might have left it open.
     let mut command = command(&entered);
     command.env("TOKEN", "a token").stdin(secret.try_clone().unwrap());
     let ran = command.output().unwrap();
     assert!(!said(&ran).contains("TOKEN"), "{}", said(&ran));
     let links = said(&ran).matches(" -> ").count();
-    // Three, and the directory that is listed.
+    // Three, and the directory being listed.
     assert_eq!(links, 4, "{}", said(&ran));
 }
 
@@ -201,9 +201,9 @@ fn processes_of_others_are_not_there() {
     assert!(!said(&ran).contains("got out"), "{}", said(&ran));
     let seen: u32 = String::from_utf8_lossy(&ran.stdout).trim().parse().unwrap();
     assert!(seen < 10, "{seen} processes");
-    // All processes are its own; whoever ends them ends no other.
+    // All visible processes are its own; killing them kills no others.
     place.sh("kill -9 -1");
-    // And none can be traced.
+    // None can be traced.
     let lines = format!("import ctypes\nprint(ctypes.CDLL(None).ptrace(16, {own}, 0, 0))");
     let Some(said) = place.python(&lines) else { return };
     assert_eq!(said, "-1\n");
@@ -217,7 +217,7 @@ fn no_rights_are_had_nor_got() {
     for line in ["CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "NoNewPrivs:\t1"] {
         assert!(lines.contains(line), "{lines}");
     }
-    // What is set to run as root runs as nobody.
+    // Setuid programs run as nobody.
     for line in [
         "su -c id",
         "mount -t tmpfs none /mnt",
@@ -279,7 +279,7 @@ fn memory_is_limited_for_all_processes_together() {
     let began = Instant::now();
     let ran = command(&entered).output().unwrap();
     match place.sandbox.has_groups() {
-        // 800 MiB do not fit into 256: some are ended long before they wake.
+        // 800 MiB do not fit into 256: some are killed long before they wake up.
         true => {
             assert!(entered.exceeded().memory, "{}", said(&ran));
             assert!(began.elapsed() < Duration::from_secs(50));
@@ -308,7 +308,7 @@ fn limits_are_set_by_the_system_s_program_not_by_one_of_its_own() {
     let path = format!("{}:/usr/bin:/bin", own.display());
     place.policy.environment = vec![("PATH".into(), path.into())];
     let ran = place.sh("prlimit; ulimit -f");
-    // Once by its own name, and not before.
+    // Once under its own name, and not before.
     assert_eq!(said(&ran).matches("got out").count(), 1, "{}", said(&ran));
     assert!(
         said(&ran).lines().any(|line| line.parse() == Ok((16_u64 << 20) / 512)),
@@ -320,7 +320,7 @@ fn limits_are_set_by_the_system_s_program_not_by_one_of_its_own() {
 #[test]
 fn the_terminal_can_not_be_typed_into() {
     let Some(place) = Place::new() else { return };
-    // TIOCSTI on the terminal that controls the process: there is none.
+    // TIOCSTI on the controlling terminal: there is none.
     let lines = "import fcntl\ntry:\n fcntl.ioctl(open('/dev/tty', 'w'), 0x5412, b'x')\n print('got out')\nexcept OSError: print('refused')";
     let Some(said) = place.python(lines) else { return };
     assert_eq!(said, "refused\n");

@@ -1,4 +1,4 @@
-//! Journals of processes that live, that are gone, and that never were.
+//! Journals of running, ended and nonexistent processes.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
@@ -13,7 +13,7 @@ fn change(path: &str, before: &str, after: &str) -> Change {
     Change { knob: "governor", path: PathBuf::from(path), before, after }
 }
 
-/// A process that was alive and is no more.
+/// Returns a process that has ended.
 fn gone(started: u64) -> Owner {
     let mut child = std::process::Command::new("/bin/true").spawn().unwrap();
     child.wait().unwrap();
@@ -39,7 +39,7 @@ fn what_a_living_process_changed_is_not_left_behind() {
     journal.record(&[change("/a", "x", "y")]).unwrap();
     journal.record(&[change("/b", "x", "y")]).unwrap();
     assert_eq!(Journal::left_behind(directory.path()).unwrap(), []);
-    // What we hold ourselves is no other's.
+    // Our own changes are not another process's.
     assert_eq!(Journal::held_by_others(directory.path()).unwrap(), []);
     Journal::sweep(directory.path()).unwrap();
     assert_eq!(count(directory.path()), 1);

@@ -1,4 +1,5 @@
-//! A gate's answer as a badge: a small SVG with what is asked at the left and the answer at the right. It loads nothing and runs nothing.
+//! A gate's result as a badge: a small SVG with the question at the left and the answer at the
+//! right. It loads and runs nothing.
 
 use super::GateReport;
 use crate::charts::scene::text_width;
@@ -6,15 +7,15 @@ use crate::charts::svg::escaped;
 use crate::names::{clean, shorten};
 use assay_analysis::history::gate::Standing;
 
-/// Height of the letters.
+/// Letter height.
 const LETTERS: f64 = 11.0;
-/// Room beside a text.
+/// Margin around a text.
 const MARGIN: f64 = 7.0;
 const HEIGHT: f64 = 20.0;
-/// Columns of the project's name at most.
+/// Maximum width of the project's name, in columns.
 const LONGEST: usize = 32;
 
-/// The picture. White letters have a contrast of 4.5 or more on every colour here.
+/// Returns the picture. White letters have a contrast of at least 4.5 on every colour here.
 pub fn badge(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let count = |standing| gate.judged.iter().filter(|j| j.standing == standing).count();

@@ -1,5 +1,5 @@
-//! A gate's answer as JUnit's XML, which nearly every CI shows: a test for each benchmark, which fails where it is worse and is skipped where
-//! nothing is known.
+//! A gate's result as JUnit XML, which nearly every CI shows: one test per benchmark, which fails
+//! if it is worse and is skipped if its standing is unknown.
 
 use super::{GateReport, numbers, sentence, standing};
 use crate::charts::svg::escaped;
@@ -8,7 +8,7 @@ use assay_analysis::history::gate::{Judged, Standing};
 use assay_data::Unit;
 use std::fmt::Write;
 
-/// The document, every line ended.
+/// Returns the document; every line ends with a newline.
 pub fn junit(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let count = |standing| gate.judged.iter().filter(|j| j.standing == standing).count();
@@ -36,7 +36,7 @@ pub fn junit(report: &GateReport<'_>) -> String {
 
 fn case(text: &mut String, report: &GateReport<'_>, judged: &Judged) {
     let name = format!("{} {}", judged.benchmark.label(), label(&judged.metric));
-    // The time of a test is what it is, where that is a time.
+    // The duration of a test is the measured value, if that is a time.
     let time = match judged.metric.unit {
         Unit::Second => format!(" time=\"{}\"", judged.now),
         _ => String::new(),

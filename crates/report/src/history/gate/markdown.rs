@@ -1,5 +1,5 @@
-//! A gate's answer as a comment on a pull request: its first line is a mark that nobody sees, by which the next run finds the comment and
-//! edits it. Names may hold anything, and stay text.
+//! A gate's result as a comment on a pull request. The first line is an invisible mark by which the
+//! next run finds and edits the comment. Names may contain anything and stay text.
 
 use super::{GateReport, HEADS, numbers, rests_on, sentence, shown, standing};
 use crate::findings;
@@ -9,10 +9,10 @@ use crate::words::counted;
 use assay_analysis::history::gate::Standing;
 use std::fmt::Write;
 
-/// More rows than these make no comment that anybody reads.
+/// Maximum number of rows; longer comments are not read.
 const MOST_ROWS: usize = 60;
 
-/// The Markdown text, every line ended; the first line is the mark.
+/// Returns the Markdown text, every line ended with a newline; the first line is the mark.
 pub fn markdown(report: &GateReport<'_>) -> String {
     let gate = report.gate;
     let sign = match gate.standing() {
@@ -55,8 +55,8 @@ pub fn markdown(report: &GateReport<'_>) -> String {
     text
 }
 
-/// The mark of a project's comment. Whatever the project is called, it ends where it should: letters, digits, dots and single dashes stay,
-/// all other bytes are numbers.
+/// Returns the mark of a project's comment. Letters, digits, dots and single dashes of the project
+/// name are kept, all other bytes are written as numbers, so that no name can end the mark early.
 fn mark(project: &str) -> String {
     let mut name = String::with_capacity(project.len());
     for byte in project.bytes() {

@@ -1,4 +1,5 @@
-//! A gate's answer as SARIF 2.1.0 (OASIS), for code scanning: a result for each benchmark that is worse, or not known.
+//! A gate's result as SARIF 2.1.0 (OASIS) for code scanning: one result per benchmark that is worse
+//! or undecided.
 
 use super::{GateReport, numbers, sentence, standing};
 use crate::label::label;
@@ -6,17 +7,18 @@ use crate::sarif::{document, uri};
 use assay_analysis::history::gate::{Judged, Standing};
 use serde_json::{Value, json};
 
-/// What is found, in the order of their indices.
+/// The rules, in the order of their indices.
 const RULES: [(&str, &str, &str); 3] = [
     ("worse-than-normal", "A benchmark is worse than what is normal on this machine", "error"),
     ("not-known", "It is not known whether a benchmark is worse than what is normal", "none"),
     ("normal", "A benchmark is as it was in the last runs", "none"),
 ];
 
-/// The kinds of results by these.
+/// The kinds of results, in the same order.
 const KINDS: [&str; 3] = ["fail", "open", "pass"];
 
-/// The document; benchmarks that are normal are results of it only where all are listed. `version`: of the program.
+/// Returns the document; normal benchmarks are included only if all are listed. `version` is that
+/// of the program.
 pub fn sarif(report: &GateReport<'_>, version: &str) -> Value {
     let rules = RULES.map(|(id, told, level)| {
         json!({
@@ -67,12 +69,12 @@ fn result(report: &GateReport<'_>, judged: &Judged) -> Value {
     json!({
         "ruleId": RULES[rule].0,
         "ruleIndex": rule,
-        // What is no failure has no level.
+        // Only failures have a level.
         "kind": KINDS[rule],
         "level": RULES[rule].2,
         "message": {"text": told},
         "locations": [location],
-        // By this the same result is known in the next run.
+        // Identifies the same result in the next run.
         "partialFingerprints": {
             "assayGate/v1": format!("{}/{name}/{}", report.project, judged.metric.name),
         },

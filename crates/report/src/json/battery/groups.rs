@@ -1,4 +1,4 @@
-//! The classical tests of several series together as JSON.
+//! Classical tests of several series together, as JSON.
 
 use crate::json::values::{Named, view};
 use assay_analysis::battery::{self as found, ChiSquaredTest, FTest};

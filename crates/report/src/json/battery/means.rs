@@ -1,11 +1,11 @@
-//! The classical tests of means and variances as JSON.
+//! Classical tests of means and variances, as JSON.
 
 use super::{Intervals, PValues};
 use crate::json::values::{Interval, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};
 
-/// The interval at a confidence.
+/// Returns the interval at a confidence.
 pub(super) fn at(all: &found::Intervals, confidence: f64) -> Option<found::Interval> {
     all.iter().find(|(known, _)| (known - confidence).abs() < 1e-9).and_then(|(_, found)| *found)
 }

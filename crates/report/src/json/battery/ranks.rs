@@ -1,11 +1,11 @@
-//! The classical tests of ranks and of distribution functions as JSON.
+//! Classical tests of ranks and of distribution functions, as JSON.
 
 use super::{ExactIntervals, Intervals, PValues};
 use crate::json::values::{Interval, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};
 
-/// How R would have done it.
+/// Returns the name of the corresponding method in R.
 fn method(exact: bool) -> &'static str {
     if exact { "exact" } else { "asymptotic" }
 }

@@ -1,4 +1,5 @@
-//! Schemas generated from the types, and the reference page as tables. Only tests and `make docs` compile this: the program carries the result.
+//! Schemas generated from the types, and the reference page as tables. Only tests and `make docs`
+//! compile this: the program includes the result.
 
 use super::super::{
     Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses,
@@ -74,7 +75,7 @@ pub fn written() -> String {
 /// The tables of all documents, as Markdown. Types that several documents share are described once.
 pub fn tables() -> String {
     let mut page = String::new();
-    // A result is a document and a part of another.
+    // A result is both a document and a part of another one.
     let mut told = vec![RESULT.0.to_owned()];
     for (document, (_, schema)) in DOCUMENTS.iter().zip(generated()) {
         let commands: Vec<String> =

@@ -1,4 +1,5 @@
-//! How a series went over time as JSON: autocorrelation, runs, changes, a steady state, a rhythm.
+//! The course of a series over time as JSON: autocorrelation, runs, changes, a steady state,
+//! periodicity.
 
 use crate::json::values::{view, words};
 use assay_analysis::series_summary::{self as found, SerialCorrelation, SeriesSummary};

@@ -55,20 +55,20 @@ view! {
 }
 
 impl Bootstrap {
-    /// Of the mean, where the values were resampled.
+    /// Returns the bootstrap of the mean, if the values were resampled.
     pub(super) fn of_mean(p: &SeriesSummary, confidence: f64) -> Option<Self> {
         let methods =
             [BootstrapMeanNormal, BootstrapMeanBasic, BootstrapMeanPercentile, BootstrapMeanBca];
         p.resampled.as_ref().map(|all| Self::of(p, all, &all.mean, methods, confidence))
     }
 
-    /// Of the standard deviation, likewise.
+    /// Returns the bootstrap of the standard deviation, if the values were resampled.
     pub(super) fn of_sd(p: &SeriesSummary, confidence: f64) -> Option<Self> {
         let methods = [BootstrapSdNormal, BootstrapSdBasic, BootstrapSdPercentile, BootstrapSdBca];
         p.resampled.as_ref().map(|all| Self::of(p, all, &all.sd, methods, confidence))
     }
 
-    /// Of the median, likewise.
+    /// Returns the bootstrap of the median, if the values were resampled.
     pub(super) fn of_median(p: &SeriesSummary, confidence: f64) -> Option<Self> {
         let methods = [
             BootstrapMedianNormal,

@@ -1,4 +1,4 @@
-//! What a step of the protocol comes to where it passed, and the numbers that it rests on, a line each.
+//! The conclusion of a protocol step that passed, and its underlying numbers, one line each.
 
 use super::{SPREAD_DIGITS, Teller, has, in_unit, statistic, test_name};
 use crate::number::{self, Column};
@@ -137,8 +137,9 @@ impl Teller<'_> {
         lines
     }
 
-    /// Why another number than that of the values counts: dependent ones are worth fewer, and sides of different size as much as
-    /// two equal ones between them.
+    /// Explains why the effective number differs from the number of values: dependent values carry
+    /// less information, and sides of different size count as two equal sides of a size between
+    /// them.
     fn counted(&self, found: &PowerFound) -> Option<String> {
         let validity = self.chain.validity.found.as_ref()?;
         let series =
@@ -233,7 +234,7 @@ impl Teller<'_> {
         let (confidence, superiority) = (self.confidence(), self.superiority(found));
         let mut lines = vec![format!("{estimator}, {confidence} interval · {superiority}")];
         let known =
-            // A quantile whose interval holds the estimate says nothing that the shift does not.
+            // A quantile whose interval contains the estimate adds nothing to the shift.
             |q: &&QuantileDifference| {
                 let holds = |i: Interval| i.lower <= found.estimate && found.estimate <= i.upper;
                 SHOWN_QUANTILES.contains(&q.share) && q.interval.is_some_and(|i| !holds(i))
@@ -265,8 +266,8 @@ impl Teller<'_> {
     }
 }
 
-/// Skewness and excess kurtosis as the summary of a series names them; nothing where there are too
-/// few values for them.
+/// Returns skewness and excess kurtosis in the wording of a series' summary; empty if there are too
+/// few values.
 fn shape(skewness: f64, kurtosis: f64) -> String {
     if !(skewness.is_finite() && kurtosis.is_finite()) {
         return String::new();
@@ -278,7 +279,7 @@ fn shape(skewness: f64, kurtosis: f64) -> String {
     )
 }
 
-/// A power in a sentence: never certainty, which no test gives, whatever rounding makes of it.
+/// Formats a power in a sentence: never as certainty, which no test provides, even after rounding.
 pub(super) fn power_told(power: f64) -> String {
     let told = number::share(power, 1.0);
     if told == "100 %" { "more than 99 %".to_owned() } else { told }

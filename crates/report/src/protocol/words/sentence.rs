@@ -1,4 +1,5 @@
-//! The sentence at the end of a protocol: what one may publish, how sure it is, and under which circumstances it was found.
+//! The sentence at the end of a protocol: what can be published, its certainty, and the
+//! circumstances of the measurement.
 
 use super::numbers::power_told;
 use super::{SPREAD_DIGITS, Teller, has, ranged_in, statistic, test_name};
@@ -11,7 +12,7 @@ use assay_analysis::protocol::{
 use assay_data::Severity;
 
 impl Teller<'_> {
-    /// How the sentence is introduced.
+    /// Returns the introduction of the sentence.
     pub fn lead(&self) -> String {
         match (self.chain.outcome(), self.chain.against) {
             (Status::Failed | Status::NotReached, _) => "Not to be published as a difference:",
@@ -22,7 +23,7 @@ impl Teller<'_> {
         .to_owned()
     }
 
-    /// What one may publish, or why nothing.
+    /// Returns what can be published, or why nothing can.
     pub fn sentence(&self) -> String {
         if self.chain.against.is_none() && self.chain.stopped_at().is_none() {
             return format!(
@@ -40,7 +41,7 @@ impl Teller<'_> {
         let found = self.chain.validity.findings.iter();
         for finding in found.filter(|f| f.severity == Severity::Warning) {
             let warning = format!("Warning: {}.", finding.message);
-            // What holds of both is said once.
+            // A warning that applies to both sides is given once.
             if !parts.contains(&warning) {
                 parts.push(warning);
             }
@@ -79,7 +80,7 @@ impl Teller<'_> {
         format!("{}{possibly} ({how}).", self.difference(effect))
     }
 
-    /// `array takes 816.907 µs less time than map`
+    /// Formats `array takes 816.907 µs less time than map`.
     fn difference(&self, effect: &EffectFound) -> String {
         let w = wording(&self.analysis.metrics[self.chain.metric]);
         let (of, against) = (self.of(), self.against());

@@ -1,4 +1,5 @@
-//! Load tests: two servers at three rates, of which the second answers slower and no longer keeps up at the highest.
+//! Load tests: two servers at three rates; the second responds more slowly and can't keep up at the
+//! highest rate.
 
 use super::{noise, quiet_machine};
 use assay_data::samples::{Buckets, Counts};
@@ -7,7 +8,7 @@ use assay_data::{
     Unit,
 };
 
-/// Slices of two servers, `blocks` of them at each rate, of three seconds each.
+/// Returns slices of two servers, `blocks` of them at each rate, of three seconds each.
 pub fn load_samples(blocks: u32) -> Samples {
     let higher = |name: &str, unit| Metric { better: Better::Higher, ..Metric::lower(name, unit) };
     let mut samples = Samples::new(vec![
@@ -46,7 +47,8 @@ pub fn load_samples(blocks: u32) -> Samples {
     samples
 }
 
-/// One slice: every tenth request takes ten times as long, and beyond 100/s one in 25 of the second server times out.
+/// Adds one slice: every tenth request takes ten times as long, and beyond 100/s one in 25 of the
+/// second server's requests times out.
 fn slice(samples: &mut Samples, (subject, block): (usize, u32), time: Option<f64>, rate: u64) {
     let usual = if subject % 2 == 0 { 20e-3 } else { 26e-3 } * (1.0 + 0.02 * noise(subject, block));
     let is_over = subject % 2 == 1 && rate > 100;
@@ -109,7 +111,8 @@ fn add_counts(
     samples.counts.push(Counts { subject, block, second, counts, ..Counts::default() });
 }
 
-/// A search for the highest rate: two servers that hold 97 and 60 requests a second, `blocks` searches each.
+/// Returns a search for the highest rate: two servers that sustain 97 and 60 requests per second,
+/// with `blocks` searches each.
 pub fn search_samples(blocks: u32) -> Samples {
     let capacity = Metric { better: Better::Higher, ..Metric::lower("capacity", Unit::PerSecond) };
     let mut samples = Samples::new(vec![capacity, Metric::lower("latency_p99", Unit::Second)]);

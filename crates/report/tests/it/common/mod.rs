@@ -21,14 +21,14 @@ pub use runs::*;
 pub use scans::*;
 pub use suites::*;
 
-/// Gives samples the sides, rows and subjects of others.
+/// Copies the sides, rows and subjects of `whole` to `samples`.
 pub fn same_subjects(samples: &mut Samples, whole: &Samples) {
     samples.sides.clone_from(&whole.sides);
     samples.rows.clone_from(&whole.rows);
     samples.subjects.clone_from(&whole.subjects);
 }
 
-/// Noise between about −1 and 1, bell-shaped, the same for the same arguments.
+/// Returns deterministic, bell-shaped noise between about −1 and 1.
 pub fn noise(subject: usize, block: u32) -> f64 {
     let mut state =
         0x9E37_79B9_7F4A_7C15u64.wrapping_mul(u64::from(block) * 64 + subject as u64 + 1);
@@ -44,10 +44,10 @@ pub fn noise(subject: usize, block: u32) -> f64 {
     sum / 1.5
 }
 
-/// How an experiment with synthetic data is made.
+/// The recipe for an experiment with synthetic data.
 pub struct Recipe {
     pub names: Vec<&'static str>,
-    /// Factor of every subject's wall time.
+    /// Factor applied to each subject's wall time.
     pub factors: Vec<f64>,
     pub seconds: f64,
     pub spread: f64,
@@ -69,7 +69,7 @@ impl Recipe {
         }
     }
 
-    /// Samples of wall, cpu and peak memory in blocks.
+    /// Returns samples of wall time, CPU time and peak memory in blocks.
     pub fn samples(&self) -> Samples {
         let mut samples = Samples::new(vec![
             Metric::wall(),
@@ -143,7 +143,7 @@ pub fn faster() -> Analysis {
     Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).analysis()
 }
 
-/// Like [`faster`], of wall time alone: the example of the JSON page.
+/// Like [`faster`], with wall time only: the example of the JSON page.
 pub fn only_wall() -> Analysis {
     let whole = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).samples();
     let mut samples = Samples::new(vec![Metric::wall()]);
@@ -157,7 +157,7 @@ pub fn only_wall() -> Analysis {
         samples.push(o);
     }
     let mut analysis = analysed(&samples);
-    // Enough for the example of the JSON page: one with an interval, one without.
+    // Enough for the example of the JSON page: one quantile with an interval, one without.
     analysis.comparisons[0].quantiles.retain(|q| q.share == 0.5 || q.share == 0.99);
     analysis
 }
@@ -221,7 +221,7 @@ pub fn alone() -> Analysis {
     recipe.analysis()
 }
 
-/// Every fixture with its name.
+/// Returns every fixture with its name.
 pub fn all() -> Vec<(&'static str, Analysis)> {
     vec![
         ("faster", faster()),
@@ -267,7 +267,7 @@ pub fn all() -> Vec<(&'static str, Analysis)> {
     ]
 }
 
-/// A document as a value, which is as the schema of that name says.
+/// Returns a document as a value, after validating it against the schema of that name.
 #[track_caller]
 pub fn checked(name: &str, document: &impl serde::Serialize) -> serde_json::Value {
     let value = serde_json::to_value(document).unwrap();

@@ -1,4 +1,4 @@
-//! Recordings, taken apart: one file of numbers, two, three.
+//! Separate recordings: one, two or three files of numbers.
 
 use super::{analysed, noise};
 use assay_analysis::{Analysis, Options, analyse};
@@ -11,7 +11,7 @@ pub fn alone_with_one_value() -> Analysis {
     analysed(&samples)
 }
 
-/// Two files of numbers.
+/// Returns two files of numbers.
 pub fn recordings(values: impl Fn(usize, u32) -> f64, counts: [u32; 2], metric: Metric) -> Samples {
     let mut samples = Samples::new(vec![metric]);
     for (subject, (name, count)) in ["old.txt", "new.txt"].into_iter().zip(counts).enumerate() {
@@ -26,7 +26,7 @@ pub fn unpaired() -> Analysis {
     analysed(&recordings(values, [50, 44], Metric::lower("value", Unit::Second)))
 }
 
-/// Three recordings with every classical test.
+/// Returns three recordings with every classical test.
 pub fn every_test() -> Analysis {
     let mut samples = Samples::new(vec![Metric::lower("score", Unit::One)]);
     for (s, level) in [140.0, 145.0, 139.0].into_iter().enumerate() {
@@ -38,7 +38,7 @@ pub fn every_test() -> Analysis {
     analyse(&samples, &Options { all: true, ..Options::default() }).unwrap()
 }
 
-/// Every classical test of what never varies.
+/// Returns every classical test of constant values.
 pub fn every_test_of_constants() -> Analysis {
     let samples = recordings(|_, _| 5.0, [6, 7], Metric::lower("score", Unit::One));
     analyse(&samples, &Options { all: true, ..Options::default() }).unwrap()

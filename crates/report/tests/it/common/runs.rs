@@ -1,5 +1,4 @@
-//! Runs in blocks of which something is out of the ordinary: zeros, timeouts, disturbances,
-//! secondary metrics.
+//! Runs in blocks with unusual properties: zeros, timeouts, disturbances, secondary metrics.
 
 use super::{Recipe, analysed, fixed, noise, quiet_machine, same_subjects};
 use assay_analysis::Analysis;
@@ -8,7 +7,7 @@ use assay_data::{
     Unit,
 };
 
-/// Counts of which some are zero: compared by differences.
+/// Returns counts, some of them zero, which are compared by differences.
 pub fn zeros() -> Analysis {
     let mut samples = Samples::new(vec![Metric::lower("major_faults", Unit::One)]);
     samples.add_subject("cold");
@@ -79,7 +78,7 @@ pub fn all_equal() -> Analysis {
     analysed(&samples)
 }
 
-/// Two programs of which nothing was timed: counts of instructions and of allocations alone.
+/// Returns two programs without times: only instructions and allocations were counted.
 pub fn only_counted() -> Analysis {
     let mut samples = Samples::new(vec![
         Metric::wall(),
@@ -107,7 +106,7 @@ pub fn only_counted() -> Analysis {
     analysed(&samples)
 }
 
-/// A difference that changes slowly during the run.
+/// Returns a difference that changes slowly during the run.
 pub fn drifting() -> Analysis {
     let recipe = Recipe::of(&["old", "new"], &[1.0, 0.96], 0.004, 64);
     let whole = recipe.samples();
@@ -124,7 +123,7 @@ pub fn drifting() -> Analysis {
     analysed(&samples)
 }
 
-/// Less memory, the same time, on a busy machine.
+/// Returns less memory and the same time, on a busy machine.
 pub fn less_memory() -> Analysis {
     let whole = Recipe::of(&["old", "new"], &[1.0, 1.0], 0.01, 40).samples();
     let mut samples = Samples::new(whole.metrics.clone());
@@ -142,7 +141,7 @@ pub fn less_memory() -> Analysis {
     analysed(&samples)
 }
 
-/// Runs that were put aside now and then, which their times show.
+/// Returns runs that were occasionally preempted, which affects their times.
 pub fn disturbed() -> Analysis {
     let whole = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 60).samples();
     let mut metrics = whole.metrics.clone();
@@ -155,7 +154,7 @@ pub fn disturbed() -> Analysis {
     samples.environment = quiet_machine();
     for mut o in whole.observations() {
         let block = o.block.unwrap();
-        // One run in eight or so is put aside twice, and takes longer for it.
+        // About one run in eight is preempted twice, which makes it slower.
         let switches = if noise(o.subject + 20, block) > 0.4 { 2.0 } else { 0.0 };
         o.values[0] += 0.02 * switches;
         o.values.extend([switches, 120.0 + (4.0 * noise(o.subject + 30, block)).round()]);
@@ -164,7 +163,7 @@ pub fn disturbed() -> Analysis {
     analysed(&samples)
 }
 
-/// A run, and a scan, that were resumed although a program was no longer the same.
+/// Returns a run and a scan that were resumed although a program had changed.
 pub fn mixed() -> Analysis {
     let mut samples = Recipe::of(&["sort-old", "sort-new"], &[1.0, 0.974], 0.02, 42).samples();
     samples.findings.push(gone_on_with_another());
@@ -178,7 +177,7 @@ pub fn gone_on_with_another() -> Finding {
     ))
 }
 
-/// Two commands with named secondary metrics.
+/// Returns two commands with named secondary metrics.
 pub fn secondary() -> Analysis {
     secondary_of(&["sort-old", "sort-new"], &[1.0, 0.974])
 }

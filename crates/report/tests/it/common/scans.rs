@@ -6,7 +6,8 @@ use assay_data::{
     Better, Metric, Observation, Plan, Samples, Side, StopReason, Subject, Threshold, Unit,
 };
 
-/// A scan: for each value of the parameters every command; `seconds` of combination and command.
+/// Returns a scan with every command at each value of the parameters; `seconds` gives the time by
+/// combination and command.
 pub fn scan(
     combinations: &[&[(&str, &str)]],
     commands: &[&str],
@@ -70,7 +71,7 @@ fn size(combination: usize) -> f64 {
     f64::from(1 << combination)
 }
 
-/// Two commands over six values: the second starts slower and grows less.
+/// Returns two commands over six values: the second starts slower and grows less.
 pub fn scan_of_two_samples() -> Samples {
     scan(
         &SIZES,
@@ -87,7 +88,7 @@ pub fn scan_of_two() -> Analysis {
     analysed(&scan_of_two_samples())
 }
 
-/// One command by itself over six values, with a start that costs.
+/// Returns one command over six values, with a constant startup cost.
 pub fn scan_of_one() -> Analysis {
     let mut samples =
         scan(&SIZES, &["./work --size {n}"], 20, |c, _| 0.02 + 0.006 * size(c), |c, _| c);
@@ -96,7 +97,8 @@ pub fn scan_of_one() -> Analysis {
     analysed(&samples)
 }
 
-/// One command over three words, each by itself; and over three numbers, in too few blocks.
+/// Returns one command over three words, each without comparison; and over three numbers, in too
+/// few blocks.
 pub fn scan_of_words() -> Analysis {
     let modes: [&[(&str, &str)]; 4] =
         [&[("mode", "fast")], &[("mode", "small")], &[("mode", "best")], &[("mode", "none")]];
@@ -109,13 +111,13 @@ pub fn scan_too_short() -> Analysis {
     analysed(&samples)
 }
 
-/// One command, every value held against the first.
+/// Returns one command, with every value compared with the first.
 pub fn scan_against_the_first() -> Analysis {
     let samples = scan(&SIZES[..4], &["make -j {n}"], 14, |c, _| 4.0 / size(c) + 0.3, |_, _| 0);
     analysed(&samples)
 }
 
-/// Three commands, two parameters, one of them no number.
+/// Returns three commands and two parameters, one of them not numeric.
 pub fn scan_of_three() -> Analysis {
     let combinations: Vec<Vec<(&str, &str)>> = ["text", "log"]
         .into_iter()
@@ -132,7 +134,7 @@ pub fn scan_of_three() -> Analysis {
     analysed(&samples)
 }
 
-/// Two commands that have values of their own.
+/// Returns two commands with values of their own.
 pub fn scan_of_own_values() -> Analysis {
     let mut samples = scan(
         &SIZES[..4],
@@ -156,7 +158,8 @@ pub fn scan_mixed() -> Analysis {
     analysed(&samples)
 }
 
-/// A scan of two whose primary metric is a rate: more is better. The second has more of it from four on.
+/// Returns a scan of two commands whose primary metric is a rate, where more is better. The second
+/// has the higher rate from the value four.
 pub fn scan_of_rates() -> Analysis {
     let whole = scan_of_two_samples();
     let rate = Metric { better: Better::Higher, ..Metric::lower("rate", Unit::PerSecond) };
@@ -172,7 +175,7 @@ pub fn scan_of_rates() -> Analysis {
     analysed(&samples)
 }
 
-/// A scan of two with memory as a secondary metric, cut short.
+/// Returns an interrupted scan of two commands with memory as a secondary metric.
 pub fn scan_secondary() -> Analysis {
     let whole = scan_of_two_samples();
     let mut samples = Samples::new(whole.metrics.clone());

@@ -1,19 +1,20 @@
-//! Whether a JSON value is as its schema says: the keywords that the schemas of this house use, and no others.
+//! Validation of a JSON value against its schema, limited to the keywords that the schemas of this
+//! project use.
 //!
-//! Stricter than a validator: a member that the schema does not know is wrong, too.
+//! Stricter than a validator: a member that the schema does not define is an error.
 
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 use serde_json::{Map, Value};
 
-/// What is wrong with a value, one line each; empty where nothing is.
+/// Returns the errors in a value, one line each; empty if it is valid.
 pub fn problems(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     Check { root: schema, found: &mut found }.value(schema, value, "");
     found
 }
 
-/// Keywords that say nothing about what is valid, and patterns, which whoever has one looks at.
+/// Keywords that do not affect validity, and patterns, which are checked separately.
 const IGNORED: [&str; 10] = [
     "$schema",
     "$id",

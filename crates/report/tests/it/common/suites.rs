@@ -4,7 +4,8 @@ use super::noise;
 use assay_analysis::Options;
 use assay_data::{Metric, Observation, Samples, Subject, Unit};
 
-/// A suite of two sides: benchmarks that differ, that do not, that are too few, that one side lacks; a counter beside.
+/// Returns a suite of two sides: benchmarks that differ, that do not, that have too few values,
+/// that one side lacks; and an additional counter.
 pub fn suite() -> assay_analysis::Analysis {
     suite_adjusted(assay_analysis::Adjust::Holm)
 }
@@ -13,7 +14,7 @@ pub fn suite_adjusted(adjust: assay_analysis::Adjust) -> assay_analysis::Analysi
     assay_analysis::analyse(&suite_samples(), &Options { adjust, ..Options::default() }).unwrap()
 }
 
-/// Its samples.
+/// Returns its samples.
 pub fn suite_samples() -> Samples {
     let metrics = vec![Metric::wall(), Metric::lower("allocations", Unit::One)];
     let mut samples = Samples::new(metrics);

@@ -1,4 +1,5 @@
-//! A farm that was made up: seven targets, five versions, one that fails on Ruby 3.4 and is slower on arm64. Every text of strangers goes through one function.
+//! A synthetic farm: seven targets and five versions, one of which fails on Ruby 3.4 and is slower
+//! on arm64. All untrusted text passes through one function.
 
 use assay_analysis::farm::{self, Cell, Facts, Judged, Measured, Project, State, Target, judge};
 use assay_analysis::{Interval, Verdict};
@@ -19,12 +20,12 @@ pub struct Sample {
     latest: Vec<Line>,
 }
 
-/// State by version and target, a row each target.
+/// State by version and target, one row per target.
 const STATES: [&str; 7] = ["ppppp", "pppbp", "ppFFf", "ppipp", "p.ppp", "xxppp", "tp.lp"];
 
 impl Sample {
     pub fn new(text: &dyn Fn(&str) -> String) -> Sample {
-        // What the function makes of a text is kept, so that it need not live as long.
+        // The function's results are stored, so that the function need not live as long.
         let mut made = BTreeMap::new();
         let mut t = |plain: &str| -> String {
             let value = text(plain);
@@ -118,7 +119,7 @@ impl Sample {
                 "no space left on the disk",
             ),
         ];
-        // What the pages ask for later.
+        // Texts that the pages request later.
         for plain in [
             "alice",
             "gem",
@@ -183,9 +184,9 @@ fn line(
     }
 }
 
-/// The log of a build: a line with colours, one with a text of strangers.
+/// Returns the log of a build: a line with colours, and one with untrusted text.
 fn log(sample: &Sample) -> Vec<u8> {
-    // Ends of lines and sequences would make more lines and spans: those have tests of their own.
+    // Line ends and escape sequences would add lines and spans; they have their own tests.
     let text = sample.t("test_parses").replace(['\n', '\r', '\u{1b}', '\u{9b}'], "");
     let mut log = "\u{1b}[32mok\u{1b}[0m 1 - starts\n".to_owned();
     log += "Installing: 10 %\rInstalling: 100 %\n";
@@ -194,7 +195,7 @@ fn log(sample: &Sample) -> Vec<u8> {
     log.into_bytes()
 }
 
-/// All pages by name, with links that begin with `root`.
+/// Returns all pages by name, with links that begin with `root`.
 pub fn pages(sample: &Sample, root: &str) -> Vec<(&'static str, String)> {
     let frame = Frame { root: root.to_owned(), ..sample.frame.clone() };
     let (alice, toolbox, node_1) = (sample.t("alice"), sample.t("toolbox"), sample.t("node-1"));
