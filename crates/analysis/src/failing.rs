@@ -329,7 +329,8 @@ mod tests {
                     known(&some(), &other).is_some()
                 });
                 let wrong = wrong.count();
-                assert!(wrong <= 20, "{wrong} of 400 at {rate}, {slices} slices of {requests}");
+                // 5 % are allowed: by accident more than 32 in 1 of 300 such tests.
+                assert!(wrong <= 32, "{wrong} of 400 at {rate}, {slices} slices of {requests}");
             }
         }
     }
