@@ -10,6 +10,8 @@ import argparse
 import hashlib
 import json
 import os
+import signal
+import sys
 from pathlib import Path
 from statistics import mean
 
@@ -124,6 +126,8 @@ def main():
     parser.add_argument("--no-edits", action="store_true", help="leave `--changed` out")
     parser.add_argument("names", nargs="*")
     asked = parser.parse_intermixed_args()
+    # An edit is taken back also where somebody ends this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     cache = Path(os.environ.get("FOREIGN_CACHE") or Path(home) / "assay-foreign")
     projects = json.loads((HERE / "projects.json").read_text())
@@ -150,4 +154,4 @@ def main():
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -81,7 +81,7 @@ impl Defined {
         self.exact.extend(names(text));
         for (at, _) in text.match_indices(['$', '@']) {
             let before = &text[..at];
-            let begin = before.rfind(|c: char| !is_of_name(c)).map_or(0, |own| own + 1);
+            let begin = before.trim_end_matches(is_of_name).len();
             let name = &before[begin..];
             let behind_option = name.strip_prefix('D').filter(|_| before[..begin].ends_with('-'));
             match behind_option.unwrap_or(name) {
@@ -211,5 +211,6 @@ mod tests {
         assert_eq!(own("CFLAGS += -DWITH_$(WHAT)\n"), Vec::<String>::new());
         assert_eq!(own("CFLAGS += -D$(WHAT)\n"), Vec::<String>::new());
         assert_eq!(own("CFLAGS += -DHAVE_$(WHAT) $(MORE)\n").len(), 3);
+        assert_eq!(own("# https://…$(MORE)\n").len(), 3);
     }
 }
