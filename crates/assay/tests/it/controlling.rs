@@ -3,6 +3,7 @@
 
 use crate::room::{Room, codes, finish, processes_of, signal, start, until};
 use std::fs;
+use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
 /// Held by a test that changes a setting of the whole machine.
@@ -282,13 +283,16 @@ fn without_privileges_it_says_what_is_missing_and_goes_on() {
     );
 }
 
+/// A line run as nobody, who may start no further thread or process.
+fn without_threads(room: &Room, line: &str) -> Option<std::process::Command> {
+    as_nobody(room, "", &format!("prlimit --nproc=1 {line}"))
+}
+
 #[test]
 fn where_no_thread_may_be_started_one_does_the_work() {
     let room = Room::new();
     room.write("a.txt", "10\n12\n11\n13\n14\n10.5\n11.5\n12.5\n");
-    let Some(command) =
-        as_nobody(&room, "", "sh -c 'ulimit -u 1; exec ./assay describe --all --json a.txt'")
-    else {
+    let Some(command) = without_threads(&room, "./assay describe --all --json a.txt") else {
         return;
     };
     crate::room::finish(command).ends(0);
@@ -297,8 +301,17 @@ fn where_no_thread_may_be_started_one_does_the_work() {
 #[test]
 fn a_load_test_that_is_allowed_no_thread_says_so() {
     let room = Room::new();
-    let line =
-        "sh -c 'ulimit -u 1; exec ./assay load --rate 5 --time 1s --no-save http://127.0.0.1:9/'";
-    let Some(command) = as_nobody(&room, "", line) else { return };
-    crate::room::finish(command).ends(2).complains("ulimit -u");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 1024];
+            let _gone = stream.read(&mut request);
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            let _gone = stream.write_all(answer);
+        }
+    });
+    let line = format!("./assay load --rate 5 --time 1s --slice 1s --no-save http://{address}/");
+    let Some(command) = without_threads(&room, &line) else { return };
+    crate::room::finish(command).ends(2).complains("no thread can be started");
 }
