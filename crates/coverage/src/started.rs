@@ -16,7 +16,7 @@ const INTERPRETERS: [&str; 52] = [
     "python", "rake", "Rscript", "rspec", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo",
     "tclsh", "time", "timeout", "uv", "watch", "xargs", "zsh",
 ];
-/// Of these, the ones that run the text after `-c`.
+/// The interpreters that run the text after `-c`.
 const SHELLS: [&str; 5] = ["ash", "bash", "dash", "sh", "zsh"];
 /// Shell builtins and keywords that may read anything, or that change the meaning of the other
 /// words.
@@ -163,7 +163,7 @@ const OF_GIT: [&str; 12] = [
     "tag",
     "version",
 ];
-/// Arguments with which any program only describes itself.
+/// Arguments that make any program only describe itself.
 const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
 /// The project files that a command reads.

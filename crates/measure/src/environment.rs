@@ -12,15 +12,15 @@ use serde_json::Value;
 use crate::git;
 use crate::sys::{clock, facts};
 
-/// How long the processor is kept busy, reading the clock, to determine our share of it if other
-/// processes compete.
+/// Duration for which the processor is kept busy, reading the clock, to determine our share of it
+/// if other processes compete.
 const SPIN: Duration = Duration::from_millis(2);
 /// The same without competitors: what remains visible is the share taken by a hypervisor. This is
 /// still thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
 /// The same if the share itself is requested.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
-/// Maximum number of readings, for a clock that stands still.
+/// Maximum number of readings, for a clock that does not advance.
 const MOST_READINGS: u32 = 1 << 20;
 /// Maximum duration of `git status`; beyond it, whether files were changed is unknown.
 const GIT_PATIENCE: Duration = Duration::from_millis(200);

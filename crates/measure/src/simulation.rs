@@ -63,7 +63,7 @@ pub enum SimulationError {
         /// The file.
         path: PathBuf,
     },
-    /// There is no file.
+    /// The output file is missing.
     #[error("valgrind left no count: it did not run the program to its end")]
     NoCount,
 }

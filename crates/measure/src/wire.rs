@@ -154,7 +154,7 @@ pub(crate) enum Step {
 /// The launcher's reply to every request; the numbers are those of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// What failed, with its `errno`.
+    /// The failed step, with its `errno`.
     pub(crate) failure: Option<(Step, i32)>,
     pub(crate) status: i32,
     pub(crate) timed_out: bool,

@@ -22,7 +22,7 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/workload"));
 const LONG_ENOUGH: f64 = 0.02;
 /// Number of runs, of which the fastest counts: disturbances only make a run longer.
 const TRIES: usize = 3;
-/// No processor executes so many steps in 20 ms: beyond this, the program does not really spin.
+/// No processor executes this many steps in 20 ms: beyond it, the program does not really spin.
 const MOST_FOR_PACE: u64 = 1 << 40;
 /// Upper limit of the numbers that the program accepts.
 const MOST: f64 = 1e17;

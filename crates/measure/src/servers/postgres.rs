@@ -14,8 +14,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Where distributions install the programs of each version, outside PATH: Debian's and
-/// PostgreSQL's own packages.
+/// Directories in which distributions install the programs of each version, outside PATH: Debian's
+/// and PostgreSQL's own packages.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
 /// Names of the only user and of the database.
 const USER: &str = "postgres";

@@ -60,7 +60,7 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     Ok(Started { server, variables: vec![("REDIS_URL".to_owned(), url)], settings })
 }
 
-/// Where a Redis listens.
+/// Address of a Redis.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Socket(PathBuf),

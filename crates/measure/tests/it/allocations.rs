@@ -270,7 +270,7 @@ fn where_no_file_can_be_made_the_program_runs_as_it_is() {
 
 #[test]
 fn another_preloaded_library_stays_behind_the_counter() {
-    // It keeps its own header in each block, so that the C library can't be asked for sizes.
+    // It keeps its own header in each block, so that the C library does not know the sizes.
     let source = r#"
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -341,7 +341,7 @@ fn a_static_program_that_a_counted_one_runs_is_missed_however_it_is_run() {
     let directory = program.parent().unwrap().display().to_string();
     let ways = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle"];
     for how in ways.into_iter().chain(["posix_spawn", "posix_spawnp"]) {
-        // Programs found by searching are recorded with the path found; others by their given path.
+        // Variants that search PATH get the bare name; the others get the full path.
         let is_searched = how.contains('p') && how != "posix_spawn";
         let name = if is_searched { "static-child" } else { program.to_str().unwrap() };
         let search = format!("/no/such:{directory}:/bin");

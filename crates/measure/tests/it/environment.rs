@@ -1,4 +1,4 @@
-//! The facts about this machine are collected quickly and are plausible, whatever the machine.
+//! The facts about this machine are collected quickly and are plausible, on any machine.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
