@@ -1,5 +1,5 @@
-//! Demonstrates that a killed process restores a file. `cargo run --example guarded -- FILE
-//! NEW-VALUE`
+//! Demonstrates that a killed process restores a file.
+//! `cargo run --example guarded -- FILE NEW-VALUE`
 //!
 //! It writes the value into the file and sleeps. However it ends, the file gets its old value back.
 

@@ -1,10 +1,10 @@
 //! Settings of a running server: reading, changing and restoring them.
 //!
 //! PostgreSQL is queried with `psql`, which supports every authentication method; settings are
-//! changed with `ALTER SYSTEM` and a reload. Redis is queried over its own protocol, with `CONFIG
-//! SET`. Only settings that take effect without a restart can be changed. On a user's own server
-//! every change is recorded first (as [`ServerChange`], in a journal), so that it can be undone
-//! even after a crash.
+//! changed with `ALTER SYSTEM` and a reload. Redis is queried over its own protocol, with
+//! `CONFIG SET`. Only settings that take effect without a restart can be changed. On a user's own
+//! server every change is recorded first (as [`ServerChange`], in a journal), so that it can be
+//! undone even after a crash.
 
 use super::address::{Address, AddressError};
 use super::redis::{Answer, Client, Place};
