@@ -1,19 +1,20 @@
-//! Compiles what the crate embeds: the launcher and the workload (`c/launcher.c`, `c/workload.c`),
-//! and the allocation counter (`c/alloc.c`), a library to preload. Their other rooms are in the
-//! directories of the same names.
+//! Compiles the programs that the crate embeds: the launcher and the workload (`c/launcher.c`,
+//! `c/workload.c`), and the allocation counter (`c/alloc.c`), a library to preload. Their other
+//! sources are in the directories of the same names.
 //!
-//! They are not objects to link, so `cc` only names the compiler and the flags for the target; the
-//! rest is a command line for each source and one that links. The programs have no C library, the counter lives in that of the
-//! program that it counts, whichever it is: see the files' own heads.
+//! They are not objects to link, so `cc` only provides the compiler and the flags for the target;
+//! the rest is one command line per source and one that links. The programs have no C library; the
+//! counter uses that of the program that it counts, whichever it is: see the comments at the top of
+//! the files.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the C is, from the crate's directory.
+/// The C sources, relative to the crate's directory.
 const HOME: &str = "../../c";
-/// In the order of their variables in memory: what every launcher touches comes to stand between the
-/// two large tables of `guard.c` and `subjects.c`, of which hardly a page is in use.
+/// In the order of their variables in memory: what every launcher touches is placed between the two
+/// large tables of `guard.c` and `subjects.c`, of which hardly a page is in use.
 const LAUNCHER: [&str; 8] = [
     "launcher/guard.c",
     "launcher/settings.c",
@@ -33,8 +34,9 @@ const ALLOC: [&str; 6] = [
     "alloc/exec.c",
     "alloc/snapshot.c",
 ];
-/// How sources of a program, or of the library, are compiled, and how the objects are linked. In one command, a compiler that is told
-/// to link without a C library may not find its headers either.
+/// Flags for compiling the sources of a program or of the library, and for linking the objects.
+/// They are separate commands, since a compiler invoked to link without a C library may not find
+/// its headers either.
 struct Flags {
     compiling: &'static [&'static str],
     linking: &'static [&'static str],
@@ -48,9 +50,9 @@ const PROGRAM: Flags = Flags {
     ],
     linking: &["-static", "-no-pie", "-nostdlib", "-Wl,-z,noexecstack"],
 };
-/// Nothing is looked up late, in the middle of a program's allocation, and what the compiler knows
-/// of `malloc` is not true of the one that is compiled here. It names no C library and nothing that
-/// only one of them has: it is loaded into programs of any.
+/// No symbol is resolved lazily during an allocation of the program, and the compiler's knowledge
+/// of `malloc` does not apply to the one compiled here. The library references no C library and
+/// nothing specific to one, since it is loaded into programs with any.
 const LIBRARY: Flags = Flags {
     compiling: &[
         "-fPIC",
@@ -61,7 +63,7 @@ const LIBRARY: Flags = Flags {
     ],
     linking: &["-shared", "-nostdlib", "-Wl,-z,noexecstack", "-Wl,-z,now"],
 };
-/// On arm64 for both: atomic operations are instructions, and not calls into the compiler's library.
+/// On arm64, for both: atomic operations are inlined instead of calls to the compiler's library.
 const ARM64: &str = "-mno-outline-atomics";
 
 fn main() -> Result<(), String> {

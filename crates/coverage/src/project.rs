@@ -162,7 +162,7 @@ impl Project {
         walk.hidden(false).require_git(false).follow_links(false);
         walk.filter_entry(|entry| {
             let is_left_out = NOT_WRITTEN.iter().any(|(name, _)| entry.file_name() == *name);
-            // A Python virtual environment, whatever its name.
+            // A Python virtual environment with any name.
             !is_left_out && !entry.path().join("pyvenv.cfg").is_file()
         });
         let found = walk

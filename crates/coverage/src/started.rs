@@ -16,7 +16,7 @@ const INTERPRETERS: [&str; 52] = [
     "python", "rake", "Rscript", "rspec", "ruby", "setsid", "sh", "stdbuf", "strace", "sudo",
     "tclsh", "time", "timeout", "uv", "watch", "xargs", "zsh",
 ];
-/// Of these, the ones that run the text after `-c`.
+/// The interpreters that run the text after `-c`.
 const SHELLS: [&str; 5] = ["ash", "bash", "dash", "sh", "zsh"];
 /// Shell builtins and keywords that may read anything, or that change the meaning of the other
 /// words.
@@ -163,7 +163,7 @@ const OF_GIT: [&str; 12] = [
     "tag",
     "version",
 ];
-/// Arguments with which any program only describes itself.
+/// Arguments that make any program only describe itself.
 const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
 /// The project files that a command reads.
@@ -375,10 +375,9 @@ fn name(program: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
 }
 
-/// Returns the commands of a shell text, if it has only plain words, joined by `&&`, `
-///
-/// `, `;` and `|`, and redirections: no variables, patterns, quotes, assignments, or builtins with
-/// unknown effects.
+/// Returns the commands of a shell text, if it has only plain words, joined by `&&`, `||`, `;` and
+/// `|`, and redirections: no variables, patterns, quotes, assignments, or builtins with unknown
+/// effects.
 fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:,+@^%= \t;&|<>".contains(c);
     if !text.chars().all(is_plain) {
@@ -386,9 +385,7 @@ fn plain(text: &str) -> Option<Vec<Vec<&str>>> {
     }
     let mut all = Vec::new();
     let parts = text.split([';', '|']).flat_map(|part| part.split("&&")).map(str::trim);
-    // `
-    //
-    // ` leaves an empty part.
+    // `||` leaves an empty part.
     for part in parts.filter(|part| !part.is_empty()) {
         // Of redirected files, only those that are read count.
         let mut words = Vec::new();

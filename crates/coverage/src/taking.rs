@@ -85,7 +85,7 @@ impl<'a> Taking<'a> {
             tops.insert(file);
             let number = process.sources.iter().find(|(_, path)| path.as_str() == file);
             if let Some((number, _)) = number {
-                // What its file did when it was loaded.
+                // Blocks that its file executed when it was loaded.
                 if let Some(lines) = process.outside.blocks.get(number) {
                     self.blocks(file, lines, &mut uses);
                 }

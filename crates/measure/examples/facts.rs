@@ -1,4 +1,5 @@
-//! What is recorded about this machine, and how long does it take? `cargo run --example facts`
+//! Prints the facts recorded about this machine, and the time that takes.
+//! `cargo run --example facts`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it found")]
 

@@ -1,6 +1,7 @@
-//! What is restored when this is killed? `cargo run --example guarded -- FILE NEW-VALUE`
+//! Demonstrates that a killed process restores a file.
+//! `cargo run --example guarded -- FILE NEW-VALUE`
 //!
-//! It writes the value into the file and sleeps. However it ends, the file has its old value again.
+//! It writes the value into the file and sleeps. However it ends, the file gets its old value back.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What does one run of a command yield? `cargo run --example observe -- sleep 0.1`
+//! Prints the results of one run of a command. `cargo run --example observe -- sleep 0.1`
 //!
 //! `--pin CPU` and `--fifo PRIORITY`, in this order, may come before the command.
 

@@ -15,11 +15,13 @@ pub struct Afterwards {
 }
 
 impl Afterwards {
-    /// Has `/bin/sh` wait with these lines; `arguments` are their `$1` and so on, `variables` are added to the environment. They run in the
-    /// current directory, and what they print is thrown away.
+    /// Starts a `/bin/sh` that waits with these lines; `arguments` are their `$1` and so on,
+    /// `variables` are added to the environment. They run in the current directory, and their
+    /// output is discarded.
     ///
     /// # Errors
-    /// What the system says if it lets no shell start.
+    ///
+    /// If the shell can't be started.
     pub fn run(
         lines: &str,
         arguments: &[&str],

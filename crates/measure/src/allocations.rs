@@ -82,7 +82,7 @@ pub enum CountingError {
         path.display()
     )]
     Name {
-        /// Where the library is.
+        /// Path of the library.
         path: PathBuf,
     },
     /// Other libraries are to be preloaded as well, but can't be passed on.

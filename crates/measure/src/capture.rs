@@ -34,7 +34,7 @@ pub struct Kept {
     pub written: u64,
 }
 
-/// What to capture of a run.
+/// The outputs to capture of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted {
     /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.

@@ -1,4 +1,4 @@
-//! What to run: the words of a command, its environment, directory, input and output.
+//! A command to run: its words, environment, directory, input and output.
 //!
 //! A command is split into words like in a shell, but no shell runs it, since starting a shell
 //! costs more than many programs and would be measured too. Therefore anything that only a shell
@@ -308,7 +308,7 @@ impl<'a> Scanner<'a> {
     fn quoted(&mut self) {
         self.in_word = true;
         self.plain = false;
-        // The following characters are no longer at the start of a value.
+        // The following characters are not at the start of a value.
         self.word.push('"');
     }
 

@@ -12,15 +12,15 @@ use serde_json::Value;
 use crate::git;
 use crate::sys::{clock, facts};
 
-/// How long the processor is kept busy, reading the clock, to determine our share of it if other
-/// processes compete.
+/// Duration for which the processor is kept busy, reading the clock, to determine our share of it
+/// if other processes compete.
 const SPIN: Duration = Duration::from_millis(2);
 /// The same without competitors: what remains visible is the share taken by a hypervisor. This is
 /// still thousands of readings.
 const SPIN_ALONE: Duration = Duration::from_micros(250);
 /// The same if the share itself is requested.
 const SPIN_AT_LENGTH: Duration = Duration::from_millis(800);
-/// Maximum number of readings, for a clock that stands still.
+/// Maximum number of readings, for a clock that does not advance.
 const MOST_READINGS: u32 = 1 << 20;
 /// Maximum duration of `git status`; beyond it, whether files were changed is unknown.
 const GIT_PATIENCE: Duration = Duration::from_millis(200);
@@ -28,8 +28,8 @@ const GIT_PATIENCE: Duration = Duration::from_millis(200);
 /// Returns the facts in a fixed order. Sizes are in bytes, times in seconds, shares between 0 and
 /// 1.
 ///
-/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if `git
-/// status` does: at most 200 ms. To be called before measuring, on the measuring thread.
+/// It takes half a millisecond, or 2.5 ms while other processes run, and longer only if
+/// `git status` does: at most 200 ms. To be called before measuring, on the measuring thread.
 pub fn capture() -> Vec<(String, Value)> {
     captured(GIT_PATIENCE, None)
 }

@@ -69,7 +69,7 @@ pub enum MeasureError {
         setting: Setting,
         /// The system's error.
         source: io::Error,
-        /// What the system requires for it.
+        /// Requirement of the system for it.
         needs: &'static str,
     },
     /// The file for a command's samples can't be created.

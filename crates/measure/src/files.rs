@@ -103,7 +103,7 @@ impl Files {
         Ok(Self { top: top.to_owned(), by: By::Looks(looks), why: Some(why) })
     }
 
-    /// Returns why there are no events, if so.
+    /// Returns the reason for polling, if polling.
     pub fn why_polled(&self) -> Option<&Polled> {
         self.why.as_ref()
     }

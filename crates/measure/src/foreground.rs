@@ -18,7 +18,7 @@ use crate::sys::child;
 /// Errors of running a command.
 #[derive(Debug, thiserror::Error)]
 pub enum ForegroundError {
-    /// There is nothing to run.
+    /// The command is empty or invalid.
     #[error(transparent)]
     Command(#[from] CommandError),
     /// The program cannot be found or run.

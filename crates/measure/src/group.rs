@@ -28,7 +28,7 @@ impl Group {
     /// Returns its number.
     pub(crate) fn id(&self) -> Option<Pid> {
         let group = self.0.load(Ordering::SeqCst);
-        // 1 would address all processes: it is nobody's group, and shared memory is not trusted.
+        // 1 would address all processes: it is not a valid group, and shared memory is not trusted.
         Pid::from_raw(group).filter(|_| group > 1)
     }
 
@@ -38,7 +38,7 @@ impl Group {
         self.0.store(group, Ordering::SeqCst);
     }
 
-    /// Asks the current run to end (SIGTERM); returns false if there is none.
+    /// Asks the current run to end (SIGTERM); returns false without a current run.
     pub(crate) fn end_group(&self) -> bool {
         let Some(group) = self.id() else { return false };
         // It may be gone by now; and a stopped process receives no signal before it continues.
@@ -47,7 +47,7 @@ impl Group {
         true
     }
 
-    /// Kills the current run; returns false if there is none.
+    /// Kills the current run; returns false without a current run.
     pub(crate) fn kill_group(&self) -> bool {
         let Some(group) = self.id() else { return false };
         // Each fails only if the process is gone or has not created its group yet; hence both.

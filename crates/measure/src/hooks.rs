@@ -8,7 +8,7 @@ use crate::command::Command;
 use crate::error::MeasureError;
 use crate::runner::{LastWords, Outcome, RunOptions, Runner};
 
-/// Why a hook failed.
+/// Errors of a hook.
 #[derive(Debug, Error)]
 pub enum HookError {
     /// It ran and failed.

@@ -69,7 +69,7 @@ pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     signals::waker()
 }
 
-/// Drains the waker, so that it wakes nobody again.
+/// Drains the waker, so that it does not wake anyone again.
 pub(crate) fn quieten() {
     if let Some(waker) = signals::waker() {
         // It may be empty.

@@ -56,7 +56,7 @@ pub enum PreloadedError {
     /// It can't be started, or communication failed.
     #[error("the preloaded process can't be had: {0}")]
     System(#[from] io::Error),
-    /// Nobody listens on its socket: it is restarting, or has ended.
+    /// Its socket has no listener: it is restarting, or has ended.
     #[error("the preloaded process is not there")]
     Absent,
     /// It ended by itself.
@@ -93,7 +93,7 @@ pub struct Recipe {
     pub directory: PathBuf,
     /// The top of the project.
     pub root: PathBuf,
-    /// Where the process records what its runs loaded.
+    /// File in which the process records what its runs loaded.
     pub seen: Option<PathBuf>,
 }
 
@@ -314,7 +314,7 @@ impl Preloaded {
     }
 
     fn kill_group(&self) {
-        // It is harmless if none is left.
+        // An empty group is harmless.
         let _gone = kill_process_group(self.pid(), Signal::KILL);
     }
 

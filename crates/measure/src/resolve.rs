@@ -29,12 +29,12 @@ const NAMES_SEARCHED: usize = 20_000;
 /// Reasons why a program can't be run.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ResolveError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error("cannot find the program `{program}` {place}{hint}")]
     NotFound {
         /// The program as written.
         program: String,
-        /// Where it was sought: "in PATH" or "in DIRECTORY".
+        /// The place searched: "in PATH" or "in DIRECTORY".
         place: String,
         /// Advice on a separate line; may be empty.
         hint: String,
@@ -150,7 +150,7 @@ impl Command {
     }
 }
 
-/// Explains why the kernel refused a file that `resolve` had found; `None` if there is no special
+/// Explains why the kernel refused a file that `resolve` had found; `None` without a special
 /// reason.
 pub(crate) fn explain_refusal(path: &Path, error: rustix::io::Errno) -> Option<ResolveError> {
     use rustix::io::Errno;

@@ -38,9 +38,9 @@ pub struct RunOptions {
     /// are clamped. It shifts the stack, whose position can change the speed of a program: draw it
     /// anew for every run.
     pub pad: u16,
-    /// Time after which the run is asked to end (SIGTERM); a second later it is killed.
+    /// Time after which the run gets SIGTERM; a second later it is killed.
     pub timeout: Option<Duration>,
-    /// Whether and how the last 4 KiB of standard error are kept.
+    /// Treatment of the last 4 KiB of standard error.
     pub last_words: LastWords,
     /// If true, everything that the command leaves behind is ended and its processor time counted,
     /// even in a separate session, as with daemons. Otherwise only processes in its group are
@@ -193,8 +193,8 @@ pub struct AbortHandle {
 }
 
 impl AbortHandle {
-    /// Kills the process group of the current run; returns false if there is none. The run then
-    /// ends by signal 9.
+    /// Kills the process group of the current run, which then ends by signal 9; returns false
+    /// without a current run.
     pub fn abort_in_flight(&self) -> bool {
         self.flight.group().kill_group()
     }
@@ -355,7 +355,7 @@ impl Runner {
         self.engine.as_ref().and_then(|engine| engine.process_id())
     }
 
-    /// Returns a handle with which another thread can end the current run. It is valid until the
+    /// Returns a handle for ending the current run from another thread. It is valid until the
     /// launcher is lost; `None` after it was lost for good.
     pub fn abort_handle(&self) -> Option<AbortHandle> {
         self.engine.as_ref().map(|engine| AbortHandle { flight: engine.in_flight() })

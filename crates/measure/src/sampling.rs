@@ -91,7 +91,7 @@ pub enum CallGraph {
     Dwarf,
 }
 
-/// What is sampled.
+/// Target of the sampling.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
     /// A program, from its start to its end.
@@ -113,9 +113,10 @@ pub struct Request<'a> {
     pub duration: Option<Duration>,
     /// An empty directory for intermediate files; the caller removes it.
     pub directory: &'a Path,
-    /// True to have py-spy sample the program without its children. Its way of following children loses a program that calls exec.
+    /// If true, py-spy samples the program without its children. Its way of following children
+    /// loses a program that calls exec.
     pub alone: bool,
-    /// Whether what the program prints is shown on standard error, instead of being thrown away.
+    /// If true, the program's output is shown on standard error instead of being discarded.
     pub show_output: bool,
 }
 
@@ -126,7 +127,8 @@ pub struct Sampled {
     pub files: Vec<Vec<u8>>,
     /// How it ended, and its resource use, including the sampler's.
     pub ended: Ended,
-    /// CPU time of a running process and its children while they were sampled; `None` for commands, and if the process has ended.
+    /// CPU time of a running process and its children while they were sampled; `None` for commands,
+    /// and if the process has ended.
     pub had: Option<Had>,
     /// Processor time counted by the kernel for a command and all its descendants, without the
     /// sampler, in seconds; `None` for a process that was already running.
@@ -168,7 +170,7 @@ pub fn sample(
     }
     let had = of_process().zip(before).map(|(after, before)| after.since(&before));
     let files = collect(sampler, &wrote, request)?;
-    // Our own shim reports that there was nothing to write.
+    // Our own shim reports that it had nothing to write.
     if files.is_empty() && wrote.join(command_line::NOTHING).exists() {
         return Err(SamplingError::too_short(sampler.sampler));
     }

@@ -63,7 +63,7 @@ pub enum Reach {
     Loopback,
 }
 
-/// Where a server stores its data.
+/// Storage of a server's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// In the directory for temporary files; if that is in memory, in `/var/tmp`, unless that is in
@@ -84,7 +84,7 @@ pub enum ServersError {
         /// The package that contains it.
         package: &'static str,
     },
-    /// We are root, and there is no other user to run it as.
+    /// We are root, and a user to run it as is missing.
     #[error("{kind} is not run as root, and there is no user `{user}` or `nobody` to run it as")]
     NoUser {
         /// Name of the server.
@@ -158,7 +158,7 @@ pub struct Throwaway {
 /// User and group that a server runs as.
 type User = Option<(u32, u32)>;
 
-/// What is needed to start a server in its own directory.
+/// The parameters for starting a server in its own directory.
 struct Start<'a> {
     directory: &'a Path,
     reach: Reach,
@@ -203,10 +203,12 @@ impl Kind {
 }
 
 impl Throwaway {
-    /// Starts one and waits until it answers. Takes about a second; nothing of it belongs into a measurement.
+    /// Starts a server and waits until it is ready. Takes about a second, which must not be part of
+    /// a measurement.
     ///
     /// # Errors
-    /// [`ServersError`], with the end of the server's log where that says why.
+    ///
+    /// [`ServersError`], with the end of the server's log if that explains it.
     pub fn start(kind: Kind, reach: Reach, medium: Medium) -> Result<Self, ServersError> {
         let is_root = rustix::process::geteuid().is_root();
         let place = match medium {
@@ -271,8 +273,8 @@ impl Throwaway {
 impl Drop for Throwaway {
     fn drop(&mut self) {
         if self.kind == Kind::Postgres {
-            // Immediate shutdown, without writing data that nobody will read; a regular one would
-            // wait for its clients first.
+            // Immediate shutdown, without writing data that is never read; a regular one would wait
+            // for its clients first.
             self.server.quit();
         }
     }

@@ -1,7 +1,8 @@
-//! A server that is started to be loaded: it leads a session of its own, everything that it starts is found and accounted for, and nothing
-//! of it is left when it is stopped, or when `assay` is gone, however that came about (then a guard kills its group).
+//! A server that is started for a load test. It leads its own session, all its descendants are
+//! tracked and accounted for, and none is left when it is stopped, or when `assay` is gone, however
+//! it ends (then a guard kills its group).
 //!
-//! What is asked of it over the network is not known here.
+//! Its network protocol is not known here.
 
 use crate::command::Command;
 use crate::interrupt;
@@ -25,12 +26,12 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a server may take to end once it was asked to.
+/// Time for a server to end on request.
 const GRACE: Duration = Duration::from_secs(5);
-/// So much of what it said is kept, from its end.
+/// Number of bytes kept from the end of its output.
 const TAIL: u64 = 4000;
 
-/// Why a server can't be started.
+/// The server can't be started.
 #[derive(Debug, thiserror::Error)]
 #[error("the server `{program}` can't be started: {source}")]
 pub struct ServingError {
@@ -38,46 +39,52 @@ pub struct ServingError {
     source: io::Error,
 }
 
-/// A server and all that it has started.
+/// A server and all its descendants.
 pub struct Server {
     root: Pid,
     guard: Launcher,
     said: File,
     ended: Cell<Option<Outcome>>,
-    /// Processes that were found to be its own, with when they were started: one that becomes a daemon is no longer seen to be.
+    /// Processes known to be its own, with their start times: one that becomes a daemon can no
+    /// longer be recognised.
     known: RefCell<HashMap<u32, u64>>,
 }
 
-/// What a server had used until some moment.
+/// Resource use of a server up to some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     cpu_seconds: f64,
 }
 
-/// What a server used.
+/// Resource use of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Used {
-    /// Processor time of all its processes since the look, s.
+    /// Processor time of all its processes since the earlier reading, seconds.
     pub cpu_seconds: f64,
-    /// Memory of all its processes now, what they share counted once, B (`Pss` of proc(5)); `None` where the kernel does not say.
+    /// Current memory of all its processes, with shared memory counted once, bytes (`Pss` of
+    /// proc(5)); `None` if the kernel does not report it.
     pub memory_bytes: Option<u64>,
-    /// Open descriptors of all its processes now.
+    /// Current number of open descriptors of all its processes.
     pub descriptors: Option<u64>,
 }
 
 impl Server {
-    /// Starts it. What it prints is kept in a file without a name in `directory`. `cpus`: where it may run; none: anywhere.
+    /// Starts a server. Its output is kept in an unnamed file in `directory`. `cpus` are the
+    /// processors it may use; all if empty.
     ///
     /// # Errors
-    /// When it can't be started.
+    ///
+    /// If it can't be started.
     pub fn start(command: &Command, cpus: &[u32], directory: &Path) -> Result<Self, ServingError> {
         Self::start_as(command, cpus, directory, None)
     }
 
-    /// The same, as another user with this user and group id, and no other groups; only root can.
+    /// Like [`Server::start`], as another user with this user and group ID, and no other groups;
+    /// only root can do that.
     ///
     /// # Errors
-    /// When it can't be started.
+    ///
+    /// If it can't be started.
     pub fn start_as(
         command: &Command,
         cpus: &[u32],
@@ -102,7 +109,7 @@ impl Server {
         let shown = || said.try_clone().map(Stdio::from).map_err(failed);
         process.stdin(Stdio::null()).stdout(shown()?).stderr(shown()?);
         child::end_with_us_as_session(&mut process, Arc::clone(guard.page()));
-        // A child inherits where its parent may run.
+        // A child inherits its parent's processor affinity.
         let before = sched_getaffinity(None).map_err(|error| failed(error.into()))?;
         if !cpus.is_empty() {
             let mut own = CpuSet::new();
@@ -137,7 +144,8 @@ impl Server {
         self.ended.get()
     }
 
-    /// The status with which the process that was started ended, 128 and the signal where that ended it; `None` while it runs.
+    /// Returns the exit status of the started process, or 128 plus the signal that ended it; `None`
+    /// while it is running.
     pub fn status(&self) -> Option<i32> {
         self.outcome().map(|outcome| match outcome {
             Outcome::Exited(status) => status,
@@ -146,13 +154,13 @@ impl Server {
         })
     }
 
-    /// Asks the process that was started to end (SIGTERM), and does not wait for it: whoever drops this does.
+    /// Asks the started process to end (SIGTERM) without waiting; dropping the value waits.
     pub fn ask_to_end(&self) {
-        // It may have ended at this very moment.
+        // It may have just ended.
         let _gone = kill_process(self.root, Signal::TERM);
     }
 
-    /// How it ended, in words; `None` while it runs.
+    /// Returns how it ended, in words; `None` while it is running.
     pub fn ended(&self) -> Option<String> {
         let how = match self.outcome()? {
             Outcome::Exited(status) => format!("ended with status {status}"),
@@ -164,7 +172,7 @@ impl Server {
         Some(if said.is_empty() { how } else { format!("{how}; it said:\n{said}") })
     }
 
-    /// The end of what it printed; what is no text is replaced.
+    /// Returns the end of its output; invalid UTF-8 is replaced.
     pub fn said(&self) -> String {
         let mut said = &self.said;
         let length = said.metadata().map_or(0, |file| file.len());
@@ -173,13 +181,13 @@ impl Server {
             .seek(SeekFrom::Start(length.saturating_sub(TAIL)))
             .and_then(|_| said.read_to_end(&mut bytes))
             .and_then(|_| said.seek(SeekFrom::End(0)));
-        // It only explains; without it the rest still holds.
+        // It is only explanatory; the rest is valid without it.
         read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Asks the process that was started to quit at once (SIGQUIT), and gives it some seconds for that.
+    /// Asks the started process to quit immediately (SIGQUIT), and gives it some seconds for that.
     pub fn quit(&self) {
-        // It may have ended at this very moment.
+        // It may have just ended.
         let _gone = kill_process(self.root, Signal::QUIT);
         let began = Instant::now();
         while self.ended().is_none() && began.elapsed() < GRACE {
@@ -187,7 +195,7 @@ impl Server {
         }
     }
 
-    /// The ids of all its processes.
+    /// Returns the IDs of all its processes.
     pub fn processes(&self) -> Vec<u32> {
         self.tree().into_iter().map(|process| process.id).collect()
     }
@@ -199,12 +207,12 @@ impl Server {
         tree
     }
 
-    /// What it has used so far, to be held against later.
+    /// Returns its resource use so far, for later comparison.
     pub fn looked_at(&self) -> Look {
         Look { cpu_seconds: self.tree().iter().map(|process| process.cpu_seconds).sum() }
     }
 
-    /// What it has used since, and holds now.
+    /// Returns what it has used since, and holds now.
     pub fn used_since(&self, look: &Look) -> Used {
         let all = self.processes();
         let sum = |of: fn(u32) -> Option<u64>| {
@@ -217,14 +225,15 @@ impl Server {
         }
     }
 
-    /// Asks everything of it to end, and kills what does not.
+    /// Asks all its processes to end, and kills those that do not.
     fn end(&self) {
         let began = Instant::now();
         let mut signal = Signal::TERM;
         let mut told = false;
         let interrupts = interrupt::count();
         loop {
-            // Who is asked while it is being asked may ask others in turn, and daemons left the group: all are named.
+            // Processes may start others while they are being signalled, and daemons have left the
+            // group: signal all individually.
             let all = self.processes();
             let is_over = self.ended().is_some() && all.is_empty();
             if is_over {
@@ -233,7 +242,7 @@ impl Server {
             let impatient = began.elapsed() > GRACE || interrupt::count() > interrupts + 1;
             if !told || impatient {
                 signal = if impatient { Signal::KILL } else { signal };
-                // They may have ended at this very moment.
+                // They may have just ended.
                 let _gone = kill_process_group(self.root, signal);
                 for process in all {
                     let known = Pid::from_raw(process.cast_signed());
@@ -243,7 +252,7 @@ impl Server {
             }
             sleep(Duration::from_millis(5));
         }
-        // Orphans of it have become ours, and are there until they are waited for.
+        // Its orphans have become our children, and exist until they are waited for.
         for &process in self.known.borrow().keys() {
             let known = Pid::from_raw(process.cast_signed()).filter(|own| *own != self.root);
             let _not_ours = known.map(|own| waitpid(Some(own), WaitOptions::NOHANG));
@@ -252,10 +261,11 @@ impl Server {
     }
 }
 
-/// Has this process, and all that it starts from now on, run on these processors.
+/// Restricts this process, and all processes it starts from now on, to these processors.
 ///
 /// # Errors
-/// What the system says if it refuses.
+///
+/// If the system refuses.
 pub fn run_on(cpus: &[u32]) -> io::Result<()> {
     let mut own = CpuSet::new();
     cpus.iter()
@@ -270,7 +280,7 @@ impl Drop for Server {
     }
 }
 
-/// A file without a name.
+/// Creates an unnamed file.
 fn tempfile_in(directory: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::APPEND;

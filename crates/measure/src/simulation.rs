@@ -1,12 +1,14 @@
-//! Counts the instructions of a program on a simulated processor: valgrind's cachegrind runs it, and says how many there were.
+//! Counts the instructions of a program on a simulated processor, by running it in valgrind's
+//! cachegrind.
 //!
-//! Such a count hardly depends on the machine or on what else runs there, so that two of the same
-//! program are the same, or nearly: a gate for machines where times say little. It is not a time:
-//! what waits, misses a cache or mispredicts costs nothing here, and the program runs some fifty
-//! times slower, so that it must never be timed. Nothing is run here: a command is wrapped, and
-//! what its run left behind is read.
+//! Such a count hardly depends on the machine or on its other load, so that two runs of the same
+//! program have equal or nearly equal counts: a gate for machines where times say little. It is not
+//! a time: waiting, cache misses and mispredictions cost nothing here. The program runs about fifty
+//! times slower, so it must never be timed. Nothing is run here: this module wraps a command, and
+//! reads the output of its run.
 //!
-//! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the summary line is read.
+//! Follows the format of cachegrind's output files (valgrind's manual, section 5.2), of which the
+//! summary line is read.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,18 +21,18 @@ use crate::command::{Command, CommandError};
 use crate::resolve::ResolveError;
 use crate::room::Room;
 
-/// What names the files of processes.
+/// Name prefix of the processes' files.
 const PREFIX: &str = "count.";
 
-/// Why instructions cannot be counted.
+/// Reasons why instructions can't be counted.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// There is no valgrind.
+    /// valgrind is not installed.
     #[error(
         "instructions are counted with valgrind, which is not there; install it: apt-get install valgrind"
     )]
     NoValgrind,
-    /// No place for the files of the processes.
+    /// The files of the processes can't be created.
     #[error(
         "cannot make files for counting instructions in `{}`: {source}.\nXDG_RUNTIME_DIR or TMPDIR names the directory to make them in.",
         path.display()
@@ -38,21 +40,21 @@ pub enum SimulationError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The program is not there.
+    /// The program does not exist.
     #[error(transparent)]
     Program(#[from] ResolveError),
-    /// The command cannot be put together.
+    /// The command can't be constructed.
     #[error(transparent)]
     Command(#[from] CommandError),
-    /// A file that valgrind left cannot be read or removed.
+    /// A file of valgrind can't be read or removed.
     #[error("cannot read the count in `{}`: {source}", path.display())]
     Read {
         /// The file, or the directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A file without a count.
@@ -61,12 +63,12 @@ pub enum SimulationError {
         /// The file.
         path: PathBuf,
     },
-    /// No file at all.
+    /// The output file is missing.
     #[error("valgrind left no count: it did not run the program to its end")]
     NoCount,
 }
 
-/// Runs to be counted: the simulator, and a directory for what it leaves behind, removed on drop.
+/// Runs to be counted: the simulator, and a directory for its output, removed on drop.
 #[derive(Debug)]
 pub struct Simulation {
     valgrind: PathBuf,
@@ -74,7 +76,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Finds valgrind, and makes the directory.
+    /// Locates valgrind, and creates the directory.
     ///
     /// # Errors
     ///
@@ -87,11 +89,11 @@ impl Simulation {
         Ok(Self { valgrind, directory })
     }
 
-    /// The command, run on the simulated processor, with all that it starts.
+    /// Returns the command, run on the simulated processor with all its descendants.
     ///
     /// # Errors
     ///
-    /// When its program is not there.
+    /// If its program does not exist.
     pub fn command(&self, command: &Command) -> Result<Command, SimulationError> {
         let mut files = OsString::from("--cachegrind-out-file=");
         files.push(self.directory.path().join(PREFIX));
@@ -100,18 +102,18 @@ impl Simulation {
         let options = ["--quiet", "--tool=cachegrind", "--cache-sim=no", "--trace-children=yes"];
         argv.extend(options.into_iter().map(OsString::from));
         argv.push(files);
-        // Behind valgrind the program would be sought from another directory.
+        // Under valgrind the program would be searched from another directory.
         argv.push(command.resolve()?.into());
         argv.extend(command.argv.iter().skip(1).cloned());
         Ok(Command { argv, ..command.clone() })
     }
 
-    /// The instructions of all processes that ended since this was last asked. A process that was forked, and started no other program,
-    /// counts on from what its parent had counted.
+    /// Returns the instructions of all processes that ended since the last call. A process that was
+    /// forked, and executed no other program, continues its parent's count.
     ///
     /// # Errors
     ///
-    /// When a file cannot be read, or there is none.
+    /// If a file can't be read, or there is none.
     pub fn take(&self) -> Result<u64, SimulationError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -136,7 +138,7 @@ impl Simulation {
     }
 }
 
-/// The first number of the last line that begins with `summary:`.
+/// Returns the first number of the last line that begins with `summary:`.
 fn summary(text: &str) -> Option<u64> {
     let line = text.lines().rev().find_map(|line| line.strip_prefix("summary:"))?;
     line.split_whitespace().next()?.parse().ok()

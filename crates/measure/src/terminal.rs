@@ -1,4 +1,4 @@
-//! How wide a terminal is, as it says itself: 0 where it does not know, which other ways of asking hide.
+//! Width of a terminal as reported by itself: 0 if unknown, which other interfaces hide.
 
 pub use crate::sys::terminal::columns_of;
 

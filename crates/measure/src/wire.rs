@@ -1,8 +1,8 @@
 //! The protocol between `assay` and its launcher: requests, subjects and replies as bytes.
 //!
-//! Both ends are built together and live on one machine, so numbers are in native byte order and
-//! the layouts are those of the structures in `c/launcher/protocol.h`, which must be changed together with
-//! this file. Nothing here does any input or output.
+//! Both ends are built together and run on one machine, so numbers are in native byte order and the
+//! layouts are those of the structures in `c/launcher/protocol.h`, which must be changed together
+//! with this file. This module does no input or output.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -10,31 +10,31 @@ use std::path::Path;
 
 use crate::control::{Control, Setting};
 
-/// Bytes of a request.
+/// Length of a request, bytes.
 pub(crate) const REQUEST_LENGTH: usize = 32;
-/// Bytes of a reply.
+/// Length of a reply, bytes.
 pub(crate) const REPLY_LENGTH: usize = 104;
-/// The most descriptors that go with one request.
+/// Maximum number of descriptors sent with one request.
 pub(crate) const MOST_DESCRIPTORS: usize = 3;
-/// The descriptor at which a command finds the one for its samples.
+/// The descriptor for samples in a command.
 pub(crate) const SAMPLES_DESCRIPTOR: u32 = 7;
-/// The longest padding that a run may ask for.
+/// Maximum padding of a run.
 pub(crate) const MOST_PADDING: u16 = 4095;
 
-/// What the launcher shall do.
+/// A request to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
-    /// Map the shared page, which comes along as a descriptor.
+    /// Map the shared page, which is sent as a descriptor.
     Hello,
-    /// Learn a subject; so many bytes of it follow.
+    /// Register a subject; `payload` bytes follow.
     Add { payload: u64 },
-    /// Run a subject once; `alone`: whatever it leaves behind is ended, wherever it went.
+    /// Run a subject once; with `alone`, everything it leaves behind is ended, wherever it went.
     Run { subject: u32, timeout_ns: u64, padding: u16, given: Given, alone: bool },
-    /// Remember the value of a file; so many bytes of both follow.
+    /// Remember the value of a file; `payload` bytes with both follow.
     Remember { payload: u64 },
 }
 
-/// Which descriptors come along with a run, in this order.
+/// The descriptors sent with a run, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) stdout: bool,
@@ -76,12 +76,12 @@ pub(crate) enum OutputMode {
     File = 3,
 }
 
-/// Everything about a subject that the launcher needs, ready to be used without another thought.
+/// Everything that the launcher needs of a subject, ready for use.
 pub(crate) struct SubjectText<'a> {
     pub(crate) program: &'a Path,
-    /// Empty: the directory that `assay` was started in.
+    /// Empty for the directory in which `assay` was started.
     pub(crate) directory: &'a Path,
-    /// Empty: nothing to read.
+    /// Empty for no input.
     pub(crate) input: &'a Path,
     pub(crate) output: OutputMode,
     /// Empty unless `output` is `File`.
@@ -89,13 +89,13 @@ pub(crate) struct SubjectText<'a> {
     pub(crate) argv: &'a [OsString],
     /// `NAME=value`, without the padding.
     pub(crate) environment: &'a [OsString],
-    /// Its values are in range.
+    /// The values are in range.
     pub(crate) control: &'a Control,
 }
 
 impl SubjectText<'_> {
-    /// The bytes for the launcher; `None` if a string holds a zero byte or there are too many, or
-    /// if a processor has too high a number.
+    /// Returns the bytes for the launcher; `None` if a string contains a zero byte or there are too
+    /// many, or if a processor number is too high.
     pub(crate) fn to_bytes(&self) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(4096);
         for count in [self.argv.len(), self.environment.len()] {
@@ -125,7 +125,8 @@ impl SubjectText<'_> {
     }
 }
 
-/// The bytes that tell the guard of a file and its value; `None` if one holds a zero byte.
+/// Returns the bytes that pass a file and its value to the guard; `None` if one contains a zero
+/// byte.
 pub(crate) fn remembered(path: &Path, value: &str) -> Option<Vec<u8>> {
     let path = path.as_os_str().as_bytes();
     if path.contains(&0) || value.contains('\0') {
@@ -134,7 +135,7 @@ pub(crate) fn remembered(path: &Path, value: &str) -> Option<Vec<u8>> {
     Some([path, b"\0", value.as_bytes(), b"\0"].concat())
 }
 
-/// What the launcher could not do.
+/// A step that failed in the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Request,
@@ -150,15 +151,15 @@ pub(crate) enum Step {
     Set(Setting),
 }
 
-/// The launcher's answer to every request; the numbers are those of a run.
+/// The launcher's reply to every request; the numbers are those of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// What failed, with its `errno`.
+    /// The failed step, with its `errno`.
     pub(crate) failure: Option<(Step, i32)>,
     pub(crate) status: i32,
     pub(crate) timed_out: bool,
     pub(crate) wanted_terminal: bool,
-    /// It stopped itself and nobody continued it.
+    /// It stopped itself and was not continued.
     pub(crate) stopped: bool,
     pub(crate) left_behind: bool,
     pub(crate) start_ns: u64,
@@ -175,7 +176,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// Reads a reply; `None` if no launcher of ours can have written it.
+    /// Parses a reply; `None` if no launcher of ours can have written it.
     pub(crate) fn from_bytes(bytes: &[u8; REPLY_LENGTH]) -> Option<Self> {
         let (words, _) = bytes.as_chunks::<4>();
         let (longs, _) = bytes.as_chunks::<8>();

@@ -1,9 +1,10 @@
-//! A tiny program whose work is known, to try a machine or a tool on: `spin N` goes through a fixed
-//! chain of N dependent steps and touches no memory, `touch MIB` writes to so much fresh memory.
+//! A tiny program with a known amount of work, for testing a machine or a tool: `spin N` executes a
+//! fixed chain of N dependent steps and touches no memory, `touch MIB` writes to that much fresh
+//! memory.
 //!
-//! It is built from `c/workload.c`, which says what each does, and embedded. Here it is written to
-//! a file, and the number of steps is found that takes a wished time on this machine. It is no
-//! measurement: whoever wants to know how long the program takes measures it as any other command.
+//! It is built from `c/workload.c`, which documents both, and embedded. This module writes it to a
+//! file, and determines the number of steps that takes a desired time on this machine. That is not
+//! a measurement: to know how long the program takes, measure it like any other command.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,21 +17,22 @@ use crate::runner::{RunOptions, Runner};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/workload"));
 
-/// A run of this length shows the pace: its start is then a small part of it.
+/// Minimum duration of a run that determines the pace, seconds; its startup is then a small part of
+/// it.
 const LONG_ENOUGH: f64 = 0.02;
-/// The best of so many runs counts: whatever disturbs makes a run longer, never shorter.
+/// Number of runs, of which the fastest counts: disturbances only make a run longer.
 const TRIES: usize = 3;
-/// No processor goes through so many steps in 20 ms: where it seems so, it is no spinning.
+/// No processor executes this many steps in 20 ms: beyond it, the program does not really spin.
 const MOST_FOR_PACE: u64 = 1 << 40;
-/// What the program reads as a number.
+/// Upper limit of the numbers that the program accepts.
 const MOST: f64 = 1e17;
 
-/// Writes the program into a directory, for its owner to read and execute (mode 700), and returns
-/// where it is. A file of that name is replaced, even while it is being executed.
+/// Writes the program into a directory, readable and executable by its owner (mode 700), and
+/// returns its path. An existing file is replaced, even while it is being executed.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a name that is no plain file name; otherwise what the system says.
+/// `InvalidInput` if the name is not a plain file name; otherwise the system's error.
 pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
     if Path::new(name).file_name() != Some(name.as_ref()) {
         let text = format!("`{name}` is no name for a file: give one without `/`");
@@ -41,18 +43,19 @@ pub fn unpack(directory: &Path, name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// How many steps make a run of `spin` take about so many seconds of processor time here and now,
-/// its start included; at least 1. `program` is what [`unpack`] returned.
+/// Returns the number of steps for which a run of `spin` takes about `seconds` of processor time
+/// here and now, including its startup; at least 1. `program` is the path from [`unpack`].
 ///
-/// It runs the program with more and more steps until a run takes 20 ms, then thrice, and takes the
-/// best; this needs about 0.15 s, and more where others are at work: they make a run last longer,
-/// but hardly change its processor time. Good to some percent: the processor may change its
-/// frequency.
+/// It runs the program with increasing numbers of steps until a run takes 20 ms, then three times,
+/// and takes the fastest; this needs about 0.15 s, and more if other processes compete: they make a
+/// run last longer, but hardly change its processor time. Accurate to some percent, since the
+/// processor may change its frequency.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a time that is not a number above 0 and below 100000 s; what the system says
-/// if the program cannot be started; `Other` if it fails, or takes no time whatever it is asked for.
+/// `InvalidInput` for a time that is not a number above 0 and below 100000 s; the system's error if
+/// the program can't be started; `Other` if it fails, or takes no time regardless of the number of
+/// steps.
 pub fn iterations_for(program: &Path, seconds: f64) -> io::Result<u64> {
     if !(seconds > 0.0 && seconds < 1e5) {
         let text = format!("a run cannot be made {seconds} s long: give a time above 0");
@@ -73,7 +76,7 @@ pub fn iterations_for(program: &Path, seconds: f64) -> io::Result<u64> {
     Ok((((seconds - start) / step).clamp(1.0, MOST)) as u64)
 }
 
-/// The shortest of several runs, s of processor time.
+/// Returns the shortest of several runs, seconds of processor time.
 fn best(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     let mut best = f64::INFINITY;
     for _ in 0..TRIES {
@@ -82,7 +85,7 @@ fn best(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     Ok(best)
 }
 
-/// How long one run took, s of processor time.
+/// Returns the duration of one run, seconds of processor time.
 fn spin(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     let words = [program.as_os_str().to_owned(), "spin".into(), steps.to_string().into()];
     let command = Command::new(words).map_err(io::Error::other)?;
@@ -90,7 +93,8 @@ fn spin(runner: &mut Runner, program: &Path, steps: u64) -> io::Result<f64> {
     let result = loop {
         let ran = runner.add(&command).and_then(|id| runner.run(id, RunOptions::default()));
         match ran {
-            // A thread that starts a process just now may hold the fresh file open for writing.
+            // A concurrent thread that is starting a process may hold the new file open for
+            // writing.
             Err(MeasureError::Start { source, .. })
                 if source.kind() == io::ErrorKind::ExecutableFileBusy && attempts < 50 =>
             {

@@ -1,5 +1,5 @@
 //! Ctrl-C: the first lets the run finish, the second ends it. It needs the main thread, to which
-//! the kernel sends signals, and so comes without the usual test harness.
+//! the kernel sends signals, so it does not use the usual test harness.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -24,10 +24,10 @@ fn interrupt_after(pause: Duration) -> std::thread::JoinHandle<()> {
     })
 }
 
-/// A signal that comes while the program is being started reaches it all the same.
+/// A signal that arrives while the program is being started still reaches it.
 ///
-/// It comes from another process, as soon as there is a child beside that one: a thread of ours might be the one that the kernel
-/// picks for it.
+/// It is sent by another process, as soon as there is a second child: the kernel might pick one of
+/// our own threads for a signal sent from here.
 fn a_foreground_command_hands_on_what_comes_at_the_start() {
     let us = getpid().as_raw_nonzero();
     let children = format!("/proc/{us}/task/{us}/children");
@@ -37,7 +37,7 @@ fn a_foreground_command_hands_on_what_comes_at_the_start() {
             "a_foreground_command_hands_on: skipped: with a terminal, or without {children}"
         );
     }
-    // Should the signal be lost, the program is killed, so that the test fails and ends.
+    // If the signal is lost, the program is killed, so that the test fails and ends.
     let line = format!(
         "while read -r all < {children} || :; do set -- $all; [ $# -lt 2 ] || break; done
          kill -TERM {us}; sleep 20; kill -KILL $2"
@@ -56,7 +56,7 @@ fn a_foreground_command_hands_on_what_comes_at_the_start() {
     }
 }
 
-/// One that had been looked for in vain just before does not wait for the next thing to happen.
+/// A signal that arrives just after an unsuccessful check does not wait for the next event.
 fn a_signal_between_a_look_and_a_sleep_ends_the_sleep() {
     let before = interrupt::count();
     kill_process(getpid(), Signal::HUP).unwrap();
@@ -66,7 +66,7 @@ fn a_signal_between_a_look_and_a_sleep_ends_the_sleep() {
     let began = Instant::now();
     interrupt::sleep_until(&[], Some(Duration::from_secs(300))).unwrap();
     assert!(began.elapsed() < Duration::from_secs(200));
-    // It was heard with that: the next sleep lasts as long as it is to.
+    // The signal is consumed: the next sleep lasts its full time.
     let began = Instant::now();
     interrupt::sleep_until(&[], Some(Duration::from_millis(50))).unwrap();
     assert!(began.elapsed() >= Duration::from_millis(50));
@@ -76,7 +76,7 @@ fn main() {
     if std::env::var(RUNNER).is_ok() {
         return all();
     }
-    // Signals are counted for good: each kind of runner has a process of its own.
+    // The signal count can't be reset: each kind of runner has its own process.
     for kind in [RunnerKind::Launcher, RunnerKind::Portable] {
         let own = std::env::current_exe().unwrap();
         let status = std::process::Command::new(own).env(RUNNER, kind.to_string()).status();
@@ -107,7 +107,7 @@ fn all() {
         assert!(start.elapsed() < Duration::from_secs(10));
         // A cleanup can still be run.
         assert!(runner.run(short, options).unwrap().outcome.is_success());
-        // An interrupt also ends a run that waits for its input to be opened.
+        // An interrupt also ends a run that is waiting for its input to be opened.
         let directory = tempfile::tempdir().unwrap();
         let fifo = directory.path().join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());

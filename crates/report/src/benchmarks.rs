@@ -30,7 +30,7 @@ pub enum Sort {
     File,
 }
 
-/// What to show.
+/// Display options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The order of the rows.
@@ -38,7 +38,7 @@ pub struct Shown {
     /// If true, every row of every metric is shown; otherwise, for metrics that do not decide, only
     /// rows that differ.
     pub all_metrics: bool,
-    /// How much a screen shows after the result; documents show everything.
+    /// Length of the remarks on a screen; documents show everything.
     pub remarks: Remarks,
 }
 

@@ -52,7 +52,7 @@ pub struct BisectReport<'a> {
     pub commits: &'a [Commit],
     /// The good and the bad end as the user typed them.
     pub ends: (&'a str, &'a str),
-    /// What was measured: a command, or a benchmark.
+    /// The measured command or benchmark.
     pub what: &'a str,
     /// The metric that decides.
     pub metric: &'a Metric,

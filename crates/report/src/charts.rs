@@ -49,7 +49,7 @@ pub struct Chart {
     pub name: &'static str,
     /// Short description of the content.
     pub title: String,
-    /// What to look for, and how it was computed.
+    /// What to look for in it, and how it was computed.
     pub caption: String,
     /// The picture.
     pub scene: Scene,

@@ -7,8 +7,9 @@ use crate::markdown::escaped;
 use crate::names::clean;
 use assay_data::{Finding, Severity};
 
-/// Returns the advice in one line: `give it more time with --time 3s, or take more runs with --runs
-/// 6`. `None` if there is no advice.
+/// Returns the advice in one line:
+/// `give it more time with --time 3s, or take more runs with --runs 6`. `None` if there is no
+/// advice.
 pub fn hint(finding: &Finding) -> Option<String> {
     let told: Vec<String> = finding.advice.iter().map(ToString::to_string).collect();
     match told.as_slice() {
@@ -19,8 +20,8 @@ pub fn hint(finding: &Finding) -> Option<String> {
     }
 }
 
-/// Returns a finding in one line without its hint, as shown during a run: `warning: the machine was
-/// busy`.
+/// Returns a finding in one line without its hint, as shown during a run:
+/// `warning: the machine was busy`.
 pub fn line(finding: &Finding) -> String {
     let kind = if finding.severity == Severity::Note { "note" } else { "warning" };
     format!("{kind}: {}", finding.message)

@@ -44,7 +44,7 @@ pub(crate) use tables::{Row, Table, tone};
 pub struct Material<'a> {
     /// The analysis.
     pub analysis: &'a Analysis,
-    /// Which rows of a suite to show, and in which order.
+    /// Selection and order of the rows of a suite.
     pub shown: Shown,
     /// The data of its plots.
     pub figures: &'a Figures,

@@ -9,7 +9,7 @@ use assay_data::Unit;
 /// A process that is kept loaded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Held {
-    /// Command with which it was started.
+    /// Command that started it.
     pub command: String,
     /// Working directory.
     pub directory: String,

@@ -74,9 +74,8 @@ pub struct Status<'a> {
     pub budget_seconds: Option<f64>,
 }
 
-/// Returns the status in at most `width_limit` columns (block and time are always included):
-/// `block 42   sort-old 812 ms   sort-new 791 ms   ratio 0.974 [0.969 … 0.980]   clear; 0:38 of
-/// 1:00`.
+/// Returns the status in at most `width_limit` columns (block and time are always included): `block
+/// 42   sort-old 812 ms   sort-new 791 ms   ratio 0.974 [0.969 … 0.980]   clear; 0:38 of 1:00`.
 pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String {
     let spelled = |text: String| if unicode { text } else { crate::layout::ascii(&text) };
     let block = match status.planned_blocks {
@@ -126,8 +125,8 @@ pub fn status(status: &Status<'_>, width_limit: usize, unicode: bool) -> String 
     shortest
 }
 
-/// Returns the state of runs that are taken for a fixed time, regardless of the result: `2 of 2:
-/// the copy, block 42   0:38 of 1:00`. Only the time if `width_limit` is too small.
+/// Returns the state of runs that are taken for a fixed time, regardless of the result:
+/// `2 of 2: the copy, block 42   0:38 of 1:00`. Only the time if `width_limit` is too small.
 pub fn span(
     what: &str,
     blocks: u64,

@@ -10,7 +10,7 @@ use crate::words::{counted, listed};
 use assay_analysis::checks::{Topic, topic};
 use assay_data::{Finding, Severity};
 
-/// How much is shown after the result.
+/// Length of the remarks after the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Remarks {
     /// Warnings, each on one line.

@@ -120,8 +120,8 @@ pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
     names.filter(|name| known.insert(*name)).collect()
 }
 
-/// Returns the values of a row: those shared by its commands, or those of each, such as `n = 4
-/// n = 40`.
+/// Returns the values of a row: those shared by its commands, or those of each, such as
+/// `n = 4 | n = 40`.
 pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> String {
     if !layout.own_values {
         return combination(analysis, subject);
@@ -344,8 +344,8 @@ fn direction(analysis: &Analysis, w: &Wording, verdict: Verdict) -> &'static str
     }
 }
 
-/// Returns the result over all values for each pair of commands: `over all 6 values of n: 0.92
-/// [0.90 … 0.94] × the time of old`.
+/// Returns the result over all values for each pair of commands:
+/// `over all 6 values of n: 0.92 [0.90 … 0.94] × the time of old`.
 pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
     let Some(layout) = analysis.scan() else { return Vec::new() };
     let whole = wording(&analysis.metrics[analysis.primary]).whole;
@@ -374,8 +374,8 @@ pub(crate) fn overall(analysis: &Analysis) -> Vec<String> {
     analysis.primary_tables().filter_map(told).collect()
 }
 
-/// Returns the location of these subjects among those compared: `at n = 4, 8, 16`, `at n = 4 …
-/// 128`, `at every n`; `all` is the phrase for all of them.
+/// Returns the location of these subjects among those compared: `at n = 4, 8, 16`,
+/// `at n = 4 … 128`, `at every n`; `all` is the phrase for all of them.
 fn places(analysis: &Analysis, subjects: &[usize], of: &[Comparison], all: &str) -> String {
     let Some(layout) = analysis.scan() else { return String::new() };
     let parameters = |subject: usize| &analysis.subjects[subject].parameters;

@@ -43,7 +43,7 @@ pub struct Shown<'a> {
     pub said: &'a [(String, String)],
     /// The findings.
     pub findings: &'a [Finding],
-    /// How many remarks follow.
+    /// Length of the remarks that follow.
     pub remarks: Remarks,
     /// Input for the advice.
     pub asked: advice::Asked<'a>,

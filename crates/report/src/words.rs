@@ -312,8 +312,8 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// Returns the interval as a statement: `new takes between 0.4 % less and 0.7 % more time than
-    /// old`.
+    /// Returns the interval as a statement:
+    /// `new takes between 0.4 % less and 0.7 % more time than old`.
     fn ranged(&self, interval: Interval) -> String {
         let Self { words: w, of, against, .. } = self;
         if interval.lower == 0.0 && interval.upper == 0.0 {

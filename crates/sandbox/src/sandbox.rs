@@ -107,7 +107,8 @@ impl Sandbox {
         found.tried().map(|()| found.with_mounts())
     }
 
-    /// Adds mounts for directories that only root can reach, if root runs it and the system permits mounts.
+    /// Adds mounts for directories that only root can reach, if we are root and the system permits
+    /// mounts.
     fn with_mounts(mut self) -> Self {
         let programs = arguments::found("unshare").zip(arguments::found("mount"));
         let Some((unshare, _)) = programs.filter(|_| self.becomes.is_some()) else { return self };

@@ -92,10 +92,11 @@ struct Whole {
 }
 
 impl<S: Borrow<Store>> Site<S> {
-    /// Reads what all pages share. O(results), without reading one of them whole.
+    /// Reads what all pages share. O(results), without reading any of them completely.
     ///
     /// # Errors
-    /// When the store can't be read.
+    ///
+    /// If the store can't be read.
     pub fn of(store: S, of: &Of<'_>) -> anyhow::Result<Self> {
         let frame = Frame {
             project: of.project.to_owned(),

@@ -22,7 +22,7 @@ pub struct Executed {
 }
 
 impl Executed {
-    /// Returns why it was not counted; `None` if there is no obstacle, or if its record itself says
+    /// Returns why it was not counted; `None` if nothing prevented it, or if its record itself says
     /// so. O(bytes of its file).
     pub fn uncounted(&self) -> Option<Refusal> {
         // Shells try one directory after the other. A path in /proc refers to another file in our

@@ -41,7 +41,7 @@ pub(super) struct Extent {
     pub is_code: bool,
 }
 
-/// What the loader writes to a place.
+/// A value that the loader writes to a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Loaded {
     /// The address of an object in this file.

@@ -248,7 +248,8 @@ mod tests {
             (b"\xc5\xfa\x59\x05\x08\x00\x00\x00", Some((4, 4)), [None; 2], Some(4)),
             (b"\xc5\xfb\x59\x05\x08\x00\x00\x00", Some((4, 4)), [None; 2], Some(8)),
             (b"\x62\xf2\x75\x48\x7e\x15\x08\x00\x00\x00", Some((6, 4)), [None; 2], Some(8)),
-            // mov $1, %eax; movabs $1, %rax; movw $1, %ax; mov table(,%rax,8), %rax; mov 8(%rsp), %rax; test $1, %eax; not %eax
+            // mov $1, %eax; movabs $1, %rax; movw $1, %ax; mov table(,%rax,8), %rax; mov 8(%rsp),
+            // %rax; test $1, %eax; not %eax
             (b"\xb8\x01\x00\x00\x00", None, [None, Some(1)], None),
             (b"\x48\xb8\x01\x00\x00\x00\x00\x00\x00\x00", None, [None; 2], None),
             (b"\x66\xb8\x01\x00", None, [None; 2], None),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Time between asking a run to end and killing it.
 const GRACE: Duration = Duration::from_secs(1);
-/// Interval for checking signals if nothing else is watched.
+/// Interval for checking signals in the absence of other events.
 const PULSE: Duration = Duration::from_secs(1);
 
 impl Client {

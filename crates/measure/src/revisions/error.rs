@@ -20,7 +20,7 @@ pub enum RevisionError {
         /// Git's message.
         said: String,
     },
-    /// There is no commit with that name.
+    /// The name does not refer to a commit.
     #[error(
         "`{revision}` is no revision of `{}`; git said:\n{said}\n`git fetch` it first, if it is \
          somewhere else.", repository.display()

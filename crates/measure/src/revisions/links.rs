@@ -21,7 +21,7 @@ const ASKED_FOR: [&str; 5] = ["ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold"];
 /// The variable with the seed of a link.
 pub const SEED: &str = "ASSAY_BUILD_SEED";
 
-/// How often to link, and what.
+/// Number of links, and the program to link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
     /// Number of links.

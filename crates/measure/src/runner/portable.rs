@@ -283,7 +283,8 @@ impl Patience {
 
     /// Records why a run ended.
     fn judge(&self, reply: &mut Reply) {
-        // One that ended as its time was up has ended by itself. By the clock of who waits: on a busy machine the command begins later than that.
+        // A run that ended just as its time was up ended by itself. This uses the waiting thread's
+        // clock: on a busy machine the command begins later.
         reply.timed_out = self.asked_at.is_some_and(|at| reply.end_ns >= at);
         reply.stopped = self.was_stopped;
     }

@@ -26,7 +26,7 @@ pub(super) struct Line {
     pub stop_by: Signal,
     /// The file that it writes, or the directory of its files.
     pub wrote: PathBuf,
-    /// Whether it ends by itself when the time is up that was asked for.
+    /// True if it ends by itself after the requested time.
     pub keeps_time: bool,
 }
 
@@ -88,7 +88,8 @@ pub(super) fn of(
         Target::Process(process) => {
             command.args(["--pid", &process.to_string()]);
             if let (Sampler::Perf, Some(duration)) = (place.sampler, request.duration) {
-                // perf samples for as long as a command of its own takes. To begin takes it long, and that does not count.
+                // perf samples for as long as a given command runs. Its startup takes long and does
+                // not count.
                 command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
                 return Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: true });
             }
@@ -101,7 +102,7 @@ pub(super) fn of(
             };
             command.arg("--");
             if place.sampler == Sampler::PySpy && !request.alone {
-                // py-spy keeps the program's exit status to itself.
+                // py-spy does not report the program's exit status.
                 command.args(["/bin/sh", "-c", KEEPS_STATUS]).arg(request.directory.join(STATUS));
             }
             command.arg(path).args(&program.argv[1..]);

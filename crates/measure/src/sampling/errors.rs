@@ -22,7 +22,7 @@ pub enum SamplingError {
     /// No sampler for the program is installed.
     #[error("{subject} needs {}, and it is not there. Install it:\n{}{}", names(.samplers), lines(.samplers), instead(.samplers))]
     Missing {
-        /// What is to be sampled, such as "a Ruby program".
+        /// Description of the program, such as "a Ruby program".
         subject: &'static str,
         /// Any of these would be suitable.
         samplers: Vec<Sampler>,
@@ -32,10 +32,10 @@ pub enum SamplingError {
         "stackprof works within a program that it starts with; of a process that runs already it knows nothing: let assay start the program (assay profile 'ruby …'), or sample from outside (--sampler rbspy, or perf for what the interpreter itself does)"
     )]
     NotFromOutside,
-    /// There is no such process.
+    /// The process does not exist.
     #[error("there is no process {process}; it may have ended")]
     NoProcess {
-        /// Its number.
+        /// Process ID.
         process: u32,
     },
     /// perf samples processor time.

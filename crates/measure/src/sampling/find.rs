@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// The language of a program, as far as samplers distinguish it.
+/// The language of a program, as distinguished by samplers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Run by a Ruby interpreter.

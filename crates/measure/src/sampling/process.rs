@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time for a process to write its data after it was told to stop.
+/// Time for a process to write its data after a request to stop.
 const GRACE: Duration = Duration::from_secs(20);
 /// Time for remaining processes to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);

@@ -1,4 +1,5 @@
-//! A PostgreSQL of one's own: where its programs are, how its data are made, how it is started.
+//! A separate PostgreSQL server: the location of its programs, the initialisation of its data, and
+//! its start.
 
 use super::settings::Settings;
 use super::{
@@ -13,9 +14,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// Where distributions put the programs of each version, which are not on PATH: Debian's and PostgreSQL's own packages.
+/// Directories in which distributions install the programs of each version, outside PATH: Debian's
+/// and PostgreSQL's own packages.
 const PLACES: [(&str, &str); 2] = [("/usr/lib/postgresql", ""), ("/usr", "pgsql-")];
-/// The name of the only user and of the database.
+/// Names of the only user and of the database.
 const USER: &str = "postgres";
 const DATABASE: &str = "test";
 
@@ -39,7 +41,7 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
         if reached.is_some() { "listen_addresses=127.0.0.1" } else { "listen_addresses=" };
     let mut argv: Vec<OsString> = vec![programs.join("postgres").into_os_string()];
     argv.extend(["-D".into(), data.clone().into_os_string()]);
-    // Shared memory in files of its own directory: that goes, however the server ends.
+    // Shared memory in files of its own directory, which is removed however the server ends.
     let (at, port_is) = (format!("unix_socket_directories={socket}"), format!("port={port}"));
     for own in [listens, &at, &port_is, "dynamic_shared_memory_type=mmap"] {
         argv.extend(["-c".into(), own.into()]);
@@ -51,12 +53,12 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     Ok(Started { server, variables: variables(&socket, port, reached), settings })
 }
 
-/// By which libpq and the libraries of most languages find it.
+/// Returns the variables by which libpq and the libraries of most languages find it.
 fn variables(socket: &str, port: u16, reached: Option<(u16, String)>) -> Vec<(String, String)> {
     let mut found = vec![("PGUSER", USER.to_owned()), ("PGDATABASE", DATABASE.to_owned())];
     found.push(("PGPORT", port.to_string()));
     match reached {
-        // In a form without a host, which every reader of URLs takes.
+        // A form without a host, which every URL parser accepts.
         None => {
             found.push(("PGHOST", socket.to_owned()));
             let url = format!("postgresql:///{DATABASE}?host={socket}&user={USER}");
@@ -72,8 +74,9 @@ fn variables(socket: &str, port: u16, reached: Option<(u16, String)>) -> Vec<(St
     found.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Makes the data of a server that is new, and has them on the disk: what is written later is not what is measured. Only who sees into the
-/// directory reaches the socket, so that takes no password.
+/// Initialises the data of a new server, and flushes them to disk, so that writing them later is
+/// not measured. The socket requires no password, since only users with access to the directory can
+/// reach it.
 fn make(
     programs: &Path,
     data: &Path,
@@ -103,7 +106,7 @@ fn make(
         command.output().map_err(broken)
     };
     let first = run(&[])?;
-    // A locale that this machine does not have is no reason to have no server.
+    // A locale that is missing on this machine must not prevent a server.
     let again = if first.status.success() { None } else { Some(run(&["--locale=C"])?) };
     if first.status.success() || again.is_some_and(|again| again.status.success()) {
         return Ok(());
@@ -113,13 +116,14 @@ fn make(
     Err(failed(format!("failed ({})", first.status), tail))
 }
 
-/// Whether it takes connections: it says so in the last line of this file, as pg_ctl reads it.
+/// Returns true if it accepts connections, as stated in the last line of this file, which pg_ctl
+/// also reads.
 fn is_ready(data: &Path) -> bool {
     let text = fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
     text.lines().nth(7).is_some_and(|status| status.trim() == "ready")
 }
 
-/// The directory with the programs of the newest version; on PATH where it is elsewhere.
+/// Returns the directory with the programs of the newest version, or of the one on PATH.
 fn programs() -> Option<PathBuf> {
     let mut found: Vec<(u32, PathBuf)> = Vec::new();
     for (place, prefix) in PLACES {

@@ -1,6 +1,7 @@
-//! A Redis of one's own, and as much of its protocol as settings take.
+//! A separate Redis server, and the part of its protocol that settings require.
 //!
-//! RESP: an array of strings is asked; the answer is a line, a number, a string of given length or an array of those.
+//! RESP: a request is an array of strings; the reply is a line, a number, a string of given length
+//! or an array of those.
 
 use super::settings::Settings;
 use super::{
@@ -13,9 +14,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// Time limit for a reply.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longer answers are none to a question of ours, B.
+/// Maximum length of a valid reply, bytes.
 const LONGEST: usize = 1 << 20;
 
 pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
@@ -32,7 +33,7 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     };
     let directory = asked.directory.display();
     let socket = asked.directory.join("redis.sock");
-    // In a file: the arguments of a program are everybody's to read.
+    // In a file, since everybody can read the arguments of a program.
     let mut text = format!(
         "daemonize no\nunixsocket \"{}\"\nunixsocketperm 700\ndir \"{directory}\"\nlogfile \"\"\n",
         socket.display()
@@ -59,14 +60,14 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
     Ok(Started { server, variables: vec![("REDIS_URL".to_owned(), url)], settings })
 }
 
-/// Where a Redis listens.
+/// Address of a Redis.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Socket(PathBuf),
     Port(String, u16),
 }
 
-/// What Redis answered.
+/// A reply of Redis.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Text(String),
@@ -83,7 +84,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Connects, and logs in with a password, or a user and a password, where there is one.
+    /// Connects, and logs in with a password, or a user and a password, if given.
     pub(super) fn connect(place: &Place, login: &[String]) -> io::Result<Self> {
         let stream: Box<dyn Stream> = match place {
             Place::Socket(path) => {
@@ -108,7 +109,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Asks; what Redis refuses is an error with its words.
+    /// Sends a request; a refusal is an error with Redis' message.
     pub(super) fn ask(&mut self, words: &[&str]) -> io::Result<Answer> {
         let mut text = format!("*{}\r\n", words.len());
         for word in words {

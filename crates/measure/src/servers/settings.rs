@@ -1,8 +1,10 @@
-//! Settings of a server that runs: what they are, changing them, and putting them back.
+//! Settings of a running server: reading, changing and restoring them.
 //!
-//! PostgreSQL is asked by `psql`, which knows every way to log in; what is changed there is changed by `ALTER SYSTEM` and a reload. Redis is
-//! asked over its own protocol, by `CONFIG SET`. Only what holds without a new start of the server can be changed. On a server of the user's
-//! own every change is first written down (as [`ServerChange`], in a journal), so that it is undone even after a crash.
+//! PostgreSQL is queried with `psql`, which supports every authentication method; settings are
+//! changed with `ALTER SYSTEM` and a reload. Redis is queried over its own protocol, with
+//! `CONFIG SET`. Only settings that take effect without a restart can be changed. On a user's own
+//! server every change is recorded first (as [`ServerChange`], in a journal), so that it can be
+//! undone even after a crash.
 
 use super::address::{Address, AddressError};
 use super::redis::{Answer, Client, Place};
@@ -18,63 +20,63 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// How long a server may take to read its settings again.
+/// Time limit for a server to reload its settings.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a setting can't be had.
+/// Reasons why a setting is unavailable.
 #[derive(Debug, Error)]
 pub enum Refused {
     /// The server has no such setting.
     #[error("{kind} has no setting `{setting}`")]
     Unknown {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
         /// The setting.
         setting: String,
     },
-    /// It holds only from the next start of the server.
+    /// It takes effect only after a restart of the server.
     #[error("`{setting}` of PostgreSQL holds from its next start only")]
     NeedsStart {
         /// The setting.
         setting: String,
     },
-    /// The server can't be asked at all.
+    /// The server can't be queried.
     #[error("{kind} at {address} can't be asked: {said}")]
     NotAsked {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
-        /// Where it is, without a password.
+        /// Its address, without a password.
         address: String,
-        /// Why.
+        /// The reason.
         said: String,
     },
-    /// It does not do what it is asked.
+    /// The server refused.
     #[error("{kind} refuses: {said}")]
     Said {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
-        /// Its words.
+        /// Its message.
         said: String,
     },
-    /// It was asked to read its settings again and did not.
+    /// It did not reload its settings.
     #[error("{kind} has not read its settings again within {} s", PATIENCE.as_secs())]
     NotRead {
-        /// What it is called.
+        /// Name of the server.
         kind: &'static str,
     },
 }
 
-/// A way to the settings of one server.
+/// Access to the settings of one server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where it is, without a password.
+    /// Its address, without a password.
     address: String,
     way: Way,
 }
 
 #[derive(Clone, Debug)]
 enum Way {
-    /// The program, and the variables that it is started with; the password among them.
+    /// The program and its environment variables, including the password.
     Psql {
         program: PathBuf,
         variables: Vec<(String, String)>,
@@ -86,27 +88,28 @@ enum Way {
     },
 }
 
-/// A setting and what it is to be; `None`: what it is without any change of this kind.
+/// A setting and its desired value; `None` for its value without any change of this kind.
 pub type Wanted = (String, Option<String>);
 
-/// A change of a setting of a user's own server, as a journal holds it.
+/// A change of a setting of a user's own server, as stored in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerChange {
-    /// Where the server is, without a password.
+    /// Address of the server, without a password.
     pub address: String,
-    /// What is set.
+    /// The setting.
     pub setting: String,
-    /// What it was; `None`: not set in this way.
+    /// Previous value; `None` if not set in this way.
     pub before: Option<String>,
-    /// What it is set to.
+    /// New value.
     pub after: String,
 }
 
 impl Settings {
-    /// Those of a server of the user's own, by its address.
+    /// Returns access to a user's own server, by its address.
     ///
     /// # Errors
-    /// When it is no address of one.
+    ///
+    /// If the address is invalid.
     pub fn at(address: &str) -> Result<Self, AddressError> {
         let read = Address::read(address)?;
         let way = match (read.kind, read.place) {
@@ -133,7 +136,7 @@ impl Settings {
         Self { address: "its socket".to_owned(), way: Way::Redis { place, login } }
     }
 
-    /// What kind of server it is.
+    /// Returns the kind of the server.
     pub fn kind(&self) -> Kind {
         match self.way {
             Way::Psql { .. } => Kind::Postgres,
@@ -141,15 +144,17 @@ impl Settings {
         }
     }
 
-    /// Where it is, without a password.
+    /// Returns its address, without a password.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// What a setting is, as far as changes of this kind go: of PostgreSQL what `ALTER SYSTEM` has set, `None` where it has not.
+    /// Returns the value of a setting as far as this kind of change is concerned: for PostgreSQL
+    /// the value set by `ALTER SYSTEM`, `None` if there is none.
     ///
     /// # Errors
-    /// [`Refused`] if it can't be changed while the server runs, or the server can't be asked.
+    ///
+    /// [`Refused`] if it can't be changed while the server runs, or the server can't be queried.
     pub fn read(&self, setting: &str) -> Result<Option<String>, Refused> {
         let kind = self.kind().label();
         match &self.way {
@@ -180,9 +185,10 @@ impl Settings {
         }
     }
 
-    /// Changes settings, and waits until they hold for everybody who connects from then on.
+    /// Changes settings, and waits until they apply to all new connections.
     ///
     /// # Errors
+    ///
     /// [`Refused`]; then some may be changed and others not.
     pub fn change(&self, wanted: &[Wanted]) -> Result<(), Refused> {
         if wanted.is_empty() {
@@ -207,10 +213,12 @@ impl Settings {
         }
     }
 
-    /// Has the server write down what it has not yet, so that the next to use it does not pay for the one before.
+    /// Makes the server write pending data, so that the next user of it does not pay for the
+    /// previous one.
     ///
     /// # Errors
-    /// [`Refused`]: on a server of one's own it may not be allowed.
+    ///
+    /// [`Refused`]: a user's own server may not permit it.
     pub fn settle(&self) -> Result<(), Refused> {
         match self.kind() {
             Kind::Postgres => self.psql(&["CHECKPOINT".to_owned()]).map(drop),
@@ -218,9 +226,10 @@ impl Settings {
         }
     }
 
-    /// Undoes a change, unless somebody has set it to something else since.
+    /// Undoes a change, unless the setting has been changed again since.
     ///
     /// # Errors
+    ///
     /// [`Refused`].
     pub fn undo(&self, change: &ServerChange) -> Result<Undone, Refused> {
         let now = self.read(&change.setting)?;
@@ -231,11 +240,12 @@ impl Settings {
         Ok(Undone::Restored)
     }
 
-    /// Has a PostgreSQL's settings put back when this process is gone, however that came about; `None` for a Redis, whose changes are gone
-    /// with it, and which a shell can't ask.
+    /// Arranges for a PostgreSQL's settings to be restored when this process is gone, however it
+    /// ends; `None` for a Redis, whose changes are lost with it, and which a shell can't query.
     ///
     /// # Errors
-    /// What the system says if it lets no shell start.
+    ///
+    /// If the shell can't be started.
     pub fn afterwards(&self, before: &[Wanted]) -> io::Result<Option<Afterwards>> {
         let Way::Psql { program, variables, database } = &self.way else { return Ok(None) };
         let mut lines: Vec<String> = before.iter().map(altering).collect();
@@ -250,7 +260,7 @@ impl Settings {
         self.psql(&[format!("CREATE DATABASE {name}")]).map(drop)
     }
 
-    /// A process that is forked from now on has the settings of a later reading than that.
+    /// Waits until a newly forked server process has loaded its settings later than `before`.
     fn await_reload(&self, before: &str) -> Result<(), Refused> {
         let began = Instant::now();
         while self.psql(&[format!("SELECT {LOADED}")])?.trim() == before.trim() {
@@ -262,16 +272,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Runs statements one by one, in a connection of their own; what they answer.
+    /// Runs statements one by one, in a separate connection, and returns their output.
     fn psql(&self, statements: &[String]) -> Result<String, Refused> {
         let Way::Psql { program, variables, database } = &self.way else {
             return Ok(String::new());
         };
         let mut command = Command::new(program);
-        // Nobody's settings of psql, no question for a password, values alone; the first error ends it.
+        // Without the user's psql settings or password prompts, unadorned values only, stopping at
+        // the first error.
         command.args(["-X", "-q", "-w", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]);
         command.args(statements.iter().flat_map(|line| ["-c", line]));
-        // The messages of the server are shown, and found, in English.
+        // The server's messages are displayed, and matched, in English.
         command.envs(variables.iter().map(|(name, value)| (name, value))).env("LC_ALL", "C");
         command.env("PGCONNECT_TIMEOUT", PATIENCE.as_secs().to_string()).stdin(Stdio::null());
         child::end_with_us(&mut command);
@@ -311,12 +322,12 @@ impl Settings {
     }
 }
 
-/// When this process's settings were read: those of the server, at the moment of the fork.
+/// SQL for the time at which this process's settings were loaded: those of the server at the fork.
 const LOADED: &str = "extract(epoch from pg_conf_load_time())";
 
-/// The statement that makes a setting what it is to be.
+/// Returns the statement that sets a setting to its desired value.
 fn altering((setting, value): &Wanted) -> String {
-    // Each part of a name with a dot is a name.
+    // Each part of a dotted name is a name.
     let name: Vec<String> = setting.split('.').map(|part| format!("\"{part}\"")).collect();
     let name = name.join(".");
     match value {
@@ -325,7 +336,7 @@ fn altering((setting, value): &Wanted) -> String {
     }
 }
 
-/// A text as a literal of SQL.
+/// Formats a text as an SQL literal.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }

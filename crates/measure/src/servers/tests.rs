@@ -1,4 +1,4 @@
-//! Real servers of one's own; where they are not installed the tests say that they were skipped.
+//! Real servers; if they are not installed, the tests report that they were skipped.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
@@ -22,7 +22,7 @@ fn value<'a>(server: &'a Throwaway, name: &str) -> Option<&'a str> {
     server.variables().iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
 }
 
-/// What `psql` answers to whoever has only the variables.
+/// Returns the output of `psql` for a client that has only the variables.
 fn asked(server: &Throwaway, statement: &str) -> String {
     let mut command = Process::new("psql");
     command.args(["-X", "-A", "-t", "-c", statement]);
@@ -57,7 +57,7 @@ fn a_postgres_of_ones_own_is_private_is_set_while_it_runs_and_goes() {
         ("off".into(), "8MB".into())
     );
     assert_eq!(settings.read("fsync").unwrap(), off);
-    // A change that is ours is undone, one that somebody else has made since is not.
+    // Our own change is undone, but not one that was overwritten since.
     let change = |setting: &str, after: &str| ServerChange {
         address: settings.address().to_owned(),
         setting: setting.to_owned(),
@@ -114,7 +114,7 @@ fn a_redis_of_ones_own_is_set_while_it_runs_and_goes() {
         settings.change(&[("save".to_owned(), Some(String::new()))]).unwrap();
         assert_eq!(settings.read("save").unwrap().as_deref(), Some(""));
         assert!(matches!(settings.read("no-such"), Err(Refused::Unknown { .. })));
-        // By the address that clients have.
+        // With the address that clients have.
         let url = value(&server, "REDIS_URL").unwrap();
         let by_address = Settings::at(url).unwrap();
         by_address.change(&[("save".to_owned(), before.clone())]).unwrap();
@@ -159,7 +159,7 @@ fn a_change_is_written_down_without_a_password_and_read_again() {
     assert_eq!(read(&line.replace("fsync", "fsync = off; --")), None);
 }
 
-/// What the next test starts as a process of its own, to kill it.
+/// Started by the next test as a separate process, which it kills.
 #[test]
 #[ignore = "holds servers until it is killed"]
 fn holds_servers() {
@@ -176,14 +176,14 @@ fn holds_servers() {
     sleep(Duration::from_secs(600));
 }
 
-/// Processes whose command line or directory names a path.
+/// Returns the processes whose command line or directory names a path.
 fn processes_of(directory: &str) -> Vec<String> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let commands = entries.filter_map(|entry| {
         let cwd = std::fs::read_link(entry.path().join("cwd")).unwrap_or_default();
         let words = std::fs::read(entry.path().join("cmdline")).ok()?;
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
-        // The shell that removes the directory names it, too, and is gone when that is.
+        // The shell that removes the directory also names it, and is gone after that.
         let is_theirs = words.contains(directory) || cwd.starts_with(directory);
         is_theirs.then_some(words)
     });

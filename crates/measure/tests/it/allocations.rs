@@ -1,5 +1,6 @@
-//! The counting of allocations, on small programs whose allocations are known: counts are exact, whatever becomes of threads,
-//! children and descriptors; and what cannot be counted is refused, never zero.
+//! Allocation counting, on small programs with known allocations: counts are exact, whatever
+//! happens to threads, children and descriptors; and programs that can't be counted are refused,
+//! never reported as zero.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
@@ -18,19 +19,19 @@ use assay_measure::Command;
 use assay_measure::allocations::{Counting, Counts, Executed, Note, Record, Why, notes, refusal};
 use common::Emulated;
 
-/// A program of many small deeds, one for each first argument.
+/// A program with many small actions, one per first argument.
 const KIT: &str = include_str!("allocations/kit.c");
 
 static ROOM: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
 
-/// Compiles a program or a library into the room of all these tests.
+/// Compiles a program or a library into the directory shared by these tests.
 fn made(name: &str, source: &str, compiler: &str, flags: &[&str]) -> PathBuf {
     let directory = ROOM.path().join(name);
     fs::create_dir_all(&directory).unwrap();
     let (text, program) = (directory.join("source.c"), directory.join(name));
     fs::write(&text, source).unwrap();
     let mut process = Process::new(compiler);
-    // At -O1 compilers leave out pairs of malloc and free, but for -fno-builtin.
+    // Without -fno-builtin, compilers at -O1 remove pairs of malloc and free.
     process.args(["-O1", "-fno-builtin", "-pthread", "-o"]).arg(&program).args(flags).arg(&text);
     let output = process.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -42,13 +43,13 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     made("kit", KIT, "cc", &[headers])
 });
 
-/// Runs a program under the counter, with other variables before.
+/// Runs a program under the counter, with additional variables.
 fn counted_with(program: &Path, arguments: &[&str], env: &[(&str, &str)]) -> (Output, Vec<Record>) {
     let (output, records, _) = executed_with(program, arguments, env);
     (output, records)
 }
 
-/// The same, and the programs that were run.
+/// Like [`counted_with`], and also returns the programs that were run.
 fn executed_with(
     program: &Path,
     arguments: &[&str],
@@ -69,7 +70,7 @@ fn executed_with(
     (output, counting.read().unwrap(), executed)
 }
 
-/// What the kit said and what was counted; it must have gone well.
+/// Returns the kit's output and the counts; it must have succeeded.
 fn kit(arguments: &[&str]) -> (String, Vec<Record>) {
     let (output, records) = counted_with(&PROGRAM, arguments, &[]);
     let said = String::from_utf8(output.stdout).unwrap();
@@ -82,14 +83,14 @@ fn counts(record: &Record) -> Counts {
     record.counts.unwrap()
 }
 
-/// The one record of a run.
+/// Returns the only record of a run.
 fn only(records: &[Record]) -> Counts {
     let [record] = records else { panic!("{records:?}") };
     assert_eq!(record.program, fs::canonicalize(&*PROGRAM).unwrap());
     counts(record)
 }
 
-/// Numbers that the kit printed.
+/// Parses the numbers printed by the kit.
 fn numbers(said: &str) -> Vec<u64> {
     said.split_whitespace().map(|word| word.parse().unwrap()).collect()
 }
@@ -123,7 +124,7 @@ fn the_program_itself_sees_the_same_counts() {
     let (said, records) = kit(&["snapshot"]);
     assert_eq!(numbers(&said), [7, 700]);
     assert!(only(&records).allocations >= 7);
-    // Nobody counts: the reference leads nowhere, and the program knows.
+    // Without counting the weak reference is null, and the program detects that.
     let alone = Process::new(&*PROGRAM).arg("snapshot").output().unwrap();
     assert_eq!(String::from_utf8(alone.stdout).unwrap(), "not counted\n");
 }
@@ -155,7 +156,7 @@ fn allocations_of_cpp_are_those_of_malloc() {
 
 #[test]
 fn no_call_of_any_thread_is_lost_also_of_those_that_end() {
-    // At once, one after the other, and more than there are slots.
+    // In parallel, one after the other, and with more threads than there are slots.
     for (how, threads) in [("together", 8_u64), ("by-turns", 500), ("together", 300)] {
         let run = |calls: u64| only(&kit(&[how, &threads.to_string(), &calls.to_string()]).1);
         let (none, some) = (run(0), run(10_000));
@@ -172,7 +173,7 @@ fn the_peak_of_several_threads_is_within_the_error_that_is_stated() {
         let (said, records) = kit(&["hold", &threads.to_string()]);
         let held = numbers(&said)[0];
         let peak = only(&records).peak_bytes.unwrap();
-        // Beside the blocks there is what a thread itself needs.
+        // In addition to the blocks, each thread needs some memory.
         let own = threads * 4096;
         assert!(peak + GRAIN * (threads - 1) >= held, "{threads}: {peak} of {held}");
         assert!(peak <= held + own + GRAIN * (threads - 1), "{threads}: {peak} of {held}");
@@ -191,7 +192,7 @@ fn a_forked_child_counts_from_nothing_in_a_file_of_its_own() {
         assert_eq!(grandchild.ppid, child.pid, "{how}");
         assert_eq!(counts(child).allocations, 20, "{how}");
         assert_eq!(counts(child).allocated_bytes, 2000, "{how}");
-        // It frees what it inherited, too.
+        // It also frees what it inherited.
         assert_eq!(counts(child).frees, 30, "{how}");
         assert_eq!(counts(grandchild).allocations, 1, "{how}");
         if how != "threads-fork" {
@@ -207,7 +208,7 @@ fn a_program_that_another_makes_room_for_has_a_record_of_its_own() {
     assert_eq!(before.pid, after.pid);
     assert!(before.started_ns < after.started_ns);
     assert_eq!((counts(before).allocations, counts(after).allocations), (5, 0));
-    // The child that a shell borrows its memory to, and that only executes, has none before that.
+    // A child started with vfork that only executes has no counts before that.
     let (_, records) = kit(&["spawn"]);
     let [spawner, spawned] = &records[..] else { panic!("{records:?}") };
     assert_eq!(spawned.ppid, spawner.pid);
@@ -249,7 +250,7 @@ fn counts_can_be_read_while_the_process_goes_on() {
     assert!(seen(first) > first);
     child.kill().unwrap();
     child.wait().unwrap();
-    // The next run finds the directory empty.
+    // The next run starts with an empty directory.
     assert_eq!(counting.take().unwrap().len(), 1);
     assert_eq!(counting.read().unwrap(), []);
 }
@@ -269,7 +270,7 @@ fn where_no_file_can_be_made_the_program_runs_as_it_is() {
 
 #[test]
 fn another_preloaded_library_stays_behind_the_counter() {
-    // It keeps a head of its own in each block, so that sizes cannot be asked of the C library.
+    // It keeps its own header in each block, so that the C library does not know the sizes.
     let source = r#"
         #define _GNU_SOURCE
         #include <dlfcn.h>
@@ -340,7 +341,7 @@ fn a_static_program_that_a_counted_one_runs_is_missed_however_it_is_run() {
     let directory = program.parent().unwrap().display().to_string();
     let ways = ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle"];
     for how in ways.into_iter().chain(["posix_spawn", "posix_spawnp"]) {
-        // What is searched for is found where it is; what is not has its directory.
+        // Variants that search PATH get the bare name; the others get the full path.
         let is_searched = how.contains('p') && how != "posix_spawn";
         let name = if is_searched { "static-child" } else { program.to_str().unwrap() };
         let search = format!("/no/such:{directory}:/bin");
@@ -392,7 +393,7 @@ fn a_program_with_address_sanitizer_is_refused_and_not_broken() {
         return;
     }
     let refused = refusal(&program).unwrap();
-    // Some compilers link it in, with a malloc of its own.
+    // Some compilers link it in, with its own malloc.
     assert!(matches!(refused.why, Why::Sanitizer | Why::OwnMalloc), "{refused}");
 }
 
@@ -401,7 +402,7 @@ fn a_program_that_gains_rights_is_refused_but_not_for_its_owner() {
     let copy = ROOM.path().join("setuid");
     fs::copy(&*PROGRAM, &copy).unwrap();
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
-    // The bit gives its owner nothing.
+    // The bit changes nothing for its owner.
     assert_eq!(refusal(&copy), None);
     let (_, records) = counted_with(&copy, &["plain"], &[]);
     assert_eq!(counts(&records[0]).allocations, 50);
@@ -409,7 +410,7 @@ fn a_program_that_gains_rights_is_refused_but_not_for_its_owner() {
         println!("skipped: only root can give files away");
         return;
     }
-    // Giving it away took the bit.
+    // Changing the owner cleared the bit.
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
     assert_eq!(refusal(&copy).unwrap().why, Why::Setuid);
     assert_eq!(counted_with(&copy, &["plain"], &[]).1, []);
@@ -432,7 +433,7 @@ fn python_keeps_objects_from_malloc_and_that_is_noted() {
     let (_, records) = counted_with(&python, &work, &[]);
     let shown = counted_with(&python, &work, &[("PYTHONMALLOC", "malloc")]).1;
     assert!(all(&shown) > all(&records) + 90_000);
-    // `python3` may be a script that finds the interpreter: the record names that.
+    // `python3` may be a script that locates the interpreter: the record names the latter.
     let noted: Vec<Note> = records.iter().flat_map(|record| notes(&record.program)).collect();
     assert!(noted.iter().any(|note| note.runtime == "CPython"), "{noted:?}");
 }

@@ -1,5 +1,5 @@
-//! Whether the same code is found again wherever the linker put it, and other code is told from it: real programs, by the compiler
-//! that is here.
+//! Equal code is recognised wherever the linker put it, and different code is distinguished: real
+//! programs, built with the installed compiler.
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
@@ -7,7 +7,7 @@ use assay_measure::code::Code;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The function `work`, with all kinds of things that it refers to; `@…@` are changed by the tests.
+/// The function `work`, with all kinds of references; the tests replace `@…@`.
 const SOURCE: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +74,8 @@ fn digest(program: &Path) -> Option<String> {
     Code::read(program)?.digest(|name| name == "work", &[])
 }
 
-/// For arm64 GCC reaches data from the address of other data (section anchors), by other instructions where it stands elsewhere.
+/// For arm64, GCC accesses data relative to other data (section anchors), with different
+/// instructions if the data move.
 const BY_ITSELF: &[&str] =
     if cfg!(target_arch = "aarch64") { &["-fno-section-anchors"] } else { &[] };
 
@@ -84,11 +85,12 @@ const KINDS: [&[&str]; 4] =
 #[test]
 fn code_is_the_same_wherever_it_is_placed() {
     let programs = Programs::new();
-    // Functions, constants, strings and data before all others move them; the last makes those behind it longer.
+    // Functions, constants, strings and data before all others move them; the last one makes the
+    // following ones longer.
     let before = r#"
         const double many[300] = {1.5}; int data[99] = {1};
         __attribute__((noinline, used)) double more(int x) { puts("more"); return x * 1.75 + many[x] + data[x]; }"#;
-    // The C library itself refers to what the linker makes: where it is part of the program, it is another one.
+    // The C library itself refers to linker-generated objects: if linked statically, it differs.
     for kind in &KINDS[..3] {
         let kind = &[*kind, BY_ITSELF].concat()[..];
         let first = digest(&programs.build("first", &[], kind));
@@ -133,7 +135,7 @@ fn nothing_is_said_of_what_has_no_symbols() {
     let script = programs.0.path().join("script");
     std::fs::write(&script, "#!/bin/sh\n").unwrap();
     assert!(Code::read(&script).is_none());
-    // Whatever a damaged file says of itself, it is read to the end.
+    // Damaged files must be read without a panic, whatever they claim.
     let whole = std::fs::read(&program).unwrap();
     for step in 0..200 {
         let mut damaged = whole.clone();

@@ -1,5 +1,5 @@
-//! What is set for a command is what it finds, and the next command finds nothing of it. Where this
-//! machine lets nobody set a thing, that it is refused by its name is all that can be seen.
+//! Settings made for a command apply to it, and not to the next command. If this machine does not
+//! permit a setting, the test checks only that it is refused by name.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use assay_measure::{Command, Control, MeasureError, Outcome, RunOptions, Runner, Setting};
 use common::{Emulated, eventually, example, members, shell, written_pid};
 
-/// Policy, real-time priority and nice value of the shell that runs it, its processors, its layout.
+/// Prints policy, real-time priority and nice value of its shell, its processors, and its layout.
 const LOOK: &str = "set -- $(cat /proc/$$/stat); echo nice=${19} priority=${40} policy=${41}; \
                     sed -n 's/^Cpus_allowed_list:[[:space:]]*/cpus=/p' /proc/$$/status; \
                     echo layout=$(cat /proc/$$/personality)";
@@ -31,13 +31,13 @@ fn look(runner: &mut Runner, command: &Command) -> Result<String, MeasureError> 
     Ok(String::from_utf8(result.output.unwrap().bytes).unwrap())
 }
 
-/// The numbers of the processors that this test may use.
+/// Returns the numbers of the processors that this test may use.
 fn own_cpus() -> Vec<u32> {
     let set = rustix::thread::sched_getaffinity(None).unwrap();
     (0..1024).filter(|&cpu| set.is_set(cpu as usize)).collect()
 }
 
-/// True if this process may do what needs privileges.
+/// Returns true if this process has the necessary privileges.
 fn privileged() -> bool {
     let tried =
         std::process::Command::new("chrt").args(["-f", "2", "true"]).stderr(Stdio::null()).status();
@@ -127,7 +127,7 @@ fn a_processor_that_is_not_there_is_refused_and_nothing_of_it_stays() {
     let plain = looking(Control::default());
     let before = look(&mut runner, &plain).unwrap();
     let first = own_cpus()[0];
-    // The kernel itself would take the first list and leave the second processor out.
+    // The kernel itself would accept the first list and ignore the second processor.
     for cpus in [vec![first, 1023], vec![1023]] {
         let control = Control { cpus, ..Control::default() };
         let error = look(&mut runner, &looking(control)).unwrap_err();
@@ -151,7 +151,7 @@ fn a_value_that_no_system_knows_is_refused_before_anything_runs() {
     }
 }
 
-/// Runs the tests that are meant for somebody without privileges, as nobody.
+/// Runs the tests for unprivileged users, as nobody.
 #[test]
 fn a_setting_that_takes_privileges_is_refused_to_others_and_the_runner_goes_on() {
     if common::ignored_under_emulation(Emulated::Users) {
@@ -160,7 +160,7 @@ fn a_setting_that_takes_privileges_is_refused_to_others_and_the_runner_goes_on()
     if !rustix::process::geteuid().is_root() {
         return without_privileges();
     }
-    // A copy where nobody may look, for the build may lie where nobody may not.
+    // A copy in an accessible place, since nobody may not have access to the build directory.
     let d = tempfile::Builder::new().prefix("control").tempdir_in("/tmp").unwrap();
     let copy = d.path().join("test");
     std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();

@@ -1,5 +1,6 @@
-//! Events on a process that starts others: what they do is counted from their `execve` on, and its
-//! own work is not. Events of the kernel alone: not every machine has counters in its processor.
+//! Events on a process that starts others: the others' events are counted from their `execve` on,
+//! and its own are not. Only kernel events are used, since not every machine has counters in its
+//! processor.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -10,7 +11,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use assay_measure::counters::{self, Counters};
 use assay_measure::{RunOptions, Runner, workload};
 
-/// A shell that evaluates one line after the other, as the launcher obeys requests.
+/// A shell that evaluates one line after the other, as the launcher handles requests.
 struct Parent {
     process: Child,
     lines: ChildStdin,
@@ -32,12 +33,12 @@ impl Parent {
         let lines = process.stdin.take().unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap());
         let mut parent = Self { process, lines, answers, program, _directory: directory };
-        // After this it has forked once, and is past its own start.
+        // After this it has forked once, and has finished its own startup.
         parent.obey("/bin/true");
         parent
     }
 
-    /// Has a line evaluated; `WORK` in it is the workload.
+    /// Makes it evaluate a line; `WORK` in it is replaced by the workload.
     fn obey(&mut self, line: &str) {
         writeln!(self.lines, "{}", line.replace("WORK", self.program.to_str().unwrap())).unwrap();
         let mut answer = String::new();
@@ -62,7 +63,7 @@ impl Drop for Parent {
     }
 }
 
-/// False where this machine lets nobody count, as some containers do.
+/// Returns false if this machine does not permit counting, as in some containers.
 fn can_count(test: &str) -> bool {
     let events = counters::parse("page-faults").unwrap();
     let (_, refusals) = counters::open(std::process::id(), &events);
@@ -78,7 +79,7 @@ fn values(counters: &mut Counters) -> Vec<f64> {
     counts.into_iter().map(|count| count.unwrap().value).collect()
 }
 
-/// Pages in so many MiB.
+/// Returns the number of pages in `mib` MiB.
 fn pages(mib: u64) -> f64 {
     ((mib << 20) / rustix::param::page_size() as u64) as f64
 }
@@ -94,15 +95,15 @@ fn a_child_is_counted_from_its_exec_and_each_take_begins_anew() {
     let first = values(&mut counters);
     assert!(first[0] >= pages(16) && first[0] < pages(16) + 200.0, "{first:?}");
     assert_eq!(first[0], first[1]);
-    // Seconds, and not nanoseconds.
+    // Seconds rather than nanoseconds.
     assert!(first[2] > 0.0 && first[2] < 60.0, "{first:?}");
     parent.obey("WORK touch 4");
     let second = values(&mut counters);
     assert!(second[0] >= pages(4) && second[0] < pages(4) + 200.0, "{second:?}");
 }
 
-/// The kernel likes to swap the events of a process and its child where it cannot tell them apart;
-/// what was opened last then counts a few children and no more.
+/// The kernel may swap the events of a process and its child if it can't tell them apart; what was
+/// opened last would then count a few children and no more.
 #[test]
 fn the_hundredth_child_is_counted_as_the_first() {
     if !can_count("the_hundredth_child") {
@@ -138,7 +139,7 @@ fn runs_of_the_launcher_are_counted_one_by_one() {
             let run = runner.run(subject, RunOptions::default()).unwrap();
             let counts = values(&mut counters);
             assert!(counts[0] >= pages(mib) && counts[0] < pages(mib) + 200.0, "{counts:?}");
-            // The same run by two ways of counting; the kernel's accounting begins at the clone.
+            // The same run counted in two ways; the kernel's accounting begins at the clone.
             assert!(counts[0] <= run.minor_faults as f64, "{counts:?} {}", run.minor_faults);
             assert!(counts[1] > 0.0 && counts[1] <= run.wall_seconds, "{counts:?}");
         }
@@ -164,7 +165,7 @@ fn the_parents_own_work_is_not_counted() {
     }
     let mut parent = Parent::start();
     let mut counters = parent.open("page-faults,minor-faults,task-clock");
-    // A string that grows to megabytes, in the shell itself; then a child that only forks.
+    // A string that grows to megabytes in the shell itself; then a child that only forks.
     parent.obey(
         "s=xxxxxxxxxxxxxxxx; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do s=$s$s; done",
     );
@@ -191,7 +192,8 @@ fn a_process_that_is_gone_is_a_refusal_and_not_an_error() {
     }
 }
 
-/// Where the kernel may not be counted, what only happens there is refused and never a zero.
+/// If the kernel may not be counted, events that occur only there are refused and never reported as
+/// zero.
 #[test]
 fn what_happens_in_the_kernel_is_counted_or_refused() {
     if !can_count("what_happens_in_the_kernel") {
@@ -240,7 +242,7 @@ fn every_event_is_counted_or_refused_with_a_reason() {
     let counts = counters.take();
     assert_eq!(counts.len(), counters.events().len());
     for (event, count) in counters.events().iter().zip(counts) {
-        // Where counters are few the kernel may not have come to this one.
+        // With few counters, the kernel may not have reached this one.
         let Some(count) = count else { continue };
         if event.name == "instructions" {
             assert!(count.value > 3e6 && count.value < 2e7, "{count:?}");

@@ -1,4 +1,4 @@
-//! Whoever is killed, and when: no process outlives a run.
+//! No process outlives a run, regardless of which process is killed, and when.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

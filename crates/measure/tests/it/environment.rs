@@ -1,4 +1,4 @@
-//! The facts about this machine: whatever it is, they come quickly and make sense.
+//! The facts about this machine are collected quickly and are plausible, on any machine.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -12,7 +12,7 @@ use common::Emulated;
 #[test]
 fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
     let _ = environment::capture();
-    // The best of several, for others are at work here too.
+    // The best of several, since other processes compete.
     let best = (0..5)
         .map(|_| {
             let start = Instant::now();
@@ -32,7 +32,7 @@ fn the_facts_come_quickly_in_a_fixed_order_and_each_once() {
     unique.sort();
     unique.dedup();
     assert_eq!(unique.len(), first.len());
-    // Whether git answers in time may differ; nothing else may.
+    // Only whether git answers in time may differ.
     let stable = |all: Vec<String>| {
         all.into_iter()
             .filter(|name| name != "git_dirty" && name != "cpu_share")
@@ -59,7 +59,7 @@ fn the_facts_make_sense_together() {
     assert!(number("clock_resolution_seconds") > 0.0);
     assert!(number("cpu_share") > 0.0 && number("cpu_share") <= 1.0);
     assert!((0.0..=1.0).contains(&number("steal_share")));
-    // Not every kernel or container tells these.
+    // Not every kernel or container reports these.
     let told = |name: &str| facts.get(name).map(|fact| fact.as_f64().unwrap());
     assert!(told("swap_total").is_none_or(|bytes| bytes >= 0.0));
     assert!(told("perf_event_paranoid").is_none_or(|level| (-1.0..=10.0).contains(&level)));

@@ -1,4 +1,4 @@
-//! The guard puts files back as they were, whoever ends whom.
+//! The guard restores files, whichever process is killed.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -18,7 +18,7 @@ fn process(id: u32) -> Pid {
     Pid::from_raw(id.cast_signed()).unwrap()
 }
 
-/// Remembers what is in a file, and changes it.
+/// Remembers the content of a file, and changes it.
 fn change(guard: &mut Guard, path: &Path, new: &str) {
     guard.remember(path, &fs::read_to_string(path).unwrap()).unwrap();
     fs::write(path, new).unwrap();
@@ -126,7 +126,7 @@ fn it_does_not_listen_to_what_ends_others_and_holds_neither_output_nor_terminal(
     for entry in fs::read_dir(format!("/proc/{}/fd", guard.process_id())).unwrap().flatten() {
         let open = fs::read_link(entry.path()).unwrap().display().to_string();
         let harmless = open == "/dev/null" || open.starts_with("socket:");
-        // Its directory is open too.
+        // Its directory is open as well.
         assert!(harmless || Path::new(&open).is_dir(), "{open}");
     }
     change(&mut guard, &file, "newer");
@@ -156,7 +156,7 @@ fn when_assay_and_its_group_are_killed_the_file_is_restored() {
         }
         assay.wait().unwrap();
         eventually(|| (fs::read_to_string(&file).unwrap() == "old\n").then_some(()));
-        // Whoever reads what assay says comes to its end.
+        // Reading the output of assay reaches its end.
         let mut said = String::new();
         assay.stdout.take().unwrap().read_to_string(&mut said).unwrap();
         assert_eq!(said, "");

@@ -1,4 +1,5 @@
-//! What a run writes is kept: standard output, standard error and samples, each run's for itself.
+//! The output of a run is kept: standard output, standard error and samples, separately for each
+//! run.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -63,7 +64,7 @@ fn what_is_written_to_either_output_is_kept_of_every_run_for_itself() {
 
 #[test]
 fn a_kept_output_is_a_file_that_is_only_ever_appended_to() {
-    // `>` and a seek of one writer do not harm what another wrote.
+    // `>` and a seek of one writer do not harm another's output.
     let line = "echo one; sh -c 'echo two; : >&1'; echo three; test -f /proc/self/fd/1";
     let mut command = keeping(&line.replace("test -f", "test ! -p"));
     command.keep_errors = false;
@@ -102,7 +103,7 @@ fn an_output_that_goes_elsewhere_cannot_be_kept() {
         let expected = matches!(error, MeasureError::Command(CommandError::KeptElsewhere { .. }));
         assert!(expected, "{error}");
     }
-    // Standard error has no other place of its own.
+    // Standard error has no other destination.
     let mut command = shell("echo x >&2");
     (command.output, command.keep_errors) = (Output::Pipe, true);
     let result = run(&command);
@@ -168,7 +169,7 @@ fn what_a_process_writes_after_the_end_of_its_run_is_in_no_other_run() {
     for channel in [Channel::Descriptor, Channel::Path] {
         let d = tempfile::tempdir().unwrap();
         let (pid, go, done) = (d.path().join("pid"), d.path().join("go"), d.path().join("done"));
-        // A daemon that keeps its hand on the file of the first run.
+        // A daemon that keeps the file of the first run open.
         let line = format!(
             "write mine; case $ASSAY_SAMPLES in path:*) exec 7>>\"${{ASSAY_SAMPLES#path:}}\";; esac; \
              test -e {go} || setsid sh -c 'echo $$ > {pid}; until test -e {go}; do sleep 0.01; done; \
@@ -183,7 +184,7 @@ fn what_a_process_writes_after_the_end_of_its_run_is_in_no_other_run() {
         let first = runner.run(subject, RunOptions::default()).unwrap();
         written_pid(&pid);
         assert_eq!(text(first.samples.as_ref()), "mine\n");
-        // It writes while the second run goes on.
+        // It writes while the second run is in progress.
         fs::write(&go, "").unwrap();
         let second = runner.run(subject, RunOptions::default()).unwrap();
         eventually(|| done.exists().then_some(()));
@@ -256,7 +257,7 @@ fn two_runners_run_at_once_in_two_threads() {
     let d = tempfile::tempdir().unwrap();
     let meet = |own: &str, other: &str| {
         let (own, other) = (d.path().join(own), d.path().join(other));
-        // Each waits for the other: one after the other they would never end.
+        // Each waits for the other: run one after the other, they would never end.
         let line = format!(
             "write $$; echo $$; : > {}; until test -e {}; do sleep 0.01; done",
             own.display(),

@@ -1,5 +1,5 @@
-//! Settings on a machine that is made up of files, and, where root may, one real setting. The
-//! tests that lock memory or look for busy processes are about this machine as it is.
+//! Settings on a synthetic machine made of files, and one real setting if root permits. The tests
+//! that lock memory or look for busy processes use the real machine.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)]
 
@@ -44,7 +44,7 @@ impl MadeUp {
 }
 
 const POLICY_0: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
-/// The same file by another way.
+/// The same file by another path.
 const NEAR: &str = "sys/devices/system/cpu/cpufreq/policy2/../policy0/scaling_governor";
 const POLICY_2: &str = "sys/devices/system/cpu/cpufreq/policy2/scaling_governor";
 const POLICY_10: &str = "sys/devices/system/cpu/cpufreq/policy10/scaling_governor";
@@ -53,7 +53,7 @@ const BOOST: &str = "sys/devices/system/cpu/cpufreq/boost";
 const RT: &str = "proc/sys/kernel/sched_rt_runtime_us";
 const AUTOGROUP: &str = "proc/sys/kernel/sched_autogroup_enabled";
 
-/// Three policies, the middle one as it shall be.
+/// Three policies, the middle one already as desired.
 fn laptop() -> MadeUp {
     let made = MadeUp::new(&[
         (POLICY_0, "powersave"),
@@ -71,7 +71,7 @@ fn performance() -> Knob {
     Knob::Governor("performance".to_owned())
 }
 
-/// Undoes changes of which none fails.
+/// Undoes changes, none of which may fail.
 fn restored(machine: &Machine, changes: &[Change]) -> Vec<Undone> {
     machine.restore(changes).into_iter().map(Result::unwrap).collect()
 }
@@ -201,7 +201,7 @@ fn changes_made_on_top_of_each_other_are_undone_in_reverse() {
     assert_eq!(made.says(RT), "950000");
 }
 
-/// A journal may be of anybody's making: root must not be made to write just anywhere.
+/// Anybody may have written a journal: root must not be made to write to arbitrary files.
 #[test]
 fn a_change_that_no_plan_could_hold_is_not_made() {
     let made = laptop();
@@ -229,7 +229,7 @@ fn a_change_that_no_plan_could_hold_is_not_made() {
         assert!(matches!(refused, Err(KnobError::NotOurs { .. })), "{change:?} {refused:?}");
         let Change { before, after, .. } = change.clone();
         let turned = Change { before: after, after: before, ..change };
-        // A sound change beside it is not made either.
+        // A valid change along with it is not made either.
         let sound = made.machine.plan(&performance()).unwrap();
         let refused = made.machine.apply(&[&sound[..], &[turned]].concat()).unwrap_err();
         assert!(matches!(refused, KnobError::NotOurs { .. }), "{refused}");
@@ -248,7 +248,7 @@ fn who_may_not_write_is_told_what_it_takes() {
     }
     let error = made.machine.plan(&performance()).unwrap_err();
     assert!(matches!(error, KnobError::NotPermitted { needs: "root", .. }), "{error}");
-    // What is as it shall be needs no permission.
+    // Settings that already have the desired value need no permission.
     assert_eq!(made.machine.plan(&Knob::Governor("powersave".to_owned())).unwrap().len(), 1);
 }
 
@@ -277,7 +277,8 @@ fn autogroup_is_set_and_put_back_for_real_where_that_is_permitted() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
-/// The whole way: what a process changed and had no time to restored, another one restores.
+/// The complete procedure: changes that a process had no time to restore are restored by another
+/// one.
 #[test]
 fn what_a_killed_process_left_behind_is_restored_by_the_next() {
     let made = laptop();
@@ -286,7 +287,7 @@ fn what_a_killed_process_left_behind_is_restored_by_the_next() {
     let mut journal = Journal::open(state.path()).unwrap();
     journal.record(&changes).unwrap();
     made.machine.apply(&changes).unwrap();
-    // As if a process before us, of this very number, had written it.
+    // As if an earlier process with this very ID had written it.
     let file = fs::read_dir(state.path()).unwrap().next().unwrap().unwrap().path();
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("\"started\":", "\"started\":1", 1)).unwrap();
@@ -298,7 +299,7 @@ fn what_a_killed_process_left_behind_is_restored_by_the_next() {
     assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
 }
 
-/// What the kernel says is locked in this process, KiB.
+/// Returns the memory locked by this process as reported by the kernel, KiB.
 fn locked_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap();
@@ -336,7 +337,7 @@ fn a_process_that_spins_is_the_busiest_and_we_are_not_in_the_list() {
     let directory = tempfile::tempdir().unwrap();
     let program = workload::unpack(directory.path(), "spinning(x) y").unwrap();
     let mut busy = Command::new(&program).args(["spin", "100000000000000"]).spawn().unwrap();
-    // On a machine with much else to do it may take a while until it gets its 1 %.
+    // On a busy machine it may take a while until it gets its 1 %.
     let found = (0..20).find_map(|_| {
         let all = busiest(Duration::from_millis(300));
         assert!(all.iter().all(|b| b.process != std::process::id() && b.share > 0.01));

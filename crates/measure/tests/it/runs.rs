@@ -1,4 +1,4 @@
-//! Runs of real programs: what comes back, and that only relations hold, never times.
+//! Runs of real programs: the results; only relations are tested, never times.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -22,7 +22,7 @@ fn plain(text: &str) -> Command {
     Command::parse(text, false).unwrap()
 }
 
-/// A file that may be executed, whatever is in it.
+/// Creates an executable file with arbitrary content.
 fn script(directory: &Path, text: &str) -> Command {
     let path = directory.join("script");
     fs::write(&path, text).unwrap();
@@ -83,7 +83,7 @@ fn a_thousand_runs_by_the_portable_runner_use_up_no_descriptors() {
         let result = runner.run(subject, options).unwrap();
         assert_eq!(result.stderr_tail.as_deref(), Some("err\n"));
     };
-    // Tests beside this one open some, too.
+    // Concurrent tests open some as well.
     let open = || fs::read_dir("/proc/self/fd").unwrap().count();
     let before = open();
     for _ in 0..1000 {
@@ -166,7 +166,7 @@ fn the_padding_is_as_long_as_asked_and_is_not_inherited_by_the_next_run() {
         let said = fs::read_to_string(d.path().join("out")).unwrap();
         assert_eq!(said, format!("{expected} kept"));
     }
-    // All of them are the letter x.
+    // All characters are the letter x.
     let mut command = shell("test -z \"$(printf %s \"$ASSAY_PAD\" | tr -d x)\"");
     command.output = Output::Inherit;
     let subject = runner.add(&command).unwrap();
@@ -201,7 +201,7 @@ fn input_directory_and_output_are_made_ready_for_every_run_anew() {
         let said = fs::read_to_string(d.path().join("out")).unwrap();
         assert_eq!(said, format!("{}\none\ntwo\n", d.path().canonicalize().unwrap().display()));
     }
-    // The next subject has its own directory and nothing to read.
+    // The next subject has its own directory and no input.
     let result = runner.run(elsewhere, RunOptions::default()).unwrap();
     assert_eq!(result.outcome, Outcome::Exited(1), "HERE is not set, so the comparison fails");
     let here = std::env::current_dir().unwrap();
@@ -216,7 +216,7 @@ fn input_directory_and_output_are_made_ready_for_every_run_anew() {
 fn a_command_gets_descriptors_0_1_2_and_nothing_that_assay_inherited() {
     let d = tempfile::tempdir().unwrap();
     let leak = fs::File::create(d.path().join("leak")).unwrap();
-    // Somebody who started assay left a descriptor open for everybody.
+    // As if the process that started assay had leaked a descriptor.
     rustix::io::fcntl_setfd(leak.as_fd(), rustix::io::FdFlags::empty()).unwrap();
     let mut command = plain("ls -l /proc/self/fd");
     command.output = Output::File(d.path().join("out"));
@@ -241,15 +241,16 @@ fn a_command_starts_with_default_signals_and_nothing_blocked() {
     assert!(run(&command).outcome.is_success());
     let mut said = fs::read_to_string(d.path().join("out")).unwrap();
     if is_emulated(Emulated::Time) {
-        // What the emulator keeps to itself stays ignored where its parent ignored it, as make does.
+        // Signals reserved by the emulator stay ignored if its parent ignored them, as make does.
         said = said.replace("0000000080000000", "0000000000000000");
         said = said.replace("0000000680000000", "0000000600000000");
     }
     if RunnerKind::chosen().unwrap() == RunnerKind::Portable {
-        // Two signals that glibc keeps to itself: its `posix_spawn` leaves them ignored, and the program's own C library minds them alone.
+        // Two signals reserved by glibc: its `posix_spawn` leaves them ignored, and only the
+        // program's own C library uses them.
         said = said.replace("0000000180000000", "0000000000000000");
         if is_emulated(Emulated::Time) {
-            // The emulator gives them other numbers.
+            // The emulator uses other numbers for them.
             said = said.replace("0000000600000000", "0000000000000000");
         }
     }
@@ -318,7 +319,7 @@ fn a_run_that_takes_too_long_is_asked_to_end_and_reported() {
     assert_eq!(result.outcome, Outcome::TimedOut);
     assert!(result.wall_seconds >= 0.05 && result.wall_seconds < 5.0, "{result:?}");
     assert!(result.max_rss_bytes > 0);
-    // Another run after it has its full time, and one in time is not touched.
+    // A later run has its full time, and one that is in time is not affected.
     let options = RunOptions { timeout: Some(Duration::from_secs(50)), ..options };
     assert!(run_with(&plain("sleep 0.1"), options).unwrap().outcome.is_success());
 }
@@ -464,7 +465,7 @@ fn a_hook_is_run_by_a_shell_and_tells_why_it_failed() {
 
 #[test]
 fn a_program_that_wants_the_terminal_is_ended_and_reported() {
-    // `script` gives a terminal; where it is not installed, nothing can be seen here.
+    // `script` provides a terminal; without it, nothing can be tested here.
     if !Path::new("/usr/bin/script").exists() {
         return;
     }
@@ -515,7 +516,7 @@ fn a_process_that_leaves_the_group_is_ended_when_asked_for_and_left_to_hooks() {
             assert!(alive().is_empty(), "sleep {seconds}");
             continue;
         }
-        // Its line ends before it has become what it is to be.
+        // The line may end before the process has become what it is to be.
         let left = eventually(|| Some(alive()).filter(|alive| !alive.is_empty()));
         for process in left {
             run(&shell(&format!("kill {process}")));
@@ -529,13 +530,13 @@ fn a_command_that_stops_itself_is_ended_and_named() {
     let id = runner.add(&shell("kill -STOP $$")).unwrap();
     let result = runner.run(id, RunOptions::default()).unwrap();
     assert_eq!(result.outcome, Outcome::Stopped);
-    // One that is continued in time goes on.
+    // One that is continued in time proceeds.
     let id =
         runner.add(&shell("(sleep 0.2; kill -CONT $$) & kill -STOP $$; wait; exit 3")).unwrap();
     assert_eq!(runner.run(id, RunOptions::default()).unwrap().outcome, Outcome::Exited(3));
 }
 
-/// The processes with these words for a command line, each ended by a zero byte.
+/// Returns the processes with this command line, each word terminated by a zero byte.
 fn running(words: &str) -> Vec<String> {
     let of = |entry: fs::DirEntry| {
         let found = fs::read_to_string(entry.path().join("cmdline")).ok()?;

@@ -1,4 +1,4 @@
-//! The program whose work is known: it does what it is asked for, and says when it is asked wrongly.
+//! The program with known work: it does what is requested, and reports invalid requests.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -10,7 +10,8 @@ use std::process::Command as Process;
 
 use assay_measure::{Command, Outcome, workload};
 
-/// Starts a program that was written a moment ago: another test that forks just now may hold it open for writing.
+/// Starts a program that was just written: another test that is forking may hold it open for
+/// writing.
 fn started(command: &mut Process) -> std::process::Child {
     for _ in 0..100 {
         match command.spawn() {
@@ -102,7 +103,8 @@ fn it_touches_the_memory_that_it_is_asked_for_and_spinning_touches_none() {
         result
     };
     let (spun, touched) = (run("spin 1000"), run("touch 32"));
-    // The kernel may map several pages at one fault, and sums up what the processors counted only now and then.
+    // The kernel may map several pages at one fault, and adds up the processors' counts only now
+    // and then.
     assert!(touched.minor_faults > spun.minor_faults, "{touched:?} {spun:?}");
     assert!(spun.minor_faults < 200, "{spun:?}");
     assert!(touched.max_rss_bytes >= 31 << 20 && spun.max_rss_bytes < 8 << 20, "{touched:?}");
@@ -121,7 +123,7 @@ fn a_longer_wish_gives_more_steps_and_they_take_longer() {
         result.user_seconds + result.system_seconds
     };
     assert!(cpu(long) > cpu(short));
-    // Shorter than a start can be.
+    // Shorter than a startup can be.
     assert_eq!(workload::iterations_for(&program, 1e-9).unwrap(), 1);
 }
 

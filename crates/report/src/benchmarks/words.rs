@@ -119,9 +119,10 @@ fn threshold(suite: &Analysis) -> String {
     }
 }
 
-/// Returns what is known of rows without a direction: `11 of 13 benchmarks within ± 2.6 %;
-/// BM_map/100000 within ± 9.1 %`. `None` if every row has a verdict, or if differences are not
-/// ratios. If a few rows are known much less precisely than the rest, they are named.
+/// Returns what is known of rows without a direction:
+/// `11 of 13 benchmarks within ± 2.6 %; BM_map/100000 within ± 9.1 %`. `None` if every row has a
+/// verdict, or if differences are not ratios. If a few rows are known much less precisely than the
+/// rest, they are named.
 pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     /// Minimum factor by which a row's bound exceeds the previous one to count as much less
     /// precise.

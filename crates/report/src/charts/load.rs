@@ -18,7 +18,7 @@ use assay_data::Unit;
 const MOST_STEPS: usize = 6;
 /// Height of the frame of a step.
 const STEP: f64 = 118.0;
-/// Maximum number of slices that can be told apart; beyond that, blocks are shown.
+/// Maximum number of distinguishable slices; beyond that, blocks are shown.
 const MOST_BANDS: usize = 80;
 /// Maximum number of failure kinds with their own frame.
 const MOST_WAYS: usize = 5;

@@ -150,8 +150,8 @@ pub(super) fn tails(p: &SeriesSummary) -> String {
     )
 }
 
-/// Lists every distinct value with its share and count, if there are few: `3 ms 57 % (34) · 4 ms 43
-/// % (26)`; empty if there are many.
+/// Lists every distinct value with its share and count, if there are few:
+/// `3 ms 57 % (34) · 4 ms 43 % (26)`; empty if there are many.
 pub(super) fn repeated(p: &SeriesSummary, column: &Column) -> String {
     let rows = repeated_rows(p, column);
     let told: Vec<String> = rows

@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, and the reference page, which shows the schema as tables.
 //!
 //! The schemas are in `schemas.json`, generated from the types: the generator would make up a good
-//! part of the program, for a verb that is rarely used. A test regenerates and compares them; `make
-//! docs` writes them.
+//! part of the program, for a verb that is rarely used. A test regenerates and compares them;
+//! `make docs` writes them.
 
 use crate::packed::SCHEMAS;
 use serde_json::{Map, Value};

@@ -57,7 +57,7 @@ struct OnPage {
     is_sample: bool,
 }
 
-/// Whether code is well tested or tangled.
+/// The section on whether code is well tested or tangled.
 struct CouplingOnPage {
     claim: String,
     basis: String,

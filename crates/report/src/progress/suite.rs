@@ -28,8 +28,8 @@ impl SuiteStanding {
     }
 }
 
-/// Returns the progress of a suite: `round 12   2 faster, 1 slower, 9 equivalent, 7 open   0:23 of
-/// 1:00`.
+/// Returns the progress of a suite:
+/// `round 12   2 faster, 1 slower, 9 equivalent, 7 open   0:23 of 1:00`.
 pub fn suite_status(
     round: usize,
     standing: &SuiteStanding,

@@ -25,7 +25,7 @@ pub(crate) struct ChainOnPage {
 
 /// A step with its texts.
 pub(crate) struct StepOnPage {
-    /// What was checked.
+    /// The step's name.
     pub name: String,
     /// Its status in words.
     pub status: &'static str,

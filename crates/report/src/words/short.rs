@@ -24,8 +24,8 @@ pub(crate) fn verdict_word(analysis: &Analysis, comparison: &Comparison) -> Stri
     }
 }
 
-/// Returns the verdict in plain words, with its size if known: `2.6 % less`, `no difference that
-/// matters`.
+/// Returns the verdict in plain words, with its size if known: `2.6 % less`,
+/// `no difference that matters`.
 pub(crate) fn in_plain_words(analysis: &Analysis, comparison: &Comparison) -> String {
     let teller = Teller::new(analysis, comparison, "", "");
     let decision = &comparison.decision;

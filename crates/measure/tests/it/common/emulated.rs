@@ -1,28 +1,31 @@
-//! What is otherwise under an emulator of processors: `scripts/arm64-tests.sh` finds it out, and says it to the tests.
+//! Differences of an emulated processor: `scripts/arm64-tests.sh` detects them, and passes them to
+//! the tests.
 
 #![allow(dead_code, clippy::print_stdout)]
 
-/// What an emulator of processors, and the namespace in which the kernel knows of it, may do otherwise than the system that they stand for.
+/// Possible differences between a processor emulator, with the namespace in which it is registered
+/// with the kernel, and a real system.
 #[derive(Clone, Copy)]
 pub enum Emulated {
-    /// A child of vfork has memory of its own, in which whatever it says of an exec that failed is lost.
+    /// A child of vfork has its own memory, so that its report of a failed exec is lost.
     Vfork,
-    /// The largest memory of a program is that of the emulator.
+    /// The peak memory of a program includes that of the emulator.
     Peak,
-    /// Memory is not wiped in a forked child that is to be.
+    /// Memory marked to be wiped in forked children is not wiped.
     Wipe,
     /// Everything takes longer.
     Time,
-    /// Orphans can't be taken in (PR_SET_CHILD_SUBREAPER).
+    /// Orphans can't be adopted (PR_SET_CHILD_SUBREAPER).
     Orphans,
-    /// There is one user.
+    /// There is only one user.
     Users,
-    /// The system's own programs are for another machine.
+    /// The system's own programs are for another architecture.
     Machine,
 }
 
-/// Whether a test has to be left out because it would see an emulator, and not us; then it is said why. What the emulator does
-/// otherwise is found out by programs of a few lines in `scripts/arm64-tests.sh`, which says it in ASSAY_EMULATED.
+/// Returns true, and prints the reason, if a test has to be skipped because it would test the
+/// emulator instead of our code. Small programs in `scripts/arm64-tests.sh` detect the emulator's
+/// differences and list them in ASSAY_EMULATED.
 pub fn ignored_under_emulation(what: Emulated) -> bool {
     let (_, why) = told(what);
     let ignored = is_emulated(what);
@@ -32,7 +35,7 @@ pub fn ignored_under_emulation(what: Emulated) -> bool {
     ignored
 }
 
-/// Whether it is so here.
+/// Returns true if the difference exists here.
 pub fn is_emulated(what: Emulated) -> bool {
     let (name, _) = told(what);
     let found = std::env::var("ASSAY_EMULATED").unwrap_or_default();

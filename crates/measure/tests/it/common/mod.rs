@@ -1,4 +1,5 @@
-//! What the tests of runs share: short ways to run, small C programs, and a look at who is alive.
+//! Helpers shared by the tests of runs: short ways to run commands, small C programs, and checks
+//! for living processes.
 
 #![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
@@ -12,27 +13,28 @@ use std::time::{Duration, Instant};
 
 use assay_measure::{Command, MeasureError, RUNNER, RunOptions, RunResult, Runner, RunnerKind};
 
-/// A line for `/bin/sh`.
+/// Returns a command for a line of `/bin/sh`.
 pub fn shell(line: &str) -> Command {
     Command::parse(line, true).unwrap()
 }
 
-/// Runs a command once, by a runner of its own.
+/// Runs a command once, with its own runner.
 pub fn run(command: &Command) -> RunResult {
     run_with(command, RunOptions::default()).unwrap()
 }
 
-/// Runs a command once, by a runner of its own.
+/// Runs a command once, with its own runner.
 pub fn run_with(command: &Command, options: RunOptions) -> Result<RunResult, MeasureError> {
     let mut runner = Runner::start()?;
     let subject = runner.add(command)?;
     runner.run(subject, options)
 }
 
-/// The end of the name of each test that runs its module again.
+/// Name suffix of each test that runs its module again.
 const OWN: &str = "all_of_this_by_the_portable_runner";
 
-/// Runs the tests of a module again, in a process of their own, by the portable runner, except those that are about what it lacks.
+/// Runs the tests of a module again, in a separate process, with the portable runner, except tests
+/// of features it lacks.
 pub fn again_by_the_portable_runner(module: &str, lacking: &[&str]) {
     let mut again = std::process::Command::new(std::env::current_exe().unwrap());
     again.env(RUNNER, RunnerKind::Portable.to_string()).args([module, "--skip", OWN]);
@@ -59,7 +61,7 @@ pub fn compile(directory: &Path, source: &str, flags: &[&str]) -> PathBuf {
     program
 }
 
-/// The living members of a process group; those that only wait to be reaped are not.
+/// Returns the living members of a process group, except those that only wait to be reaped.
 pub fn members(group: i32) -> Vec<String> {
     let stats = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
@@ -70,7 +72,7 @@ pub fn members(group: i32) -> Vec<String> {
     stats.collect()
 }
 
-/// Waits until something is there, at most ten seconds.
+/// Waits until `look` finds something, at most ten seconds.
 pub fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
@@ -82,12 +84,12 @@ pub fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The process id that a command writes into a file, as soon as it is there.
+/// Returns the process ID that a command writes into a file, as soon as it exists.
 pub fn written_pid(path: &Path) -> i32 {
     eventually(|| fs::read_to_string(path).ok()?.strip_suffix('\n')?.parse().ok())
 }
 
-/// An example of this crate, which `cargo test` has built.
+/// Returns the path of an example of this crate, built by `cargo test`.
 pub fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.parent().unwrap().parent().unwrap().join("examples").join(name)

@@ -1,4 +1,5 @@
-//! Size and shape of a series as JSON: plain numbers, clusters, distributions, outliers, a histogram.
+//! Size and shape of a series as JSON: plain numbers, clusters, distributions, outliers, a
+//! histogram.
 
 use crate::json::values::{view, words};
 use assay_analysis::series_summary as found;
