@@ -525,7 +525,7 @@ fn an_answer_to_head_has_no_body_whatever_it_says() {
 fn a_server_that_speaks_no_tls_is_named() {
     let wanted = Failed(Failure::Tls, "InvalidContentType");
     let address = support::start(|mut stream| {
-        stream.read(&mut [0; 4096]).ok()?;
+        let _whatever_came = stream.read(&mut [0; 4096]).ok()?;
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").ok()
     });
     let mut job = job(&format!("https://{address}/"), &wanted);

@@ -295,7 +295,7 @@ fn a_body_that_may_not_be_sent_ends_in_a_time_limit() {
 #[test]
 fn a_server_of_http1_is_named() {
     let address = support::start(|mut stream| {
-        stream.read(&mut [0; 4096]).ok()?;
+        let _whatever_came = stream.read(&mut [0; 4096]).ok()?;
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n").ok()
     });
     let url = format!("http://{address}/");

@@ -49,8 +49,7 @@ impl Source {
         match self {
             Self::Hardware(event) => (kernel::PERF_TYPE_HARDWARE, event.into()),
             Self::Cache(which, result) => {
-                let config =
-                    which | kernel::PERF_COUNT_HW_CACHE_OP_READ << 8 | result << 16;
+                let config = which | kernel::PERF_COUNT_HW_CACHE_OP_READ << 8 | result << 16;
                 (kernel::PERF_TYPE_HW_CACHE, config.into())
             }
             Self::Software(event) | Self::SoftwareInKernel(event) => {
@@ -75,7 +74,11 @@ pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
         ("branch-misses", "", Hw(PERF_COUNT_HW_BRANCH_MISSES)),
         ("bus-cycles", "", Hw(PERF_COUNT_HW_BUS_CYCLES)),
         ("ref-cycles", "", Hw(PERF_COUNT_HW_REF_CPU_CYCLES)),
-        ("stalled-cycles-frontend", "idle-cycles-frontend", Hw(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND)),
+        (
+            "stalled-cycles-frontend",
+            "idle-cycles-frontend",
+            Hw(PERF_COUNT_HW_STALLED_CYCLES_FRONTEND),
+        ),
         ("stalled-cycles-backend", "idle-cycles-backend", Hw(PERF_COUNT_HW_STALLED_CYCLES_BACKEND)),
         ("L1-dcache-loads", "", Cache(PERF_COUNT_HW_CACHE_L1D, ACCESS)),
         ("L1-dcache-load-misses", "", Cache(PERF_COUNT_HW_CACHE_L1D, MISS)),
@@ -154,11 +157,7 @@ impl Opener {
     }
 
     /// Opens one more event, after those of `opened`.
-    pub(crate) fn open(
-        &mut self,
-        source: Source,
-        opened: &[Descriptor],
-    ) -> io::Result<Descriptor> {
+    pub(crate) fn open(&mut self, source: Source, opened: &[Descriptor]) -> io::Result<Descriptor> {
         match self.attempt(source, opened) {
             Err(error) if !self.user_only && is_forbidden(&error) => {
                 self.user_only = true;
