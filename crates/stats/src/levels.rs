@@ -15,7 +15,7 @@ use crate::{Interval, descriptive, student_t};
 /// One level, from the outermost on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// How many units there are of it, in all.
+    /// Total number of units of this level.
     pub units: usize,
     /// Mean number of units of this level within one of the level above; all of them at the
     /// outermost.
