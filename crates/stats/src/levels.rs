@@ -137,13 +137,13 @@ impl Levels {
         Some(Interval { lower: self.mean - reach, upper: self.mean + reach })
     }
 
-    /// How many repetitions of each level but the outermost, within one unit of the level above,
-    /// make the mean most precise for a given time.
+    /// The number of repetitions of each level except the outermost, within one unit of the level
+    /// above, that makes the mean most precise for a given time.
     ///
-    /// `costs`: for each level, outermost first, what one more unit of it costs beside its content
-    /// (building, starting and warming up, one iteration), positive. √(c_above/c · T²/T²_above), at
-    /// least 1; `None` where the level above adds nothing, so that repetitions above gain nothing
-    /// over those here. Empty unless there is one cost per level.
+    /// `costs`: for each level, outermost first, the cost of one more unit apart from its content
+    /// (building, starting and warming up, one iteration); positive. √(c_above/c · T²/T²_above), at
+    /// least 1; `None` if the level above adds no variance, so that its repetitions gain nothing
+    /// over those of this level. Empty unless there is one cost per level.
     #[must_use]
     pub fn best_repetitions(&self, costs: &[f64]) -> Vec<Option<f64>> {
         if costs.len() != self.levels.len() || !costs.iter().all(|cost| *cost > 0.0) {

@@ -88,7 +88,8 @@ struct Moments {
     p: f64,
     /// The variance of one comparison.
     one: f64,
-    /// The covariance of comparisons that share one value; for pairs, one of the two.
+    /// The covariance of comparisons that share a value, summed over both samples; for pairs, of
+    /// comparisons that share one difference.
     each: f64,
     /// P(D > 0) of pairs.
     positive: f64,
@@ -189,7 +190,7 @@ impl ShiftedPilot {
     /// necessarily whole; `None` if no number does.
     #[must_use]
     pub fn formula_n(&self, power: f64, test: RankTest) -> Option<f64> {
-        // The exact test's power jumps with the number, so that every number is looked at.
+        // The exact test's power is not monotone, so every number is tried.
         let small = (2..EXACT_BELOW).find(|&n| self.formula_power(n as f64, test) >= power);
         if let Some(n) = small {
             return Some(n as f64);

@@ -21,8 +21,8 @@ pub fn ranks(xs: &[f64]) -> Vec<f64> {
     ranks_within(&descriptive::sorted(xs), xs)
 }
 
-/// [`ranks`] of values that are also there in ascending order, `sorted`. O(n) typically; of many
-/// values it takes three quarters of their memory beside the ranks.
+/// Like [`ranks`], with the values also given in ascending order as `sorted`. O(n) typically; for
+/// many values it needs three quarters of their memory in addition to the ranks.
 #[must_use]
 pub fn ranks_within(sorted: &[f64], xs: &[f64]) -> Vec<f64> {
     ranks_by_parts(sorted, xs, MANY, PART)

@@ -10,8 +10,9 @@
 use crate::{autocorrelation, descriptive};
 use std::f64::consts::FRAC_2_PI;
 
-/// The most values whose dependence can't be estimated: an interval then holds only if the values
-/// are independent. Of twelve that correlate by 0.9, one in two series looks independent.
+/// Maximum number of values whose dependence can't be estimated: an interval is then valid only if
+/// the values are independent. With twelve values that correlate by 0.9, one in two series looks
+/// independent.
 pub const UNKNOWN_TO: usize = 12;
 
 /// Neighbours correlate beyond chance if their correlation exceeds its mean under independence,
