@@ -127,7 +127,7 @@ impl Analysis {
         self.comparisons.iter().map(|c| c.decision.verdict).max_by_key(badness)
     }
 
-    /// Whether this is a suite of many rows.
+    /// Returns true if this is a suite of many rows.
     pub fn is_suite(&self) -> bool {
         self.shape == Shape::Rows
     }

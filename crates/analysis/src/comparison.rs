@@ -118,7 +118,7 @@ pub struct Comparison {
     pub effective: f64,
     /// Dependence of the differences of blocks, or of the values of the more dependent side.
     pub dependence: Dependence,
-    /// Whether there are too few differences, or values of a side, to test their dependence;
+    /// True if there are too few differences, or values of a side, to test their dependence;
     /// dependence noticed on the other side is in `dependence` nevertheless.
     pub untested: bool,
     /// Rank autocorrelation of successive differences, or of the values of that side; NaN if there

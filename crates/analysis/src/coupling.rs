@@ -94,7 +94,7 @@ pub struct Coupling {
     pub brittle_tests: Vec<usize>,
     /// The classification; `None` if there are too few data.
     pub quadrant: Option<Quadrant>,
-    /// Whether the intervals leave no doubt about the classification.
+    /// True if the intervals leave no doubt about the classification.
     pub is_clear: bool,
 }
 

@@ -134,7 +134,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Whether it fails or is slower on any target.
+    /// Returns true if it fails or is slower on any target.
     pub fn is_alarm(&self) -> bool {
         !self.builds.failing.is_empty() || self.benchmarks.iter().any(|b| !b.worse.is_empty())
     }

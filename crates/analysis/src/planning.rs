@@ -50,7 +50,7 @@ pub struct Asked {
     pub kind: Kind,
     /// The direction of differences that count.
     pub alternative: Alternative,
-    /// Whether a difference found in the wrong direction counts as found.
+    /// True if a difference found in the wrong direction counts as found.
     pub strict: bool,
     /// Runs per side.
     pub n: Option<f64>,
@@ -64,7 +64,7 @@ pub struct Asked {
     pub power: Option<f64>,
     /// Multiple to round the number of runs up to; by default depends on the number.
     pub round: Option<u64>,
-    /// Whether blocks are shown first.
+    /// True if blocks are shown first.
     pub in_blocks: bool,
     /// Seed of all random numbers.
     pub seed: u64,

@@ -125,7 +125,7 @@ impl Layout {
         })
     }
 
-    /// Whether two subjects belong to the same combination.
+    /// Returns true if two subjects belong to the same combination.
     pub fn together(&self, a: usize, b: usize) -> bool {
         a / self.commands == b / self.commands
     }
@@ -136,7 +136,7 @@ fn command<'a>(samples: &'a Samples, subject: &'a Subject) -> (usize, &'a str) {
     (subject.side, samples.label_of(subject).unwrap_or(samples.full_name(subject)))
 }
 
-/// Whether two subjects have the same parameters, regardless of values.
+/// Returns true if two subjects have the same parameters, regardless of values.
 fn same_names(a: &Subject, b: &Subject) -> bool {
     a.parameters.iter().map(|(name, _)| name).eq(b.parameters.iter().map(|(name, _)| name))
 }

@@ -25,7 +25,7 @@ pub struct Try {
     pub rate: f64,
     /// The latency in seconds within which that share was answered; infinite if too many failed.
     pub latency: f64,
-    /// Whether the goals were met.
+    /// True if the goals were met.
     pub is_held: bool,
 }
 

@@ -150,7 +150,7 @@ pub struct SeriesSummary {
     /// The distinct values with their counts, if there are at most twelve of them among at least 20
     /// values.
     pub repeated: Vec<RepeatedValue>,
-    /// Whether all values are multiples of the smallest step between them.
+    /// True if all values are multiples of the smallest step between them.
     pub multiples: bool,
     /// Share of the values that equal the most common one.
     pub commonest_share: f64,

@@ -139,7 +139,7 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Whether it fails in every run.
+    /// Returns true if it fails in every run.
     pub fn always(&self) -> bool {
         self.failed == self.runs
     }

@@ -29,8 +29,8 @@ fn gather_at_most(rows: usize, columns: usize) -> u64 {
     GATHER.max((rows + columns) as u64 / 4)
 }
 
-/// Whether the values are finite and ascending, and fewer than 2³². Only matrices of such values
-/// may be searched: otherwise there is no staircase, and the search might not end. Sums and
+/// Returns true if the values are finite and ascending, and fewer than 2³². Only matrices of such
+/// values may be searched: otherwise there is no staircase, and the search might not end. Sums and
 /// differences of finite values may overflow, but are never NaN and keep their order.
 pub(crate) fn is_ascending(xs: &[f64]) -> bool {
     let ends_are_finite = [xs.first(), xs.last()].into_iter().flatten().all(|x| x.is_finite());

@@ -134,7 +134,7 @@ fn two_sample(x: &[f64], y: &[f64], error: f64, df: f64) -> Option<TTest> {
     Some(TTest::new(difference, error, df))
 }
 
-/// Whether the values differ only by rounding.
+/// Returns true if the values differ only by rounding.
 fn one_number(xs: &[f64]) -> bool {
     let (low, high) =
         xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));

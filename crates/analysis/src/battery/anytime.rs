@@ -20,7 +20,7 @@ pub struct Anytime {
     /// log₁₀ of the e-value against "either is faster equally often"; blocks without a difference
     /// are ignored.
     pub sign_log10_e: f64,
-    /// Whether that e-value has reached 1/level.
+    /// True if that e-value has reached 1/level.
     pub rejects: bool,
     /// Confidence sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`]
     /// blocks.

@@ -11,9 +11,9 @@ pub struct SignedRanks {
     pub n_used: usize,
     /// Sum of the ranks of the positive values.
     pub v: f64,
-    /// Whether any distances from 0 are tied.
+    /// True if any distances from 0 are tied.
     pub ties: bool,
-    /// Whether any value was 0.
+    /// True if any value was 0.
     pub zeros: bool,
     /// Exact results: below 50 values, without ties and zeros.
     pub exact: Option<ExactRanks>,

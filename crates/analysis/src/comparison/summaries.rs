@@ -21,7 +21,7 @@ pub(crate) struct Side {
     pub location: f64,
     /// The median; NaN if unknown.
     pub median: f64,
-    /// Whether `location` is a mean.
+    /// True if `location` is a mean.
     pub is_mean: bool,
     /// The standard error of the mean; NaN if unknown.
     pub standard_error: f64,

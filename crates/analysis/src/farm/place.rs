@@ -51,7 +51,7 @@ pub enum Rule {
 }
 
 impl Condition {
-    /// Whether these facts meet the condition.
+    /// Returns true if these facts meet the condition.
     pub fn is_met(&self, facts: &Facts) -> bool {
         let Some(value) = facts.get(&self.name) else { return false };
         match &self.rule {

@@ -45,7 +45,7 @@ pub struct PooledEffect {
     pub decision: Decision,
     /// The mean, and the variation between targets.
     pub pooled: Pooled,
-    /// Whether targets differ by more than their errors, so that the mean applies to none of them.
+    /// True if targets differ by more than their errors, so that the mean applies to none of them.
     pub differ: bool,
 }
 

@@ -126,7 +126,7 @@ pub struct Judged {
     pub more_runs: Option<usize>,
     /// p-value of "not worse" from both looks, adjusted over all benchmarks.
     pub p: Option<f64>,
-    /// Whether the result depends on the earlier runs.
+    /// True if the result depends on the earlier runs.
     pub together: bool,
     /// True if this run is worse alone and no other run confirms it yet, which makes it
     /// inconclusive.

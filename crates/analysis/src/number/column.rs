@@ -162,7 +162,7 @@ impl Column {
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
 
-    /// Whether the significant digits of a value would be lost in this column.
+    /// Returns true if the significant digits of a value would be lost in this column.
     fn loses(&self, text: &str, value: f64) -> bool {
         let digits = text.trim_start_matches(['-', '0', '.']).chars().filter(char::is_ascii_digit);
         value.is_finite()
@@ -173,7 +173,7 @@ impl Column {
                 .is_ok_and(|told| (told * self.factor - value).abs() > 1e-9 * value.abs())
     }
 
-    /// Whether a plain number would have a prefix and zeros before its first digit.
+    /// Returns true if a plain number would have a prefix and zeros before its first digit.
     fn begins_with_zeros(&self, text: &str, value: f64) -> bool {
         let zeros = text.trim_start_matches('-').starts_with("0.00");
         zeros && self.only_multiplies() && value.abs() > self.floor

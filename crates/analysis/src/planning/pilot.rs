@@ -133,7 +133,7 @@ impl Series {
         Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
     }
 
-    /// Whether all values are equal.
+    /// Returns true if all values are equal.
     pub(crate) fn is_constant(&self) -> bool {
         self.values.windows(2).all(|pair| pair[0] == pair[1])
     }
@@ -143,7 +143,7 @@ impl Series {
         self.values.len()
     }
 
-    /// Whether there are no values.
+    /// Returns true if there are no values.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -213,7 +213,7 @@ impl RankPlan {
         n as f64 / self.runs_per_independent
     }
 
-    /// Whether the number of runs is enough for the rank test to reject at all.
+    /// Returns true if the number of runs is enough for the rank test to reject at all.
     pub fn is_able(&self) -> bool {
         self.independent(self.n) >= self.fewest_n as f64
     }

@@ -133,9 +133,9 @@ pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(u
 pub struct Creep {
     /// p-value of Spearman's correlation with time, allowing for dependence of the values.
     pub p: f64,
-    /// Whether the series rises.
+    /// True if the series rises.
     pub rises: bool,
-    /// Whether a straight line fits better than the steps. Each step except the first is penalized
+    /// True if a straight line fits better than the steps. Each step except the first is penalized
     /// by Schwarz's criterion.
     pub steadier: bool,
 }

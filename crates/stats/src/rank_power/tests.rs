@@ -37,7 +37,7 @@ fn sample(distribution: Distribution, n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| drawn(distribution, &mut stream)).collect()
 }
 
-/// Whether Mann-Whitney's test finds the second sample larger, computed directly.
+/// Returns true if Mann-Whitney's test finds the second sample larger, computed directly.
 fn finds(x: &[f64], y: &[f64], level: f64) -> bool {
     let n = x.len() as f64;
     let mut x = x.to_vec();

@@ -21,9 +21,9 @@ pub struct SignedRankTest {
     sorted: Vec<f64>,
     /// V: the sum of the ranks of the positive values.
     pub v: f64,
-    /// Whether any distances from 0 are tied.
+    /// True if any distances from 0 are tied.
     pub ties: bool,
-    /// Whether any value was 0 and dropped.
+    /// True if any value was 0 and dropped.
     pub zeros: bool,
     /// The standard deviation of V under random signs; 0 without values.
     pub sd: f64,
@@ -66,7 +66,8 @@ impl SignedRankTest {
         2.0 * self.centred() / walsh_count(self.used()) as f64
     }
 
-    /// Whether the exact distribution applies, as in R: fewer than 50 values, no ties, no zeros.
+    /// Returns true if the exact distribution applies, as in R: fewer than 50 values, no ties, no
+    /// zeros.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && !self.zeros && (1..EXACT_BELOW).contains(&self.used())

@@ -50,7 +50,7 @@ pub struct RankSum {
     pub n_y: usize,
     /// Pairs with y > x, and half of those with y = x: 0 to n·m.
     pub u: f64,
-    /// Whether any values are tied.
+    /// True if any values are tied.
     pub ties: bool,
     /// The standard deviation of U if both samples come from one population, accounting for ties; 0
     /// if all values are equal.
@@ -90,7 +90,7 @@ impl RankSum {
         self.u / self.pairs()
     }
 
-    /// Whether the exact distribution applies, as in R: fewer than 50 values each, no ties.
+    /// Returns true if the exact distribution applies, as in R: fewer than 50 values each, no ties.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && self.n_x < mann_whitney::EXACT_BELOW && self.n_y < mann_whitney::EXACT_BELOW

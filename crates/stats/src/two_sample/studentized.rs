@@ -13,8 +13,8 @@ use super::differences;
 use crate::{Interval, normal, sorting, student_t};
 
 impl Placements {
-    /// Whether the two samples may coincide: under the null hypothesis they are at least as far
-    /// apart with at least the probability `tail` on either side, whose normal quantile is `z`.
+    /// Returns true if the two samples may coincide: under the null hypothesis they are at least as
+    /// far apart with at least the probability `tail` on either side, whose normal quantile is `z`.
     fn accepts(
         &self,
         (n, tau_x): (f64, f64),
