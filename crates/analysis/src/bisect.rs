@@ -302,7 +302,7 @@ pub enum Outcome {
 pub struct Bisected {
     /// The outcome.
     pub outcome: Outcome,
-    /// The last place against the first, by the blocks before the search; `None` if there are none.
+    /// The last place against the first, by the blocks before the search, if any.
     pub ends: Option<Decision>,
     /// The scale of all differences.
     pub scale: Scale,

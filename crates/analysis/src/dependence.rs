@@ -39,7 +39,7 @@ pub enum Dependence {
     Untested,
     /// There is dependence, and the interval is widened for it.
     Noticed,
-    /// So few effective values remain that there is no interval and no verdict.
+    /// Too few effective values remain for an interval or a verdict.
     TooStrong,
 }
 

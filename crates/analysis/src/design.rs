@@ -63,7 +63,7 @@ const OF_BUILDS: u64 = 0x6275_696c;
 /// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
 
-/// Whether to continue, or why to stop.
+/// The result of an observation: continue, or stop for a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Take the next turn.

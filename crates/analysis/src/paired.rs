@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(rests.dependence(), Dependence::Unseen);
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
         assert!(width(&drifts) > width(&rests));
-        // With a single slow wave there is no verdict.
+        // A single slow wave has no verdict.
         let slow = decide(&wave);
         assert_eq!((slow.dependence(), width(&slow)), (Dependence::TooStrong, None));
     }

@@ -70,7 +70,7 @@ pub struct Asked {
     pub seed: u64,
 }
 
-/// What amounts are measured in.
+/// The unit of amounts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// A unit.
@@ -79,7 +79,7 @@ pub enum Measure {
     Fraction,
 }
 
-/// Why there is no plan.
+/// An error in planning.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanningError {
     /// Too many or too few quantities are given.
@@ -148,7 +148,7 @@ pub struct CurvePoint {
 pub struct Planning {
     /// The question.
     pub asked: Asked,
-    /// What amounts are measured in.
+    /// The unit of amounts.
     pub measure: Measure,
     /// The quantity solved for.
     pub unknown: Unknown,
@@ -167,7 +167,7 @@ pub struct Planning {
     pub here: Here,
 }
 
-/// What is known about this machine if no pilot shows how long a run takes.
+/// Calibration data of this machine, used if no pilot shows how long a run takes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
     /// Not applicable: there is a pilot, or the difference is not a fraction, as a calibration's

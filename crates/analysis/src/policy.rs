@@ -301,7 +301,7 @@ pub const FAILING_SHARE: f64 = 0.01;
 /// whole slice.
 pub const DELIVERED: f64 = 0.95;
 
-// What is normal over many runs
+// Normal ranges over many runs
 
 /// Minimum number of runs between two changes of a history, and to determine what is normal: with
 /// five, the spread is known to within a factor of two.

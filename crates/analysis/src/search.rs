@@ -30,7 +30,7 @@ pub struct Try {
 }
 
 impl Search {
-    /// Reads the search from samples; `None` if there was none.
+    /// Reads the search from samples, if there was one.
     pub(crate) fn of(samples: &Samples) -> Option<Self> {
         let goals = samples.environment.text("load_goals").unwrap_or_default();
         let goal = goals.split(',').find_map(|goal| {

@@ -92,7 +92,7 @@ pub struct SeriesSummaries {
 pub struct Left {
     /// Name of the subject.
     pub name: String,
-    /// What was measured.
+    /// The metric.
     pub metric: Metric,
     /// The recorded summary, in the metric's base unit.
     pub summary: Summary,
@@ -103,7 +103,7 @@ pub struct Left {
 pub struct SeriesSummary {
     /// Name of the subject.
     pub name: String,
-    /// What was measured.
+    /// The metric.
     pub metric: Metric,
     /// The description used by comparisons: the median's interval widened for dependence, drift,
     /// autocorrelation time.

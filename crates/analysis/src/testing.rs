@@ -157,7 +157,7 @@ pub fn of(samples: &Samples, confidence: f64) -> Vec<Testing> {
     (0..sides).filter_map(|side| of_side(samples, side, confidence)).collect()
 }
 
-/// Analyzes the runs of a side; `None` if it has none. O(n log n).
+/// Analyzes the runs of a side; `None` for a side without runs. O(n log n).
 pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testing> {
     let metric = |name: &str| samples.metric_index(name);
     let wall = metric("wall")?;

@@ -179,7 +179,7 @@ fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     two_sample::placement_interval_of(x, y, 1.0 - level).map(|placed| placed.interval)
 }
 
-/// The interval for few values: whatever one of the methods allows.
+/// The interval for few values: everything that one of the methods allows.
 fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     let mut interval = two_sample::mann_whitney_interval(x.0, y.0, 1.0 - level)?;
     // With fewer than two values a side has no spread that could differ.

@@ -29,7 +29,7 @@ pub struct State {
     pub blocks: u32,
     /// Seconds since the start of the measurement.
     pub seconds: f64,
-    /// Half width of the widest deciding interval, as a fraction; infinite if there is none.
+    /// Half width of the widest deciding interval, as a fraction; infinite without one.
     pub width: f64,
     /// True if every comparison has its answer.
     pub clear: bool,

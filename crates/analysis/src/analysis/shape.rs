@@ -59,7 +59,7 @@ impl Keys {
     /// are compared with. O(subjects).
     ///
     /// # Errors
-    /// If there is no such reference.
+    /// If the reference does not exist.
     pub fn of(samples: &Samples, reference: Option<&str>) -> Result<Self, AnalysisError> {
         if is_suite(samples) {
             Self::of_suite(samples, reference)

@@ -52,7 +52,7 @@ impl Missing {
     }
 }
 
-/// A test result, or why there is none.
+/// A test result, or the reason why it is missing.
 pub type Found<T> = Result<T, Missing>;
 
 /// All tests of a subject against its reference.

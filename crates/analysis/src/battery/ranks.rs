@@ -41,7 +41,7 @@ pub struct ExactRanks {
 }
 
 impl SignedRanks {
-    /// Tests values about 0; `None` if there are none. O(n log n).
+    /// Tests values about 0; `None` for an empty slice. O(n log n).
     pub fn of(values: &[f64], confidences: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;

@@ -67,7 +67,7 @@ pub struct BenchmarkOnTargets {
     pub name: String,
     /// The metric.
     pub metric: String,
-    /// Which direction is better.
+    /// The better direction.
     pub better: Better,
     /// Results by target, in order.
     pub on: Vec<OnTarget>,

@@ -74,7 +74,7 @@ impl SpreadOf {
         }
     }
 
-    /// The largest of the upper ends, or the standard deviation if there are none.
+    /// The largest of the upper ends, or the standard deviation without any.
     pub fn upper(&self) -> f64 {
         upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
     }
@@ -143,7 +143,7 @@ impl Series {
         self.values.len()
     }
 
-    /// Returns true if there are no values.
+    /// Returns true if the series is empty.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -76,7 +76,7 @@ pub struct Distribution {
     pub formula_power: f64,
     /// The difference that n runs find with the requested power, if that is the question.
     pub formula_delta: Option<f64>,
-    /// The simulated experiments, or why there were none.
+    /// The simulated experiments, or the reason why they are missing.
     pub simulated: Result<Simulated, String>,
 }
 
