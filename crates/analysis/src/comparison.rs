@@ -103,7 +103,7 @@ pub struct Comparison {
     pub ratio: Option<Effect>,
     /// Second − first, in the metric's base unit.
     pub shift: Effect,
-    /// Medians of reference and subject, over what was compared.
+    /// Medians of reference and subject, over the compared data.
     pub medians: (f64, f64),
     /// Means of reference and subject.
     pub means: (f64, f64),

@@ -15,7 +15,7 @@ impl Interval {
     /// The whole line, if nothing is known.
     pub const UNBOUNDED: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
-    /// Returns true if `value` lies between the ends, either end included.
+    /// Returns true if `value` is between the ends, both included.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.lower <= value && value <= self.upper

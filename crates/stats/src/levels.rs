@@ -126,7 +126,8 @@ impl Levels {
         self.levels[0].units as f64 - 1.0
     }
 
-    /// Student's interval for the mean, over the outermost units. None for a confidence outside of
+    /// Student's interval for the mean, over the outermost units. `None` for a confidence outside
+    /// of
     /// 0..1.
     #[must_use]
     pub fn mean_interval(&self, confidence: f64) -> Option<Interval> {

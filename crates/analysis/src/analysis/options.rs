@@ -64,7 +64,7 @@ pub enum AnalysisError {
         threshold: Unit,
         /// Name of the primary metric.
         metric: String,
-        /// Its unit.
+        /// Unit of the primary metric.
         unit: Unit,
     },
 }
@@ -80,7 +80,7 @@ impl AnalysisError {
     }
 }
 
-/// Why an amount and a metric do not fit, and what to do.
+/// Message about an amount whose unit does not fit a metric, with advice.
 pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) -> String {
     let named = |unit: &Unit| match unit {
         Unit::One => "no unit".to_owned(),

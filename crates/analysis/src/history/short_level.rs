@@ -32,7 +32,7 @@ pub struct ShortLevel {
     pub ratio: Option<f64>,
     /// After − before.
     pub shift: f64,
-    /// Whether the change would be an improvement.
+    /// `Faster` if the change would be an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
     /// p-value of such an end.
     pub p: f64,

@@ -346,7 +346,7 @@ fn ties_take_the_cubes_of_their_shares_from_the_variance() {
     // Shares of all values: (2 + 0)/6, (1 + 2)/6 and (0 + 1)/6.
     let found = two_sample_moments(&[0, 0, 1], &[1, 1, 2], 3);
     assert!((found.untied - (1.0 - (8.0 + 27.0 + 1.0) / 216.0)).abs() < 1e-12, "{found:?}");
-    // Of nine pairs only that of the tie is not below.
+    // Only the tied one of the nine pairs is not below.
     assert!((found.p - (9.0 - 2.0 / 2.0) / 9.0).abs() < 1e-12, "{found:?}");
 }
 

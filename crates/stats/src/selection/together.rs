@@ -298,7 +298,7 @@ mod tests {
     fn pivots_lie_a_margin_around_the_ranks() {
         // The margin of 16 points is 1.6 · 2.
         let lattice: Vec<f64> = (0..16).map(f64::from).collect();
-        // Rank 50 of 100 lies at 7.5.
+        // Rank 50 of 100 is at 7.5.
         let around = |ranks, beside| pivots(&lattice, (0, 100), ranks, beside);
         assert_eq!(around((50, 50), 0.0), (Some(4.0), Some(11.0)));
         assert_eq!(around((50, 75), 0.0), (Some(4.0), Some(15.0)));

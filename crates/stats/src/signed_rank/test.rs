@@ -192,7 +192,7 @@ mod tests {
         assert!((test.sd - 3.5_f64.sqrt()).abs() < 1e-15 && !test.ties);
         assert_eq!(SignedRankTest::of(&[1.0, 2.0, 3.0]).rank_biserial(), 1.0);
         assert_eq!(SignedRankTest::of(&[-1.0, -2.0]).rank_biserial(), -1.0);
-        // Two equal distances take (2³ − 2)/48 off the variance.
+        // Two equal distances reduce the variance by (2³ − 2)/48.
         let tied = SignedRankTest::of(&[1.0, -1.0, 2.0]);
         assert!(tied.ties && (tied.sd - 3.375_f64.sqrt()).abs() < 1e-15);
         let five: Vec<f64> = (1..=5).map(f64::from).collect();

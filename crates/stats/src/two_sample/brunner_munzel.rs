@@ -32,7 +32,7 @@ impl BrunnerMunzel {
         PValues { two: 2.0 * below(-t.abs()), less: below(-t), greater: below(t) }
     }
 
-    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; None without overlap.
+    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; `None` without overlap.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         if self.df.is_nan() || !(0.0..1.0).contains(&confidence) {

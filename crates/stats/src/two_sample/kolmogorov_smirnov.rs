@@ -30,9 +30,9 @@ pub struct KolmogorovSmirnov {
     pub d_minus: f64,
     /// p-value of `d`.
     pub p_two: f64,
-    /// p-value of `d_minus`: small when y is larger.
+    /// p-value of `d_minus`: small if y is larger.
     pub p_less: f64,
-    /// p-value of `d_plus`: small when y is smaller.
+    /// p-value of `d_plus`: small if y is smaller.
     pub p_greater: f64,
     /// True if these p-values are exact.
     pub exact: bool,

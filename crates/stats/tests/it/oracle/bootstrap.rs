@@ -8,7 +8,7 @@ use serde_json::Value;
 /// An arbitrary seed.
 const SEED: u64 = 1;
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: &Value) -> bool {
     let statistic = match function {
         "bootstrap_mean" => Statistic::Mean,

@@ -4,7 +4,7 @@ use assay_stats::{Interval, PValues};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The levels at which the file gives intervals.
+/// The levels of the intervals in the file.
 pub const LEVELS: [(&str, f64); 3] = [("ci90", 0.90), ("ci95", 0.95), ("ci99", 0.99)];
 
 /// Tolerance of a value: the larger of the two.
