@@ -43,7 +43,7 @@ pub enum Alternative {
     Less,
 }
 
-/// The question. Differences are sizes; the alternative gives the direction.
+/// The question for a plan. Differences are sizes; the alternative gives the direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The kind of comparison.
@@ -146,7 +146,7 @@ pub struct CurvePoint {
 /// A plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
-    /// The question.
+    /// The question that was asked.
     pub asked: Asked,
     /// The unit of amounts.
     pub measure: Measure,
