@@ -61,7 +61,7 @@ pub struct Testing {
     pub failing: Vec<Failing>,
     /// Names of the metrics of known causes.
     pub causes: Vec<String>,
-    /// Timeline of the run nearest to the median time; `None` if no times of day were reported.
+    /// Timeline of the run nearest to the median time; `None` if no timestamps were reported.
     pub timeline: Option<Timeline>,
 }
 

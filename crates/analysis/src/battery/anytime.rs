@@ -1,4 +1,4 @@
-//! Anytime-valid statements about a pair of blocks, which hold however often one looks.
+//! Anytime-valid statements about a pair in blocks, which hold however often one looks.
 //!
 //! They are for measurements that were watched and stopped once the result was pleasing: the
 //! ordinary tests are then invalid, these are not ([`assay_stats::anytime`]). They use the
