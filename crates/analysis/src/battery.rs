@@ -30,7 +30,7 @@ use assay_data::{Plan, Samples};
 /// Confidences at which every interval is given, in addition to the requested one.
 pub const CONFIDENCES: [f64; 3] = [0.90, 0.95, 0.99];
 
-/// Intervals at several confidences, if any.
+/// Intervals at several confidences; `None` for a missing one.
 pub type Intervals = Vec<(f64, Option<Interval>)>;
 
 /// All classical tests of one set of samples.
