@@ -68,7 +68,7 @@ pub struct Analysis {
     pub sides: Vec<Side>,
     /// The rows on which sides are compared; a single one without a name for commands.
     pub rows: Vec<Row>,
-    /// What a row is called, in the singular: [`BENCHMARK`], or the rows' own noun.
+    /// Name of a row, in the singular: [`BENCHMARK`], or the rows' own noun.
     pub noun: String,
     /// The metrics.
     pub metrics: Vec<Metric>,
@@ -129,7 +129,7 @@ impl Analysis {
         self.comparisons.iter().map(|c| c.decision.verdict).max_by_key(badness)
     }
 
-    /// Whether this is a suite of many rows.
+    /// Returns true if this is a suite of many rows.
     pub fn is_suite(&self) -> bool {
         self.shape == Shape::Rows
     }
@@ -199,7 +199,7 @@ impl Analysis {
     }
 }
 
-/// Why measuring ended. Whoever resumed a run had seen its numbers, so such an end is not planned.
+/// Why measuring ended. The end of a resumed run is not planned, since its numbers had been seen.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
     if planned && !findings.iter().any(|f| f.code == "RESUMED") { End::Planned } else { End::Any }

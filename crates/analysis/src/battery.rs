@@ -3,7 +3,8 @@
 //! There is one [`PairTests`] per comparison of the primary metric and one [`GroupTests`] for all
 //! subjects together. Both contain final numbers, so reports only have to format them. Each number
 //! equals R's for the same data. The tests decide nothing: the verdict has its own interval, and a
-//! page of p-values to choose from is no evidence. Effects are second against first, as everywhere.
+//! page of p-values to choose from is not evidence. Effects are second against first, as
+//! everywhere.
 
 mod anytime;
 mod groups;
@@ -29,7 +30,7 @@ use assay_data::{Plan, Samples};
 /// Confidences at which every interval is given, in addition to the requested one.
 pub const CONFIDENCES: [f64; 3] = [0.90, 0.95, 0.99];
 
-/// Intervals at several confidences; `None` if there is none.
+/// Intervals at several confidences; `None` for a missing one.
 pub type Intervals = Vec<(f64, Option<Interval>)>;
 
 /// All classical tests of one set of samples.

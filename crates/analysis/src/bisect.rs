@@ -38,15 +38,15 @@ pub fn of_ends(plan: &Plan) -> Plan {
     Plan { stop, ..plan.clone() }
 }
 
-/// Whether the search may begin after `blocks` blocks of the ends.
+/// Returns true if the search may begin after `blocks` blocks of the ends.
 pub(crate) fn is_looked_at(ends: &Plan, blocks: u32) -> bool {
     let (StopRule::Sequential { max_blocks: most, .. } | StopRule::Fixed { blocks: most }) =
         ends.stop;
     blocks <= policy::BISECT_LOOKED || looks::is_look(most, blocks)
 }
 
-/// Whether a difference of the ends is worth searching for: its direction is known, and it is at
-/// least as large as the threshold.
+/// Returns true if a difference of the ends is worth searching for: its direction is known, and it
+/// is at least as large as the threshold.
 pub fn is_worth_searching(ends: &Decision) -> bool {
     // A NaN threshold excludes nothing.
     ends.verdict.is_directional()
@@ -114,7 +114,7 @@ impl Search {
         }
     }
 
-    /// Whether a place was excluded.
+    /// Returns true if a place was excluded.
     pub fn is_skipped(&self, place: usize) -> bool {
         self.skipped.get(place).copied().unwrap_or(true)
     }
@@ -170,7 +170,7 @@ impl Search {
         self.best
     }
 
-    /// Whether the best candidate is established.
+    /// Returns true if the best candidate is established.
     pub fn is_established(&self) -> bool {
         let (Some((best, pair)), Some(known)) = (self.best, &self.known) else { return false };
         let apart = pair.interval.is_some_and(|i| match known.step > 0.0 {
@@ -247,8 +247,8 @@ impl Search {
         vec![before, built.unwrap_or(fairest), behind]
     }
 
-    /// Whether more runs of this place's build would add little, because the variation between
-    /// builds exceeds the remaining uncertainty about it.
+    /// Returns true if more runs of this place's build would add little, because the variation
+    /// between builds exceeds the remaining uncertainty about it.
     fn is_well_known(&self, known: &StepPlace, place: usize) -> bool {
         let count = self.counts[place];
         // Compared with the mean of two others within its block.
@@ -302,7 +302,7 @@ pub enum Outcome {
 pub struct Bisected {
     /// The outcome.
     pub outcome: Outcome,
-    /// The last place against the first, by the blocks before the search; `None` if there are none.
+    /// The last place against the first, by the blocks before the search, if any.
     pub ends: Option<Decision>,
     /// The scale of all differences.
     pub scale: Scale,
@@ -363,8 +363,8 @@ impl Bisected {
         }
     }
 
-    /// Whether the change found is clearly smaller than the difference of the ends, so that there
-    /// are others.
+    /// Returns true if the change found is clearly smaller than the difference of the ends, so that
+    /// there are others.
     pub fn is_part(&self) -> bool {
         let (Some(ends), Some((_, pair))) = (&self.ends, self.best) else { return false };
         let reaches = pair.interval.is_some_and(|i| match ends.estimate > 0.0 {
@@ -400,7 +400,8 @@ impl Bisected {
         findings
     }
 
-    /// Whether builds vary so much by themselves that more runs of the same builds add little.
+    /// Returns true if builds vary so much by themselves that more runs of the same builds add
+    /// little.
     pub fn is_luck(&self) -> bool {
         let known = self.known.as_ref().filter(|_| self.outcome == Outcome::Unplaced);
         known.is_some_and(|known| known.own >= policy::BISECT_LUCK * known.step.abs())

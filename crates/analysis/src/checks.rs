@@ -344,7 +344,7 @@ mod tests {
         let rows: Vec<_> = (0..40).map(|i| row(i, (i % 2) as usize)).collect();
         let mut distribution = SignedRankDistribution::default();
         assert!(position(&rows, &mut distribution).is_some_and(|f| f.code == "POSITION"));
-        // Without that effect there is no finding.
+        // Without that effect nothing is reported.
         let even: Vec<_> = rows
             .iter()
             .enumerate()

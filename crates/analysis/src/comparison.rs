@@ -29,11 +29,11 @@ pub(crate) mod summaries;
 pub struct Effect {
     /// Best estimate.
     pub estimate: f64,
-    /// Its interval, at the comparison's level; `None` if there is none.
+    /// Its interval, at the comparison's level, if any.
     pub interval: Option<Interval>,
 }
 
-/// How often a subject was better than the reference.
+/// Counts of the cases in which a subject was better than the reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wins {
     /// Number of times it was better, over blocks or over pairs of one value from each recording.
@@ -44,7 +44,7 @@ pub struct Wins {
     pub of: f64,
 }
 
-/// What was compared.
+/// The compared data.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Basis {
     /// The values.
@@ -86,7 +86,7 @@ pub struct Comparison {
     pub against: usize,
     /// How the samples were taken.
     pub design: Design,
-    /// What was compared.
+    /// The compared data.
     pub basis: Basis,
     /// Number of complete blocks; `None` if the samples were not taken in blocks.
     pub blocks: Option<usize>,
@@ -103,7 +103,7 @@ pub struct Comparison {
     pub ratio: Option<Effect>,
     /// Second − first, in the metric's base unit.
     pub shift: Effect,
-    /// Medians of reference and subject, over what was compared.
+    /// Medians of reference and subject, over the compared data.
     pub medians: (f64, f64),
     /// Means of reference and subject.
     pub means: (f64, f64),
@@ -111,14 +111,14 @@ pub struct Comparison {
     pub p99: (f64, f64),
     /// Differences of quantiles, for the primary metric; empty if there are too few values.
     pub quantiles: Vec<QuantileDifference>,
-    /// How often the subject was better.
+    /// Counts of the cases in which the subject was better.
     pub wins: Wins,
     /// Effective number of independent observations behind the interval (for recordings, of the
     /// smaller side).
     pub effective: f64,
     /// Dependence of the differences of blocks, or of the values of the more dependent side.
     pub dependence: Dependence,
-    /// Whether there are too few differences, or values of a side, to test their dependence;
+    /// True if there are too few differences, or values of a side, to test their dependence;
     /// dependence noticed on the other side is in `dependence` nevertheless.
     pub untested: bool,
     /// Rank autocorrelation of successive differences, or of the values of that side; NaN if there
@@ -138,20 +138,20 @@ pub struct Comparison {
     /// The smallest true difference that 80 % of such experiments would find, on the decision's
     /// scale.
     pub detectable: Option<f64>,
-    /// How many more blocks a verdict would likely take.
+    /// Number of further blocks that a verdict would likely take.
     pub outlook: Option<Outlook>,
     /// The fewest blocks at which a verdict is possible at this level.
     pub fewest_blocks: u32,
 }
 
-/// What to compare, and how strictly.
+/// A question: the subjects to compare, and the level.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The plan, with threshold, confidence, and stopping rule.
     pub plan: &'a Plan,
     /// Index of the metric.
     pub metric: usize,
-    /// Which direction is better.
+    /// The better direction.
     pub better: Better,
     /// Index of the reference.
     pub against: usize,
@@ -366,7 +366,7 @@ impl Comparison {
         self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
     }
 
-    /// Why there is no interval; `None` if there is one.
+    /// The reason for a missing interval; `None` if there is an interval.
     pub fn no_interval(&self) -> Option<NoInterval> {
         if self.decision.interval.is_some() {
             return None;

@@ -8,7 +8,7 @@
 //!   fail.
 //! - *Brittleness*: the share of equivalent rewrites that fail a test.
 //!
-//! All are computed from changes with which every relevant test ran; a change whose run ended at
+//! All are computed from changes for which every relevant test ran; a change whose run ended at
 //! the first failure is not used. A mean of few values has an interval: that of a proportion with
 //! as many trials (Clopper and Pearson), rounded outwards. Among values between 0 and 1 with a
 //! given mean, those that are 0 or 1 have the largest spread, so the interval is conservative. If
@@ -73,7 +73,7 @@ pub struct Mean {
 pub struct Coupling {
     /// The mutation score.
     pub score: Score,
-    /// Number of changes with which all tests ran and some failed.
+    /// Number of changes for which all tests ran and some failed.
     pub complete: usize,
     /// Mean share of the failing tests that are the code's own; `None` if unknown.
     pub focus: Option<Mean>,
@@ -86,15 +86,15 @@ pub struct Coupling {
     pub foreign: Vec<(String, usize)>,
     /// Number of rewrites that were tried.
     pub rewrites: usize,
-    /// Number of rewrites with which a test failed.
+    /// Number of rewrites that made a test fail.
     pub failing: usize,
-    /// Share of rewrites with which a test failed.
+    /// Share of rewrites that made a test fail.
     pub brittleness: Option<Mean>,
     /// Indices of the tests that failed with rewrites, most frequent first.
     pub brittle_tests: Vec<usize>,
     /// The classification; `None` if there are too few data.
     pub quadrant: Option<Quadrant>,
-    /// Whether the intervals leave no doubt about the classification.
+    /// True if the intervals leave no doubt about the classification.
     pub is_clear: bool,
 }
 

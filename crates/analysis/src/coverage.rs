@@ -357,7 +357,7 @@ impl Situation {
     }
 }
 
-/// Whether the simulation, made at 95 %, applies to intervals at this confidence.
+/// Returns true if the simulation, made at 95 %, applies to intervals at this confidence.
 pub fn speaks_for(confidence: f64) -> bool {
     (0.9..=0.991).contains(&confidence)
 }

@@ -11,8 +11,9 @@ use crate::policy;
 use crate::recording::Recording;
 use assay_stats::autocorrelation;
 
-/// Whether the effective number of n values (`effective`) is smaller than chance allows; `lag1` is
-/// the rank autocorrelation of neighbours. True for some 5 in 100 independent series. O(1).
+/// Returns true if the effective number of n values (`effective`) is smaller than chance allows;
+/// `lag1` is the rank autocorrelation of neighbours. True for some 5 in 100 independent series.
+/// O(1).
 ///
 /// This is for series that are described by themselves. Their interval is widened by the summed
 /// autocorrelation time in any case, however few the values, and this only chooses between a
@@ -38,7 +39,7 @@ pub enum Dependence {
     Untested,
     /// There is dependence, and the interval is widened for it.
     Noticed,
-    /// So few effective values remain that there is no interval and no verdict.
+    /// Too few effective values remain for an interval or a verdict.
     TooStrong,
 }
 
@@ -67,7 +68,7 @@ impl Order {
         Self { n, summed: recording.autocorrelation_time, lag1: recording.lag1 }
     }
 
-    /// Whether there are enough values to test their dependence.
+    /// Returns true if there are enough values to test their dependence.
     pub fn is_tested(self) -> bool {
         self.n >= policy::TESTED_FROM
     }

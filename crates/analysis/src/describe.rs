@@ -80,7 +80,7 @@ pub struct SubjectSummary {
     pub failures: usize,
     /// Number of observations that hit the time limit.
     pub timeouts: usize,
-    /// One description per metric; `None` if there are no values.
+    /// One description per metric; `None` for a metric without values.
     pub metrics: Vec<Option<Description>>,
 }
 

@@ -63,7 +63,7 @@ const OF_BUILDS: u64 = 0x6275_696c;
 /// Longest padding of the environment, in bytes: beyond a page the stack's layout repeats.
 const PADDING_BELOW: u32 = 4096;
 
-/// Whether to continue, or why to stop.
+/// The result of an observation: continue, or stop for a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Take the next turn.
@@ -80,7 +80,7 @@ pub struct Experiment {
     /// Seconds after which measuring stops even with too few blocks; at least the plan's budget.
     ceiling_seconds: f64,
     units: Vec<UnitState>,
-    /// Whether runs may report rows that no unit declares.
+    /// True if runs may report rows that no unit declares.
     discovers: bool,
     /// Rows that runs reported and no unit declares, by index in the samples.
     discovered: BTreeSet<usize>,
@@ -323,7 +323,7 @@ impl Experiment {
         self.units.iter().map(|unit| (unit.rows.len(), unit.places()))
     }
 
-    /// Whether a row is still undecided.
+    /// Returns true if a row is still undecided.
     pub fn is_open(&self, unit: usize, row: usize) -> bool {
         let unit = self.units.get(unit).filter(|unit| !unit.given_up);
         unit.and_then(|unit| unit.rows.get(row)).is_some_and(|row| row.stopped.is_none())

@@ -56,7 +56,7 @@ pub(crate) struct Evidence<'a> {
     samples: &'a Samples,
     index: BySubject<'a>,
     summaries: HashMap<(usize, &'a str), &'a Summary>,
-    /// Whether the values are plain: neither in blocks nor in levels.
+    /// True if the values are plain: neither in blocks nor in levels.
     plain: bool,
 }
 
@@ -77,12 +77,12 @@ impl<'a> Evidence<'a> {
         &self.index
     }
 
-    /// Whether all samples were taken in blocks.
+    /// Returns true if all samples were taken in blocks.
     pub(crate) fn is_in_blocks(&self) -> bool {
         self.samples.design() == Design::Blocks
     }
 
-    /// Whether there are data for this metric of a subject.
+    /// Returns true if there are data for this metric of a subject.
     pub(crate) fn has(&self, subject: usize, metric: usize) -> bool {
         self.index.series(subject, metric).next().is_some()
             || self.summary(subject, metric).is_some()
@@ -128,7 +128,7 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Whether several builds of a subject were run alternately.
+    /// Returns true if several builds of a subject were run alternately.
     fn has_builds(&self, subject: usize) -> bool {
         let of = self.samples.subjects.get(subject);
         of.is_some_and(|of| !self.samples.side_of(of).builds.is_empty())
@@ -281,7 +281,7 @@ fn known_counts(metric: &Metric, x: &[f64], y: &[f64]) -> Option<Pair> {
 }
 
 impl Pair {
-    /// Whether the difference is certain, so that it uses none of the allowed error.
+    /// Returns true if the difference is certain, so that it uses none of the allowed error.
     pub(crate) fn is_certain(&self) -> bool {
         match self {
             Self::Blocks(paired) | Self::Known(paired) => paired.is_certain(),

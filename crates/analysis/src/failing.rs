@@ -127,13 +127,13 @@ fn is_away(own: &Answers, other: &Answers) -> bool {
 /// Least number of blocks of an absence of which nothing else is known; less is a pause.
 const FEWEST_GONE: u64 = 2;
 
-/// Whether a slice has the larger share of failed requests.
+/// Returns true if a slice has the larger share of failed requests.
 fn fails_more(own: &SliceOf, other: &SliceOf) -> bool {
     let share = |slice: &SliceOf| slice.failed as f64 / (slice.answered + slice.failed) as f64;
     share(own) > share(other)
 }
 
-/// Whether a slice has more failed requests than answers, and the other no failed ones.
+/// Returns true if a slice has more failed requests than answers, and the other no failed ones.
 fn is_mostly_gone(own: &SliceOf, other: &SliceOf) -> bool {
     own.failed > own.answered && own.failed >= policy::FEWEST_FAILED && other.failed == 0
 }
@@ -169,8 +169,8 @@ fn requests(own: &Answers) -> u64 {
     own.count("answered") + own.count("failed")
 }
 
-/// Whether most requests of a subject were answered from a block on. For separate recordings, which
-/// have no common blocks, all requests count.
+/// Returns true if most requests of a subject were answered from a block on. For separate
+/// recordings, which have no common blocks, all requests count.
 fn answers_from(own: &Answers, block: u32) -> bool {
     let mut later = own.by_slice.iter().filter(|slice| slice.block >= block).peekable();
     let sum = |slices: &mut dyn Iterator<Item = &SliceOf>| {

@@ -67,7 +67,7 @@ pub struct Measured {
     pub benchmark: String,
     /// The metric.
     pub metric: String,
-    /// Which direction is better.
+    /// The better direction.
     pub better: Better,
     /// The verdict of the run itself: if that has no direction, none is reported here.
     pub verdict: Verdict,
@@ -92,7 +92,7 @@ pub struct Project {
     pub measured: Vec<Measured>,
 }
 
-/// What counts as a difference.
+/// Criteria of a difference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Confidence of a version's verdict.
@@ -114,7 +114,7 @@ pub struct Affected {
     pub targets: Vec<usize>,
     /// Number of targets with a result.
     pub of: usize,
-    /// What the affected targets have in common.
+    /// The common facts of the affected targets.
     pub place: Place,
     /// The version from which on they are affected.
     pub since: Since,
@@ -134,7 +134,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Whether it fails or is slower on any target.
+    /// Returns true if it fails or is slower on any target.
     pub fn is_alarm(&self) -> bool {
         !self.builds.failing.is_empty() || self.benchmarks.iter().any(|b| !b.worse.is_empty())
     }

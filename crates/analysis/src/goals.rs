@@ -4,8 +4,8 @@
 use crate::policy;
 use assay_stats::binomial;
 
-/// Whether `missed` of `all` sequential requests rule out that at most a share `allowed` of them
-/// misses the goal. O(1).
+/// Returns true if `missed` of `all` sequential requests rule out that at most a share `allowed` of
+/// them misses the goal. O(1).
 pub fn is_out_of_reach(missed: u64, all: u64, allowed: f64) -> bool {
     missed > 0 && 1.0 - binomial::at_most_of(missed - 1, all, allowed) < policy::OUT_OF_REACH
 }

@@ -29,7 +29,7 @@ pub struct Nested {
     /// A name for each level: the last is `iteration`, the ones above it `process`, `build`,
     /// `machine`, and then `level 1`...
     pub names: Vec<String>,
-    /// Whether the values are those of the series itself; otherwise they are those within its runs.
+    /// True if the values are those of the series itself; otherwise they are those within its runs.
     pub of_series: bool,
     /// The standard error of the mean if all values were independent.
     pub error_if_independent: f64,
@@ -103,7 +103,7 @@ pub(crate) fn outermost_name(depth: usize) -> String {
     }
 }
 
-/// Whether the subject's side pools several recordings.
+/// Returns true if the subject's side pools several recordings.
 pub(crate) fn is_of_recordings(samples: &Samples, subject: usize) -> bool {
     let of = samples.subjects.get(subject);
     of.is_some_and(|of| !samples.side_of(of).recordings.is_empty())

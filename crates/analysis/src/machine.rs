@@ -13,7 +13,7 @@ pub fn findings(environment: &Environment) -> Vec<Finding> {
     checks.iter().filter_map(|check| check(environment)).collect()
 }
 
-/// What a run by the portable runner lacks; `None` for any other runner.
+/// The finding about the limits of the portable runner; `None` for any other runner.
 pub fn runner(e: &Environment) -> Option<Finding> {
     (e.text("runner")? == "portable").then(|| {
         Finding::new(

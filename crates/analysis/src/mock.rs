@@ -57,7 +57,7 @@ pub struct Recipe {
 /// Why data can't be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MockError {
-    /// There are no subjects or no values.
+    /// Subjects or values are missing.
     #[error("there is nothing to simulate: at least one value of one distribution is needed")]
     Nothing,
     /// With φ = 1 nothing would ever change.

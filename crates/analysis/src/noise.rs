@@ -80,7 +80,7 @@ pub struct Weighed {
 }
 
 impl NoiseOf {
-    /// Whether too many runs are disturbed: at least three, and more than one in twenty.
+    /// Returns true if too many runs are disturbed: at least three, and more than one in twenty.
     pub fn is_disturbed(&self) -> bool {
         let disturbed = self.disturbed.len();
         disturbed >= policy::DISTURBED_FROM

@@ -250,7 +250,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
         return format!("{value:.2e}");
     }
     let text = format!("{value:.decimals$}");
-    // So many zeros are unreadable.
+    // Long rows of zeros are unreadable.
     let is_tiny = value != 0.0 && value.abs() < TINY;
     if is_tiny && decimals + 1 >= MOST_DECIMALS && is_zero(text.trim_start_matches('-')) {
         return format!("{value:.1e}");

@@ -19,7 +19,7 @@ pub enum Known {
         description: Box<Description>,
         /// Number and name of the outermost units they come from, if there are several.
         units: Option<(usize, String)>,
-        /// Whether successive values are correlated beyond chance.
+        /// True if successive values are correlated beyond chance.
         dependent: bool,
     },
     /// Only a summary.

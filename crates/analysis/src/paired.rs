@@ -36,7 +36,7 @@ pub struct Paired {
     sorted_log_ratios: Vec<f64>,
     not_positive: usize,
     counts: bool,
-    /// Whether the values are whole, so that their steps are not rounding.
+    /// True if the values are whole, so that their steps are not rounding.
     is_whole: bool,
     one_is_enough: bool,
     /// For every block, the builds of the reference and of the other; empty if there is one of
@@ -84,8 +84,8 @@ impl Paired {
         Self { counts: metric.exact, is_whole, one_is_enough, ..Self::default() }
     }
 
-    /// Whether the values are exact counts that are equal in every run of a side, to within a
-    /// thousandth (a program prints its own times, and long numbers take more instructions than
+    /// Returns true if the values are exact counts that are equal in every run of a side, to within
+    /// a thousandth (a program prints its own times, and long numbers take more instructions than
     /// short ones), so that the difference is certain. O(blocks).
     pub fn is_certain(&self) -> bool {
         self.counts
@@ -268,7 +268,7 @@ impl Paired {
 /// Maximum relative difference of exact counts that count as equal.
 const NEARLY: f64 = 1e-3;
 
-/// Whether all values are equal to within a thousandth.
+/// Returns true if all values are equal to within a thousandth.
 pub(crate) fn is_nearly_constant(values: &[f64]) -> bool {
     let first = values.first().copied().unwrap_or(0.0);
     values.iter().all(|value| (value - first).abs() <= NEARLY / 2.0 * first.abs())
@@ -481,7 +481,7 @@ mod tests {
         assert_eq!(rests.dependence(), Dependence::Unseen);
         let width = |d: &PairedDecision| d.decision.interval.map(|i| i.half_width());
         assert!(width(&drifts) > width(&rests));
-        // With a single slow wave there is no verdict.
+        // A single slow wave has no verdict.
         let slow = decide(&wave);
         assert_eq!((slow.dependence(), width(&slow)), (Dependence::TooStrong, None));
     }

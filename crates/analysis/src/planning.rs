@@ -43,14 +43,14 @@ pub enum Alternative {
     Less,
 }
 
-/// The question. Differences are sizes; the alternative gives the direction.
+/// The question for a plan. Differences are sizes; the alternative gives the direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
     /// The kind of comparison.
     pub kind: Kind,
     /// The direction of differences that count.
     pub alternative: Alternative,
-    /// Whether a difference found in the wrong direction counts as found.
+    /// True if a difference found in the wrong direction counts as found.
     pub strict: bool,
     /// Runs per side.
     pub n: Option<f64>,
@@ -64,13 +64,13 @@ pub struct Asked {
     pub power: Option<f64>,
     /// Multiple to round the number of runs up to; by default depends on the number.
     pub round: Option<u64>,
-    /// Whether blocks are shown first.
+    /// True if blocks are shown first.
     pub in_blocks: bool,
     /// Seed of all random numbers.
     pub seed: u64,
 }
 
-/// What amounts are measured in.
+/// The unit of amounts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Measure {
     /// A unit.
@@ -79,7 +79,7 @@ pub enum Measure {
     Fraction,
 }
 
-/// Why there is no plan.
+/// An error in planning.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlanningError {
     /// Too many or too few quantities are given.
@@ -146,9 +146,9 @@ pub struct CurvePoint {
 /// A plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planning {
-    /// The question.
+    /// The question that was asked.
     pub asked: Asked,
-    /// What amounts are measured in.
+    /// The unit of amounts.
     pub measure: Measure,
     /// The quantity solved for.
     pub unknown: Unknown,
@@ -167,7 +167,7 @@ pub struct Planning {
     pub here: Here,
 }
 
-/// What is known about this machine if no pilot shows how long a run takes.
+/// Calibration data of this machine, used if no pilot shows how long a run takes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Here {
     /// Not applicable: there is a pilot, or the difference is not a fraction, as a calibration's

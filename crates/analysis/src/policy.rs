@@ -291,7 +291,7 @@ pub const LATE_SECONDS: f64 = 1e-3;
 pub const LATE_SHARE: f64 = 0.2;
 /// CPU share at which a generator is saturated; the rest goes to the kernel's bookkeeping.
 pub const GENERATOR_BUSY: f64 = 0.97;
-/// Probability below which sequential requests that missed a goal by chance are ruled out.
+/// Probability below which chance is ruled out as the reason why sequential requests missed a goal.
 pub const OUT_OF_REACH: f64 = 1e-4;
 /// Number of failed requests in a slice without answers from which its server counts as stopped.
 pub const FEWEST_FAILED: u64 = 10;
@@ -311,7 +311,7 @@ pub const FAILING_SHARE: f64 = 0.01;
 /// whole slice.
 pub const DELIVERED: f64 = 0.95;
 
-// What is normal over many runs
+// Normal ranges over many runs
 
 /// Minimum number of runs between two changes of a history, and to determine what is normal: with
 /// five, the spread is known to within a factor of two.

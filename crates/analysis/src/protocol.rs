@@ -138,7 +138,7 @@ pub struct Protocol {
     pub against: Option<usize>,
     /// Index of the metric.
     pub metric: usize,
-    /// Which direction is better.
+    /// The better direction.
     pub better: Better,
     /// True for blocks, whose differences are analyzed.
     pub paired: bool,

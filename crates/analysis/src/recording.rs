@@ -55,7 +55,7 @@ impl<'a> Recording<'a> {
         Self { is_exact, ..self }
     }
 
-    /// Whether all values are positive.
+    /// Returns true if all values are positive.
     pub fn is_positive(&self) -> bool {
         self.sorted.first().is_none_or(|&least| least > 0.0)
     }

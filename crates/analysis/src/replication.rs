@@ -64,7 +64,7 @@ pub struct RunResult {
     pub interval: Option<Interval>,
     /// Its verdict; `None` without a comparison.
     pub verdict: Option<Verdict>,
-    /// Whether the direction was known, but not whether the difference matters.
+    /// True if the direction was known, but not whether the difference matters.
     pub possibly_below_threshold: bool,
 }
 

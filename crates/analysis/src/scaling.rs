@@ -30,7 +30,7 @@ pub struct Curve {
     pub fixed: Vec<(String, ParameterValue)>,
     /// The points, by ascending value of the parameter.
     pub points: Vec<Point>,
-    /// The power with which the values grow, or why there is none.
+    /// The exponent of the growth, or the reason for a missing one.
     pub exponent: Result<Exponent, NoExponent>,
 }
 
@@ -45,10 +45,10 @@ pub struct Point {
     pub median: f64,
 }
 
-/// The power of the parameter with which values grow.
+/// The exponent of the growth with the parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exponent {
-    /// Best estimate: 1 where twice the parameter means twice the value.
+    /// Best estimate: 1 if twice the parameter means twice the value.
     pub estimate: f64,
     /// Its interval at the plan's level; `None` if there are too few blocks.
     pub interval: Option<Interval>,
@@ -61,7 +61,7 @@ pub struct Exponent {
     pub blocks: usize,
 }
 
-/// Why there is no exponent.
+/// The reason for a missing exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoExponent {
     /// The samples were not taken in blocks.
@@ -125,7 +125,7 @@ impl Layout {
         })
     }
 
-    /// Whether two subjects belong to the same combination.
+    /// Returns true if two subjects belong to the same combination.
     pub fn together(&self, a: usize, b: usize) -> bool {
         a / self.commands == b / self.commands
     }
@@ -136,7 +136,7 @@ fn command<'a>(samples: &'a Samples, subject: &'a Subject) -> (usize, &'a str) {
     (subject.side, samples.label_of(subject).unwrap_or(samples.full_name(subject)))
 }
 
-/// Whether two subjects have the same parameters, regardless of values.
+/// Returns true if two subjects have the same parameters, regardless of values.
 fn same_names(a: &Subject, b: &Subject) -> bool {
     a.parameters.iter().map(|(name, _)| name).eq(b.parameters.iter().map(|(name, _)| name))
 }

@@ -25,12 +25,12 @@ pub struct Try {
     pub rate: f64,
     /// The latency in seconds within which that share was answered; infinite if too many failed.
     pub latency: f64,
-    /// Whether the goals were met.
+    /// True if the goals were met.
     pub is_held: bool,
 }
 
 impl Search {
-    /// Reads the search from samples; `None` if there was none.
+    /// Reads the search from samples, if there was one.
     pub(crate) fn of(samples: &Samples) -> Option<Self> {
         let goals = samples.environment.text("load_goals").unwrap_or_default();
         let goal = goals.split(',').find_map(|goal| {

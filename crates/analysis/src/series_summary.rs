@@ -92,7 +92,7 @@ pub struct SeriesSummaries {
 pub struct Left {
     /// Name of the subject.
     pub name: String,
-    /// What was measured.
+    /// The metric.
     pub metric: Metric,
     /// The recorded summary, in the metric's base unit.
     pub summary: Summary,
@@ -103,7 +103,7 @@ pub struct Left {
 pub struct SeriesSummary {
     /// Name of the subject.
     pub name: String,
-    /// What was measured.
+    /// The metric.
     pub metric: Metric,
     /// The description used by comparisons: the median's interval widened for dependence, drift,
     /// autocorrelation time.
@@ -150,7 +150,7 @@ pub struct SeriesSummary {
     /// The distinct values with their counts, if there are at most twelve of them among at least 20
     /// values.
     pub repeated: Vec<RepeatedValue>,
-    /// Whether all values are multiples of the smallest step between them.
+    /// True if all values are multiples of the smallest step between them.
     pub multiples: bool,
     /// Share of the values that equal the most common one.
     pub commonest_share: f64,

@@ -75,7 +75,7 @@ impl Answers {
         }
     }
 
-    /// A count; 0 if there is none of that name.
+    /// A count; 0 for an unknown name.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.get(name).copied().unwrap_or(0)
     }

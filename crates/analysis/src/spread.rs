@@ -180,7 +180,7 @@ fn ratio(before: &Spread, after: &Spread) -> f64 {
     }
 }
 
-/// Computes the spread, sorting the values; NaN if there are none.
+/// Computes the spread, sorting the values; NaN for an empty slice.
 fn measured(values: &mut [f64]) -> Spread {
     values.sort_unstable_by(f64::total_cmp);
     let at = |p| descriptive::quantile_sorted(values, p);

@@ -61,7 +61,7 @@ pub struct Testing {
     pub failing: Vec<Failing>,
     /// Names of the metrics of known causes.
     pub causes: Vec<String>,
-    /// Timeline of the run nearest to the median time; `None` if no times of day were reported.
+    /// Timeline of the run nearest to the median time; `None` if no timestamps were reported.
     pub timeline: Option<Timeline>,
 }
 
@@ -139,7 +139,7 @@ pub struct Failing {
 }
 
 impl Failing {
-    /// Whether it fails in every run.
+    /// Returns true if it fails in every run.
     pub fn always(&self) -> bool {
         self.failed == self.runs
     }
@@ -157,7 +157,7 @@ pub fn of(samples: &Samples, confidence: f64) -> Vec<Testing> {
     (0..sides).filter_map(|side| of_side(samples, side, confidence)).collect()
 }
 
-/// Analyzes the runs of a side; `None` if it has none. O(n log n).
+/// Analyzes the runs of a side; `None` for a side without runs. O(n log n).
 pub fn of_side(samples: &Samples, side: usize, confidence: f64) -> Option<Testing> {
     let metric = |name: &str| samples.metric_index(name);
     let wall = metric("wall")?;

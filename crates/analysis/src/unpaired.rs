@@ -22,7 +22,8 @@ use std::borrow::Cow;
 /// instead of at every shift: the result is practically the same, and it is faster.
 const ONCE_FROM: usize = 1000;
 
-/// Whether samples of these sizes are also compared by the exact distribution of the rank test.
+/// Returns true if samples of these sizes are also compared by the exact distribution of the rank
+/// test.
 pub fn is_exact((n, m): (usize, usize)) -> bool {
     n.min(m) < policy::TESTED_FROM
 }
@@ -49,7 +50,7 @@ pub struct UnpairedDecision {
     pub effective: (f64, f64),
     /// Dependence of successive values, of the more dependent side.
     pub dependence: Dependence,
-    /// Whether a side has too few values for its dependence to be tested.
+    /// True if a side has too few values for its dependence to be tested.
     pub untested: bool,
 }
 
@@ -178,7 +179,7 @@ fn of_many(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     two_sample::placement_interval_of(x, y, 1.0 - level).map(|placed| placed.interval)
 }
 
-/// The interval for few values: whatever one of the methods allows.
+/// The interval for few values: everything that one of the methods allows.
 fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     let mut interval = two_sample::mann_whitney_interval(x.0, y.0, 1.0 - level)?;
     // With fewer than two values a side has no spread that could differ.
@@ -193,8 +194,8 @@ fn of_few(x: (&[f64], f64), y: (&[f64], f64), level: f64) -> Option<Interval> {
     Some(interval)
 }
 
-/// Whether one side spreads wider than the other, by the interquartile range, which a single stall
-/// does not affect. With a handful of values this is unknown, so it is assumed.
+/// Returns true if one side spreads wider than the other, by the interquartile range, which a
+/// single stall does not affect. With a handful of values this is unknown, so it is assumed.
 fn spread_unlike(x_sorted: &[f64], y_sorted: &[f64]) -> bool {
     if x_sorted.len().min(y_sorted.len()) < policy::SPREAD_FROM {
         return true;

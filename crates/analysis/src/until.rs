@@ -29,9 +29,9 @@ pub struct State {
     pub blocks: u32,
     /// Seconds since the start of the measurement.
     pub seconds: f64,
-    /// Half width of the widest deciding interval, as a fraction; infinite if there is none.
+    /// Half width of the widest deciding interval, as a fraction; infinite without one.
     pub width: f64,
-    /// Whether every comparison has its answer.
+    /// True if every comparison has its answer.
     pub clear: bool,
 }
 
@@ -106,12 +106,12 @@ impl Condition {
         Self(Node::Any(Vec::new()))
     }
 
-    /// Whether it is true in this state.
+    /// Returns true if it is true in this state.
     pub fn holds(&self, state: &State) -> bool {
         self.0.holds(state)
     }
 
-    /// Whether it depends on the samples, rather than on blocks and seconds alone.
+    /// Returns true if it depends on the samples, rather than on blocks and seconds alone.
     pub fn asks_samples(&self) -> bool {
         self.0.asks_samples()
     }

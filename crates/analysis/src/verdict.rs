@@ -40,7 +40,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the verdict is `faster` or `slower`.
+    /// Returns true if the verdict is `faster` or `slower`.
     pub fn is_directional(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
@@ -95,9 +95,9 @@ impl Decision {
         Self { scale, estimate, interval, threshold, clock_step, verdict, possibly_below_threshold }
     }
 
-    /// Whether the size of the difference is known as well, not just its direction: the half width
-    /// of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]). Otherwise only a
-    /// lower bound can be stated.
+    /// Returns true if the size of the difference is known as well, not just its direction: the
+    /// half width of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]).
+    /// Otherwise only a lower bound can be stated.
     pub fn size_is_known(&self) -> bool {
         let size = self.estimate.abs();
         self.interval.is_some_and(|i| i.half_width() <= policy::SIZE_KNOWN * size)
@@ -115,7 +115,7 @@ impl Decision {
         Some(if lower.abs() < upper.abs() { lower } else { upper })
     }
 
-    /// Whether further measuring would not change the verdict: the difference is beyond the
+    /// Returns true if further measuring would not change the verdict: the difference is beyond the
     /// threshold, within it, or its direction is known and its size known to half a threshold.
     pub fn is_settled(&self) -> bool {
         match self.verdict {

@@ -1,14 +1,14 @@
-//! Prints what PELT's penalty is fitted to: how much one false change gains in series without a
-//! change.
+//! Prints the simulated quantiles that PELT's penalty is fitted to: the gain by one false change in
+//! series without a change.
 //!
 //!     cargo run --release -p assay-stats --example change_point_penalty
 //!
 //! A row for each number of values: the gains that a share of 0.2, 0.1, 0.05, 0.02 and 0.01 of the
-//! series exceeds, each beside the fitted formula's. Takes some minutes.
+//! series exceeds, each with the fitted formula's. Takes some minutes.
 
 #![allow(clippy::print_stdout, reason = "what it prints is what it is for")]
 
-// The room itself, since what it fits is nobody's business outside of the crate.
+// Includes the module itself, since it is private to the crate.
 #[path = "../src/change_points/pelt.rs"]
 #[expect(dead_code, reason = "the crate divides with a level, this example with a penalty")]
 mod pelt;
@@ -18,9 +18,9 @@ use assay_stats::{descriptive, normal, resampling::Stream};
 const SIZES: [usize; 7] = [30, 60, 120, 250, 500, 1000, 2000];
 const LEVELS: [f64; 5] = [0.2, 0.1, 0.05, 0.02, 0.01];
 const SERIES: u64 = 1000;
-/// Fewest values in a part.
+/// Minimum number of values in a part.
 const SHORTEST: usize = 10;
-/// No false change gains as much.
+/// Upper bound of the gain by a false change.
 const MOST: f64 = 60.0;
 
 fn main() {
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// The smallest penalty that leaves a series of so many normal scores in random order whole.
+/// The smallest penalty that leaves a series of `n` shuffled normal scores undivided.
 fn gain(n: usize, number: u64) -> f64 {
     let mut scores: Vec<f64> =
         (0..n).map(|rank| normal::quantile((rank as f64 + 0.5) / n as f64)).collect();

@@ -2,7 +2,7 @@
 //!
 //!     cargo run -p assay-stats --example dip_table > table.rs && mv table.rs crates/stats/src/dip/ && cargo fmt
 //!
-//! Takes about five minutes. Every row has its own seed, so that rows can be made apart.
+//! Takes about five minutes. Every row has its own seed, so that rows can be computed separately.
 
 #![allow(clippy::print_stdout, reason = "what it prints is the table")]
 
@@ -17,7 +17,7 @@ const PROBABILITIES: [f64; 21] = [
     0.998, 0.999, 0.9995, 1.0,
 ];
 
-/// Steele, Lea & Flood's SplitMix64: good enough for a table of three digits.
+/// Steele, Lea & Flood's SplitMix64: sufficient for a table of three digits.
 struct Random(u64);
 
 impl Random {
@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// Samples for a row: fewer where each costs more.
+/// Number of samples for a row: fewer if each costs more.
 fn samples(n: usize) -> usize {
     (600_000_000 / n).clamp(40_000, 400_000)
 }
@@ -58,8 +58,7 @@ fn main() {
         let mut xs = vec![0.0; n];
         let mut dips: Vec<f64> = (0..samples(n))
             .map(|_| {
-                // Sums of exponentials are uniform order statistics, up to a scale that is of no
-                // matter.
+                // Sums of exponentials are uniform order statistics, up to an irrelevant scale.
                 let mut sum = 0.0;
                 for x in &mut xs {
                     sum -= (1.0 - random.uniform()).ln();

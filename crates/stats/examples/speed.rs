@@ -1,12 +1,13 @@
-//! How long one task on synthetic data takes, as one JSON object, for the benchmarks.
+//! Measures the duration of one task on synthetic data and prints one JSON object, for the
+//! benchmarks.
 //!
 //!     cargo run --release -p assay-stats --example speed -- TASK VALUES [REPEATS]
 //!     cargo run --release -p assay-stats --example speed -- bootstrap VALUES RESAMPLES THREADS
 //!
 //! TASK is one of `shift` (Hodges-Lehmann with its 95 % interval, and the Mann-Whitney test),
 //! `test` (Mann-Whitney alone), `acf` (30 lags of one sample), `time` (its autocorrelation time),
-//! `levels` (changes of level), `sort`, `data` (nothing: what the data alone cost in memory).
-//! Sorting belongs to the task. One task a process, so that its peak memory can be told.
+//! `levels` (changes of level), `sort`, `data` (nothing: the memory of the data alone). Sorting is
+//! part of the task. There is one task per process, so that its peak memory can be measured.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "an example prints, and may stop")]
 
 use assay_stats::bootstrap::{Statistic, bootstrap};
@@ -16,14 +17,14 @@ use assay_stats::{autocorrelation, change_points, descriptive};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Lognormal values in whole numbers of a thousandth, as clocks give them: with ties.
+/// Lognormal values rounded to a thousandth, as from a clock: with ties.
 fn values(stream: u64, n: usize, shift: f64) -> Vec<f64> {
     let mut random = Stream::new(1, stream);
     let one = || ((5.0 + 0.2 * random.normal()).exp() * 1000.0).round() / 1000.0 + shift;
     std::iter::repeat_with(one).take(n).collect()
 }
 
-/// The median seconds of so many repeats, and what the task came to.
+/// The median duration in seconds of `repeats` repeats, and the result of the task.
 fn timed(repeats: usize, mut task: impl FnMut() -> f64) -> (f64, f64) {
     let mut result = f64::NAN;
     let seconds: Vec<f64> = (0..repeats)

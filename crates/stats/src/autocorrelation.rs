@@ -13,8 +13,8 @@ use std::ops::Range;
 /// Number of lags first used for the autocorrelation time; most series need no more.
 const FIRST_LAGS: usize = 40;
 
-/// Products that the autocorrelation time may cost: about half a second, and only where the
-/// dependence reaches far. Ten million values get no more than a hundred lags.
+/// Maximum number of products for the autocorrelation time: about half a second, and only if the
+/// dependence is long-range. For ten million values this allows a hundred lags.
 const MOST_PRODUCTS: usize = 1_000_000_000;
 
 /// The autocorrelation at lags 1..=min(`max_lag`, n − 1); element 0 is lag 1. O(n · lags).

@@ -264,7 +264,7 @@ impl Bootstrap {
         &self.sorted
     }
 
-    /// Whether the statistic varies; there is no interval otherwise.
+    /// Returns true if the statistic varies; there is no interval otherwise.
     fn varies(&self) -> bool {
         self.sorted.first() < self.sorted.last() && self.se.is_finite() && self.se > 0.0
     }

@@ -175,11 +175,11 @@ mod tests {
 
     #[test]
     fn the_rules_of_thumb_take_the_smaller_spread() {
-        // Of 0, 1, 2, 3 the quartiles are 0.75 and 2.25, and the standard deviation is √(5/3).
+        // For 0, 1, 2, 3 the quartiles are 0.75 and 2.25, and the standard deviation is √(5/3).
         let (even, shrink) = ([0.0, 1.0, 2.0, 3.0], 4f64.powf(-0.2));
         assert!((nrd(&even).unwrap() - 1.06 * 1.5 / 1.34 * shrink).abs() < 1e-14);
         assert!((nrd0(&even).unwrap() - 0.9 * 1.5 / 1.34 * shrink).abs() < 1e-14);
-        // Of 0, 0, 1, 1 they are 0 and 1, and it is √(1/3).
+        // For 0, 0, 1, 1 they are 0 and 1, and it is √(1/3).
         let two = [0.0, 0.0, 1.0, 1.0];
         assert!((nrd(&two).unwrap() - 1.06 * (1f64 / 3.0).sqrt() * shrink).abs() < 1e-14);
         // More than half of them equal.

@@ -16,8 +16,8 @@ use std::f64::consts::TAU;
 /// Number of points of the density; odd, for Simpson's rule. With twice as many, no critical value
 /// changes by 1e-5.
 const POINTS: usize = 101;
-/// Two looks are taken to be at least so far apart in information (before ÷ now): nearer ones need
-/// a finer grid. The critical value comes out a trifle larger for it.
+/// Maximum ratio of information between two looks (before ÷ now): closer ones would need a finer
+/// grid and are treated as this far apart, which makes the critical value slightly larger.
 const NEAREST: f64 = 0.95;
 
 /// The paths that remain within the bounds after some looks.

@@ -32,21 +32,21 @@ pub fn ljung_box(acf: &[f64], n: usize) -> LjungBox {
 /// The runs of values above and below the median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Runs {
-    /// Stretches of values on one side.
+    /// Number of stretches of values on one side.
     pub runs: usize,
-    /// Values above the median; those equal to it are left out.
+    /// Number of values above the median; those equal to it are ignored.
     pub above: usize,
-    /// Values below it.
+    /// Number of values below the median.
     pub below: usize,
-    /// The runs that independent values have on average; NaN when all are equal.
+    /// Expected number of runs of independent values; NaN if all are equal.
     pub expected: f64,
-    /// How many standard deviations there are more; NaN where they can't differ.
+    /// Excess of runs in standard deviations; NaN if their number can't vary.
     pub z: f64,
-    /// Two-sided, by the normal distribution without continuity correction; NaN where z is.
+    /// Two-sided p-value by the normal distribution without continuity correction; NaN if z is.
     pub p: f64,
 }
 
-/// Counts the runs. `xs`: finite, in the order in which they were taken. O(n).
+/// Counts the runs. `xs`: finite, in order of measurement. O(n).
 #[must_use]
 pub fn runs(xs: &[f64]) -> Runs {
     runs_about(xs, descriptive::median(xs))
@@ -73,7 +73,7 @@ pub fn runs_about(xs: &[f64], median: f64) -> Runs {
     let expected = pairs / n + 1.0;
     let variance = pairs * (pairs - n) / (n * n * (n - 1.0));
     let z = (runs as f64 - expected) / variance.sqrt();
-    // Where there is but one arrangement, 0/0 is no number; neither is a distance over nothing.
+    // If only one arrangement is possible, z is 0/0 or infinite.
     let z = if z.is_finite() { z } else { f64::NAN };
     Runs { runs, above, below, expected, z, p: 2.0 * normal::cdf(-z.abs()) }
 }

@@ -15,7 +15,7 @@ impl Interval {
     /// The whole line, if nothing is known.
     pub const UNBOUNDED: Interval = Interval { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 
-    /// Whether `value` lies between the ends, either end included.
+    /// Returns true if `value` is between the ends, both included.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {
         self.lower <= value && value <= self.upper
@@ -33,7 +33,7 @@ impl Interval {
         Interval { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }
     }
 
-    /// Whether both ends are finite.
+    /// Returns true if both ends are finite.
     #[must_use]
     pub fn is_bounded(&self) -> bool {
         self.lower.is_finite() && self.upper.is_finite()

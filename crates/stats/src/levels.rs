@@ -15,7 +15,7 @@ use crate::{Interval, descriptive, student_t};
 /// One level, from the outermost on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// How many units there are of it, in all.
+    /// Total number of units of this level.
     pub units: usize,
     /// Mean number of units of this level within one of the level above; all of them at the
     /// outermost.
@@ -126,7 +126,8 @@ impl Levels {
         self.levels[0].units as f64 - 1.0
     }
 
-    /// Student's interval for the mean, over the outermost units. None for a confidence outside of
+    /// Student's interval for the mean, over the outermost units. `None` for a confidence outside
+    /// of
     /// 0..1.
     #[must_use]
     pub fn mean_interval(&self, confidence: f64) -> Option<Interval> {
@@ -137,13 +138,13 @@ impl Levels {
         Some(Interval { lower: self.mean - reach, upper: self.mean + reach })
     }
 
-    /// How many repetitions of each level but the outermost, within one unit of the level above,
-    /// make the mean most precise for a given time.
+    /// The number of repetitions of each level except the outermost, within one unit of the level
+    /// above, that makes the mean most precise for a given time.
     ///
-    /// `costs`: for each level, outermost first, what one more unit of it costs beside its content
-    /// (building, starting and warming up, one iteration), positive. √(c_above/c · T²/T²_above), at
-    /// least 1; `None` where the level above adds nothing, so that repetitions above gain nothing
-    /// over those here. Empty unless there is one cost per level.
+    /// `costs`: for each level, outermost first, the cost of one more unit apart from its content
+    /// (building, starting and warming up, one iteration); positive. √(c_above/c · T²/T²_above), at
+    /// least 1; `None` if the level above adds no variance, so that its repetitions gain nothing
+    /// over those of this level. Empty unless there is one cost per level.
     #[must_use]
     pub fn best_repetitions(&self, costs: &[f64]) -> Vec<Option<f64>> {
         if costs.len() != self.levels.len() || !costs.iter().all(|cost| *cost > 0.0) {

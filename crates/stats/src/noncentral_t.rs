@@ -11,10 +11,10 @@ use crate::normal;
 
 /// Log density at which the sum ends: far out, since the digits of a small tail come from there.
 const NOTHING: f64 = -110.0;
-/// Largest step: the integrand's nearest singularities lie π/2 off the axis.
+/// Largest step: the integrand's nearest singularities are π/2 off the axis.
 const LARGEST_STEP: f64 = 0.1;
-/// Most points of the sum; a noncentrality that would need more is so large that no digit of the
-/// power is left between 0 and 1.
+/// Maximum number of points of the sum; a noncentrality that would need more is so large that the
+/// power is 0 or 1 to all digits.
 const MOST_POINTS: f64 = 20_000.0;
 
 /// P(T ≤ t) with `df` > 0 degrees of freedom and noncentrality `delta`; about 1e-11 relative down

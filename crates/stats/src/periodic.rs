@@ -285,9 +285,9 @@ mod tests {
         let turn = |pattern: &[f64]| {
             from_neighbours(&pattern.repeat(40 / pattern.len()), pattern.len(), 1)
         };
-        // Of two places both neighbours are the other one: a difference of 2 of 20 rounds.
+        // With two phases both neighbours are the other one: a difference of 2 over 20 rounds.
         assert!((turn(&[-1.0, 1.0]) - 2.0 / (2.0_f64 / 20.0).sqrt()).abs() < 1e-12);
-        // Of four they are 0 and 4: 5 − 2 of 10 rounds.
+        // With four they are 0 and 4: 5 − 2 over 10 rounds.
         assert!((turn(&[0.0, 5.0, 4.0, 9.0]) - 3.0 / (1.5_f64 / 10.0).sqrt()).abs() < 1e-12);
     }
 

@@ -31,11 +31,11 @@ pub struct QuantileDifference {
     pub difference: f64,
     /// Interval of the difference; `None` if a sample is too small for it.
     pub interval: Option<Interval>,
-    /// Second over first; None unless all values are positive.
+    /// Second over first; `None` unless all values are positive.
     pub ratio: Option<f64>,
-    /// Interval of the ratio; None unless all values are positive and the samples large enough.
+    /// Interval of the ratio; `None` unless all values are positive and the samples large enough.
     pub ratio_interval: Option<Interval>,
-    /// p-value against no difference, in 0..=1; None without an interval.
+    /// p-value against no difference, in 0..=1; `None` without an interval.
     pub p: Option<f64>,
     /// `p` adjusted for the number of quantiles that have one.
     pub adjusted: Option<f64>,

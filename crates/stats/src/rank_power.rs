@@ -1,19 +1,19 @@
 //! The power of the rank tests, Mann-Whitney's and the signed-rank test, against a shift of a
-//! distribution that is known from a pilot: by formula and by simulation.
+//! distribution known from a pilot, by formula and by simulation.
 //!
-//! The pilot's values are taken for the distribution itself; the other sample has the same
+//! The pilot's values represent the distribution itself; the other sample has the same
 //! distribution, shifted. [`ShiftedPilot::formula_power`] is the normal approximation with mean and
 //! variance of the statistic under the alternative (Lehmann, *Nonparametrics*, 1975, sections 2.3
 //! and 4.3), of which Noether's formula ("Sample size determination for some common nonparametric
 //! tests", 1987) keeps the leading term. [`ShiftedPilot::simulate`] draws whole experiments from
-//! the pilot and does the tests. Experiments of several sizes share their random numbers: the
+//! the pilot and runs the tests. Experiments of several sizes share their random numbers: the
 //! smaller is the beginning of the larger, so that their powers can be compared.
 //!
-//! Below 50 values the tests use the exact distribution, tied values counting half, else the normal
-//! approximation with the corrections for ties and continuity. The exact distribution jumps: a test
-//! at 5 % of 4 and 4 values has a level of 2.9 % in truth, as no outcome has a p-value between that
-//! and 5.7 %. [`exact_levels`] tells these steps, without which a plan for few values promises too
-//! much.
+//! Below 50 values the tests use the exact distribution, with ties counting half, otherwise the
+//! normal approximation with the corrections for ties and continuity. The exact distribution is
+//! discrete: a test at 5 % of 4 and 4 values has an actual level of 2.9 %, as no outcome has a
+//! p-value between that and 5.7 %. [`exact_levels`] returns these steps, without which a plan for
+//! few values promises too much.
 
 use crate::power_t::{Kind, Sides};
 use crate::resampling::Stream;
@@ -22,28 +22,30 @@ use crate::threads::with_threads;
 use crate::{descriptive, normal, two_sample};
 use rayon::prelude::*;
 
-/// Below this size the exact distribution decides, as in R.
+/// Below this size the exact distribution is used, as in R.
 const EXACT_BELOW: u64 = 50;
-/// Values of a pilot that are kept for simulation: more change no answer, only its price.
+/// Maximum number of pilot values kept for simulation: more do not change the result, only its
+/// cost.
 const KEPT: usize = 20_000;
-/// Values nearer than this share of the largest are the same, but for the rounding of the shift.
+/// Values within this share of the largest count as equal, which allows for rounding of the shift.
 const SAME: f64 = 1e-13;
-/// So much of a step at least a value lies away from the edge of it.
+/// Minimum distance of a value from the edge of a step, as a share of the step.
 const INSIDE: f64 = 1e-9;
 
-/// What a rank test is asked.
+/// The parameters of a rank test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTest {
-    /// Which differences count; as for the t tests two sides count the right one, unless strict.
+    /// The directions of differences that count; as for the t tests, two-sided tests count the
+    /// right one unless strict.
     pub sides: Sides,
-    /// The chance to find a difference where there is none.
+    /// The probability of a false positive.
     pub sig_level: f64,
 }
 
-/// The p-values that the exact test of `n` values of each sample (or pairs) can have for outcomes
-/// on the lower side, ascending, from that of the most extreme one up to the middle; two-sided ones
-/// unless one side is asked for. Without ties, in 0..=1. None from 50 values on, where the normal
-/// distribution decides and no step is worth telling. O(n³).
+/// The possible p-values of the exact test of `n` values per sample (or pairs) for outcomes on the
+/// lower side, ascending, from that of the most extreme one up to the middle; two-sided unless one
+/// side is requested. Without ties, in 0..=1. `None` from 50 values on, where the normal
+/// distribution is used and the steps are negligible. O(n³).
 #[must_use]
 pub fn exact_levels(kind: Kind, sides: Sides, n: u64) -> Option<Vec<f64>> {
     if n >= EXACT_BELOW {
@@ -62,7 +64,7 @@ pub fn exact_levels(kind: Kind, sides: Sides, n: u64) -> Option<Vec<f64>> {
     Some(tail.into_iter().map(|p| (sides * p).min(1.0)).collect())
 }
 
-/// A pilot's distribution beside the same distribution shifted, ready to be drawn from.
+/// A pilot's distribution and a shifted copy of it, ready to draw from.
 #[derive(Clone, Debug)]
 pub struct ShiftedPilot {
     design: Design,
@@ -71,32 +73,33 @@ pub struct ShiftedPilot {
 
 #[derive(Clone, Debug)]
 enum Design {
-    /// For every value of the pilot the class of tied values that it falls into, and that it falls
-    /// into when shifted; classes ascend.
+    /// For every value of the pilot, its class of tied values, and the class of its shifted copy;
+    /// classes ascend.
     TwoSamples { plain: Vec<u32>, shifted: Vec<u32>, classes: usize },
-    /// For every shifted difference the class of its size, and whether it is positive; zeros, which
-    /// the test drops, have class 0 to themselves.
+    /// For every shifted difference, the class of its size, and whether it is positive; zeros,
+    /// which the test drops, have class 0 to themselves.
     Pairs { sizes: Vec<(u32, bool)>, classes: usize },
 }
 
-/// What the formulas need, as shares.
+/// Quantities for the formulas, as shares.
 #[derive(Clone, Copy, Debug)]
 struct Moments {
-    /// P(X < Y) and half of ties; of pairs P(D₁ + D₂ > 0).
+    /// P(X < Y) plus half of ties; for pairs P(D₁ + D₂ > 0).
     p: f64,
     /// The variance of one comparison.
     one: f64,
-    /// The variance of a comparison that comes from one value each; of pairs from one of the two.
+    /// The covariance of comparisons that share a value, summed over both samples; for pairs, of
+    /// comparisons that share one difference.
     each: f64,
     /// P(D > 0) of pairs.
     positive: f64,
-    /// 1 − Σ q³ over tied values: what ties leave of the variance.
+    /// 1 − Σ q³ over tied values: the variance relative to that without ties.
     untied: f64,
 }
 
 impl ShiftedPilot {
     /// Two samples of one distribution, the second shifted by `shift`. `values`: n ≥ 2, finite, any
-    /// order, else None. O(n log n).
+    /// order, otherwise `None`. O(n log n).
     #[must_use]
     pub fn two_samples(values: &[f64], shift: f64) -> Option<Self> {
         if values.len() < 2 || !values.iter().all(|v| v.is_finite()) || !shift.is_finite() {
@@ -110,8 +113,8 @@ impl ShiftedPilot {
         Some(Self { design: Design::TwoSamples { plain, shifted, classes }, moments })
     }
 
-    /// Pairs whose differences are `differences`, moved to be symmetric about `shift`: their median
-    /// of pairwise means is taken away first. n ≥ 2, finite, any order, else None. O(n log n).
+    /// Pairs with these `differences`, moved to be symmetric about `shift`: their median of
+    /// pairwise means is subtracted first. n ≥ 2, finite, any order, otherwise `None`. O(n log n).
     #[must_use]
     pub fn pairs(differences: &[f64], shift: f64) -> Option<Self> {
         if differences.len() < 2 || !differences.iter().all(|v| v.is_finite()) || !shift.is_finite()
@@ -139,15 +142,15 @@ impl ShiftedPilot {
         Some(Self { design: Design::Pairs { sizes, classes: class as usize + 1 }, moments })
     }
 
-    /// P(X < Y) + P(X = Y)/2 of one value of each sample; of pairs P(D₁ + D₂ > 0).
+    /// P(X < Y) + P(X = Y)/2 for one value of each sample; for pairs P(D₁ + D₂ > 0).
     #[must_use]
     pub fn superiority(&self) -> f64 {
         self.moments.p
     }
 
-    /// The power with `n` values of each sample (or pairs), by the normal approximation; below 50
-    /// values (whole ones are counted) beyond the critical value of the exact test. In 0..=1; NaN
-    /// for n < 1. O(1), below 50 values O(n³).
+    /// The power with `n` values per sample (or pairs), by the normal approximation; below 50
+    /// values (rounded down) relative to the critical value of the exact test. In 0..=1; NaN for n
+    /// < 1. O(1), below 50 values O(n³).
     #[must_use]
     pub fn formula_power(&self, n: f64, test: RankTest) -> f64 {
         if n.is_nan() || n < 1.0 {
@@ -169,8 +172,7 @@ impl ShiftedPilot {
                     + n * (n - 1.0) * (n - 2.0).max(0.0) * each,
             ),
         };
-        // A whole step is counted from its middle on, whichever distribution sets the critical
-        // value.
+        // A step counts from its middle on, whichever distribution gives the critical value.
         let reach = self.critical(n as u64, test).map_or_else(
             || normal::two_sided(1.0 - two_sided_level(test)) * null.max(0.0).sqrt() + 0.5,
             |reach| reach - 0.5,
@@ -184,11 +186,11 @@ impl ShiftedPilot {
         (found + wrongly).min(1.0)
     }
 
-    /// The fewest values of each sample (or pairs) that give this power by the formula, from 50 on
-    /// not always whole; None where no number does.
+    /// The fewest values per sample (or pairs) that give this power by the formula, from 50 on not
+    /// necessarily whole; `None` if no number does.
     #[must_use]
     pub fn formula_n(&self, power: f64, test: RankTest) -> Option<f64> {
-        // The exact test's power jumps with the number, so that every number is looked at.
+        // The exact test's power is not monotone, so every number is tried.
         let small = (2..EXACT_BELOW).find(|&n| self.formula_power(n as f64, test) >= power);
         if let Some(n) = small {
             return Some(n as f64);
@@ -208,7 +210,7 @@ impl ShiftedPilot {
         high.is_finite().then_some(high)
     }
 
-    /// How many steps an experiment of the sizes asked for costs, about two nanoseconds each.
+    /// Cost of an experiment of these sizes in steps of about two nanoseconds each.
     #[must_use]
     pub fn cost(&self, sizes: &[u64]) -> f64 {
         let largest = sizes.iter().copied().max().unwrap_or(0) as f64;
@@ -242,8 +244,8 @@ impl ShiftedPilot {
         counts.into_iter().map(|count| count as f64 / experiments.max(1) as f64).collect()
     }
 
-    /// How far from the middle the statistic must lie at least, for sizes whose distribution is
-    /// exact; an infinite one where even the most extreme outcome is no evidence.
+    /// Minimum distance of the statistic from the middle, for sizes with an exact distribution;
+    /// infinite if even the most extreme outcome is not significant.
     fn critical(&self, n: u64, test: RankTest) -> Option<f64> {
         if n >= EXACT_BELOW {
             return None;
@@ -261,7 +263,7 @@ impl ShiftedPilot {
     }
 }
 
-/// The level of the two-sided test that has the same critical value on one side.
+/// The level of the two-sided test with the same one-sided critical value.
 fn two_sided_level(test: RankTest) -> f64 {
     let level = if test.sides == Sides::One { 2.0 * test.sig_level } else { test.sig_level };
     level.clamp(0.0, 1.0 - 1e-12)
@@ -271,7 +273,7 @@ fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |most: f64, v| most.max(v.abs()))
 }
 
-/// Order statistics at even distances, where there are more than needed.
+/// Evenly spaced order statistics, if there are more than needed.
 fn thinned(sorted: Vec<f64>) -> Vec<f64> {
     if sorted.len() <= KEPT {
         return sorted;
@@ -280,17 +282,17 @@ fn thinned(sorted: Vec<f64>) -> Vec<f64> {
     (0..KEPT).map(|i| sorted[((i as f64 + 0.5) * n / KEPT as f64) as usize]).collect()
 }
 
-/// Ascending values moved as a clock would show it: of values that lie on a grid (through `origin`)
-/// and move by a fraction of a step, that fraction reaches the next step. A clock that shows no
-/// difference must not become one that shows it always.
+/// Ascending values moved as a clock would show it: if values are on a grid (through `origin`) and
+/// move by a fraction of a step, that fraction of them reaches the next step. Otherwise a clock
+/// that hides the difference would turn into one that always shows it.
 fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
     let step = descriptive::smallest_gap(sorted).unwrap_or(0.0);
     let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
     let place = |(index, value): (usize, &f64)| {
         let exact = value + by;
-        // Evenly spread between the two halves of a step, neighbours far from each other; at its
-        // edge, where the first one would be, rounding would take a value that does not move to the
-        // step below.
+        // Evenly distributed between the two halves of a step, with neighbours far apart. At the
+        // edge of the step, where the first one would be, rounding would take a value that does not
+        // move to the step below.
         let within = (index as f64 * golden).fract().max(INSIDE) - 0.5;
         let steps = ((exact - origin) / step + within).round();
         if steps.is_finite() && steps.abs() < 1e15 { origin + steps * step } else { exact }
@@ -300,7 +302,7 @@ fn moved(sorted: &[f64], by: f64, origin: f64) -> Vec<f64> {
     moved
 }
 
-/// The classes of tied values into which the values of two ascending lists fall.
+/// The classes of tied values for the values of two ascending lists.
 fn classes_of(plain: &[f64], shifted: &[f64]) -> (Vec<u32>, Vec<u32>, usize) {
     let same = SAME * largest(plain).max(largest(shifted));
     let (mut of_plain, mut of_shifted) = (Vec::new(), Vec::new());
@@ -331,7 +333,7 @@ fn two_sample_moments(plain: &[u32], shifted: &[u32], classes: usize) -> Moments
     let (mut p, mut ties, mut cubes) = (0.0, 0.0, 0.0);
     let (mut of_x, mut of_y) = (0.0, 0.0);
     for (&x, &y) in x.iter().zip(&y) {
-        // Shares of x below this class and of y above it, half of those within it.
+        // Shares of x below this class and of y above it, plus half of those within it.
         let (share_x, share_y) = ((below_x + x / 2.0) / n, 1.0 - (below_y + y / 2.0) / n);
         p += y / n * share_x;
         ties += x / n * y / n;
@@ -353,7 +355,7 @@ fn two_sample_moments(plain: &[u32], shifted: &[u32], classes: usize) -> Moments
 fn paired_moments(ascending: &[f64]) -> Moments {
     let n = ascending.len() as f64;
     let (mut p, mut squares) = (0.0, 0.0);
-    // For an ascending value fewer and fewer of the others are needed to be above its negative.
+    // As values ascend, fewer of the others need to be above their negative.
     let mut first_above = ascending.len();
     for d in ascending {
         while first_above > 0 && ascending[first_above - 1] > -d {
@@ -373,7 +375,7 @@ fn paired_moments(ascending: &[f64]) -> Moments {
     }
 }
 
-/// What was drawn so far in one experiment.
+/// The values drawn so far in one experiment.
 struct Drawn {
     pairs: bool,
     n: u64,
@@ -403,7 +405,7 @@ impl Drawn {
                     let side = if positive { &mut self.second } else { &mut self.first };
                     side[class as usize] += 1;
                 }
-                // Differences of nothing say nothing.
+                // Differences of zero are ignored.
                 self.first[0] = 0;
             }
         }

@@ -1,34 +1,34 @@
-//! The ranks of values among themselves, equal values sharing the mean of theirs.
+//! Ranks of values, with ties sharing their mean rank.
 //!
-//! Ranks are counted in the sorted values rather than found by sorting places: a table over the
-//! leading bits tells among which few a value lies. Of many values the table and the sorted values
-//! fit no cache, and every look-up would wait for the memory; so values are first dealt out to
-//! parts of the sorted ones that do fit, which is the first step of a radix sort (Knuth, "The Art
-//! of Computer Programming", volume 3, 5.2.5), and looked up part by part. The ranks are the same
-//! to the bit. Nothing here knows what ranks are for.
+//! Ranks are looked up in the sorted values rather than found by sorting indices: a table over the
+//! leading bits narrows the search to a few values. With many values the table and the sorted
+//! values exceed the cache, and every look-up would wait for memory; so values are first
+//! distributed to parts of the sorted ones that do fit, which is the first step of a radix sort
+//! (Knuth, "The Art of Computer Programming", volume 3, 5.2.5), and looked up part by part. The
+//! ranks are identical.
 
 use crate::{descriptive, sorting};
 
-/// So many sorted values and the table over them stay in the processor's second cache.
+/// Number of sorted values that fit, with their table, in the second-level cache.
 const PART: usize = 1 << 15;
-/// From here on values are dealt out to parts before they are looked up.
+/// Number of values from which on they are distributed to parts before look-up.
 const MANY: usize = 1 << 18;
 
-/// The ranks of the values, from 1; equal values share the mean of their ranks. `xs`: finite, any
-/// order; O(n log n).
+/// The ranks of the values, from 1; ties share their mean rank. `xs`: finite, any order; O(n log
+/// n).
 #[must_use]
 pub fn ranks(xs: &[f64]) -> Vec<f64> {
     ranks_within(&descriptive::sorted(xs), xs)
 }
 
-/// [`ranks`] of values that are also there in ascending order, `sorted`. O(n) typically; of many
-/// values it takes three quarters of their memory beside the ranks.
+/// Like [`ranks`], with the values also given in ascending order as `sorted`. O(n) typically; for
+/// many values it needs three quarters of their memory in addition to the ranks.
 #[must_use]
 pub fn ranks_within(sorted: &[f64], xs: &[f64]) -> Vec<f64> {
     ranks_by_parts(sorted, xs, MANY, PART)
 }
 
-/// The same, by parts of `part` sorted values from `many` values on.
+/// Like [`ranks_within`], using parts of `part` sorted values from `many` values on.
 fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f64> {
     if sorted.is_empty() {
         return Vec::new();
@@ -39,7 +39,7 @@ fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f
     }
     let parts = Parts::of(sorted, part);
     let mut ranks = vec![0.0; xs.len()];
-    // Half of the values at a time: what is dealt out takes memory.
+    // Half of the values at a time, to limit memory.
     let half = xs.len().div_ceil(2).min(u32::MAX as usize);
     let mut dealt = Dealt { values: vec![0.0; half], places: vec![0; half] };
     for (xs, ranks) in xs.chunks(half).zip(ranks.chunks_mut(half)) {
@@ -57,8 +57,8 @@ fn ranks_by_parts(sorted: &[f64], xs: &[f64], many: usize, part: usize) -> Vec<f
     ranks
 }
 
-/// Sorted values with a table of where those begin that share their leading bits, counted from the
-/// smallest: a value is looked for among few.
+/// Sorted values with a table of where each group with the same leading bits begins, counted from
+/// the smallest, so that a value is searched among few.
 struct Table<'a> {
     sorted: &'a [f64],
     least: u64,
@@ -68,7 +68,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// `sorted`: not empty.
+    /// `sorted` must not be empty.
     fn of(sorted: &'a [f64]) -> Self {
         let least = sorting::key(sorted[0]);
         let range = sorting::key(sorted[sorted.len() - 1]).saturating_sub(least);
@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
     }
 
     fn rank(&self, x: f64) -> f64 {
-        // The two zeros are equal but lie in different places.
+        // The two zeros are equal but have different keys.
         let part = if x == 0.0 {
             0..self.sorted.len()
         } else {
@@ -109,24 +109,24 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Sorted values cut into parts, never between equal ones.
+/// Sorted values divided into parts, never between equal ones.
 struct Parts {
-    /// Where each part begins, and the end of the last.
+    /// Start of each part, and the end of the last.
     begins: Vec<usize>,
     /// The key of the first value of each part.
     firsts: Vec<u64>,
-    /// How many parts begin in the cells of equal width before each cell.
+    /// Number of parts that begin before each cell of equal width.
     before: Vec<u32>,
     least: u64,
     shift: u32,
 }
 
-/// Cells of equal width for each part: a value is then looked for among a part or two, unless a
-/// few values lie so far out that all others share a cell.
+/// Number of cells of equal width per part: a value is then searched among one or two parts, unless
+/// a few outliers make all other values share a cell.
 const CELLS_OF_A_PART: usize = 8;
 
 impl Parts {
-    /// `sorted`: not empty.
+    /// `sorted` must not be empty.
     fn of(sorted: &[f64], part: usize) -> Self {
         let mut begins = vec![0];
         while let Some(&last) = begins.last()
@@ -153,7 +153,7 @@ impl Parts {
         Self { begins, firsts, before, least, shift }
     }
 
-    /// The part in which a value lies.
+    /// The part that contains a value.
     fn part_of(&self, value: f64) -> usize {
         let key = sorting::key(value);
         let cell = (key.saturating_sub(self.least) >> self.shift) as usize;
@@ -164,14 +164,14 @@ impl Parts {
     }
 }
 
-/// Values dealt out to parts, each with its place.
+/// Values distributed to parts, each with its index.
 struct Dealt {
     values: Vec<f64>,
     places: Vec<u32>,
 }
 
 impl Dealt {
-    /// Deals these out, and tells where each part ends.
+    /// Distributes these values, and returns the end of each part.
     fn deal(&mut self, xs: &[f64], parts: &Parts) -> Vec<usize> {
         let mut next = vec![0; parts.firsts.len()];
         xs.iter().for_each(|&x| next[parts.part_of(x)] += 1);

@@ -1,25 +1,27 @@
-//! Random numbers for resampling and simulation: the only ones in this crate.
+//! Random numbers for resampling and simulation, the only ones in this crate.
 //!
-//! Every draw comes from a seed that the caller passes in, through a [`Stream`]: the permuted
+//! Every draw comes from a seed passed in by the caller, through a [`Stream`]: the permuted
 //! congruential generator `pcg64_mcg` (O'Neill, "PCG: A Family of Simple Fast Space-Efficient
-//! Statistically Good Algorithms for Random Number Generation", 2014). Work that is shared among
-//! threads is cut into chunks that do not depend on the number of threads, and every chunk has its
-//! own stream, so that the same seed gives the same digits on any machine. Not for secrets.
+//! Statistically Good Algorithms for Random Number Generation", 2014). Work shared among threads is
+//! divided into chunks that do not depend on the number of threads, and every chunk has its own
+//! stream, so that the same seed gives the same digits on any machine. Not suitable for
+//! cryptography.
 
 use crate::normal;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Up to here both halves of one 64-bit number give an index; see [`Stream::next_two_indices`].
+/// Up to this size, each half of one 64-bit number gives an index; see
+/// [`Stream::next_two_indices`].
 const HALVES_UP_TO: usize = 1 << 20;
 
-/// A stream of random numbers that is fixed by a seed and the number of a chunk.
+/// A stream of random numbers determined by a seed and a chunk number.
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// The stream of chunk number `chunk` under `seed`. Neighbouring chunks and seeds have nothing
-    /// in common: both are mixed (Steele, Lea and Flood's SplitMix64) before they become a state.
+    /// The stream of chunk number `chunk` under `seed`. Neighbouring chunks and seeds are
+    /// unrelated: both are mixed (Steele, Lea and Flood's SplitMix64) to form the state.
     #[must_use]
     pub fn new(seed: u64, chunk: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(mixed(mixed(seed) ^ chunk)))
@@ -32,15 +34,14 @@ impl Stream {
 
     /// An index below `n`; 0 for `n` = 0.
     ///
-    /// The upper half of the product of `n` and a 64-bit number: some indices are more probable
-    /// than others by a share of at most n / 2⁶⁴.
+    /// The upper half of the product of `n` and a 64-bit number: the relative bias of an index is
+    /// at most n / 2⁶⁴.
     pub fn next_index(&mut self, n: usize) -> usize {
         ((u128::from(self.next_u64()) * n as u128) >> 64) as usize
     }
 
-    /// Two indices below `n`, for loops that do little else: out of one number for `n` up to 2²⁰,
-    /// where the unevenness of n / 2³² (at most 0.03 %) is far below what any number of resamples
-    /// can tell.
+    /// Two indices below `n`, for tight loops: from a single number for `n` up to 2²⁰, where the
+    /// bias of n / 2³² (at most 0.03 %) is far below what any number of resamples can detect.
     pub fn next_two_indices(&mut self, n: usize) -> (usize, usize) {
         if n > HALVES_UP_TO {
             return (self.next_index(n), self.next_index(n));
@@ -50,15 +51,15 @@ impl Stream {
         (half(bits >> 32), half(bits & 0xFFFF_FFFF))
     }
 
-    /// A number between 0 and 1, neither of them among the results: a multiple of 2⁻⁵³ plus 2⁻⁵⁴.
+    /// A number strictly between 0 and 1: a multiple of 2⁻⁵³ plus 2⁻⁵⁴.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1u64 << 53) as f64;
         // The last number below 1 would be rounded up to it.
         (((self.next_u64() >> 11) as f64 + 0.5) * STEP).min(1.0 - STEP)
     }
 
-    /// A standard normal number, by inversion: one uniform number gives one, so that two series
-    /// drawn side by side stay in step.
+    /// A standard normal number, by inversion: it uses exactly one uniform number, so that two
+    /// series drawn in parallel stay in step.
     pub fn normal(&mut self) -> f64 {
         normal::quantile(self.uniform())
     }
@@ -82,7 +83,8 @@ impl Stream {
         }
     }
 
-    /// A standard normal number by Marsaglia's polar method: quicker, and not in step with others.
+    /// A standard normal number by Marsaglia's polar method: faster, but not in step with other
+    /// streams.
     fn polar_normal(&mut self) -> f64 {
         loop {
             let (x, y) = (2.0 * self.uniform() - 1.0, 2.0 * self.uniform() - 1.0);
@@ -93,7 +95,7 @@ impl Stream {
         }
     }
 
-    /// Puts the values into random order (Fisher and Yates). O(n).
+    /// Shuffles the values (Fisher and Yates). O(n).
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.next_index(last + 1));

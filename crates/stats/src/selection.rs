@@ -1,44 +1,45 @@
-//! Selection of the k-th smallest element of a matrix that is never built.
+//! Selection of the k-th smallest element of an implicit matrix.
 //!
 //! Walsh averages and pairwise differences of sorted samples form matrices that ascend along every
-//! row and every column. To count the elements below a value takes one walk along a staircase, rows
-//! plus columns steps; so the k-th element can be found with O(rows + columns) memory. The frame is
-//! that of Johnson and Mizoguchi ("Selecting the kth element in X + Y and X1 + X2 + ... + Xm",
-//! 1978): bounds per row close in on the element. Their pivot, the weighted median of the row
-//! medians, guarantees that a quarter of what remains falls away, but costs a sort. So it is only
-//! the fallback here; first a fixed lattice of the remaining elements is looked at, and two of
-//! them, a little to either side of where the element should be, become pivots (the idea of Floyd
-//! and Rivest, 1975, without their random numbers). Few rounds are needed, nothing is drawn, and
-//! the answer is always an element of the matrix, exactly as sorting all of them would give.
+//! row and every column. Counting the elements below a value takes one walk along a staircase, with
+//! rows plus columns steps, so the k-th element can be found with O(rows + columns) memory. The
+//! framework is that of Johnson and Mizoguchi ("Selecting the kth element in X + Y and X1 + X2 +
+//! ... + Xm", 1978): bounds per row converge on the element. Their pivot, the weighted median of
+//! the row medians, guarantees that a quarter of the remaining elements is eliminated, but requires
+//! a sort, so here it is only the fallback. First a fixed lattice of the remaining elements is
+//! examined, and two of them, slightly to either side of where the element should be, become pivots
+//! (the idea of Floyd and Rivest, 1975, without random numbers). Few rounds are needed, nothing is
+//! random, and the result is always an element of the matrix, exactly as sorting all of them would
+//! give.
 
 mod staircase;
 mod together;
 
 /// Below this number of remaining elements, or a quarter of the rows and columns if that is more,
-/// they are simply gathered: that costs less than another walk.
+/// they are simply gathered, which costs less than another walk.
 const GATHER: u64 = 1024;
 
-/// How many points of a lattice a pivot is put to the side of where the element should be, in
-/// fourth roots of the number of points: the discrepancy of a lattice in the plane grows with it,
-/// much slower than that of a random sample.
+/// Offset of a pivot from where the element should be, in lattice points, as a multiple of the
+/// fourth root of their number: the discrepancy of a lattice in the plane grows with it, much more
+/// slowly than that of a random sample.
 const MARGIN: f64 = 1.6;
 
-/// How many elements may be gathered from so many rows and columns.
+/// Maximum number of elements to gather for this number of rows and columns.
 fn gather_at_most(rows: usize, columns: usize) -> u64 {
     GATHER.max((rows + columns) as u64 / 4)
 }
 
-/// Whether the values are finite and ascend, and are fewer than 2³². Only matrices made of such
-/// values may be searched: anything else has no staircase, and the search might not end. Sums and
+/// Returns true if the values are finite and ascending, and fewer than 2³². Only matrices of such
+/// values may be searched: otherwise there is no staircase, and the search might not end. Sums and
 /// differences of finite values may overflow, but are never NaN and keep their order.
 pub(crate) fn is_ascending(xs: &[f64]) -> bool {
     let ends_are_finite = [xs.first(), xs.last()].into_iter().flatten().all(|x| x.is_finite());
-    // Places in rows are kept as 32 bits, for they are most of the memory that a search takes.
+    // Column indices are stored as 32 bits, since they are most of the memory of a search.
     let countable = u32::try_from(xs.len()).is_ok();
     countable && ends_are_finite && xs.windows(2).all(|pair| pair[0] <= pair[1])
 }
 
-/// A matrix whose elements, computed on demand, ascend (not strictly) along rows and along columns.
+/// A matrix whose elements are computed on demand and ascend (not strictly) along rows and columns.
 pub(crate) struct SortedMatrix<F> {
     rows: usize,
     columns: usize,
@@ -47,11 +48,11 @@ pub(crate) struct SortedMatrix<F> {
     value: F,
 }
 
-/// The elements still in question: in row i the columns `from[i]..to[i]`.
+/// The remaining candidates: in row i the columns `from[i]..to[i]`.
 struct Remaining {
     from: Vec<u32>,
     to: Vec<u32>,
-    /// How many elements of the matrix lie before all `from`, and before all `to`.
+    /// Number of elements of the matrix before all `from`, and before all `to`.
     before_from: u64,
     before_to: u64,
 }
@@ -83,12 +84,12 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         if self.triangular { row } else { 0 }
     }
 
-    /// How many elements are at most `x`. O(rows + columns).
+    /// Number of elements that are at most `x`. O(rows + columns).
     pub(crate) fn count_at_most(&self, x: f64) -> u64 {
         self.count(|value| value <= x)
     }
 
-    /// For every row, how many elements of it are less than `x`, and how many are at most `x`.
+    /// For every row, the number of elements less than `x`, and the number at most `x`.
     pub(crate) fn row_counts(&self, x: f64) -> (Vec<u32>, Vec<u32>) {
         let (mut less, mut at_most) = (Vec::new(), Vec::new());
         self.staircase(|value| value < x, &mut less);
@@ -96,14 +97,14 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         (less, at_most)
     }
 
-    /// The median of all elements, the mean of the two middle ones when their number is even; None
+    /// The median of all elements, the mean of the two middle ones for an even number; `None`
     /// without elements.
     pub(crate) fn median(&self) -> Option<f64> {
         self.median_and(&[]).map(|(median, _)| median)
     }
 
-    /// The median, and the elements of these ranks beside it, in one search; None when one of them
-    /// does not exist.
+    /// The median, and the elements with these ranks, in one search; `None` if one of them does not
+    /// exist.
     pub(crate) fn median_and(&self, ranks: &[u64]) -> Option<(f64, Vec<f64>)> {
         let count = self.len();
         let middle = [count.div_ceil(2), count / 2 + 1];
@@ -117,7 +118,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         Some((median, others))
     }
 
-    /// One element by itself, whatever the matrix holds.
+    /// One element by itself, for any matrix.
     fn select_alone(&self, rank: u64) -> Option<f64> {
         if rank == 0 || rank > self.len() {
             return None;
@@ -137,7 +138,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             {
                 return Some(found);
             }
-            // Ties, or a lattice out of step with the data: the pivot with a guarantee.
+            // Ties, or a lattice in step with the data: use the pivot with a guarantee.
             if remaining.count() > count / 2
                 && let Some(found) = self.cut_by_medians(rank, &mut remaining, &mut spare)
             {
@@ -149,7 +150,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         Some(*rest.select_nth_unstable_by(index, f64::total_cmp).1)
     }
 
-    /// All that remains, in no order.
+    /// All remaining elements, in no particular order.
     fn gather(&self, remaining: &Remaining) -> Vec<f64> {
         let mut rest = Vec::with_capacity(remaining.count() as usize);
         for (row, (&from, &to)) in remaining.from.iter().zip(&remaining.to).enumerate() {
@@ -158,13 +159,13 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         rest
     }
 
-    /// How many points a lattice of the whole matrix has: more cut deeper and cost little beside
-    /// the walks; the square root of the rows is in balance.
+    /// Number of points in a lattice of the whole matrix: more cut deeper and cost little compared
+    /// with the walks; the square root of the rows is a good balance.
     fn lattice_points(&self) -> usize {
         (self.rows / 16).clamp(16_384.min(self.rows / 2), 65_536).max(256)
     }
 
-    /// One round with two pivots from a lattice of the remaining elements. Some when the element is
+    /// One round with two pivots from a lattice of the remaining elements. `Some` if the element is
     /// found.
     fn cut_by_lattice(
         &self,
@@ -177,8 +178,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         let rows = remaining.from.iter().zip(&remaining.to).enumerate();
         let rows = rows.map(|(row, (&from, &to))| (row, from as usize, to as usize));
         self.fill_lattice(rows, remaining.count(), points, lattice);
-        // Where among the points the element should be, and how far to either side its pivots are
-        // put.
+        // The expected position of the element among the points, and the offsets of its pivots.
         let share = (rank - remaining.before_from) as f64 / remaining.count() as f64;
         let centre = share * points as f64 - 0.5;
         let margin = MARGIN * (points as f64).powf(0.25);
@@ -190,7 +190,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         };
         let left_pivot = if left > 0.0 {
             let part = right_pivot.map_or(points, |_| right as usize);
-            // `left` < `right`: the smaller part holds it.
+            // `left` < `right`: the smaller part contains it.
             Some(*lattice[..part].select_nth_unstable_by(left as usize, f64::total_cmp).1)
         } else {
             None
@@ -222,9 +222,9 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
     }
 
     /// Takes `points` of the elements of these rows, each given with its first column and the one
-    /// past its last, `count` in all: one from each of as many equal strata (counted along the
-    /// rows), at a place in the stratum that moves on by the golden ratio, so that no stride of
-    /// rows and columns can fall into step with it.
+    /// past its last, `count` in total: one from each of as many equal strata (counted along the
+    /// rows), at a position in the stratum that advances by the golden ratio, so that it can't fall
+    /// into step with any stride of rows and columns.
     fn fill_lattice(
         &self,
         mut rows: impl Iterator<Item = (usize, usize, usize)>,
@@ -250,7 +250,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
     }
 
     /// One round with the weighted median of the row medians, which divides the rest into less,
-    /// equal and more, and leaves at most three quarters of it. Some when the element is found.
+    /// equal and greater, and leaves at most three quarters of it. `Some` if the element is found.
     fn cut_by_medians(
         &self,
         rank: u64,
@@ -319,8 +319,8 @@ mod tests {
         assert_eq!(matrix.median(), Some(middle));
     }
 
-    /// Shapes that have defeated pivots before: even steps, huge ratios, few distinct values, one
-    /// far outlier.
+    /// Shapes that have defeated pivots before: even steps, huge ratios, few distinct values, a
+    /// single far outlier.
     fn shapes(n: usize) -> Vec<Vec<f64>> {
         vec![
             (0..n).map(|i| i as f64).collect(),

@@ -1,27 +1,27 @@
-//! The Shapiro-Wilk test of normality: how straight the line of the values over their normal scores
-//! is.
+//! The Shapiro-Wilk test of normality, which measures the straightness of a normal probability
+//! plot.
 //!
 //! Royston's approximation ("Remark AS R94: a remark on algorithm AS 181: the W-test for
-//! normality", Applied Statistics 44, 1995), for 3 to 5000 values, as R's `shapiro.test`. With
-//! thousands of values it finds every trifle: how *much* a distribution differs from the normal,
-//! others must say.
+//! normality", Applied Statistics 44, 1995), for 3 to 5000 values, as in R's `shapiro.test`. With
+//! thousands of values it detects every trifle; the size of the deviation must be judged by other
+//! means.
 
 use crate::{descriptive, normal};
 
-/// The fewest and the most values for which the approximation was made.
+/// Numbers of values for which the approximation is valid.
 pub const VALUES: std::ops::RangeInclusive<usize> = 3..=5000;
 
 /// The statistic and its p-value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShapiroWilk {
-    /// W in 0..=1; near 1 for values that could be normal.
+    /// W in 0..=1; near 1 for normal values.
     pub w: f64,
-    /// Probability of so small a W from normal values.
+    /// p-value: probability of such a small W for normal values.
     pub p: f64,
 }
 
-/// Tests a sample. `sorted`: ascending, finite. None where n is not in [`VALUES`], or all values
-/// are equal. O(n).
+/// Tests a sample. `sorted`: ascending, finite. `None` if n is not in [`VALUES`], or all values are
+/// equal. O(n).
 #[must_use]
 pub fn shapiro_wilk(sorted: &[f64]) -> Option<ShapiroWilk> {
     let n = sorted.len();
@@ -32,7 +32,7 @@ pub fn shapiro_wilk(sorted: &[f64]) -> Option<ShapiroWilk> {
     if !(range > 0.0 && range.is_finite()) {
         return None;
     }
-    // Deviations from the median in units of the range: no offset or unit costs digits.
+    // Deviations from the median in units of the range, so that no offset or unit costs digits.
     let centre = descriptive::quantile_sorted(sorted, 0.5);
     let scaled: Vec<f64> = sorted.iter().map(|x| (x - centre) / range).collect();
     let weights = weights(n);
@@ -44,7 +44,7 @@ pub fn shapiro_wilk(sorted: &[f64]) -> Option<ShapiroWilk> {
     let squares: f64 = scaled.iter().map(|x| (x - mean).powi(2)).sum();
     let weight_squares: f64 = 2.0 * weights.iter().map(|w| w * w).sum::<f64>();
     let whole = (squares * weight_squares).sqrt();
-    // 1 − W from a difference of near numbers, multiplied out.
+    // 1 − W, factored to avoid cancellation.
     let lacking = ((whole - along) * (whole + along) / (squares * weight_squares)).max(0.0);
     let w = 1.0 - lacking;
     Some(ShapiroWilk { w, p: p_value(w, lacking, n) })
@@ -144,7 +144,7 @@ mod tests {
         let twenty: Vec<f64> = (0..20).map(|i| f64::from(i).powf(1.7)).collect();
         let found = shapiro_wilk(&twenty).unwrap();
         assert!((found.w - 0.917_267_727_417).abs() < 1e-6 && (found.p - 0.087_794_4).abs() < 1e-5);
-        // Further from 1 than the formula for few values reaches.
+        // Farther from 1 than the formula for few values reaches.
         assert_eq!(p_value(0.1, 0.9, 4), 1e-99);
     }
 }

@@ -1,12 +1,11 @@
-//! Wilcoxon's signed ranks, turned into an estimate and an interval: the procedure behind the
-//! comparison of blocks.
+//! Estimate and interval from Wilcoxon's signed ranks, used for the comparison of blocks.
 //!
 //! The estimate is the pseudo-median, the median of all Walsh averages (x_i + x_j)/2 with i ≤ j;
-//! the interval goes from one Walsh average to its partner from above, counted off by the exact
+//! the interval goes from one Walsh average to its partner from above, determined by the exact
 //! distribution of the signed-rank statistic (Hollander and Wolfe, "Nonparametric Statistical
-//! Methods", section 3; R's `wilcox.test(conf.int = TRUE)` and `psignrank`). Unlike R, zeros are
-//! kept, so that ties and zeros can only widen the interval. Which confidence to ask, and what
-//! follows, is not decided here.
+//! Methods", section 3; R's `wilcox.test(conf.int = TRUE)` and `psignrank`). Unlike in R, zeros are
+//! kept, so that ties and zeros can only widen the interval. The confidence is chosen by the
+//! caller.
 
 mod test;
 
@@ -16,20 +15,19 @@ use crate::selection::{SortedMatrix, is_ascending};
 use crate::{Interval, normal};
 use std::collections::BTreeMap;
 
-/// Up to this number of observations the distribution is exact; above, its normal form is within
-/// one rank or so.
+/// Maximum number of observations for the exact distribution; above, its normal approximation is
+/// within about one rank.
 pub const EXACT_UP_TO: usize = 200;
 
-/// A probability that exceeds the level by no more than rounding counts as the level.
+/// A probability that exceeds the level only by rounding counts as equal to it.
 pub(crate) const LEVEL_SLACK: f64 = 1e-12;
 
-/// The distribution of the signed-rank statistic W of n observations when every sign is the toss of
-/// a fair coin.
+/// The distribution of the signed-rank statistic W of n observations with random signs.
 ///
 /// It keeps one row of probabilities and extends it one observation at a time, O(n²) each, as an
-/// experiment grows block by block. Critical values are remembered, so asking again costs a
-/// look-up; asking for fewer observations than before with a new level starts the row anew, about a
-/// millisecond at worst.
+/// experiment grows block by block. Critical values are cached, so a repeated query is a look-up; a
+/// query for fewer observations than before with a new level rebuilds the row, about a millisecond
+/// at worst.
 #[derive(Clone, Debug)]
 pub struct SignedRankDistribution {
     n: usize,
@@ -52,14 +50,14 @@ impl SignedRankDistribution {
         SignedRankDistribution { n: 0, row: vec![1.0], critical: BTreeMap::new() }
     }
 
-    /// The number of observations of the row held now.
+    /// Number of observations of the current row.
     #[must_use]
     pub fn observations(&self) -> usize {
         self.n
     }
 
-    /// Brings the row to `n` observations, at most [`EXACT_UP_TO`] (more are cut to it); restarts
-    /// it when it is beyond.
+    /// Extends the row to `n` observations, at most [`EXACT_UP_TO`] (larger n are clamped);
+    /// rebuilds it if it is already longer.
     pub fn extend_to(&mut self, n: usize) {
         let n = n.min(EXACT_UP_TO);
         if n < self.n {
@@ -70,8 +68,8 @@ impl SignedRankDistribution {
         while self.n < n {
             self.n += 1;
             let rank = self.n;
-            // p_i[s] = (p_{i−1}[s] + p_{i−1}[s−i]) / 2: from above, so that it can be done in
-            // place.
+            // p_i[s] = (p_{i−1}[s] + p_{i−1}[s−i]) / 2: computed from above, so that it can be done
+            // in place.
             let old = self.row.len();
             self.row.resize(old + rank, 0.0);
             for s in (rank..old + rank).rev() {
@@ -83,7 +81,7 @@ impl SignedRankDistribution {
         }
     }
 
-    /// P(W ≤ k) for the row held now. O(k).
+    /// P(W ≤ k) for the current row. O(k).
     #[must_use]
     pub fn at_most(&self, k: u64) -> f64 {
         let end =
@@ -92,9 +90,9 @@ impl SignedRankDistribution {
     }
 
     /// The largest k with P(W ≤ k) ≤ `level`/2 for `n` observations: the Walsh averages number k +
-    /// 1 and N − k, N = n(n+1)/2, then hold the centre of symmetry with confidence 1 − `level`.
+    /// 1 and N − k, N = n(n+1)/2, then cover the centre of symmetry with confidence 1 − `level`.
     ///
-    /// `level` in 0..1, two-sided. None when even k = 0 is too likely: below 6 observations at
+    /// `level` in 0..1, two-sided. `None` if even k = 0 is too likely: below 6 observations at
     /// 0.05, below 10 at 0.002. Exact up to [`EXACT_UP_TO`], above ⌊n(n+1)/4 − z √(n(n+1)(2n+1)/24)
     /// − ½⌋.
     pub fn critical(&mut self, n: usize, level: f64) -> Option<u64> {
@@ -128,7 +126,7 @@ fn normal_critical(n: usize, level: f64) -> Option<u64> {
     (k >= 0.0).then_some(k as u64)
 }
 
-/// None for values that are not finite and ascending.
+/// `None` for values that are not finite and ascending.
 fn walsh_averages(sorted: &[f64]) -> Option<SortedMatrix<impl Fn(usize, usize) -> f64>> {
     let average = |i: usize, j: usize| (sorted[i] + sorted[j]) / 2.0;
     is_ascending(sorted).then(|| SortedMatrix::triangle(sorted.len(), average))
@@ -145,8 +143,8 @@ pub fn walsh_count(n: usize) -> u64 {
 /// n(n+1)/2.
 ///
 /// `sorted`: ascending, finite. The ends are exactly the elements that sorting all averages would
-/// give; O(n log n) typically and O(n) memory. A `k` past the middle is taken as the middle. No
-/// values, or values that are not finite and ascending, tell nothing: [`Interval::UNBOUNDED`].
+/// give; O(n log n) typically and O(n) memory. A `k` past the middle is clamped to the middle.
+/// [`Interval::UNBOUNDED`] for no values, or values that are not finite and ascending.
 #[must_use]
 pub fn walsh_interval(sorted: &[f64], k: u64) -> Interval {
     let ends = walsh_averages(sorted).and_then(|averages| {
@@ -158,16 +156,16 @@ pub fn walsh_interval(sorted: &[f64], k: u64) -> Interval {
     ends.unwrap_or(Interval::UNBOUNDED)
 }
 
-/// The pseudo-median (Hodges-Lehmann estimate of one sample): the median of all Walsh averages, the
-/// mean of the two middle ones when their number is even.
+/// The pseudo-median (one-sample Hodges-Lehmann estimate): the median of all Walsh averages, the
+/// mean of the two middle ones for an even number.
 ///
-/// `sorted`: n ≥ 1, ascending, finite; else NaN. O(n log n) typically, O(n) memory.
+/// `sorted`: n ≥ 1, ascending, finite; otherwise NaN. O(n log n) typically, O(n) memory.
 #[must_use]
 pub fn pseudo_median(sorted: &[f64]) -> f64 {
     walsh_averages(sorted).and_then(|averages| averages.median()).unwrap_or(f64::NAN)
 }
 
-/// How many Walsh averages are at most `x`. `sorted`: ascending, finite, else 0; O(n).
+/// Number of Walsh averages that are at most `x`. `sorted`: ascending, finite, otherwise 0; O(n).
 #[must_use]
 pub fn count_at_most(sorted: &[f64], x: f64) -> u64 {
     walsh_averages(sorted).map_or(0, |averages| averages.count_at_most(x))
@@ -182,7 +180,8 @@ mod tests {
         let mut distribution = SignedRankDistribution::default();
         assert_eq!((distribution.observations(), distribution.at_most(0)), (0, 1.0));
         distribution.extend_to(3);
-        // Of 8 signs of the ranks 1, 2, 3 those sum to 0, 1, 2, 3 and 3 are at most 3.
+        // Of the 8 sign patterns of the ranks 1, 2, 3, five have sums of at most 3: 0, 1, 2, 3
+        // and 3.
         assert_eq!((distribution.observations(), distribution.at_most(3)), (3, 5.0 / 8.0));
     }
 
@@ -210,7 +209,7 @@ mod tests {
         assert_eq!(distribution.critical(5, 0.05), None);
         assert_eq!(distribution.critical(0, 0.05), None);
         assert_eq!(distribution.critical(10, f64::NAN), None);
-        // Asked again after a smaller n, nothing changes.
+        // Queried again after a smaller n, nothing changes.
         assert_eq!(distribution.critical(100, 0.002), Some(1634));
     }
 

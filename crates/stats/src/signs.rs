@@ -1,22 +1,22 @@
-//! Autocorrelation of the signs of a series about its median, and the number of independent values
-//! that its median is worth.
+//! Autocorrelation of the signs of a series about its median, and the effective number of values
+//! for the median.
 //!
-//! The number of values below the true median wavers as that of n/τ independent values, where τ is
-//! the autocorrelation time of the signs: Heidelberger and Lewis, "Quantile estimation in dependent
-//! sequences" (1984). It is less than the time of the values themselves: of a normal first-order
-//! autoregression with coefficient φ the signs correlate by 2/π asin(φᵏ) at lag k. Signs know
-//! neither how far a value lies from the median, nor whether one is twenty times as large as the
-//! others.
+//! The number of values below the true median has the variance of n/τ independent values, where τ
+//! is the autocorrelation time of the signs: Heidelberger and Lewis, "Quantile estimation in
+//! dependent sequences" (1984). It is shorter than that of the values themselves: for a normal
+//! first-order autoregression with coefficient φ the signs correlate by 2/π asin(φᵏ) at lag k.
+//! Signs do not depend on how far a value is from the median.
 
 use crate::{autocorrelation, descriptive};
 use std::f64::consts::FRAC_2_PI;
 
-/// The most values whose dependence can't be estimated: an interval then holds only if the values
-/// are independent. Of twelve that correlate by 0.9, one in two series looks independent.
+/// Maximum number of values whose dependence can't be estimated: an interval is then valid only if
+/// the values are independent. With twelve values that correlate by 0.9, one in two series looks
+/// independent.
 pub const UNKNOWN_TO: usize = 12;
 
-/// Neighbours correlate by more than chance where their correlation exceeds its mean, −1/n, by this
-/// many standard errors (1/√n): 4 in 100 independent series.
+/// Neighbours correlate beyond chance if their correlation exceeds its mean under independence,
+/// −1/n, by this many standard errors (1/√n): 4 in 100 independent series.
 const NOTICED_Z: f64 = 1.7;
 
 /// The signs of values about `median`: −1, 0 or 1.
@@ -27,12 +27,12 @@ pub fn about(xs: &[f64], median: f64) -> Vec<f64> {
 }
 
 /// The autocorrelation time of the signs about the median, at least 1; 1 for up to [`UNKNOWN_TO`]
-/// values, of which nothing is known.
+/// values, for which it is unknown.
 ///
-/// `xs`: in the order in which they were taken; `lag1`: the rank autocorrelation of neighbours.
-/// Geyer's sum of the signs' autocorrelations; where neighbours correlate by more than chance, at
-/// least that of an autoregression with their correlation, put right for the bias of short series:
-/// the sum alone sees too little of a dependence that reaches as far as the series. O(40 n).
+/// `xs`: in order of measurement; `lag1`: the rank autocorrelation of neighbours. Geyer's sum of
+/// the signs' autocorrelations; if neighbours correlate beyond chance, at least that of an
+/// autoregression with their correlation, corrected for the bias of short series, since the sum
+/// alone underestimates dependence as long as the series. O(40 n).
 #[must_use]
 pub fn time(xs: &[f64], median: f64, lag1: f64) -> f64 {
     if xs.len() <= UNKNOWN_TO {
@@ -46,7 +46,7 @@ pub fn time(xs: &[f64], median: f64, lag1: f64) -> f64 {
     summed.max(time_of_autoregression(autocorrelation::coefficient_of_lag1(xs.len(), lag1)))
 }
 
-/// 1 + 2 Σ 2/π asin(φᵏ): the time of the signs of a normal autoregression.
+/// 1 + 2 Σ 2/π asin(φᵏ): the autocorrelation time of the signs of a normal autoregression.
 fn time_of_autoregression(coefficient: f64) -> f64 {
     let mut power = coefficient;
     let mut time = 1.0;
@@ -57,7 +57,7 @@ fn time_of_autoregression(coefficient: f64) -> f64 {
     time
 }
 
-/// [`time`] of values alone. O(n log n).
+/// Like [`time`], computing median and lag-1 correlation from the values. O(n log n).
 #[must_use]
 pub fn time_of(xs: &[f64]) -> f64 {
     let lag1 = autocorrelation::dependence_of_ranks(&autocorrelation::ranks(xs)).lag1;

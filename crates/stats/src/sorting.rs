@@ -1,16 +1,15 @@
-//! Sorting numbers: by digits of their bits, from the lowest up, where that is quicker than
-//! comparing.
+//! Sorting of numbers, by radix sort if that is faster than comparisons.
 //!
-//! That is so while all of it stays in the processor's cache: a hundred thousand doubles take half
-//! as long as with a comparison sort (a radix sort with eleven bits at a time; Knuth, "The Art of
-//! Computer Programming", volume 3, 5.2.5), but need as much room again as the values take. A
-//! million take about as long either way, and are compared, in place. The order is that of
+//! It is while all data stay in the processor's cache: a hundred thousand doubles take half as long
+//! as with a comparison sort (a radix sort with eleven bits at a time; Knuth, "The Art of Computer
+//! Programming", volume 3, 5.2.5), but need as much additional memory as the values. A million take
+//! about as long either way, and are sorted by comparison, in place. The order is that of
 //! `f64::total_cmp`.
 
-/// Below this number of values a comparison sort is as quick.
+/// Below this number of values a comparison sort is as fast.
 const FEW: usize = 2048;
 
-/// Above this number too, and it needs no second array.
+/// Above this number it is too, and it needs no second array.
 const MANY: usize = 1 << 18;
 
 const DIGIT_BITS: u32 = 11;
@@ -59,13 +58,14 @@ pub fn sort(values: &mut [f64]) {
     }
 }
 
-/// Bits that ascend as the values do: the sign turned over, and everything else too below zero.
+/// A key that is ordered like the values: the sign bit is flipped, and for negative values all
+/// other bits too.
 pub(crate) fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
 }
 
-/// The value that has this [`key`].
+/// The value with this [`key`].
 pub(crate) fn of_key(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }

@@ -1,24 +1,23 @@
-//! Special functions under the distributions: the error of Stirling's formula for the gamma
-//! function, the logarithm of the beta function, the regularised incomplete beta and gamma
-//! functions.
+//! Special functions for the distributions: the error of Stirling's formula for the gamma function,
+//! the logarithm of the beta function, and the regularized incomplete beta and gamma functions.
 //!
-//! Everything rests on the error of Stirling's formula, because differences of large log-gammas
+//! Everything is based on the error of Stirling's formula, because differences of large log-gammas
 //! lose digits that differences of small errors keep. This is how Loader ("Fast and accurate
-//! computation of binomial probabilities", 2000) gets full accuracy from tails of any size; the
+//! computation of binomial probabilities", 2000) gets full accuracy for tails of any size. The
 //! continued fraction of the incomplete beta function is number 26.5.8 of Abramowitz and Stegun,
-//! evaluated as Lentz does; the incomplete gamma function is the series 6.5.29 below its mean and
-//! the continued fraction 6.5.31 above. Only the distributions of this crate should need this
+//! evaluated by Lentz's method; the incomplete gamma function is the series 6.5.29 below its mean
+//! and the continued fraction 6.5.31 above. Only the distributions of this crate should need this
 //! module.
 
 const HALF_LN_TWO_PI: f64 = 0.918_938_533_204_672_7;
 
-/// From this argument on seven terms of the asymptotic series reach the last bit.
+/// From this argument on, seven terms of the asymptotic series are accurate to the last bit.
 const SERIES_FROM: f64 = 15.0;
 
 /// ln Γ(x) minus Stirling's approximation `(x − ½) ln x − x + ½ ln 2π`.
 ///
-/// `x` > 0. Absolute error about 1e-15, also for small `x`, from which the recursion climbs to
-/// where the series holds.
+/// `x` > 0. Absolute error about 1e-15, even for small `x`, for which a recursion leads to where
+/// the series is accurate.
 #[must_use]
 pub fn stirling_error(x: f64) -> f64 {
     let mut climbed = 0.0;
@@ -41,7 +40,7 @@ pub fn stirling_error(x: f64) -> f64 {
 #[must_use]
 pub fn ln_beta(a: f64, b: f64) -> f64 {
     // The larger argument goes first, so that its logarithm is the one near zero, where ln_1p is
-    // exact.
+    // accurate.
     let (a, b) = if a >= b { (a, b) } else { (b, a) };
     let sum = a + b;
     (a - 0.5) * (-b / sum).ln_1p() + b * (b / sum).ln() - 0.5 * b.ln()
@@ -49,12 +48,12 @@ pub fn ln_beta(a: f64, b: f64) -> f64 {
         + (stirling_error(a) + stirling_error(b) - stirling_error(sum))
 }
 
-/// The regularised incomplete beta function I_x(a, b), with `y` = 1 − x handed over apart so that
+/// The regularized incomplete beta function I_x(a, b), with `y` = 1 − x passed separately so that
 /// neither loses digits.
 ///
 /// `a`, `b` > 0, 0 ≤ x ≤ 1. Result in 0..=1, to about 1e-13 relative in the lower tail, where the
-/// series is summed directly; the steps grow with the square root of the larger parameter. NaN for
-/// parameters out of range.
+/// series is summed directly; the number of steps grows with the square root of the larger
+/// parameter. NaN for parameters out of range.
 #[must_use]
 pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if !(a > 0.0 && b > 0.0 && (0.0..=1.0).contains(&x)) {
@@ -66,7 +65,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if y <= 0.0 {
         return 1.0;
     }
-    // ln_1p of the smaller share: the exact one of the two.
+    // ln_1p of the smaller share, which is the accurate one.
     let (ln_x, ln_y) = if x < y { (x.ln(), (-x).ln_1p()) } else { ((-y).ln_1p(), y.ln()) };
     let front = (a * ln_x + b * ln_y - ln_beta(a, b)).exp();
     if x < (a + 1.0) / (a + b + 2.0) {
@@ -102,11 +101,11 @@ fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     value
 }
 
-/// The two shares P and Q = 1 − P of the regularised incomplete gamma function: P(a, x) is the
-/// probability that a gamma variable of shape `a` is at most `x`.
+/// P and Q = 1 − P of the regularized incomplete gamma function: P(a, x) is the probability that a
+/// gamma variable of shape `a` is at most `x`.
 ///
 /// `a` > 0, `x` ≥ 0 (infinite: 1 and 0). Each in 0..=1; the smaller one to about 1e-13 relative
-/// down to the smallest numbers there are. O(√a) steps near the mean, few elsewhere. NaN for
+/// down to the smallest positive doubles. O(√a) steps near the mean, few elsewhere. NaN for
 /// arguments out of range.
 #[must_use]
 pub fn incomplete_gamma(a: f64, x: f64) -> (f64, f64) {
@@ -180,7 +179,7 @@ fn gamma_fraction(a: f64, x: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// ln Γ(x), as the error of Stirling's formula gives it.
+    /// ln Γ(x), from the error of Stirling's formula.
     fn ln_gamma(x: f64) -> f64 {
         (x - 0.5) * x.ln() - x + HALF_LN_TWO_PI + stirling_error(x)
     }
@@ -245,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_gamma_tails_of_whole_shapes_are_poisson_sums() {
-        // Q(a, x) is the chance of fewer than a events where x are expected.
+        // Q(a, x) is the probability of fewer than a events if x are expected.
         for a in [1_u32, 2, 5, 30] {
             for x in [0.1, 1.0, 7.0, 60.0, 500.0, 690.0] {
                 let mut term = f64::exp(-x);

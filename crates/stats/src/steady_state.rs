@@ -1,34 +1,34 @@
-//! Which part of a series is the steady one, and what happened before it.
+//! The steady part of a series, and how the series reached it.
 //!
-//! After Barrett, Bolz-Tereick, Killick, Mount and Tratt ("Virtual machine warmup blows hot and
-//! cold", 2017): outliers are set aside by a rolling window, the series is divided by PELT on mean
-//! and spread, parts that do not differ enough to matter count as one, and the label follows from
-//! how the last of them compares with the earlier. Deviations: normal scores and a penalty for a
-//! stated level instead of values and 15 ln n; "equivalent" is a relative tolerance on medians;
-//! "steady" asks for the last quarter of the series, not its last 500 values. Values that are set
-//! aside are only kept from the detector: nothing is removed.
+//! Follows Barrett, Bolz-Tereick, Killick, Mount and Tratt ("Virtual machine warmup blows hot and
+//! cold", 2017): outliers are excluded by a rolling window, the series is divided by PELT on mean
+//! and spread, parts that do not differ enough to matter are merged, and the label follows from
+//! comparing the last of them with the earlier ones. Deviations: normal scores and a penalty for a
+//! given level instead of values and 15 ln n; "equivalent" is a relative tolerance on medians;
+//! "steady" requires the last quarter of the series, not its last 500 values. Outliers are only
+//! hidden from the detector: nothing is removed.
 
 use crate::change_points::{self, Settings};
 use crate::{descriptive, normal};
 
-/// Values on either side that a value is held against to be called an outlier.
+/// Number of values on either side that an outlier is judged by.
 const WINDOW: usize = 100;
-/// An outlier is this many times the distance between the 10 % and the 90 % quantile of its window
-/// away from its median.
+/// Distance of an outlier from its window's median, as a multiple of the distance between the 10 %
+/// and the 90 % quantile of the window.
 const OUTLYING: f64 = 3.0;
-/// A series whose steady part is shorter than this share of it has no steady state.
+/// Minimum share of the series for a steady state.
 const STEADY_SHARE: f64 = 0.25;
-/// Fewest values to speak about.
+/// Minimum number of values.
 pub const FEWEST: usize = 40;
 
-/// How a series came to its steady state.
+/// How a series reached its steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// It was steady all the time.
+    /// It was always steady.
     Flat,
     /// It was worse at first.
     WarmUp,
-    /// It was better at some time before.
+    /// It was better at some earlier time.
     Slowdown,
     /// It still changed in its last quarter.
     NoSteadyState,
@@ -39,32 +39,31 @@ pub enum Label {
 pub struct Part {
     /// Index of its first value.
     pub start: usize,
-    /// Index after its last value.
+    /// One past the index of its last value.
     pub end: usize,
     /// Median of its values.
     pub median: f64,
 }
 
-/// What was found about a series.
+/// The steady state of a series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyState {
-    /// How it came to its steady state.
+    /// How it reached its steady state.
     pub label: Label,
-    /// Index of the first value of the steady part; None without a steady state.
+    /// Index of the first value of the steady part; `None` without a steady state.
     pub begins: Option<usize>,
-    /// The parts, in the order of the series; neighbours that do not differ enough to matter are
-    /// one.
+    /// The parts, in order; neighbours that do not differ enough to matter are merged.
     pub parts: Vec<Part>,
-    /// How many values were set aside as outliers.
+    /// Number of values excluded as outliers.
     pub outliers: usize,
 }
 
-/// The steady part of a series.
+/// Finds the steady part of a series.
 ///
-/// `xs`: finite, in the order in which they were taken, n ≥ [`FEWEST`], else None. `tolerance` ≥ 0:
+/// `xs`: finite, in order of measurement, n ≥ [`FEWEST`], otherwise `None`. `tolerance` ≥ 0:
 /// medians that differ by no more than this share of the last part's median are equivalent.
-/// `lower_is_better` tells a warm-up from a slowdown. `level`: the chance that a flat series is
-/// divided at all. O(n log n) beside the cost of [`change_points::change_points`].
+/// `lower_is_better` distinguishes a warm-up from a slowdown. `level`: false-positive rate for a
+/// flat series. O(n log n) plus the cost of [`change_points::change_points`].
 #[must_use]
 pub fn steady_state(
     xs: &[f64],
@@ -100,7 +99,7 @@ pub fn steady_state(
         }
     }
     let last = *parts.last()?;
-    // A visit elsewhere and back is no steady state before the visit: only what is unbroken counts.
+    // Only an unbroken steady part counts: not values before a visit elsewhere and back.
     let length = xs.len() - last.start;
     let label = if (length as f64) < STEADY_SHARE * xs.len() as f64 {
         Label::NoSteadyState
@@ -117,7 +116,7 @@ pub fn steady_state(
     Some(SteadyState { label, begins, parts, outliers: outliers.len() })
 }
 
-/// The values but those at these places, which ascend.
+/// The values except those at these ascending indices.
 fn without(xs: &[f64], places: &[usize]) -> Vec<f64> {
     let mut rest = Vec::with_capacity(xs.len() - places.len());
     let mut from = 0;
@@ -129,13 +128,13 @@ fn without(xs: &[f64], places: &[usize]) -> Vec<f64> {
     rest
 }
 
-/// Where a value that is left stood while those at these places, which ascend, were among them.
+/// The original index of a value after those at these ascending indices were removed.
 fn place_among_all(index: usize, gone: &[usize]) -> usize {
     gone.iter().fold(index, |place, &gone| place + usize::from(gone <= place))
 }
 
-/// The places of values that lie far outside of what is around them. Values with no spread around
-/// them are left alone: those would be all others. O(n · window), by moving a few numbers for each.
+/// The indices of values far outside of their surroundings. Values with no spread around them are
+/// ignored, since all others would be outliers. O(n · window), with cheap steps.
 fn outlying(xs: &[f64]) -> Vec<usize> {
     let mut window = descriptive::sorted(&xs[..xs.len().min(WINDOW)]);
     let mut outliers = Vec::new();
@@ -152,11 +151,10 @@ fn outlying(xs: &[f64]) -> Vec<usize> {
     outliers
 }
 
-/// Takes a value out of an ascending window and puts another in; what lies between their places
-/// moves.
+/// Replaces a value in an ascending window by another, moving only the values between the two.
 fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) {
     let place = |window: &[f64], x: f64| window.partition_point(|w| *w < x);
-    // What is no number has no place of its own; any will do.
+    // A NaN has no place of its own; any will do.
     let place_of = |window: &[f64], x: f64| place(window, x).min(window.len().saturating_sub(1));
     match (leaving, entering) {
         (Some(leaving), Some(entering)) => {
@@ -177,11 +175,11 @@ fn exchange(window: &mut Vec<f64>, leaving: Option<f64>, entering: Option<f64>) 
     }
 }
 
-/// The tolerance that a series of `n` values can tell at all: two standard errors of a median of a
-/// quarter of it, as a share of its median; 0 for a median of 0.
+/// The smallest tolerance that a series of `n` values can resolve: two standard errors of a median
+/// of a quarter of it, as a share of its median; 0 for a median of 0.
 ///
-/// A caller that has no threshold of its own may take the larger of this and 0.5 %, say.
-/// `sorted`: ascending. O(n).
+/// A caller without a threshold may use the larger of this and, for example, 0.5 %. `sorted`:
+/// ascending. O(n).
 #[must_use]
 pub fn least_tolerance(sorted: &[f64]) -> f64 {
     let centre = descriptive::median_sorted(sorted).abs();
@@ -306,7 +304,7 @@ mod tests {
         let constant = steady_state(&[1.0; 40], 0.01, true, 0.05, 1).unwrap();
         assert_eq!((constant.label, constant.begins), (Label::Flat, Some(0)));
         assert_eq!(least_tolerance(&[1.0; 40]), 0.0);
-        // Half of 16 values are 9 and half are 11: a quarter of them is 4, and 1/(2 φ(0)) is
+        // Half of the 16 values are 9 and half are 11: a quarter of them is 4, and 1/(2 φ(0)) is
         // √(2π)/2.
         let halves = [[9.0; 8], [11.0; 8]].concat();
         let by_hand = descriptive::ROBUST_SD * std::f64::consts::TAU.sqrt() / 20.0;

@@ -1,9 +1,9 @@
-//! Where in a row of places the level changes, from noisy comparisons in blocks: a posterior over
-//! the places.
+//! Finds where in a sequence of places the level changes, from noisy comparisons in blocks: a
+//! posterior over the places.
 //!
-//! The places stand in a known order, and there is one step: all places before it share one level,
-//! all from it on another. Each block holds values of a few places, measured close together. The
-//! model of a value is
+//! The places have a known order, and there is one step: all places before it share one level, all
+//! from it on another. Each block has values of a few places, measured close together. The model of
+//! a value is
 //!
 //! ```text
 //! value = level of its block + step · [place is at or behind the step] + the place's own level + noise
@@ -21,58 +21,57 @@
 //! - The step has a half-normal prior twice as wide as the difference of the two ends, and is
 //!   integrated out. All places are equally probable beforehand.
 //!
-//! That a noisy search should measure where the posterior is halved, and keep all answers with
-//! their weight instead of trusting any, is from Horstein ("Sequential transmission using noiseless
-//! feedback", IEEE Transactions on Information Theory 9, 1963) and Waeber, Frazier and Henderson
-//! ("Bisection search with noisy responses", SIAM Journal on Control and Optimization 51, 2013);
-//! Karp and Kleinberg ("Noisy binary search and its applications", SODA 2007) give bounds. They
-//! know the chance of a wrong answer; here it follows from the values.
+//! Measuring where the posterior is halved, and weighting all answers instead of trusting any, is
+//! from Horstein ("Sequential transmission using noiseless feedback", IEEE Transactions on
+//! Information Theory 9, 1963) and Waeber, Frazier and Henderson ("Bisection search with noisy
+//! responses", SIAM Journal on Control and Optimization 51, 2013); Karp and Kleinberg ("Noisy
+//! binary search and its applications", SODA 2007) give bounds. They assume a known probability of
+//! a wrong answer; here it follows from the values.
 //!
-//! It must not choose what is measured next.
+//! This module does not choose what is measured next.
 
 use crate::{descriptive, normal};
 
-/// A value farther from its fit than so many standard deviations is brought in to there.
+/// Residuals beyond this many standard deviations are clipped.
 const REACH: f64 = 1.5;
-/// Rounds of fitting; a robust fit hardly changes after a few.
+/// Number of fitting rounds; a robust fit hardly changes after a few.
 const ROUNDS: usize = 20;
-/// Standard deviations of the places' own levels, as shares of the difference of the ends, and how
-/// probable each is beforehand. Without data of many places a search must not be sure that builds
+/// Standard deviations of the places' own levels, as shares of the difference of the ends, and
+/// their prior probabilities. Without data for many places a search must not be sure that builds
 /// are all alike.
 const OWN_LEVELS: [(f64, f64); 6] =
     [(0.0, 0.30), (0.0625, 0.20), (0.125, 0.20), (0.25, 0.15), (0.5, 0.10), (1.0, 0.05)];
-/// Standard deviations of the step's prior, in differences of the ends.
+/// Standard deviation of the step's prior, as a multiple of the difference of the ends.
 const PRIOR_OF_STEP: f64 = 2.0;
 
-/// Places with their values.
+/// Values with their places.
 type Block = Vec<(usize, f64)>;
 
-/// What is known of the place of the step.
+/// The posterior of the step's place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepPlace {
-    /// For every place the probability that it is the first behind the step; 0 for the first place.
+    /// For every place, the probability that it is the first after the step; 0 for the first place.
     pub probabilities: Vec<f64>,
-    /// The step, on the scale of the values: its mean over everything that is not known.
+    /// Posterior mean of the step, on the scale of the values.
     pub step: f64,
-    /// Standard deviation of a value's noise, as it counts for robust estimates.
+    /// Standard deviation of a value's noise, as relevant for robust estimates.
     pub noise: f64,
-    /// Standard deviation of the places' own levels: the root of its mean square over everything
-    /// that is not known.
+    /// Standard deviation of the places' own levels: the root of its posterior mean square.
     pub own: f64,
 }
 
 impl StepPlace {
-    /// The probability that the step is at this place or before it, so that the place is behind it.
+    /// The probability that the step is at or before this place, so that the place is after it.
     pub fn is_behind(&self, place: usize) -> f64 {
         self.probabilities.iter().take(place + 1).sum()
     }
 }
 
-/// Where among `places` places the step lies. Each block holds places with their values, every
-/// place once at most; blocks with fewer than two values say nothing. `None` as long as not both
-/// ends were measured often enough, or the ends don't differ.
+/// Finds the step among `places` places. Each block has places with their values, every place at
+/// most once; blocks with fewer than two values are ignored. `None` unless both ends were measured
+/// often enough and differ.
 ///
-/// Cost: O(rounds · values + measured places³).
+/// O(rounds · values + measured places³).
 pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPlace> {
     let usable = |block: &&Vec<(usize, f64)>| {
         block.len() > 1 && block.iter().all(|(place, value)| *place < places && value.is_finite())
@@ -98,12 +97,12 @@ pub fn step_place(places: usize, blocks: &[Vec<(usize, f64)>]) -> Option<StepPla
     Some(posterior(places, &measured, &fit, ends))
 }
 
-/// The levels of all measured places, robustly, and the linear model that they come to.
+/// Robust estimates of the levels of all measured places, and the resulting linear model.
 struct Fit {
-    /// Of the first place 0.
+    /// Relative to the first place, whose level is 0.
     levels: Vec<f64>,
-    /// The information about the levels, over the variance of the noise: a matrix of which rows and
-    /// columns sum to 0.
+    /// Information about the levels, divided by the noise variance: a matrix whose rows and columns
+    /// sum to 0.
     information: Matrix,
     /// The information times the levels.
     score: Vec<f64>,
@@ -122,7 +121,7 @@ impl Fit {
                 block.iter().for_each(|&(b, _)| laplacian.add(a, b, -share));
             }
         }
-        // The first level is fixed at 0; what hangs together with it follows.
+        // The first level is fixed at 0, which determines the connected ones.
         let mut grounded = laplacian.clone();
         grounded.add(0, 0, 1.0);
         let factor = grounded.factor()?;
@@ -131,7 +130,7 @@ impl Fit {
         let mut score = vec![0.0; places];
         let mut variance = 0.0;
         for round in 0..ROUNDS {
-            // The first round only brings in what is far from the medians.
+            // The first round only clips what is far from the medians.
             let mut moved = f64::INFINITY;
             if round > 0 {
                 score = centred_sums(places, &blocks);
@@ -144,7 +143,7 @@ impl Fit {
             let residuals = residuals(&raw, &blocks, &levels, round == 0);
             let flat: Vec<f64> = residuals.iter().flatten().copied().collect();
             let sizes: Vec<f64> = flat.iter().map(|r| r.abs()).collect();
-            // What was fitted made residuals smaller.
+            // Fitting made residuals smaller.
             let scale = descriptive::median(&sizes) / normal::quantile(0.75);
             let reach = if scale > 0.0 { REACH * scale } else { f64::INFINITY };
             let inside = sizes.iter().filter(|&&size| size <= reach).count() as f64;
@@ -164,7 +163,7 @@ impl Fit {
         if spread.is_nan() || spread < 0.0 {
             return None;
         }
-        // Values without any noise: a trifle of it keeps everything finite.
+        // Values without any noise get a tiny amount, so that everything stays finite.
         let largest = levels.iter().fold(0.0, |most: f64, level| most.max(level.abs()));
         let spread = spread.max((1e-6 * largest).powi(2)).max(f64::MIN_POSITIVE);
         laplacian.scale(1.0 / spread);
@@ -173,7 +172,7 @@ impl Fit {
     }
 }
 
-/// For every place the sum of its values, each less the mean of its block.
+/// For every place, the sum of its values, each minus the mean of its block.
 fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut sums = vec![0.0; places];
     for block in blocks {
@@ -183,8 +182,8 @@ fn centred_sums(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     sums
 }
 
-/// For every place the median of its values, each less the median of its block: where a robust fit
-/// begins.
+/// For every place, the median of its values, each minus the median of its block: the start of a
+/// robust fit.
 fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     let mut own = vec![Vec::new(); places];
     for block in blocks {
@@ -195,8 +194,8 @@ fn medians(places: usize, blocks: &[Vec<(usize, f64)>]) -> Vec<f64> {
     own.iter().map(|own| descriptive::median(own)).collect()
 }
 
-/// What values differ from the fit by. The level of a block is the mean of what is left of its
-/// pseudo-values, or the median where `is_first`.
+/// Residuals from the fit. The level of a block is the mean of its remaining pseudo-values, or
+/// their median if `is_first`.
 fn residuals(
     raw: &[Vec<(usize, f64)>],
     pseudo: &[Vec<(usize, f64)>],
@@ -216,12 +215,12 @@ fn residuals(
 
 fn posterior(places: usize, measured: &[usize], fit: &Fit, ends: f64) -> StepPlace {
     let count = measured.len();
-    // Upwards in any case: a step down is one up of the negative values.
+    // Upwards in any case: a step down is a step up of the negated values.
     let sign = ends.signum();
     let size = ends.abs();
     let score: Vec<f64> = fit.score.iter().map(|own| own * sign).collect();
     let prior = 1.0 / (PRIOR_OF_STEP * size).powi(2);
-    // By gap between measured places and own level: log weight, mean of the step.
+    // For each gap between measured places and own level: log weight, mean of the step.
     let mut found: Vec<(usize, f64, f64, f64)> = Vec::new();
     for (share, probability) in OWN_LEVELS {
         let own = (share * size).powi(2);
@@ -239,7 +238,7 @@ fn posterior(places: usize, measured: &[usize], fit: &Fit, ends: f64) -> StepPla
             let mean = dot(&score, &weights) / precision;
             let z = mean * precision.sqrt();
             let evidence = z * z / 2.0 - precision.ln() / 2.0 + normal::cdf(z).ln();
-            // Every place within the gap is as probable as any other.
+            // Every place within the gap is equally probable.
             let wide = (measured[gap] - measured[gap - 1]) as f64;
             found.push((gap, common + evidence + wide.ln(), mean.max(0.0), own));
         }
@@ -288,7 +287,7 @@ impl Matrix {
         self.cells.chunks_exact(self.size).map(|row| dot(row, vector)).collect()
     }
 
-    /// Cholesky's lower triangle; `None` unless it is positive definite.
+    /// Cholesky's lower triangle; `None` unless the matrix is positive definite.
     fn factor(&self) -> Option<Self> {
         let n = self.size;
         let mut lower = Self::new(n);
@@ -309,7 +308,7 @@ impl Matrix {
     }
 }
 
-/// The solution of the system of which this is Cholesky's triangle.
+/// Solves the system given Cholesky's triangle.
 fn solve(lower: &Matrix, right: &[f64]) -> Vec<f64> {
     let n = lower.size;
     let mut x = right.to_vec();
@@ -333,8 +332,8 @@ mod tests {
     use super::*;
     use crate::resampling::Stream;
 
-    /// Blocks of all these places, with a step of 1 at `at`, each place's own level, and noise of
-    /// this deviation.
+    /// Blocks of all these places, with a step of 1 at `at`, each place's own level, and noise with
+    /// this standard deviation.
     fn blocks(
         places: &[usize],
         at: usize,

@@ -1,17 +1,17 @@
-//! Student's t distribution with any positive number of degrees of freedom, whole or not.
+//! Student's t distribution with any positive number of degrees of freedom, not necessarily whole.
 //!
-//! The tail is an incomplete beta function (Abramowitz and Stegun 26.7.1), but for many degrees of
+//! The tail is an incomplete beta function (Abramowitz and Stegun 26.7.1) or, for many degrees of
 //! freedom, where that loses digits, the normal tail of a transformed t (Hill, "Student's
-//! t-distribution", Algorithm 395, 1970). Quantiles are found by Newton steps on the logarithm of
-//! the tail, kept inside a bracket. R's `pt` and `qt` answer the same.
+//! t-distribution", Algorithm 395, 1970). Quantiles are found by Newton's method on the logarithm
+//! of the tail, kept inside a bracket. Equal to R's `pt` and `qt`.
 
 use crate::{normal, special};
 
-/// The z ≥ 0 whose normal tail is the tail of `t` ≥ 0, where the terms left out do not matter; None
-/// elsewhere.
+/// The z ≥ 0 whose normal tail is the tail of `t` ≥ 0, if the omitted terms are negligible;
+/// otherwise `None`.
 ///
-/// With a = df − ½, b = 48 a² and w = √(a ln(1 + t²/df)): z = w + (w³ + 3w)/b − (4w⁷ + 33w⁵ + 240w³
-/// + 855w)/(10 b²), to about w¹¹/(3 b³).
+/// With a = df − ½, b = 48 a² and w = √(a ln(1 + t²/df)): z = w + (w³ + 3w)/b − (4w⁷ + 33w⁵ +
+/// 240w³ + 855w)/(10 b²), to about w¹¹/(3 b³).
 fn normal_equivalent(t: f64, df: f64) -> Option<f64> {
     const MANY: f64 = 1000.0;
     if df < MANY {
@@ -33,7 +33,7 @@ fn upper_tail(t: f64, df: f64) -> f64 {
     if let Some(z) = normal_equivalent(t, df) {
         return normal::cdf(-z);
     }
-    // Both shares are formed as quotients, so that neither is a difference of near numbers; for
+    // Both shares are computed as quotients, so that neither is a difference of close numbers; for
     // large t the square may overflow, hence the second form.
     let ratio = t / df * t;
     let (x, y) = if ratio < 1.0 {
@@ -92,14 +92,14 @@ pub fn quantile(p: f64, df: f64) -> f64 {
 /// The t > 0 that is exceeded with probability `q` in 0..½.
 fn upper_quantile(q: f64, df: f64) -> f64 {
     let z = -normal::quantile(q);
-    // The t distribution has the heavier tails, so the normal quantile is a lower bound.
+    // The t distribution has heavier tails, so the normal quantile is a lower bound.
     let (mut low, mut high) = (0.0, (1.0 + z).max(1.0));
     while upper_tail(high, df) > q && high < f64::MAX / 4.0 {
         low = high;
         high *= 2.0;
     }
-    // First terms of the expansion in 1/df (26.7.5): a good start unless df is small, when the
-    // bracket takes over.
+    // First terms of the expansion in 1/df (26.7.5): a good start unless df is small, in which case
+    // the bracket applies.
     let start = z + z * (z * z + 1.0) / (4.0 * df);
     let mut t = if start > low && start < high { start } else { 0.5 * (low + high) };
     for _ in 0..200 {

@@ -1,32 +1,31 @@
-//! Many benchmarks, one number: the geometric mean of their ratios, with what is not known about
-//! it.
+//! Summary of many benchmarks: the geometric mean of their ratios, with its uncertainty.
 //!
-//! Each benchmark gives the Hodges-Lehmann shift of the logarithms (in blocks the pseudo-median of
-//! the per-block log-ratios), so that a stall does not move it; their mean is the logarithm of the
-//! geometric mean. Two questions have two intervals. *These benchmarks*: only the samples could
-//! have come out otherwise, so each is resampled. *Such benchmarks*: those at hand stand for
-//! others, so the benchmarks are drawn again, with their effects as measured, which hold the
-//! wavering of their samples already (Efron and Tibshirani, "An Introduction to the Bootstrap",
-//! chapter 8). Both are percentile intervals; since few benchmarks make one too narrow, the second
-//! is stretched by t/z · √(k/(k − 1)) about the estimate, and never narrower than the first.
-//! p-values of single benchmarks are adjusted by [`crate::adjust`].
+//! Each benchmark contributes the Hodges-Lehmann shift of the logarithms (in blocks the
+//! pseudo-median of the per-block log-ratios), so that a stall does not affect it; their mean is
+//! the logarithm of the geometric mean. There are two intervals for two questions. For *these
+//! benchmarks* only the samples are random, so each is resampled. For *such benchmarks* those at
+//! hand represent others, so the benchmarks are resampled, with their effects as measured, which
+//! already include the variation of their samples (Efron and Tibshirani, "An Introduction to the
+//! Bootstrap", chapter 8). Both are percentile intervals; since few benchmarks make one too narrow,
+//! the second is stretched by t/z · √(k/(k − 1)) about the estimate, and is never narrower than the
+//! first. p-values of single benchmarks are adjusted by [`crate::adjust`].
 
 use crate::resampling::Stream;
 use crate::{Interval, descriptive, normal, signed_rank, student_t, two_sample};
 
-/// What was measured of one benchmark, positive values.
+/// The measurements of one benchmark; positive values.
 #[derive(Clone, Copy, Debug)]
 pub enum Benchmark<'a> {
-    /// Two samples, recorded apart.
+    /// Two samples, recorded separately.
     Apart {
         /// Values of the reference, n ≥ 1.
         x: &'a [f64],
         /// Values of the other, n ≥ 1.
         y: &'a [f64],
     },
-    /// Blocks that hold both.
+    /// Blocks with both sides.
     Blocks {
-        /// Other over reference, block by block, n ≥ 1.
+        /// Other over reference, by block, n ≥ 1.
         ratios: &'a [f64],
     },
 }
@@ -38,7 +37,7 @@ enum Logs {
 }
 
 impl Logs {
-    /// None for an empty sample, or a value that is not positive and finite.
+    /// `None` for an empty sample, or a value that is not positive and finite.
     fn of(benchmark: &Benchmark<'_>) -> Option<Self> {
         let logs = |xs: &[f64]| {
             let usable = !xs.is_empty() && xs.iter().all(|x| x.is_finite() && *x > 0.0);
@@ -71,19 +70,20 @@ impl Logs {
 pub struct GeometricMean {
     /// The geometric mean of the benchmarks' ratios, other over reference.
     pub estimate: f64,
-    /// The ratio of each benchmark, in their order.
+    /// The ratio of each benchmark, in order.
     pub ratios: Vec<f64>,
     /// The interval for these benchmarks.
     pub of_these: Interval,
-    /// The interval for benchmarks such as these; None for a single one.
+    /// The interval for benchmarks of this kind; `None` for a single one.
     pub of_such: Option<Interval>,
 }
 
 /// The geometric mean of the ratios of `benchmarks` at `confidence` (in 0..1), with `resamples`
 /// resamples.
 ///
-/// None for no benchmarks, an empty sample, a value that is not positive and finite, no resamples
-/// or another confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n + m)).
+/// `None` for no benchmarks, an empty sample, a value that is not positive and finite, no resamples
+/// or any other confidence. The same seed gives the same digits. O(resamples · Σ (n + m) log(n +
+/// m)).
 #[must_use]
 pub fn geometric_mean(
     benchmarks: &[Benchmark<'_>],
@@ -104,8 +104,8 @@ pub fn geometric_mean(
         let drawn: Vec<f64> =
             of_logs.iter().map(|logs| logs.resampled(&mut stream).effect()).collect();
         these.push(descriptive::mean(&drawn));
-        // Benchmarks drawn again: their effects as measured, since those already waver by their
-        // samples; a second wavering on top would count it twice.
+        // Benchmarks are resampled with their effects as measured, since those already include the
+        // variation of their samples; resampling them too would count it twice.
         let sum: f64 = (0..count).map(|_| effects[stream.next_index(count)]).sum();
         such.push(sum / count as f64);
     }
@@ -119,7 +119,7 @@ pub fn geometric_mean(
             lower: estimate + (found.lower - estimate) * stretch,
             upper: estimate + (found.upper - estimate) * stretch,
         };
-        // What is not known of these is not known of such either.
+        // What is unknown for these benchmarks is unknown for such ones too.
         Interval {
             lower: stretched.lower.min(of_these.lower),
             upper: stretched.upper.max(of_these.upper),
@@ -134,7 +134,8 @@ pub fn geometric_mean(
     })
 }
 
-/// As many values drawn with replacement, ascending: counted, so that nothing need be sorted.
+/// The same number of values drawn with replacement, ascending: counted, so that no sorting is
+/// needed.
 fn resampled(sorted: &[f64], stream: &mut Stream) -> Vec<f64> {
     let mut counts = vec![0_u32; sorted.len()];
     sorted.iter().for_each(|_| counts[stream.next_index(sorted.len())] += 1);
@@ -158,7 +159,7 @@ mod tests {
 
     type Samples = (Vec<f64>, Vec<f64>);
 
-    /// Benchmarks whose true log-ratios are 0.1 on average, with this spread among them.
+    /// Benchmarks with a mean true log-ratio of 0.1, and this spread among them.
     fn suite(number: u64, count: usize, among: f64) -> (Vec<Samples>, f64) {
         let mut stream = Stream::new(70, number);
         let mut truth = 0.0;
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn two_benchmarks_that_disagree_say_little_of_such_ones() {
-        // One as fast as before and one four times as slow, both without noise.
+        // One unchanged and one four times as slow, both without noise.
         let (one, four) = ([1.0; 5], [4.0; 5]);
         let both = [Benchmark::Blocks { ratios: &one }, Benchmark::Blocks { ratios: &four }];
         let found = geometric_mean(&both, 0.95, 100, 1).unwrap();
@@ -242,7 +243,7 @@ mod tests {
                 && (found.of_these.upper - 2.0).abs() < 1e-12
         );
         assert!(such.lower < 0.1 && such.upper > 40.0, "{such:?}");
-        // One resample is a resample.
+        // A single resample is valid.
         let found = geometric_mean(&both, 0.95, 1, 1).unwrap();
         assert!((found.of_these.lower - 2.0).abs() < 1e-12, "{found:?}");
     }

@@ -1,27 +1,27 @@
-//! Two means of which only summaries are left: how far apart they are, and their ratio.
+//! The difference and ratio of two means from summaries.
 //!
-//! Welch's test (1947) needs nothing but the means, their standard errors and the numbers of
-//! values, so it gives from summaries what R's `t.test(y, x)` gives from the values. The ratio of
-//! positive means is taken on the logarithm by the delta method: the relative standard errors take
-//! the place of the standard errors, in Satterthwaite's degrees of freedom too. Fieller's interval
-//! is the better one where a mean might be 0, but needs one variance for both.
+//! Welch's test (1947) needs only the means, their standard errors and the numbers of values, so
+//! from summaries it gives what R's `t.test(y, x)` gives from the values. The ratio of positive
+//! means is computed on the log scale by the delta method: relative standard errors replace the
+//! standard errors, in Satterthwaite's degrees of freedom too. Fieller's interval is better if a
+//! mean might be 0, but assumes a common variance.
 
 use crate::descriptive;
 use crate::t_test::TTest;
 
-/// What is left of a sample.
+/// The summary of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summarised {
     /// Its mean.
     pub mean: f64,
     /// The standard error of the mean, at least 0.
     pub standard_error: f64,
-    /// How many values it was made from, at least 2.
+    /// Number of values, at least 2.
     pub count: f64,
 }
 
 impl Summarised {
-    /// Of values, finite, any order; None for fewer than two. O(n).
+    /// Summarizes finite values in any order; `None` for fewer than two. O(n).
     #[must_use]
     pub fn of(xs: &[f64]) -> Option<Self> {
         let count = xs.len() as f64;
@@ -41,7 +41,7 @@ impl Summarised {
 
 /// The difference of the means, y − x. R: `t.test(y, x)`.
 ///
-/// None where a number is not finite, a count is below two, or nothing varies on either side. O(1).
+/// `None` if a number is not finite, a count is below two, or nothing varies on either side. O(1).
 #[must_use]
 pub fn welch(x: &Summarised, y: &Summarised) -> Option<TTest> {
     (x.is_usable() && y.is_usable()).then_some(())?;
@@ -50,7 +50,7 @@ pub fn welch(x: &Summarised, y: &Summarised) -> Option<TTest> {
 
 /// The logarithm of the ratio of the means, ln(y / x), by the delta method.
 ///
-/// None as for [`welch`], and where a mean is not positive. O(1).
+/// `None` as for [`welch`], and if a mean is not positive. O(1).
 #[must_use]
 pub fn log_ratio(x: &Summarised, y: &Summarised) -> Option<TTest> {
     let positive = x.mean > 0.0 && y.mean > 0.0;
@@ -102,7 +102,7 @@ mod tests {
             let Some(found) = log_ratio(&sx, &sy) else { return Ok(()) };
             let back = log_ratio(&sy, &sx).unwrap();
             prop_assert!((found.estimate + back.estimate).abs() < 1e-12);
-            // Another unit on both sides changes nothing.
+            // The same unit change on both sides has no effect.
             let scaled = |s: &Summarised| Summarised {
                 mean: s.mean * by, standard_error: s.standard_error * by, count: s.count,
             };

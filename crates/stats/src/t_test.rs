@@ -1,22 +1,21 @@
-//! Student's t tests: one sample against a value, pairs, two samples with one common variance
-//! (Student 1908) and with two (Welch 1947).
+//! Student's t tests: one sample against a value, pairs, two samples with a common variance
+//! (Student 1908) and with different ones (Welch 1947).
 //!
-//! R's `t.test` answers the same. A common offset is taken away before sums, so that the difference
-//! of two means near 1e12 keeps its digits, which R loses. Like R, data that are constant but for
-//! rounding are refused. Means only: what is typical of skewed data is the business of the rank
-//! tests.
+//! Equal to R's `t.test`. A common offset is subtracted before summing, so that the difference of
+//! two means near 1e12 keeps its digits, which R loses. As in R, data that are constant up to
+//! rounding are rejected. These tests compare means only; for skewed data use the rank tests.
 
 use crate::p_values::PValues;
 use crate::{Interval, descriptive, student_t};
 
-/// An estimate with its standard error, to be held against a value.
+/// An estimate with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TTest {
     /// The mean, the mean difference, or the difference of means second − first.
     pub estimate: f64,
-    /// Its standard error; 0 only where all differences of pairs are 0.
+    /// Its standard error; 0 only if all differences of pairs are 0.
     pub standard_error: f64,
-    /// Degrees of freedom, not always whole.
+    /// Degrees of freedom, not necessarily whole.
     pub df: f64,
     /// Estimate over standard error; NaN for 0/0.
     pub t: f64,
@@ -40,7 +39,7 @@ impl TTest {
         PValues { two: 2.0 * below(-self.t.abs()), less: below(self.t), greater: below(-self.t) }
     }
 
-    /// The interval for what is estimated, at `confidence` in 0..1; None when t is not defined.
+    /// The interval for the estimated quantity, at `confidence` in 0..1; `None` if t is undefined.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         if self.t.is_nan() || !(0.0..1.0).contains(&confidence) {
@@ -53,7 +52,7 @@ impl TTest {
 
 /// The mean of one sample against 0. R: `t.test(xs)`.
 ///
-/// `xs`: finite, n ≥ 2, any order; None for fewer, and for values that are constant but for
+/// `xs`: finite, n ≥ 2, any order; `None` for fewer, and for values that are constant up to
 /// rounding. O(n).
 #[must_use]
 pub fn one_sample(xs: &[f64]) -> Option<TTest> {
@@ -71,8 +70,8 @@ pub fn one_sample(xs: &[f64]) -> Option<TTest> {
 
 /// The mean of the differences y_i − x_i. R: `t.test(y, x, paired = TRUE)`.
 ///
-/// Both finite, of the same length n ≥ 2; None otherwise, and for differences that are all the
-/// same but not 0. Differences that are all 0 give an estimate of 0 with a t of NaN. O(n).
+/// Both finite, of the same length n ≥ 2; otherwise `None`, also for differences that are all equal
+/// but not 0. Differences that are all 0 give an estimate of 0 with a t of NaN. O(n).
 #[must_use]
 pub fn paired(x: &[f64], y: &[f64]) -> Option<TTest> {
     if x.len() != y.len() {
@@ -84,8 +83,8 @@ pub fn paired(x: &[f64], y: &[f64]) -> Option<TTest> {
 
 /// The difference of two means, one variance for both. R: `t.test(y, x, var.equal = TRUE)`.
 ///
-/// Both finite, any order, not empty, three values together; None otherwise, and when both are
-/// constant but for rounding. O(n + m).
+/// Both finite, any order, not empty, three values in total; otherwise `None`, also if both are
+/// constant up to rounding. O(n + m).
 #[must_use]
 pub fn pooled(x: &[f64], y: &[f64]) -> Option<TTest> {
     let (n, m) = (x.len() as f64, y.len() as f64);
@@ -93,8 +92,8 @@ pub fn pooled(x: &[f64], y: &[f64]) -> Option<TTest> {
     two_sample(x, y, error, n + m - 2.0)
 }
 
-/// The standard deviation common to two samples, n + m − 2 degrees of freedom; None for an empty
-/// sample or fewer than three values together. O(n + m).
+/// The pooled standard deviation of two samples, with n + m − 2 degrees of freedom; `None` for an
+/// empty sample or fewer than three values in total. O(n + m).
 #[must_use]
 pub fn pooled_sd(x: &[f64], y: &[f64]) -> Option<f64> {
     if x.is_empty() || y.is_empty() || x.len() + y.len() < 3 {
@@ -109,7 +108,7 @@ pub fn pooled_sd(x: &[f64], y: &[f64]) -> Option<f64> {
 /// The difference of two means, each with its own variance, the degrees of freedom by
 /// Satterthwaite. R: `t.test(y, x)`.
 ///
-/// Both finite, any order, two values each; None otherwise, and when both are constant but for
+/// Both finite, any order, two values each; otherwise `None`, also if both are constant up to
 /// rounding. O(n + m).
 #[must_use]
 pub fn welch(x: &[f64], y: &[f64]) -> Option<TTest> {
@@ -126,8 +125,8 @@ pub fn welch(x: &[f64], y: &[f64]) -> Option<TTest> {
 fn two_sample(x: &[f64], y: &[f64], error: f64, df: f64) -> Option<TTest> {
     let difference = mean_difference(x, y);
     let largest = descriptive::mean(x).abs().max(descriptive::mean(y).abs());
-    // R refuses a standard error below 10 ε times the larger mean. Where values share a large
-    // offset that would refuse honest data, so each sample must also look like one number.
+    // R rejects a standard error below 10 ε times the larger mean. For values with a large common
+    // offset that would reject valid data, so each sample must also be constant up to rounding.
     let tiny = error < 10.0 * f64::EPSILON * largest;
     if error == 0.0 || (tiny && one_number(x) && one_number(y)) {
         return None;
@@ -135,15 +134,15 @@ fn two_sample(x: &[f64], y: &[f64], error: f64, df: f64) -> Option<TTest> {
     Some(TTest::new(difference, error, df))
 }
 
-/// Whether the values differ by rounding only.
+/// Returns true if the values differ only by rounding.
 fn one_number(xs: &[f64]) -> bool {
     let (low, high) =
         xs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
     high - low <= 8.0 * f64::EPSILON * low.abs().max(high.abs())
 }
 
-/// The difference of the means, y − x, after the first x was taken away from all values. NaN for
-/// an empty sample. O(n + m).
+/// The difference of the means, y − x, after subtracting the first x from all values. NaN for an
+/// empty sample. O(n + m).
 #[must_use]
 pub fn mean_difference(x: &[f64], y: &[f64]) -> f64 {
     let Some(&origin) = x.first() else { return f64::NAN };
@@ -166,7 +165,7 @@ mod tests {
         let rounded = [0.3, 0.1 + 0.2, 0.3];
         assert!(one_number(&rounded) && one_number(&[-0.3, -0.1 - 0.2]) && one_number(&[0.0; 3]));
         assert!(!one_number(&[0.3, 0.3 + 1e-12]) && !one_number(&[0.0, 1e-300]));
-        // Of two such samples no test can tell how far apart they are.
+        // For two such samples no test can determine their distance.
         assert_eq!(welch(&rounded, &[0.7, 0.7, 0.7 + 1e-16]), None);
     }
 
@@ -194,7 +193,7 @@ mod tests {
         assert_eq!(nothing.estimate, 0.0);
         assert!(nothing.t.is_nan() && nothing.p().two.is_nan());
         assert_eq!(nothing.interval(0.95), None);
-        // One constant sample is no obstacle.
+        // One constant sample is allowed.
         assert!(welch(&[5.0; 4], &[5.0, 6.0]).is_some());
     }
 
@@ -241,13 +240,13 @@ mod tests {
                 && near(equal.p().greater, 0.006_609_996_966_681_77)
         );
         assert!(near(equal.p().less, 1.0 - 0.006_609_996_966_681_77));
-        // A value alone has no variance, and the other sample's does for both.
+        // A single value has no variance, so the other sample's is used for both.
         assert_eq!(pooled_sd(&[9.0], &[1.0, 3.0]), Some(2f64.sqrt()));
     }
 
     #[test]
     fn the_mean_above_an_origin_is_that_of_its_second_look() {
-        // The first look is off by its rounding, which the second takes away.
+        // The first pass has a rounding error, which the second corrects.
         let xs = [1e16 + 2.0, 1e16 + 4.0, 1e16 + 8.0];
         assert_eq!(mean_above(&xs, 1e16), 14.0 / 3.0);
         let odd: Vec<f64> = (0..1000).map(|i| 1e8 + f64::from(i) / 7.0).collect();

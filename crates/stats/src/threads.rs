@@ -1,8 +1,7 @@
-//! Where work is done that many threads share: a pool of them, or where the system allows no
-//! further thread, the one that asks.
+//! The thread pool for parallel work. If the system allows no further threads, work runs on the
+//! calling one.
 //!
-//! What is shared must give the same digits on any number of threads; that is for those to see to
-//! who share it.
+//! Work must give the same digits on any number of threads, which callers have to ensure.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::LazyLock;
@@ -12,8 +11,7 @@ static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     ThreadPoolBuilder::new().build().or_else(|_| alone()).ok()
 });
 
-/// Runs the work with our threads at its disposal. Within a pool of the caller's it runs in that
-/// one.
+/// Runs the work on the pool. If called within a pool of the caller's, the work runs in that one.
 pub(crate) fn with_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match &*POOL {
         Some(pool) if rayon::current_thread_index().is_none() => pool.install(work),

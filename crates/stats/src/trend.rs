@@ -1,23 +1,22 @@
-//! Whether a series drifts while it is taken, and how far.
+//! Drift of a series during its measurement.
 //!
-//! The direction is Spearman's rank correlation with time, which any steady drift shows and no
+//! The direction is Spearman's rank correlation with time, which any steady drift affects and no
 //! single outlier; the amount is the Hodges-Lehmann shift from the first third to the last, in the
-//! unit of the values. Both suit a check that speaks of size; neither is meant to decide between
-//! subjects.
+//! unit of the values. Both are for checks based on effect size, not for deciding between subjects.
 
 use crate::{autocorrelation, descriptive, two_sample};
 
-/// Spearman's rank correlation of the values with their place in the series, in −1..=1; 0 for a
-/// constant series or n < 2.
+/// Spearman's rank correlation of the values with their index, in −1..=1; 0 for a constant series
+/// or n < 2.
 ///
-/// `xs`: finite, in the order in which they were taken; O(n log n). R: `cor(seq_along(x), x, method
-/// = "spearman")`.
+/// `xs`: finite, in order of measurement; O(n log n). R: `cor(seq_along(x), x, method =
+/// "spearman")`.
 #[must_use]
 pub fn rank_correlation(xs: &[f64]) -> f64 {
     correlation_of_ranks(&autocorrelation::ranks(xs))
 }
 
-/// [`rank_correlation`] of values whose [`ranks`](autocorrelation::ranks) these are. O(n).
+/// Like [`rank_correlation`], from the values' [`ranks`](autocorrelation::ranks). O(n).
 #[must_use]
 pub fn correlation_of_ranks(ranks: &[f64]) -> f64 {
     if ranks.len() < 2 {
@@ -38,16 +37,16 @@ pub fn correlation_of_ranks(ranks: &[f64]) -> f64 {
 /// The rank correlation with time times √(n − 1): standard normal for independent values of any
 /// distribution, n large.
 ///
-/// Dependent values reach beyond it more often: divide by √τ where that matters.
+/// For dependent values it is larger: divide by √τ if that matters.
 #[must_use]
 pub fn z_score(xs: &[f64]) -> f64 {
     rank_correlation(xs) * (xs.len().saturating_sub(1) as f64).sqrt()
 }
 
-/// How far the last third of the series lies above the first: the Hodges-Lehmann shift. None for n
+/// The shift from the first third of the series to the last: the Hodges-Lehmann shift. `None` for n
 /// < 3.
 ///
-/// A straight drift covers two thirds of its way between the middles of these parts. `xs`: finite,
+/// A linear drift covers two thirds of its range between the middles of these parts. `xs`: finite,
 /// in order; O(n log n) typically.
 #[must_use]
 pub fn shift_between_thirds(xs: &[f64]) -> Option<f64> {

@@ -40,7 +40,7 @@ pub struct Group {
     /// the primary metric, otherwise into [`Analysis::secondary`](super::Analysis::secondary); in
     /// the order of the reference.
     pub comparisons: Vec<usize>,
-    /// The geometric mean of their ratios; `None` if there is none.
+    /// The geometric mean of their ratios, if any.
     pub mean: Option<Mean>,
 }
 
@@ -83,7 +83,7 @@ pub struct Table<'a> {
     pub against: usize,
     /// The comparisons, in the order of the reference.
     pub rows: Vec<&'a Comparison>,
-    /// The geometric mean of their ratios; `None` if there is none.
+    /// The geometric mean of their ratios, if any.
     pub mean: Option<&'a Mean>,
 }
 
@@ -244,7 +244,7 @@ fn from_errors(mean: f64, effects: &[f64], own: &[&Member<'_>], confidence: f64)
         around(all.sqrt() / k, df)
     });
     let of_such = around(descriptive::standard_deviation(effects) / k.sqrt(), k - 1.0);
-    // What is unknown for these rows is unknown for such rows too.
+    // Anything unknown for these rows is unknown for such rows too.
     let of_such = of_such.map(|such| match of_these {
         Some(these) => {
             Interval { lower: such.lower.min(these.lower), upper: such.upper.max(these.upper) }

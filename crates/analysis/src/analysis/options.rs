@@ -16,7 +16,7 @@ pub struct Options {
     pub primary: Option<String>,
     /// Names of the secondary metrics (default: the plan's, or all).
     pub secondary: Option<Vec<String>>,
-    /// Whether to run all classical tests as well.
+    /// Also run all classical tests.
     pub all: bool,
     /// How the comparisons of a family share the error rate.
     pub adjust: Adjust,
@@ -30,13 +30,13 @@ pub struct Options {
 /// Why samples can't be analyzed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnalysisError {
-    /// There are no observations.
+    /// The samples have no observations.
     #[error("there are no observations to analyse")]
     Nothing,
     /// No row of a side is in the reference, or they share no metric.
     #[error("no {noun} has a value of `{metric}` on several sides")]
     NothingInCommon {
-        /// What a row is called.
+        /// Name of a row.
         noun: String,
         /// Name of the primary metric.
         metric: String,
@@ -66,7 +66,7 @@ pub enum AnalysisError {
         threshold: Unit,
         /// Name of the primary metric.
         metric: String,
-        /// Its unit.
+        /// Unit of the primary metric.
         unit: Unit,
     },
 }
@@ -82,7 +82,7 @@ impl AnalysisError {
     }
 }
 
-/// Why an amount and a metric do not fit, and what to do.
+/// Message about an amount whose unit does not fit a metric, with advice.
 pub(crate) fn units_differ(what: &str, asked: &Unit, metric: &str, unit: &Unit) -> String {
     let named = |unit: &Unit| match unit {
         Unit::One => "no unit".to_owned(),

@@ -245,9 +245,9 @@ fn named(name: String) -> Side {
     Side { name, ..Side::default() }
 }
 
-/// Whether samples are a suite: several named rows, at least one of them on several sides, or one
-/// row with only summaries. Subjects shown by themselves, each its own reference, are not a suite.
-/// O(subjects).
+/// Returns true if samples are a suite: several named rows, at least one of them on several sides,
+/// or one row with only summaries. Subjects shown by themselves, each its own reference, are not a
+/// suite. O(subjects).
 pub fn is_suite(samples: &Samples) -> bool {
     if are_alone(samples) {
         return false;
@@ -257,12 +257,12 @@ pub fn is_suite(samples: &Samples) -> bool {
         && samples.shares_a_row(|row| !row.name.is_empty())
 }
 
-/// Whether the rows have names, as those of benchmarks do, unlike those of commands.
+/// Returns true if the rows have names, as those of benchmarks do, unlike those of commands.
 fn has_benchmarks(samples: &Samples) -> bool {
     samples.rows.iter().any(|row| !row.name.is_empty())
 }
 
-/// Whether every subject is its own reference, so that each is shown by itself.
+/// Returns true if every subject is its own reference, so that each is shown by itself.
 fn are_alone(samples: &Samples) -> bool {
     let alone = |(own, subject): (usize, &assay_data::Subject)| subject.against == Some(own);
     samples.subjects.iter().enumerate().all(alone)

@@ -1,4 +1,4 @@
-//! Anytime-valid statements about a pair of blocks, which hold however often one looks.
+//! Anytime-valid statements about a pair in blocks, which hold however often one looks.
 //!
 //! They are for measurements that were watched and stopped once the result was pleasing: the
 //! ordinary tests are then invalid, these are not ([`assay_stats::anytime`]). They use the
@@ -20,7 +20,7 @@ pub struct Anytime {
     /// log₁₀ of the e-value against "either is faster equally often"; blocks without a difference
     /// are ignored.
     pub sign_log10_e: f64,
-    /// Whether that e-value has reached 1/level.
+    /// True if that e-value has reached 1/level.
     pub rejects: bool,
     /// Confidence sequence for the geometric mean of the ratios; `None` below [`anytime::FEWEST`]
     /// blocks.

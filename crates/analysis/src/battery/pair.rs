@@ -52,7 +52,7 @@ impl Missing {
     }
 }
 
-/// A test result, or why there is none.
+/// A test result, or the reason why it is missing.
 pub type Found<T> = Result<T, Missing>;
 
 /// All tests of a subject against its reference.
@@ -89,7 +89,7 @@ pub struct PairTests {
     pub anytime: Found<Anytime>,
     /// How values are paired; `None` if they are not.
     pub pairing: Option<Pairing>,
-    /// Whether all observations of both samples are equal.
+    /// True if all observations of both samples are equal.
     pub all_equal: bool,
     /// The kind of data both samples are; it determines which intervals have their nominal
     /// coverage.
@@ -125,7 +125,7 @@ pub struct MannWhitney {
     /// Number of pairs in which the subject is larger, ties counted half; and the number of the
     /// other pairs.
     pub u: (f64, f64),
-    /// Whether any values are tied.
+    /// True if any values are tied.
     pub ties: bool,
     /// Exact p-values, below 50 values each and without ties.
     pub exact: Option<PValues>,

@@ -11,9 +11,9 @@ pub struct SignedRanks {
     pub n_used: usize,
     /// Sum of the ranks of the positive values.
     pub v: f64,
-    /// Whether any distances from 0 are tied.
+    /// True if any distances from 0 are tied.
     pub ties: bool,
-    /// Whether any value was 0.
+    /// True if any value was 0.
     pub zeros: bool,
     /// Exact results: below 50 values, without ties and zeros.
     pub exact: Option<ExactRanks>,
@@ -41,7 +41,7 @@ pub struct ExactRanks {
 }
 
 impl SignedRanks {
-    /// Tests values about 0; `None` if there are none. O(n log n).
+    /// Tests values about 0; `None` for an empty slice. O(n log n).
     pub fn of(values: &[f64], confidences: &[f64]) -> Option<Self> {
         if values.is_empty() {
             return None;

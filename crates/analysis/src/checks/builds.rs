@@ -81,7 +81,8 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
     )
 }
 
-/// Whether layout, rather than the noise of the blocks, determines the width of the interval.
+/// Returns true if layout, rather than the noise of the blocks, determines the width of the
+/// interval.
 fn hinders(c: &Comparison) -> bool {
     let (n, m) = c.counts;
     let error = c.layout.unwrap_or(0.0) * (1.0 / n as f64 + 1.0 / m as f64).sqrt();

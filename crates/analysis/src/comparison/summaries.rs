@@ -17,11 +17,11 @@ use assay_stats::{Interval, descriptive};
 /// The known statistics of one side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Side {
-    /// The mean, or the median if there is no mean.
+    /// The mean, or the median without one.
     pub location: f64,
     /// The median; NaN if unknown.
     pub median: f64,
-    /// Whether `location` is a mean.
+    /// True if `location` is a mean.
     pub is_mean: bool,
     /// The standard error of the mean; NaN if unknown.
     pub standard_error: f64,
@@ -41,7 +41,7 @@ impl Side {
         })
     }
 
-    /// From values that are compared with a summary; `None` if there are none.
+    /// From values that are compared with a summary; `None` for an empty slice.
     pub(crate) fn of_values(values: &[f64]) -> Option<Self> {
         (!values.is_empty()).then(|| Self {
             location: descriptive::mean(values),

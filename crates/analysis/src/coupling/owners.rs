@@ -59,8 +59,8 @@ impl Owners {
         self.names.len()
     }
 
-    /// Whether a source's own tests can be distinguished from those of others: a single test file
-    /// for many sources belongs to none.
+    /// Returns true if a source's own tests can be distinguished from those of others: a single
+    /// test file for many sources belongs to none.
     pub fn tell_apart(&self, source: usize) -> bool {
         self.names.len() > 1 || self.sources < 2 || self.owner(0) == Some(source)
     }

@@ -226,7 +226,7 @@ pub struct Truth {
 }
 
 impl Truth {
-    /// Computes the values by formula, or by bisection if there is none.
+    /// Computes the values by formula, or by bisection for lack of one.
     pub fn of(kind: Kind) -> Self {
         let symmetric = |sd: f64| Truth { mean: 100.0, sd, median: 100.0, pseudo_median: 100.0 };
         match kind {

@@ -97,7 +97,7 @@ fn an_interval_that_misses_is_warned_of_and_one_that_holds_is_not() {
     let at = |n| simulated(Method::MeanT, Kind::Lognormal, n);
     assert_eq!((at(2), at(5_000)), (at(5), at(1000)));
     assert!(at(30) > at(20) && at(30) < at(100));
-    // With five values there is no interval of the median at all.
+    // Five values never have an interval of the median.
     assert_eq!(simulated(Method::MedianOrder, Kind::Normal, 5), None);
     assert!(simulated(Method::MedianOrder, Kind::Normal, 7).is_some());
 }

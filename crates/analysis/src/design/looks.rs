@@ -30,7 +30,7 @@ pub enum End {
     Any,
 }
 
-/// Whether `blocks` is one of the looks of a run of at most `most` blocks.
+/// Returns true if `blocks` is one of the looks of a run of at most `most` blocks.
 pub fn is_look(most: u32, blocks: u32) -> bool {
     looks(most).any(|look| look == blocks)
 }

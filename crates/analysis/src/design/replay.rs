@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Measures until it stops and gives the turns with the reason.
+    /// Measures until it stops, and returns the turns and the reason.
     fn measure(experiment: &mut Experiment, samples: &mut Samples) -> (Vec<Turn>, StopReason) {
         let mut turns = Vec::new();
         loop {
@@ -281,7 +281,7 @@ mod tests {
         let found = Experiment::new(plan(stop), 3).replay(&whole, 7);
         assert_eq!(found, Err(ReplayError::Metric { recorded: 1, primary: 7 }));
     }
-    /// Three units of two sides, of which the second is two rows that one run measures.
+    /// Three units of two sides; the second has two rows that one run measures.
     fn suite() -> (Samples, Vec<Unit>) {
         let unit = |places: &[&[usize]]| {
             Unit::against_the_first(places.iter().map(|rows| rows.to_vec()).collect())
@@ -290,7 +290,7 @@ mod tests {
         (empty(8), units)
     }
 
-    /// Measures a suite whose last unit fails when it has had so many turns; gives the turns.
+    /// Measures a suite whose last unit fails after `until_failure` turns; returns the turns.
     fn measure_suite(
         experiment: &mut Experiment,
         units: &[Unit],

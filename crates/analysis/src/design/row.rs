@@ -20,7 +20,7 @@ pub(super) struct RowState {
     current: Vec<f64>,
     /// For each place, the build that gave its current value.
     current_builds: Vec<u32>,
-    /// Whether any place has several builds.
+    /// True if any place has several builds.
     has_builds: bool,
     pairs: Vec<Pair>,
     /// For each place, its values in the complete blocks.
@@ -32,7 +32,7 @@ pub(super) struct RowState {
     widths: Vec<(u32, Vec<f64>)>,
     /// Number of rows that share the error rate, including this one.
     family: usize,
-    /// Whether its values are exact counts.
+    /// True if its values are exact counts.
     counts: bool,
     distribution: SignedRankDistribution,
     /// Why it needs no more blocks; `None` while it is open.
@@ -199,9 +199,9 @@ impl RowState {
         until.holds(&state).then_some(StopReason::Until)
     }
 
-    /// Whether a run that stops by itself has covered too little time: fewer blocks than are needed
-    /// to see a wandering difference, or less time than a slow disturbance lasts. Runs with slow
-    /// blocks need fewer blocks; exact counts need neither.
+    /// Returns true if a run that stops by itself has covered too little time: fewer blocks than
+    /// are needed to see a wandering difference, or less time than a slow disturbance lasts. Runs
+    /// with slow blocks need fewer blocks; exact counts need neither.
     fn is_too_soon(&self, watched: Watched) -> bool {
         if self.counts {
             return false;
@@ -244,9 +244,9 @@ impl RowState {
         }
     }
 
-    /// Whether further blocks would not change the verdict of any comparison. Without comparisons,
-    /// whether the median of every place is known to within the threshold. The medians do not share
-    /// the error rate: each is decided separately.
+    /// Returns true if further blocks would not change the verdict of any comparison. Without
+    /// comparisons, whether the median of every place is known to within the threshold. The medians
+    /// do not share the error rate: each is decided separately.
     fn is_answered(&mut self) -> bool {
         if self.pairs.is_empty() {
             return (0..self.values.len()).all(|place| self.is_precise(place));

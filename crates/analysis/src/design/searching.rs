@@ -42,7 +42,7 @@ impl Searching {
         }
     }
 
-    /// Whether the ends are known to differ.
+    /// Returns true if the ends are known to differ.
     pub fn has_begun(&self) -> bool {
         self.has_begun
     }

@@ -125,7 +125,7 @@ fn one_subject_is_given_up_when_twice_as_many_runs_hardly_help_but_not_within_20
             }
         }
     }
-    // Each time that the runs double, they have wavered once more: the first look at 20 s ends it.
+    // Each doubling of the runs adds one more wave, so the first look at 20 s ends the run.
     let (reason, blocks) = stop(|block| 2.0 + f64::from(block).log2().sin());
     assert_eq!(reason, StopReason::Diminishing);
     assert!((400..=460).contains(&blocks), "{blocks}");

@@ -51,7 +51,7 @@ pub enum Rule {
 }
 
 impl Condition {
-    /// Whether these facts meet the condition.
+    /// Returns true if these facts meet the condition.
     pub fn is_met(&self, facts: &Facts) -> bool {
         let Some(value) = facts.get(&self.name) else { return false };
         match &self.rule {
@@ -78,7 +78,8 @@ fn class(name: &str) -> usize {
     CLASSES.iter().position(|class| name.starts_with(class)).unwrap_or(CLASSES.len())
 }
 
-/// Where a prefix may end: `3.4` is a prefix of `3.4.1`, `debian` of `debian 12`.
+/// Returns true for characters before which a prefix may end: `3.4` is a prefix of `3.4.1`,
+/// `debian` of `debian 12`.
 fn is_separator(c: char) -> bool {
     matches!(c, '.' | ' ' | '-' | '+' | '~')
 }

@@ -15,7 +15,7 @@ impl Since {
         self.after.map_or(0, |after| after + 1)
     }
 
-    /// Whether the version is known exactly.
+    /// Returns true if the version is known exactly.
     pub fn is_exact(self) -> bool {
         self.after.is_some_and(|after| after + 1 == self.first)
     }

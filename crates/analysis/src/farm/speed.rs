@@ -45,7 +45,7 @@ pub struct PooledEffect {
     pub decision: Decision,
     /// The mean, and the variation between targets.
     pub pooled: Pooled,
-    /// Whether targets differ by more than their errors, so that the mean applies to none of them.
+    /// True if targets differ by more than their errors, so that the mean applies to none of them.
     pub differ: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct BenchmarkOnTargets {
     pub name: String,
     /// The metric.
     pub metric: String,
-    /// Which direction is better.
+    /// The better direction.
     pub better: Better,
     /// Results by target, in order.
     pub on: Vec<OnTarget>,

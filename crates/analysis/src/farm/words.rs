@@ -196,7 +196,7 @@ pub fn moved(
     )
 }
 
-/// Other facts that separate the same targets; empty if there are none.
+/// Other facts that separate the same targets; empty without any.
 pub fn alike(place: &Place) -> String {
     let Place::Only { alike, .. } = place else { return String::new() };
     let mut names: Vec<String> = alike.iter().take(policy::FARM_ALIKE).map(condition).collect();

@@ -11,7 +11,7 @@ use assay_stats::{Interval, descriptive, normal};
 const RESAMPLES: usize = 2000;
 /// Maximum number of draws per subject: about a third of a second on one core.
 const DRAWS: usize = 100_000_000;
-/// With fewer resamples there is nothing to show.
+/// Minimum number of resamples for a plot.
 const FEWEST: usize = 200;
 const BINS: usize = 40;
 const MOST_POINTS: usize = 200;

@@ -7,7 +7,7 @@ use assay_stats::descriptive::quantile_sorted;
 /// Number of points of a density and of an empirical distribution.
 const DENSITY_POINTS: usize = 400;
 const STEPS: usize = 1000;
-/// With fewer values there is no density, only dots.
+/// Minimum number of values for a density; fewer are only shown as dots.
 const DENSITY_FROM: usize = 5;
 
 /// The numbers of a box.

@@ -45,8 +45,8 @@ impl View {
         View { low: back(view.low), high: back(view.high), logarithmic }
     }
 
-    /// Whether a value is visible. Allows for rounding, so that ends converted to logarithms and
-    /// back contain their original values.
+    /// Returns true if a value is visible. Allows for rounding, so that ends converted to
+    /// logarithms and back contain their original values.
     pub fn contains(&self, value: f64) -> bool {
         let slack = if self.logarithmic { 1e-9 * value.abs() } else { 0.0 };
         self.low - slack <= value && value <= self.high + slack

@@ -26,7 +26,7 @@ pub fn last_of<'a>(blessings: &'a [Blessing], benchmark: &str) -> Option<&'a Ble
 }
 
 impl Blessing {
-    /// Whether it applies to this benchmark, or to all.
+    /// Returns true if it applies to this benchmark, or to all.
     pub fn is_of(&self, benchmark: &str) -> bool {
         self.benchmark.as_deref().is_none_or(|own| own == benchmark)
     }

@@ -30,7 +30,7 @@ pub struct Creep {
     pub ratio: Option<Effect>,
     /// Last third - first third.
     pub shift: Effect,
-    /// Whether it is an improvement.
+    /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
     /// p-value of such a clear rise or fall.
     pub p: f64,

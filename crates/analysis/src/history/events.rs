@@ -91,7 +91,7 @@ impl Event {
         self.moved.first().filter(|_| all)?.change.accepted.as_ref()
     }
 
-    /// Whether it is between runs of one commit.
+    /// Returns true if it is between runs of one commit.
     pub fn is_of_the_machine(&self) -> bool {
         matches!(self.between(), (Some(before), Some(after)) if before.commit == after.commit)
     }

@@ -39,7 +39,7 @@ const TOGETHER: usize = 3;
 /// Half width of an interval at 95 %, in standard errors; runs are stored with such intervals.
 const HALF: f64 = 1.96;
 
-/// The question.
+/// Parameters of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
     /// Confidence of all answers together.
@@ -126,7 +126,7 @@ pub struct Judged {
     pub more_runs: Option<usize>,
     /// p-value of "not worse" from both looks, adjusted over all benchmarks.
     pub p: Option<f64>,
-    /// Whether the result depends on the earlier runs.
+    /// True if the result depends on the earlier runs.
     pub together: bool,
     /// True if this run is worse alone and no other run confirms it yet, which makes it
     /// inconclusive.
@@ -140,7 +140,7 @@ pub struct Judged {
 /// The result for a whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
-    /// The question.
+    /// The parameters.
     pub asked: Asked,
     /// The benchmarks, in the given order.
     pub judged: Vec<Judged>,

@@ -22,7 +22,7 @@ pub struct Run {
     pub digest: String,
     /// Start of the run in milliseconds since 1970.
     pub started: i64,
-    /// Whether the working tree had uncommitted changes.
+    /// True if the working tree had uncommitted changes.
     pub changed: bool,
     /// The file it was imported from.
     pub source: String,

@@ -20,19 +20,19 @@ const FEWEST: usize = 2;
 /// Runs at an end of a series that differ from the adjacent ones.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShortLevel {
-    /// Whether it is at the beginning of the series rather than the end.
+    /// True if it is at the beginning of the series rather than the end.
     pub is_first: bool,
     /// Number of runs.
     pub runs: usize,
     /// Number of adjacent runs, up to the next change.
     pub others: usize,
-    /// Whether its runs are higher than the others.
+    /// True if its runs are higher than the others.
     pub is_higher: bool,
     /// After / before; `None` if a value is zero or negative.
     pub ratio: Option<f64>,
     /// After − before.
     pub shift: f64,
-    /// Whether the change would be an improvement.
+    /// `Faster` if the change would be an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
     /// p-value of such an end.
     pub p: f64,

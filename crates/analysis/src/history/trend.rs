@@ -45,7 +45,7 @@ pub struct Change {
     pub ratio: Option<Effect>,
     /// After − before.
     pub shift: Effect,
-    /// Whether it was an improvement.
+    /// `Faster` for an improvement, `Slower` for a worsening.
     pub verdict: Verdict,
     /// p-value of such a clear change in a series of this length.
     pub p: f64,

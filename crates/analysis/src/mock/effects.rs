@@ -95,7 +95,7 @@ impl Change {
     /// Parses `5%`, `300` or `2ms`; decreases have a minus sign.
     ///
     /// # Errors
-    /// If the text is none of these.
+    /// If the text has a different form.
     pub fn parse(text: &str, numbers: &Numbers) -> Result<Self, EffectError> {
         match parse_quantity(text) {
             Ok(Quantity::Fraction(fraction)) => Ok(Self::Relative(fraction)),

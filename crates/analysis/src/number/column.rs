@@ -22,7 +22,7 @@ pub struct Column {
     symbol: String,
     factor: f64,
     decimals: usize,
-    /// The smallest half width, in the base unit; infinite if there is none.
+    /// The smallest half width, in the base unit; infinite without any.
     narrowest: f64,
     /// Smaller sizes, in the base unit, may print as zero, since they are below what the intervals
     /// support.
@@ -162,7 +162,7 @@ impl Column {
         if self.only_multiplies() { number + &self.symbol } else { number }
     }
 
-    /// Whether the significant digits of a value would be lost in this column.
+    /// Returns true if the significant digits of a value would be lost in this column.
     fn loses(&self, text: &str, value: f64) -> bool {
         let digits = text.trim_start_matches(['-', '0', '.']).chars().filter(char::is_ascii_digit);
         value.is_finite()
@@ -173,7 +173,7 @@ impl Column {
                 .is_ok_and(|told| (told * self.factor - value).abs() > 1e-9 * value.abs())
     }
 
-    /// Whether a plain number would have a prefix and zeros before its first digit.
+    /// Returns true if a plain number would have a prefix and zeros before its first digit.
     fn begins_with_zeros(&self, text: &str, value: f64) -> bool {
         let zeros = text.trim_start_matches('-').starts_with("0.00");
         zeros && self.only_multiplies() && value.abs() > self.floor
@@ -214,7 +214,7 @@ impl Column {
     }
 }
 
-/// The smallest and the largest nonzero size; infinity and 0 if there is none.
+/// The smallest and the largest nonzero size; infinity and 0 without any.
 fn range(values: &[f64]) -> (f64, f64) {
     let sizes = || values.iter().map(|v| v.abs()).filter(|v| v.is_finite() && *v > 0.0);
     (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max))

@@ -18,7 +18,7 @@ impl Paired {
         self.builds.push((reference, other));
     }
 
-    /// Whether the blocks have several builds.
+    /// Returns true if the blocks have several builds.
     pub fn has_builds(&self) -> bool {
         !self.builds.is_empty()
     }
@@ -29,9 +29,10 @@ impl Paired {
         crossed::difference(differences, &self.builds)
     }
 
-    /// Whether more blocks would hardly narrow the interval over builds, because block noise
-    /// contributes little of its error, or little relative to the threshold. This does not depend
-    /// on the difference itself, so the interval is evaluated only once, however long that takes.
+    /// Returns true if more blocks would hardly narrow the interval over builds, because block
+    /// noise contributes little of its error, or little relative to the threshold. This does not
+    /// depend on the difference itself, so the interval is evaluated only once, however long that
+    /// takes.
     pub fn are_builds_known(&self, threshold: &Threshold) -> bool {
         let scale = self.scale(threshold);
         let found = match scale {

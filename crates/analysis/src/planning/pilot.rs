@@ -74,7 +74,7 @@ impl SpreadOf {
         }
     }
 
-    /// The largest of the upper ends, or the standard deviation if there are none.
+    /// The largest of the upper ends, or the standard deviation without any.
     pub fn upper(&self) -> f64 {
         upper_end(self.sd, [self.normal_upper, self.basic_upper, self.percentile_upper])
     }
@@ -133,7 +133,7 @@ impl Series {
         Self { kind, values: evenly(&descriptive::sorted(&values), KEPT) }
     }
 
-    /// Whether all values are equal.
+    /// Returns true if all values are equal.
     pub(crate) fn is_constant(&self) -> bool {
         self.values.windows(2).all(|pair| pair[0] == pair[1])
     }
@@ -143,7 +143,7 @@ impl Series {
         self.values.len()
     }
 
-    /// Whether there are no values.
+    /// Returns true if the series is empty.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }

@@ -76,7 +76,7 @@ pub struct Distribution {
     pub formula_power: f64,
     /// The difference that n runs find with the requested power, if that is the question.
     pub formula_delta: Option<f64>,
-    /// The simulated experiments, or why there were none.
+    /// The simulated experiments, or the reason why they are missing.
     pub simulated: Result<Simulated, String>,
 }
 
@@ -213,7 +213,7 @@ impl RankPlan {
         n as f64 / self.runs_per_independent
     }
 
-    /// Whether the number of runs is enough for the rank test to reject at all.
+    /// Returns true if the number of runs is enough for the rank test to reject at all.
     pub fn is_able(&self) -> bool {
         self.independent(self.n) >= self.fewest_n as f64
     }

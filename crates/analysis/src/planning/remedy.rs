@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_finds_no_more_than_chance_is_told_what_would() {
         let by_chance = plan(0.01, 0.05).remedy().expect("power is the significance");
-        // R: power.t.test(delta = 0.01, sd = 1, power = 0.8) says 156,978; 15 % more is 180,525.
+        // R: power.t.test(delta = 0.01, sd = 1, power = 0.8) gives 156,978; 15 % more is 180,525.
         assert!(by_chance.n.is_some_and(|n| (180_000..182_000).contains(&n)), "{by_chance:?}");
         assert_eq!(plan(0.01, 0.8).remedy(), None);
     }

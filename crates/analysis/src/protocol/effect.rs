@@ -28,7 +28,7 @@ pub struct EffectFound {
     pub interval: Option<Interval>,
     /// The interval that assumes independence, as R prints it.
     pub classic: Option<Interval>,
-    /// How often the subject was better, over pairs of values or blocks.
+    /// Counts of pairs of values, or blocks, in which the subject was better.
     pub wins: Wins,
     /// Differences of quantiles, subject − reference, with simultaneous intervals.
     pub quantiles: Vec<QuantileDifference>,

@@ -12,7 +12,7 @@ use assay_stats::Interval;
 const DIGITS: i32 = 6;
 const FEW_DIGITS: i32 = 4;
 
-/// What dependence widens in a chain.
+/// The consequence of dependence in a chain.
 const WIDENED: &str = "p and the interval are widened for that";
 
 /// Code for an interval that reaches from beyond the threshold to within it.

@@ -39,7 +39,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The largest of the upper ends, or the standard deviation if there are none.
+    /// The largest of the upper ends, or the standard deviation without any.
     pub fn upper(&self) -> f64 {
         let intervals = [self.normal, self.basic, self.percentile];
         upper_end(self.sd, intervals.map(|interval| Some(interval?.upper)))

@@ -37,7 +37,7 @@ pub struct DistributionFound {
 }
 
 impl DistributionFound {
-    /// Whether this distribution is ruled out.
+    /// Returns true if this distribution is ruled out.
     pub fn is_rejected(&self) -> bool {
         self.p_naive < policy::NORMAL_LEVEL
     }
@@ -98,7 +98,7 @@ impl SeriesFound {
         if self.share() < policy::DEPENDENT_BELOW { self.effective } else { self.n as f64 }
     }
 
-    /// Whether all values are equal, so that the shape is undefined.
+    /// Returns true if all values are equal, so that the shape is undefined.
     pub fn is_constant(&self) -> bool {
         self.n > 1 && self.moments.0.plain.is_nan()
     }
@@ -172,7 +172,7 @@ impl Validity {
         judged.len() as f64 / judged.iter().map(|series| 1.0 / series.counting()).sum::<f64>()
     }
 
-    /// Whether dependence widens the results for these values.
+    /// Returns true if dependence widens the results for these values.
     pub(super) fn is_dependent(&self) -> bool {
         self.judged().iter().any(|series| series.share() < policy::DEPENDENT_BELOW)
     }

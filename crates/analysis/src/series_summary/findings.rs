@@ -172,8 +172,8 @@ fn told_places(places: &[String], has_more: bool) -> String {
     }
 }
 
-/// Whether each part is beyond the previous one in the same direction, as when a smooth drift is
-/// cut into steps.
+/// Returns true if each part is beyond the previous one in the same direction, as when a smooth
+/// drift is cut into steps.
 fn climbs(parts: &[Part]) -> bool {
     let steps = || parts.windows(2).map(|pair| pair[1].median - pair[0].median);
     parts.len() > 2 && (steps().all(|step| step > 0.0) || steps().all(|step| step < 0.0))

@@ -125,9 +125,9 @@ pub struct SerialCorrelation {
 }
 
 impl SerialCorrelation {
-    /// Whether the values are correlated beyond chance, by Ljung and Box' statistics and the runs
-    /// test together at 5 % (Bonferroni). The autocorrelation time of independent values is often
-    /// slightly above 1, which costs an interval little but is not a finding.
+    /// Returns true if the values are correlated beyond chance, by Ljung and Box' statistics and
+    /// the runs test together at 5 % (Bonferroni). The autocorrelation time of independent values
+    /// is often slightly above 1, which costs an interval little but is not a finding.
     pub fn is_correlated(&self) -> bool {
         let tests = self.ljung_box.iter().map(|found| found.p).chain([self.runs.p]);
         let least = tests.filter(|p| !p.is_nan()).fold(1.0, f64::min);

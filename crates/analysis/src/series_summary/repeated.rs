@@ -29,7 +29,7 @@ pub(super) fn of(sorted: &[f64], distinct: usize) -> Vec<RepeatedValue> {
     runs.map(|same| RepeatedValue { value: same[0], count: same.len() }).collect()
 }
 
-/// Whether all values are multiples of `step` > 0, up to rounding. O(n).
+/// Returns true if all values are multiples of `step` > 0, up to rounding. O(n).
 pub(super) fn are_multiples(sorted: &[f64], step: f64) -> bool {
     sorted.chunk_by(|a, b| a == b).all(|same| {
         let steps = same[0] / step;

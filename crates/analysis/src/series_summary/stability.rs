@@ -31,7 +31,7 @@ pub struct Stability {
 pub struct Rest {
     /// Drift within the steady part, if beyond chance.
     pub drift: Option<f64>,
-    /// Whether its values are still correlated: worth less than nine tenths of their number, beyond
+    /// True if its values are still correlated: worth less than nine tenths of their number, beyond
     /// chance.
     pub dependent: bool,
 }

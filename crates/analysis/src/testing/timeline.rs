@@ -32,7 +32,7 @@ pub struct Lane {
     pub bars: Vec<Bar>,
     /// Maximum number of bars at the same time (threads).
     pub depth: usize,
-    /// Whether the run waited for it last.
+    /// True if the run waited for it last.
     pub critical: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct Bar {
     pub teardown: f64,
     /// Row within its lane, from 0: parallel tests of one process use several.
     pub row: usize,
-    /// Whether the run would have ended earlier without it.
+    /// True if the run would have ended earlier without it.
     pub critical: bool,
 }
 
@@ -62,7 +62,7 @@ pub enum BarOf {
     Test {
         /// Its name.
         name: String,
-        /// Whether it failed in this run.
+        /// True if it failed in this run.
         failed: bool,
     },
     /// One of [`PARTS`]: an activity other than tests.
@@ -181,7 +181,7 @@ fn lanes(processes: BTreeMap<usize, Vec<Bar>>) -> Vec<Lane> {
     lanes
 }
 
-/// Whether it is the time before the framework starts reporting.
+/// Returns true if it is the time before the framework starts reporting.
 fn is_start(bar: &Bar) -> bool {
     bar.of == BarOf::Part(PARTS[0])
 }

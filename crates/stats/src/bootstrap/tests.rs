@@ -1,4 +1,5 @@
-//! The resampled intervals against a plain bootstrap of the same draws, and their distributions.
+//! Compares the resampled intervals with a plain bootstrap of the same draws, and checks their
+//! coverage.
 
 use super::*;
 use proptest::prelude::*;
@@ -8,7 +9,7 @@ fn lognormal(n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| (5.0 + 0.2 * stream.normal()).exp()).collect()
 }
 
-/// Resamples any statistic the plain way: forms every resample, and every sample without one value.
+/// Resamples any statistic directly: builds every resample, and every sample without one value.
 fn bootstrap_with(
     xs: &[f64],
     resamples: usize,
@@ -53,8 +54,8 @@ fn the_plain_intervals_are_their_definitions() {
     let normal = found.normal(0.95).unwrap();
     assert!((normal.lower - (10.25 - reach)).abs() < 1e-12, "{normal:?}");
     assert!((normal.upper - (10.25 + reach)).abs() < 1e-12, "{normal:?}");
-    // Beyond the first and the last replicate lies nothing; the places 1 and 4 of 4 are 20 % and 80
-    // %.
+    // Beyond the first and the last replicate the quantiles are constant; positions 1 and 4 of 4
+    // are 20 % and 80 %.
     assert_eq!(found.percentile(0.99).unwrap(), Interval { lower: 8.0, upper: 12.0 });
     let within = found.percentile(0.6).unwrap();
     assert!((within.lower - 8.0).abs() < 1e-9 && (within.upper - 12.0).abs() < 1e-9, "{within:?}");
@@ -145,7 +146,7 @@ fn large_samples_get_fewer_resamples_and_small_ones_more() {
     assert_eq!(resamples_for(35_000, 1), RESAMPLES);
     assert_eq!(resamples_for(1_000_000, 1), 400);
     assert_eq!(resamples_for(usize::MAX, 1), FEWEST_RESAMPLES);
-    // A suite of 42 benchmarks with four metrics each is not to take minutes.
+    // A suite of 42 benchmarks with four metrics each must not take minutes.
     assert_eq!(resamples_for(10, 42 * 4), 11_904);
     assert_eq!(resamples_for(10, usize::MAX), RESAMPLES);
 }
@@ -160,7 +161,7 @@ fn a_percentile_interval_of_the_mean_covers_it_about_as_often_as_it_says() {
             .unwrap();
         covered += u32::from(interval.contains((5.0f64 + 0.02).exp()));
     }
-    // 95 % of 1000, less what 100 values and 400 resamples lose, within 4 standard errors.
+    // 95 % of 1000, minus the loss due to 100 values and 400 resamples, within 4 standard errors.
     assert!((915..=978).contains(&covered), "{covered}");
 }
 

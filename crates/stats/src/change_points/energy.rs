@@ -1,27 +1,27 @@
-//! E-divisive on ranks: the split with the largest energy distance, tested by permutation, then the
-//! parts.
+//! E-divisive on ranks: splits at the largest energy distance, tests the split by permutation, then
+//! splits the parts.
 //!
 //! The energy distance between the two sides of a split is 2 E|X − Y| − E|X − X'| − E|Y − Y'|,
 //! weighted by nm/(n + m); on ranks it is the two-sample statistic of Cramér and von Mises. Moving
-//! the split by one value changes each sum by what one value is away from all to its left, which a
-//! binary indexed tree (Fenwick, 1994) knows in O(log n). In the parts the level is shared by their
-//! length, so that a series with changes is not split further by chance more often than one
-//! without.
+//! the split by one value changes each sum by the distances of one value to all those on its left,
+//! which a binary indexed tree (Fenwick, 1994) gives in O(log n). The level is divided among the
+//! parts by their length, so that a series with changes is not split further by chance more often
+//! than one without.
 //!
-//! A part that holds several changes draws the place of its first split towards the others. So once
-//! all are found, each is placed anew between its neighbours, twice (the repartition of Bai,
-//! "Estimating multiple breaks one at a time", 1997), which neither adds nor removes any.
+//! If a part has several changes, its first split is biased towards the others. So once all are
+//! found, each is located again between its neighbours, twice (the repartition of Bai, "Estimating
+//! multiple breaks one at a time", 1997), which neither adds nor removes any.
 
 use crate::resampling::Stream;
 
-/// The fewest permutations that a split is held against, unless it fails sooner.
+/// Minimum number of permutations for a test, unless it fails sooner.
 const PERMUTATIONS: u32 = 999;
 
-/// As many permutations may reach a split that is significant: with fewer, chance would decide on
-/// splits at the edge of a small level.
+/// Number of permutations that may reach a significant split: with fewer, chance would decide about
+/// splits near a small level.
 const REACHING: f64 = 10.0;
 
-/// The places at which a new part begins, ascending. `ranks`: those of the whole series, each once;
+/// The places at which a new part begins, ascending. `ranks`: distinct ranks of the whole series;
 /// `tau` ≥ 1 divides the statistic; `shortest` ≥ 2.
 pub(super) fn divide(
     ranks: &[usize],
@@ -35,7 +35,7 @@ pub(super) fn divide(
     while let Some((from, to)) = parts.pop() {
         let share = level * (to - from) as f64 / ranks.len() as f64;
         let part = ranks_within(&ranks[from..to]);
-        // Every part has its own permutations, whatever was done before it.
+        // Every part has its own permutations, independent of earlier steps.
         let mut stream = Stream::new(seed, 1 + (from * ranks.len() + to) as u64);
         if let Some(place) = split(&part, share, tau, shortest, &mut stream) {
             places.push(from + place);
@@ -71,7 +71,7 @@ fn ranks_within(part: &[usize]) -> Vec<usize> {
     ranks
 }
 
-/// The best split, when fewer than `level` of the permutations split as well.
+/// The best split, if fewer than `level` of the permutations split as well.
 fn split(
     ranks: &[usize],
     level: f64,
@@ -85,7 +85,7 @@ fn split(
     let mut tree = Tree::new(ranks.len());
     let (statistic, place) = largest_distance(ranks, shortest, &mut tree);
     let asked = statistic / tau;
-    // Significant as (reached + 1)/(permutations + 1) ≤ level: decided as soon as too many reach
+    // Significant if (reached + 1)/(permutations + 1) ≤ level: decided as soon as too many reach
     // it. A short part has a small share of the level, which few permutations could not reach at
     // all.
     let permutations = PERMUTATIONS.max((REACHING / level).ceil() as u32);
@@ -103,12 +103,12 @@ fn split(
 }
 
 /// The largest weighted energy distance over all splits that leave `shortest` values on each side,
-/// and the first index of its right side. `ranks`: 0..n, each once; O(n log n).
+/// and the first index of its right side. `ranks`: distinct ranks 0..n; O(n log n).
 fn largest_distance(ranks: &[usize], shortest: usize, tree: &mut Tree) -> (f64, usize) {
     let count = ranks.len();
     tree.clear();
     let all = count as f64;
-    // Sums over unordered pairs; before the first value everything is on the right.
+    // Sums over unordered pairs; at first everything is on the right.
     let mut within_right = (all * all * all - all) / 6.0;
     let (mut within_left, mut across) = (0.0, 0.0);
     let mut best = (f64::NEG_INFINITY, shortest);
@@ -138,7 +138,7 @@ fn largest_distance(ranks: &[usize], shortest: usize, tree: &mut Tree) -> (f64, 
     best
 }
 
-/// How many ranks were added below a rank, and their sum.
+/// Counts the added ranks below a rank, and their sum.
 struct Tree {
     nodes: Vec<(u32, f64)>,
     sum: f64,

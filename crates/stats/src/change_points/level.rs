@@ -1,43 +1,43 @@
-//! Levels: where a series of few hundred values that may depend on each other goes to another
-//! level, and whether it creeps there instead.
+//! Changes of level in a series of few hundred, possibly dependent values, and creep as an
+//! alternative.
 //!
-//! A part is split where a likelihood ratio of two levels against one is largest, then its parts
-//! are, each with its share of the error by length (binary segmentation; Vostrikova, "Detecting
-//! disorder in multidimensional random processes", 1981). What is looked at are ranks within the
-//! part, as uniform scores: for normal values they lose 5 % of the power, and a stall is no more
-//! than the highest value. Each score keeps φ of the one before it; the likelihood is that of such
-//! an autoregression, so it sees both the new level and the jump to it (Prais and Winsten, 1954,
-//! have the first value's weight). For φ = 0 it is Wilcoxon's statistic of every split.
+//! A part is split where the likelihood ratio of two levels against one is largest, then its parts
+//! are split, each with its share of the error by length (binary segmentation; Vostrikova,
+//! "Detecting disorder in multidimensional random processes", 1981). Ranks within the part are used
+//! as uniform scores: for normal values they lose 5 % of the power, and a stall is no more than the
+//! highest value. Scores are modelled as an autoregression with coefficient φ, whose likelihood
+//! reflects both the new level and the jump to it (Prais and Winsten, 1954, give the first value's
+//! weight). For φ = 0 it is Wilcoxon's statistic of every split.
 //!
-//! Where a change lies, the values say, those beyond two robust deviations of their levels brought
-//! in to there: ranks make large steps small, and so place them worse.
+//! The place of a change is estimated from the values, clipped at two robust deviations from their
+//! levels: ranks make large steps small, and so locate them less precisely.
 //!
-//! φ is the correlation of neighbours in what is left once steps are taken out (Kendall's bias put
-//! right), one standard error more of it where there is any: what is found after φ was underrated
-//! would be false. It begins with what differences of neighbours and of next neighbours say, which
-//! a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017), or a third less, and
-//! goes on until φ and the steps agree: a step that is taken for dependence at first would never be
-//! found.
+//! φ is the correlation of neighbours in the residuals after removing steps (corrected for
+//! Kendall's bias), plus one standard error if it is positive, since underestimating φ leads to
+//! false changes. It starts from the correlation estimated from differences of neighbours and of
+//! next neighbours, which a step disturbs little (Chakar, Lebarbier, Lévy-Leduc and Robin, 2017),
+//! reduced by a third, and is iterated until φ and the steps agree: a step that is taken for
+//! dependence at first would never be found.
 //!
-//! The chance of the largest ratio without a step depends on the number of values, hardly on φ. It
-//! is a formula ([`chance`]), fitted by eye to 10⁶ simulated series at most, where permutations
-//! would cost a thousand times as much and end at 1/1,000; the tests hold the rate of false alarms
-//! to it.
+//! The null distribution of the largest ratio depends on the number of values and hardly on φ. It
+//! is a formula ([`chance`]), fitted by eye to at most 10⁶ simulated series, since permutations
+//! would cost a thousand times as much and end at 1/1,000; the tests check the false-positive rate.
 
 use super::{distinct_ranks, lag1_of_differences};
 use crate::resampling::Stream;
 use crate::{descriptive, normal};
 
-/// φ no larger than that: beyond, nothing could be detected.
+/// Maximum φ: beyond it, nothing could be detected.
 const MOST_LAG1: f64 = 0.97;
-/// How often φ and the steps are found anew at most.
+/// Maximum number of iterations of φ and the steps.
 const ROUNDS: usize = 6;
-/// φ changes by less: it is found.
+/// Convergence threshold for φ.
 const SAME_LAG1: f64 = 0.01;
-/// The share of what differences say of φ that it begins with: with all of it every hundredth step
-/// of five deviations is missed, with less than half of it short dependent series have false ones.
+/// Share of the correlation from differences that φ starts from: with all of it one in a hundred
+/// steps of five deviations is missed, with less than half of it short dependent series have false
+/// ones.
 const BEGIN_LAG1: f64 = 0.7;
-/// So many robust deviations from its level a value may lie where places are looked for.
+/// Number of robust deviations from its level at which a value is clipped when locating changes.
 const REACH: f64 = 2.0;
 
 /// A place at which the level changed.
@@ -45,7 +45,7 @@ const REACH: f64 = 2.0;
 pub struct LevelChange {
     /// Index of the first value of the new level.
     pub index: usize,
-    /// The chance that anything so clear is found in a series of as many values without a change.
+    /// p-value of such a clear change in a series of this length.
     pub p: f64,
 }
 
@@ -54,16 +54,15 @@ pub struct LevelChange {
 pub struct Levels {
     /// The changes, in the order of the series.
     pub changes: Vec<LevelChange>,
-    /// What each value keeps of the one before it, once the changes are taken out; 0 where it is no
-    /// more than chance makes, and one standard error more than was found where it is.
+    /// Autocorrelation of neighbours after removing the changes; 0 if within chance, otherwise one
+    /// standard error more than the estimate.
     pub lag1: f64,
 }
 
-/// The changes of level in a series.
+/// Detects changes of level in a series.
 ///
-/// `xs`: finite, in the order in which they were taken. `level`: the chance of finding one where
-/// there is none. `shortest`: fewest values between two changes, at least 5. `seed` orders equal
-/// values. O(n log n) for each change.
+/// `xs`: finite, in order of measurement. `level`: false-positive rate. `shortest`: minimum number
+/// of values between two changes, at least 5. `seed` orders ties. O(n log n) per change.
 #[must_use]
 pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
     let shortest = shortest.max(5);
@@ -84,8 +83,7 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
             break;
         }
     }
-    // A part that holds several changes draws the place of its first split towards the others (Bai,
-    // 1997).
+    // If a part has several changes, its first split is biased towards the others (Bai, 1997).
     for at in (0..places.len()).chain(0..places.len()) {
         let (from, to) = neighbours(&places, at, n);
         let near = brought_in(&xs[from..to], places[at] - from);
@@ -100,16 +98,16 @@ pub fn levels(xs: &[f64], level: f64, shortest: usize, seed: u64) -> Levels {
     Levels { changes: (0..places.len()).map(change).collect(), lag1 }
 }
 
-/// Where a change may lie, beside the place that fits best, for each of some confidences: the first
-/// and the last place, as indices of the first value of the new level.
+/// Confidence sets for the place of a change, around its best fit, for several confidences: the
+/// first and the last place, as indices of the first value of the new level.
 ///
 /// Hansen, "Sample splitting and threshold estimation" (Econometrica, 2000): the places whose
-/// likelihood ratio against the best one stays below −2 ln(1 − √confidence) are a confidence set of
-/// the place, which errs on the wide side for changes that are large beside the noise.
+/// likelihood ratio against the best one is below −2 ln(1 − √confidence) are a confidence set,
+/// which is conservative for changes that are large relative to the noise.
 ///
-/// `xs`: finite, in their order, with one change; `best`, where it was found, is between the two;
-/// `lag1` as [`levels`] gives it; `confidences` in 0..1. At least one value stays on each side. O(n
-/// log n + n for each).
+/// `xs`: finite, in order, with one change; `best`, the place found, is in all sets; `lag1` as
+/// given by [`levels`]; `confidences` in 0..1. At least one value remains on each side. O(n log n +
+/// n for each).
 #[must_use]
 pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(usize, usize)> {
     let n = xs.len();
@@ -130,25 +128,24 @@ pub fn places(xs: &[f64], best: usize, lag1: f64, confidences: &[f64]) -> Vec<(u
     confidences.iter().map(set).collect()
 }
 
-/// How a series goes from its first to its last level.
+/// How a series changes from its first to its last level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Creep {
-    /// The chance of so clear a rise or fall where there is none: Spearman's correlation with time,
-    /// in a series whose values depend on each other.
+    /// p-value of Spearman's correlation with time, allowing for dependence of the values.
     pub p: f64,
-    /// Whether it rises.
+    /// True if the series rises.
     pub rises: bool,
-    /// Whether a straight line says more of the series than the steps do. Each step but the first
-    /// has to be worth its level, as by Schwarz's criterion.
+    /// True if a straight line fits better than the steps. Each step except the first is penalized
+    /// by Schwarz's criterion.
     pub steadier: bool,
 }
 
-/// Whether a series creeps: a line through its ranks, held against steps at `steps`, or where there
-/// are none, against the best single step.
+/// Tests whether a series creeps: compares a line through its ranks with steps at `steps`, or with
+/// the best single step if there are none.
 ///
-/// `xs`: finite, in their order; `seed` orders equal values; None for fewer than 10 values or a
-/// constant series. O(n log n). Without dependence R's `cor.test(seq_along(x), x, method =
-/// "spearman")` asks the same.
+/// `xs`: finite, in order; `seed` orders ties; `None` for fewer than 10 values or a
+/// constant series. O(n log n). Without dependence the p-value is that of R's
+/// `cor.test(seq_along(x), x, method = "spearman")`.
 #[must_use]
 pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<Creep> {
     let n = xs.len();
@@ -162,7 +159,7 @@ pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<
     let slope = product(&scores, &time) / product(&time, &time);
     let left: Vec<f64> =
         scores.iter().zip(&time).map(|(score, time)| score - slope * time).collect();
-    // Two numbers were fitted, as with one step.
+    // Two parameters were fitted, as with one step.
     let lag1 = careful(unbiased(product(&left, &left), product(&left[1..], &left), 2, n), n);
     let white = White::new(&scores, lag1);
     let gain = white.gain(&white.of(&time));
@@ -189,8 +186,8 @@ pub fn creep(xs: &[f64], steps: &[usize], shortest: usize, seed: u64) -> Option<
     })
 }
 
-/// Values less the first level, with a new level at `place`; those that lie far from their level
-/// are brought in.
+/// Values relative to the first level, with a new level at `place`; those far from their level are
+/// clipped.
 fn brought_in(xs: &[f64], place: usize) -> Vec<f64> {
     let (before, after) = (descriptive::median(&xs[..place]), descriptive::median(&xs[place..]));
     let level = |index: usize| if index < place { before } else { after };
@@ -200,7 +197,7 @@ fn brought_in(xs: &[f64], place: usize) -> Vec<f64> {
     xs.iter().map(|x| x.max(low).min(high) - before).collect()
 }
 
-/// Uniform scores of ranks among themselves, around 0.
+/// Uniform scores of ranks, centred at 0.
 fn scores(ranks: &[usize]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_unstable_by_key(|&index| ranks[index]);
@@ -212,13 +209,13 @@ fn scores(ranks: &[usize]) -> Vec<f64> {
     scores
 }
 
-/// Scores without their dependence: each less φ of the one before.
+/// Whitened scores: each minus φ times the one before.
 struct White {
     lag1: f64,
     values: Vec<f64>,
-    /// Sum of squares of the level in them, and of the level with them.
+    /// Sum of squares of the whitened level, and its product with the values.
     level: (f64, f64),
-    /// What one level leaves of the squares.
+    /// Residual sum of squares after fitting one level.
     residue: f64,
 }
 
@@ -236,7 +233,7 @@ impl White {
         white
     }
 
-    /// What a level of 1 is as the first value, and as any other.
+    /// Whitened value of a level of 1 for the first value, and for any other.
     fn weights(&self) -> (f64, f64) {
         ((1.0 - self.lag1 * self.lag1).sqrt(), 1.0 - self.lag1)
     }
@@ -247,7 +244,7 @@ impl White {
         std::iter::once(first).chain(others).collect()
     }
 
-    /// By how much this, beside a level, lowers the squares that are left.
+    /// Reduction of the residual sum of squares by this regressor in addition to a level.
     fn gain(&self, other: &[f64]) -> f64 {
         let (first, rest) = self.weights();
         let with_level = first * other[0] + rest * other[1..].iter().sum::<f64>();
@@ -266,7 +263,7 @@ impl White {
     /// The gain of a step at every place from the last to the first. O(n).
     fn steps(&self, mut take: impl FnMut(usize, f64)) {
         let (_, other) = self.weights();
-        // Behind the first value of the new level each has `other` of it.
+        // Each value after the first of the new level has weight `other`.
         let (mut behind, mut count) = (0.0, 0.0);
         for place in (1..self.values.len()).rev() {
             let squares = 1.0 + count * other * other;
@@ -277,7 +274,7 @@ impl White {
         }
     }
 
-    /// The likelihood ratio of a gain, made as that of known variance by Bartlett's factor.
+    /// The likelihood ratio of a gain, scaled like that of a known variance by Bartlett's factor.
     fn ratio(&self, gain: f64) -> f64 {
         let left = (self.residue - gain).max(1e-9 * self.residue);
         (self.values.len() as f64 - 2.5) * (self.residue / left).ln()
@@ -302,19 +299,19 @@ fn largest(scores: &[f64], lag1: f64, shortest: usize) -> (f64, usize) {
     (white.ratio(gain), place)
 }
 
-/// What the largest ratio of `n` values without a step exceeds with chance 1; the constants are
-/// those of five values on each side, and careful for more.
+/// The largest ratio of `n` values without a step that has a p-value of 1; the constants are for at
+/// least five values on each side, and conservative for more.
 fn height(n: usize, lag1: f64) -> f64 {
-    // Places count by the logarithm of the odds of their distance from the end (James, James and
-    // Siegmund, "Tests for a change-point", 1987).
+    // The number of places counts by the logarithm of the odds of their distance from the end
+    // (James, James and Siegmund, "Tests for a change-point", 1987).
     let reach = ((n as f64 - 5.0) / 5.0).max(1.3);
     HEIGHT[0] + HEIGHT[2] * (2.0 * reach.ln()).ln() + HEIGHT[3] * lag1.powi(3)
 }
 
-/// Constant, factor of −ln chance, factor of the number of places, and of dependence.
+/// Constant, and factors of −ln p, of the number of places, and of dependence.
 const HEIGHT: [f64; 4] = [-1.8, 2.15, 2.4, 6.0];
 
-/// The chance that the largest ratio of `n` values without a step is so large.
+/// p-value of the largest ratio of `n` values without a step.
 fn chance(ratio: f64, n: usize, lag1: f64) -> f64 {
     (-(ratio - height(n, lag1)) / HEIGHT[1]).exp().min(1.0)
 }
@@ -342,13 +339,13 @@ fn divide(ranks: &[usize], level: f64, lag1: f64, shortest: usize) -> Vec<usize>
     places
 }
 
-/// The parts around a place, as one.
+/// The range of the parts on both sides of a place.
 fn neighbours(places: &[usize], at: usize, n: usize) -> (usize, usize) {
     let from = at.checked_sub(1).map_or(0, |before| places[before]);
     (from, places.get(at + 1).copied().unwrap_or(n))
 }
 
-/// The correlation of neighbours, once steps are taken out.
+/// The correlation of neighbours after removing steps.
 fn lag1_left(ranks: &[usize], places: &[usize]) -> f64 {
     let (mut squares, mut products, mut from) = (0.0, 0.0, 0);
     for to in places.iter().copied().chain([ranks.len()]) {
@@ -360,15 +357,15 @@ fn lag1_left(ranks: &[usize], places: &[usize]) -> f64 {
     unbiased(squares, products, places.len() + 1, ranks.len())
 }
 
-/// The correlation of neighbours of `n` values from which `fitted` numbers were taken: each makes
-/// it too small by (1 + 4 φ)/n (Kendall, 1954).
+/// Bias-corrected correlation of neighbours of `n` values from which `fitted` parameters were
+/// estimated: each reduces it by (1 + 4 φ)/n (Kendall, 1954).
 fn unbiased(squares: f64, products: f64, fitted: usize, n: usize) -> f64 {
     let found = if squares > 0.0 { products / squares } else { 0.0 };
     found + fitted as f64 * (1.0 + 4.0 * found.max(0.0)) / n as f64
 }
 
-/// One standard error more than was found, or where that is less, twice what was found: little that
-/// was found is most likely chance.
+/// A conservative correlation: the estimate plus one standard error, but at most twice the
+/// estimate, since a small estimate is most likely chance.
 fn careful(found: f64, n: usize) -> f64 {
     (2.0 * found).min(found + 1.0 / (n as f64).sqrt()).clamp(0.0, MOST_LAG1)
 }

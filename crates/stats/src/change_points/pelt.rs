@@ -1,12 +1,13 @@
-//! PELT: the division of a series whose parts, each with its own mean and spread, cost least, with
-//! a penalty for every change.
+//! PELT: the division of a series into parts, each with its own mean and spread, of minimum cost,
+//! with a penalty for every change.
 //!
 //! The cost of a part is −2 ln of its normal likelihood. The penalty is not one of the information
-//! criteria, which promise nothing about short series, but the height that the gain by false
-//! changes exceeds with probability `level`. On normal scores that height depends on the number of
-//! values alone, so it was found by simulation ([`penalty`]). Must not see values, only scores.
+//! criteria, which have no guarantees for short series, but the value that the gain by false
+//! changes exceeds with probability `level`. For normal scores that value depends only on the
+//! number of values, so it was determined by simulation ([`penalty`]). The input must be scores,
+//! not values.
 
-/// Below this a variance counts as this: a rising run of scores must not win by an infinite gain.
+/// Minimum variance: a run of nearly equal scores must not win by an infinite gain.
 const LEAST_VARIANCE: f64 = 1e-6;
 
 /// The places at which a new part begins. `scores`: normal scores; `tau` ≥ 1 divides every gain;
@@ -16,12 +17,12 @@ pub(super) fn divide(scores: &[f64], level: f64, tau: f64, shortest: usize) -> V
     best_division(scores, penalty(effective, level) * tau, shortest)
 }
 
-/// What one change must gain so that a series of `n` independent values is divided with
+/// Minimum gain of a change, such that a series of `n` independent values is divided with
 /// probability `level`.
 ///
-/// Straight in ln n and in −ln level, fitted by eye to simulated quantiles: 1,000 series for each n
+/// Linear in ln n and in −ln level, fitted by eye to simulated quantiles: 1,000 series for each n
 /// from 30 to 2,000, levels 0.2 to 0.01, at least ten values in a part. The example
-/// `change_point_penalty` prints them beside this formula.
+/// `change_point_penalty` prints them along with this formula.
 pub(super) fn penalty(n: f64, level: f64) -> f64 {
     let strict = -level.ln();
     PENALTY[0] + PENALTY[1] * strict + PENALTY[2] * n.max(20.0).ln()
@@ -30,15 +31,15 @@ pub(super) fn penalty(n: f64, level: f64) -> f64 {
 /// Constant, factor of −ln level, factor of ln n.
 const PENALTY: [f64; 3] = [-1.12, 1.9, 1.5];
 
-/// The optimal division: O(n²) at worst, less where changes let candidates be dropped.
+/// The optimal division: O(n²) at worst, less if changes allow pruning.
 pub(super) fn best_division(scores: &[f64], penalty: f64, shortest: usize) -> Vec<usize> {
     let n = scores.len();
     let sums = Sums::new(scores);
-    // best[t]: the least cost of the first t values, each part but the first with its penalty.
+    // best[t]: the minimum cost of the first t values, each part except the first with its penalty.
     let mut best = vec![f64::INFINITY; n + 1];
     let mut last = vec![0; n + 1];
     best[0] = -penalty;
-    // A candidate is the start of the last part; one that is beaten at t stays until t itself may
+    // A candidate is the start of the last part; one that is beaten at t is kept until t itself may
     // be a start, `shortest` values later.
     let mut candidates: Vec<(usize, usize)> = Vec::new();
     for t in shortest..=n {
@@ -71,7 +72,7 @@ pub(super) fn best_division(scores: &[f64], penalty: f64, shortest: usize) -> Ve
     places
 }
 
-/// Running sums, so that the cost of any part is had at once. Scores lie around 0: no digits are
+/// Running sums, which give the cost of any part directly. Scores are around 0, so no digits are
 /// lost.
 struct Sums {
     values: Vec<f64>,

@@ -1,9 +1,9 @@
-//! Seeded simulation: false alarms as often as asked, with and without dependence, and steps found
-//! where they are.
+//! Seeded simulations: false-positive rates with and without dependence, and locations of known
+//! steps.
 
 use super::*;
 
-/// Each value keeps `phi` of the one before it; standard deviation 1.
+/// An autoregression with coefficient `phi` and standard deviation 1.
 fn autoregressive(stream: &mut Stream, n: usize, phi: f64) -> Vec<f64> {
     let mut state = stream.normal();
     let keep = (1.0 - phi * phi).sqrt();
@@ -30,7 +30,7 @@ fn share_of_alarms(
 
 #[test]
 fn neighbours_are_told_from_differences_alone() {
-    // What alternates comes back after two steps, what rises is twice as far away.
+    // An alternating series returns after two steps, a rising one is twice as far away.
     let alternating: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
     assert_eq!(lag1_of_differences(&alternating), -1.0);
     let rising: Vec<f64> = (0..20).map(f64::from).collect();
@@ -91,8 +91,8 @@ fn steps_are_found_where_they_are_also_among_stalls_and_dependence() {
             for (right, settings) in right.iter_mut().zip(settings) {
                 let found = change_points(&xs, &settings);
                 let near = |at: usize| found.points.iter().any(|p| p.index.abs_diff(at) <= 5);
-                // Once there are steps, ranks within a part are no longer normal scores, and PELT
-                // may take a cluster of stalls for a part of its own.
+                // After splitting, ranks within a part are no longer normal scores, and PELT may
+                // take a cluster of stalls for a part of its own.
                 let most = if settings.method == Method::Pelt { 4 } else { 2 };
                 let found_only = found.points.len() <= most;
                 *right += usize::from(found_only && near(100) && near(200));
@@ -138,7 +138,7 @@ fn short_and_constant_series_have_no_changes() {
 fn dependence_is_what_neighbours_share_and_no_less_than_none() {
     let alternating: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
     assert_eq!(neighbours_time(&alternating), 1.0);
-    // What rises is held to 0.98.
+    // A rising series is limited to 0.98.
     let rising: Vec<f64> = (0..20).map(f64::from).collect();
     assert!((neighbours_time(&rising) - 1.98 / 0.02).abs() < 1e-9);
 }

@@ -1,21 +1,21 @@
 //! The bandwidths of Sheather and Jones ("A reliable data-based bandwidth selection method for
-//! kernel density estimation", 1991), as R's `bw.SJ` finds them: from the counts of pairs by their
-//! binned distance, so that the cost does not grow with n².
+//! kernel density estimation", 1991), as in R's `bw.SJ`: computed from counts of pairs by binned
+//! distance, so that the cost does not grow with n².
 //!
 //! Deviation: the bins begin at the smallest value, not at 0, so that an offset changes nothing;
-//! and the root is searched to twelve digits, where R stops at one per cent of the upper bound.
+//! and the root is found to twelve digits, while R stops at one per cent of the upper bound.
 
 use super::spreads;
 
 /// Bins over the range, as in R.
 const BINS: usize = 1000;
-/// How often the bounds are moved apart in search of a change of sign, as in R.
+/// Maximum number of times the bounds are widened to find a change of sign, as in R.
 const MOST_TRIES: u32 = 99;
 
 /// The bandwidth that solves the plug-in equation (R's `bw.SJ(method = "ste")`).
 ///
-/// `sorted`: ascending, finite, n ≥ 2. None where the values are too few or too sparse to estimate
-/// the curvature, where R stops with an error. O(n + bins²).
+/// `sorted`: ascending, finite, n ≥ 2. `None` if the values are too few or too sparse to estimate
+/// the curvature, in which case R gives an error. O(n + bins²).
 #[must_use]
 pub fn sheather_jones_solve(sorted: &[f64]) -> Option<f64> {
     let pilot = Pilot::of(sorted)?;
@@ -29,7 +29,7 @@ pub fn sheather_jones_solve(sorted: &[f64]) -> Option<f64> {
     let mut upper = 1.144 * pilot.spread * pilot.n.powf(-0.2);
     let mut lower = 0.1 * upper;
     let mut tries = 1;
-    // A root is where one end is too small and the other too large; NaN is neither.
+    // A root requires different signs at both ends; NaN has none.
     while rest(lower) * rest(upper) > 0.0 {
         if tries > MOST_TRIES {
             return None;
@@ -44,7 +44,7 @@ pub fn sheather_jones_solve(sorted: &[f64]) -> Option<f64> {
     bisected(rest, lower, upper)
 }
 
-/// The bandwidth by plugging in once (R's `bw.SJ(method = "dpi")`). Preconditions and cost as of
+/// The direct plug-in bandwidth (R's `bw.SJ(method = "dpi")`). Preconditions and cost as of
 /// [`sheather_jones_solve`].
 #[must_use]
 pub fn sheather_jones_direct(sorted: &[f64]) -> Option<f64> {
@@ -54,13 +54,13 @@ pub fn sheather_jones_direct(sorted: &[f64]) -> Option<f64> {
     (found.is_finite() && found > 0.0).then_some(found)
 }
 
-/// What both methods begin with.
+/// The starting point of both methods.
 struct Pilot {
     n: f64,
     /// The smaller of the standard deviation and IQR / 1.349.
     spread: f64,
     pairs: Pairs,
-    /// Minus the estimate of the integral of f'·f''''': positive where it is of use.
+    /// Minus the estimate of the integral of f'·f''''': positive if usable.
     third: f64,
 }
 
@@ -73,13 +73,13 @@ impl Pilot {
         (third.is_finite() && third > 0.0).then_some(Self { n, spread, pairs, third })
     }
 
-    /// The bandwidth that is best for this roughness of the density.
+    /// The optimal bandwidth for this roughness of the density.
     fn optimal(&self, roughness: f64) -> f64 {
         (1.0 / (2.0 * std::f64::consts::PI.sqrt() * self.n) / roughness).powf(0.2)
     }
 }
 
-/// How many pairs of values lie how many bins apart.
+/// Counts of pairs of values by distance in bins.
 struct Pairs {
     n: f64,
     bin: f64,
@@ -107,10 +107,10 @@ impl Pairs {
         Some(Self { n: sorted.len() as f64, bin, counts })
     }
 
-    /// The mean of a derivative of the normal density over all pairs: `term` gives it over the
-    /// density from the squared distance, `own` is its value at 0.
+    /// The mean of a derivative of the normal density over all pairs: `term` is the derivative
+    /// divided by the density, as a function of the squared distance, and `own` is its value at 0.
     fn mean_of(&self, h: f64, term: impl Fn(f64) -> f64, own: f64) -> f64 {
-        /// Squared distances from here on add nothing.
+        /// Larger squared distances contribute nothing.
         const FARTHEST: f64 = 1000.0;
         let mut sum = 0.0;
         for (bins, &count) in self.counts.iter().enumerate() {
@@ -123,19 +123,18 @@ impl Pairs {
         (2.0 * sum + self.n * own) / (self.n * (self.n - 1.0) * std::f64::consts::TAU.sqrt())
     }
 
-    /// By the fourth derivative: the estimate of the integral of f''².
+    /// Uses the fourth derivative: the estimate of the integral of f''².
     fn fourth(&self, h: f64) -> f64 {
         self.mean_of(h, |s| s * s - 6.0 * s + 3.0, 3.0) / h.powi(5)
     }
 
-    /// By the sixth derivative.
+    /// Uses the sixth derivative.
     fn sixth(&self, h: f64) -> f64 {
         self.mean_of(h, |s| s * s * s - 15.0 * s * s + 45.0 * s - 15.0, -15.0) / h.powi(7)
     }
 }
 
-/// The place between two where the function changes its sign; None where a value there is no
-/// number.
+/// Where the function changes its sign between two points; `None` if a value there is NaN.
 fn bisected(f: impl Fn(f64) -> f64, mut lower: f64, mut upper: f64) -> Option<f64> {
     let at_lower = f(lower);
     for _ in 0..60 {
@@ -174,7 +173,7 @@ mod tests {
         let even: Vec<f64> = (0..10).map(f64::from).collect();
         assert!(near(sheather_jones_solve(&even), 2.438_155_985_945_398_3));
         assert!(near(sheather_jones_direct(&even), 2.370_099_118_042_851_7));
-        // The bounds have to be moved apart to find this one.
+        // The bounds must be widened to find this one.
         let heaps = [0.0, 0.001, 0.002, 0.003, 1.0, 1.001, 1.002, 5.0];
         assert!(near(sheather_jones_solve(&heaps), 0.153_424_597_048_990_86));
         assert!(near(sheather_jones_direct(&heaps), 0.380_968_413_320_585_8));

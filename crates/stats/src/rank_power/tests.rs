@@ -1,4 +1,4 @@
-//! The formulas against simulation, simulation against tables and against itself.
+//! Compares the formulas with simulation, and simulation with tables.
 
 use super::*;
 
@@ -9,7 +9,7 @@ const EXPERIMENTS: u64 = 4000;
 enum Distribution {
     Normal,
     Lognormal,
-    /// Seven in ten, two in ten and one in ten of three shifted lognormals.
+    /// A mixture of three shifted lognormals with shares of 0.7, 0.2 and 0.1.
     Mixture,
 }
 
@@ -37,7 +37,7 @@ fn sample(distribution: Distribution, n: usize, seed: u64) -> Vec<f64> {
     (0..n).map(|_| drawn(distribution, &mut stream)).collect()
 }
 
-/// Whether Mann-Whitney's test finds the second sample larger, the long way.
+/// Returns true if Mann-Whitney's test finds the second sample larger, computed directly.
 fn finds(x: &[f64], y: &[f64], level: f64) -> bool {
     let n = x.len() as f64;
     let mut x = x.to_vec();
@@ -65,7 +65,7 @@ fn the_number_planned_from_a_pilot_finds_the_shift_as_often_as_asked() {
             found += u32::from(finds(&x, &y, TEST.sig_level));
         }
         let power = f64::from(found) / 2000.0;
-        // Four standard errors of the simulation, and what 20,000 values leave open.
+        // Four standard errors of the simulation, plus the uncertainty of 20,000 values.
         assert!((power - 0.8).abs() < 0.036 + 0.01, "{distribution:?}: n = {n} gives {power}");
         let simulated = pilot.simulate(&[n as u64], TEST, EXPERIMENTS, 3)[0];
         assert!((simulated - 0.8).abs() < 0.03, "{distribution:?}: n = {n} gives {simulated}");
@@ -77,7 +77,7 @@ fn without_a_shift_the_tests_keep_their_level() {
     for distribution in [Distribution::Normal, Distribution::Lognormal, Distribution::Mixture] {
         let values = sample(distribution, 2000, 7);
         let two = ShiftedPilot::two_samples(&values, 0.0).unwrap();
-        // Only symmetric differences give the signed-rank test its level.
+        // The signed-rank test has its nominal level only for symmetric differences.
         let differences: Vec<f64> = values.windows(2).map(|w| w[1] - w[0]).collect();
         let pairs = ShiftedPilot::pairs(&differences, 0.0).unwrap();
         for (pilot, least) in [(two, 0.03), (pairs, 0.03)] {
@@ -152,7 +152,7 @@ fn ties_of_a_coarse_clock_take_power_away_but_break_nothing() {
     let constant = ShiftedPilot::two_samples(&[5.0; 30], 0.0).unwrap();
     assert_eq!(constant.formula_n(0.9, TEST), None);
     assert_eq!(constant.simulate(&[10, 100], TEST, 50, 1), [0.0, 0.0]);
-    // A tenth of a step is seen by one value in ten.
+    // One value in ten shows a tenth of a step.
     let steps: Vec<f64> = (0..3000).map(|i| f64::from(i % 3)).collect();
     let seen = ShiftedPilot::two_samples(&steps, 0.1).unwrap().superiority();
     assert!((seen - (0.5 + 0.1 / 3.0)).abs() < 0.01, "{seen}");
@@ -290,14 +290,14 @@ fn an_experiment_finds_a_difference_where_r_has_such_a_p() {
                 "{first:?} {sides:?}"
             );
         }
-        // The other way round only who looks at both sides finds it.
+        // In the opposite direction only a strict two-sided test finds it.
         assert!(
             at(&turned, Sides::TwoStrict, two * 1.001)
                 && !at(&turned, Sides::TwoStrict, two * 0.999)
         );
         assert!(!at(&turned, Sides::Two, two * 1.001) && !at(&turned, Sides::One, greater * 1.001));
     }
-    // Two values below two others: 2 from the middle, which is far enough where 2 is asked for.
+    // Two values below two others: 2 from the middle, which suffices if 2 is required.
     let below = drawn_so_far(false, &[0, 2], &[2, 0]);
     let strict = RankTest { sides: Sides::TwoStrict, sig_level: 0.05 };
     assert!(below.is_found(Some(2.0), strict) && !below.is_found(Some(2.5), strict));
@@ -321,7 +321,7 @@ fn the_formulas_are_those_of_lehmann() {
     let design = Design::TwoSamples { plain: vec![], shifted: vec![], classes: 1 };
     let samples = ShiftedPilot { design, moments: moments(0.6, 0.2, 0.15) };
     assert!(near(samples.formula_power(80.0, TEST), 0.633_376_028_998_407_1));
-    // Nothing is asked of so little power.
+    // A power of zero needs only the minimum.
     assert_eq!(samples.formula_n(0.0, TEST), Some(2.0));
 }
 
@@ -346,7 +346,7 @@ fn ties_take_the_cubes_of_their_shares_from_the_variance() {
     // Shares of all values: (2 + 0)/6, (1 + 2)/6 and (0 + 1)/6.
     let found = two_sample_moments(&[0, 0, 1], &[1, 1, 2], 3);
     assert!((found.untied - (1.0 - (8.0 + 27.0 + 1.0) / 216.0)).abs() < 1e-12, "{found:?}");
-    // Of nine pairs only that of the tie is not below.
+    // Only the tied one of the nine pairs is not below.
     assert!((found.p - (9.0 - 2.0 / 2.0) / 9.0).abs() < 1e-12, "{found:?}");
 }
 

@@ -1,23 +1,22 @@
-//! The walk along the staircase between the elements of a sorted matrix that are below something
-//! and those that are not.
+//! The walk along the staircase between the elements of a sorted matrix that are below a bound and
+//! the others.
 //!
-//! Every step goes on to the next row or back by one column, and which of the two cannot be
-//! foretold; a processor that guesses is wrong half of the time. So the step is written without a
-//! branch, and four walks through different rows go on side by side, each filling the others'
-//! waits.
+//! Every step goes to the next row or back by one column, and which of the two is unpredictable, so
+//! branch prediction fails half of the time. The step is therefore written without a branch, and
+//! four walks through different rows are interleaved, each hiding the others' latencies.
 
 use super::SortedMatrix;
 
-/// Walks side by side.
+/// Number of interleaved walks.
 const LANES: usize = 4;
 
-/// Below this number of rows one walk is as quick.
+/// Below this number of rows a single walk is as fast.
 const FEW_ROWS: usize = 256;
 
 /// A walk through some of the rows.
 #[derive(Clone, Copy, Default)]
 struct Walk {
-    /// The row at hand, and where the walk stops.
+    /// The current row, and the row where the walk stops.
     row: usize,
     stop: usize,
     /// Columns from here on are known not to be below.
@@ -25,8 +24,7 @@ struct Walk {
 }
 
 impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
-    /// How many elements are `below`, a condition that holds up to some value and not beyond.
-    /// O(rows + columns).
+    /// Number of elements that are `below`, a monotone condition. O(rows + columns).
     pub(super) fn count(&self, below: impl Fn(f64) -> bool) -> u64 {
         let mut count = 0;
         self.walk_all(&below, |_, first, end, done| {
@@ -35,11 +33,11 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         count
     }
 
-    /// The same, and where in each row it ends.
+    /// Like [`Self::count`], also storing the end of each row.
     pub(super) fn staircase(&self, below: impl Fn(f64) -> bool, ends: &mut Vec<u32>) -> u64 {
         ends.resize(self.rows, 0);
         let mut count = 0;
-        // What stands at a row's place when the walk leaves the row is its end.
+        // The last value stored for a row is its end.
         self.walk_all(&below, |row, first, end, done| {
             ends[row] = end as u32;
             count += if done { (end - first) as u64 } else { 0 };
@@ -47,7 +45,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         count
     }
 
-    /// Where in one row the elements that are `below` end.
+    /// End of the elements that are `below` in one row.
     pub(super) fn end_of_row(&self, row: usize, below: impl Fn(f64) -> bool) -> usize {
         let (mut first, mut end) = (self.first_column(row), self.columns);
         while first < end {
@@ -61,7 +59,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         end
     }
 
-    /// Calls `at` with row, first column, end and whether this is the row's end, for every step.
+    /// Calls `at` for every step with the row, its first column, the end, and whether this is the
+    /// row's final end.
     fn walk_all(
         &self,
         below: &impl Fn(f64) -> bool,
@@ -75,8 +74,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
             self.walk_on(&mut walk, below, &mut at);
             return;
         }
-        // Parts of the rows differ in how many columns they pass; whoever is done takes another
-        // part.
+        // Parts of the rows differ in the number of columns they pass; a walk that is done takes
+        // another part.
         let part = self.rows.div_ceil(16 * LANES);
         let mut walks = [Walk::default(); LANES];
         let mut next = 0;
@@ -89,7 +88,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
                 *walk = Walk { row: next, stop: (next + part).min(self.rows), end };
                 next = walk.stop;
             }
-            // So many steps at least no walk comes to its end.
+            // No walk ends within this many steps.
             let steps = walks.iter().map(|walk| walk.stop - walk.row).min().unwrap_or(0);
             if steps == 0 {
                 break;
@@ -124,7 +123,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         at: &mut impl FnMut(usize, usize, usize, bool),
     ) {
         let first = self.first_column(walk.row);
-        // In a triangle a row may begin beyond the end of the one before: nothing of it is below.
+        // In a triangle a row may begin beyond the end of the previous one, so none of it is below.
         let end = walk.end.max(first);
         let looked_at = end.max(first + 1) - 1;
         let done = (end == first) | below((self.value)(walk.row, looked_at));

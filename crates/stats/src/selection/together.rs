@@ -1,30 +1,30 @@
-//! Several elements of one matrix, found in one search.
+//! Selects several elements of one matrix in one search.
 //!
-//! An estimate and the ends of its interval lie close together, seen from the whole matrix. Two
-//! pivots around all of them are drawn from one lattice, and the elements between are counted; a
-//! second lattice of those in between gives two pivots around each wanted element, so close that
-//! what lies between can be gathered. A lattice may mislead where many elements are equal: then
-//! nothing is found here, and the search with a guarantee takes over.
+//! An estimate and the ends of its interval are close together relative to the whole matrix. Two
+//! pivots around all of them are taken from one lattice, and the elements between are counted; a
+//! second lattice of those gives two pivots around each wanted element, close enough to gather
+//! everything between them. A lattice may mislead if many elements are equal; then nothing is found
+//! here, and the search with a guarantee takes over.
 
 use super::{MARGIN, Remaining, SortedMatrix, gather_at_most};
 use crate::sorting;
 
-/// Below this number of rows and columns searching for each element by itself is as quick.
+/// Below this number of rows and columns, searching each element by itself is as fast.
 const FEW: usize = 512;
 
-/// Rows that the second lattice is laid over. Neighbours hardly differ.
+/// Number of rows covered by the second lattice. Neighbouring rows hardly differ.
 const LATTICE_ROWS: usize = 16_384;
 
-/// Points of the second lattice at most.
+/// Maximum number of points of the second lattice.
 const MOST_POINTS: usize = 262_144;
 
-/// So many elements between two pivots are always gathered: a megabyte.
+/// Number of elements between two pivots that are always gathered: a megabyte.
 const GATHER_CLOSE: u64 = 1 << 17;
 
-/// Places of a lattice that are tried.
+/// Maximum number of lattice positions tried.
 const TRIES: usize = 4;
 
-/// A row with the columns of it that lie between the outer pivots.
+/// A row and its columns between the outer pivots.
 struct Span {
     row: usize,
     from: usize,
@@ -32,7 +32,7 @@ struct Span {
 }
 
 impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
-    /// The elements of these ranks (1-based, in any order); None when one does not exist.
+    /// The elements with these ranks (1-based, in any order); `None` if one does not exist.
     pub(crate) fn select_each(&self, ranks: &[u64]) -> Option<Vec<f64>> {
         let mut wanted = ranks.to_vec();
         wanted.sort_unstable();
@@ -54,7 +54,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         ranks.iter().map(|&rank| value_of(&known, rank)).collect()
     }
 
-    /// The element behind the one of this rank, whose value is known. One walk.
+    /// The element after the one with this rank, whose value is known. One walk.
     fn next(&self, rank: u64, value: f64) -> Option<f64> {
         let mut ends = Vec::with_capacity(self.rows);
         if self.staircase(|one| one <= value, &mut ends) > rank {
@@ -64,7 +64,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         behind.map(|(row, &end)| (self.value)(row, end as usize)).min_by(f64::total_cmp)
     }
 
-    /// As many of the ranks (ascending) with their elements as can be found together.
+    /// The elements of as many of the ranks (ascending) as can be found together.
     fn together(&self, ranks: &[u64]) -> Option<Vec<(u64, f64)>> {
         let (&first, &last) = (ranks.first()?, ranks.last()?);
         let mut lattice = Vec::new();
@@ -112,14 +112,14 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
                 others.push(rank);
             }
         }
-        // Ranks less than a stratum apart are searched for as one.
+        // Ranks less than a stratum apart are searched as one.
         let apart = (until - before) / points as u64;
         let groups = others.chunk_by(|a, b| b - a <= apart);
         let limit = GATHER_CLOSE.max(2 * most);
         let mut between = Remaining { from: vec![], to: vec![], before_from: 0, before_to: 0 };
         for group in groups {
-            // Rows are left out of the lattice, so that it may lie somewhat beside; by how much is
-            // known as soon as the elements below its pivots have been counted.
+            // The lattice skips rows, so it may be offset; by how much is known once the elements
+            // below its pivots have been counted.
             let mut beside = 0.0;
             for _ in 0..TRIES {
                 let ends = (group[0], group[group.len() - 1]);
@@ -136,9 +136,9 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         Some(found)
     }
 
-    /// Where many elements are equal, as differences of whole nanoseconds are, the lattice meets
-    /// the same value over and over: then the one where the element should be is tried, and its
-    /// neighbours.
+    /// Finds an element among many ties, as with differences of whole nanoseconds, for which the
+    /// lattice meets the same value repeatedly: tries the value where the element should be, and
+    /// its neighbours.
     fn among_ties(
         &self,
         rank: u64,
@@ -146,7 +146,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         (before, until): (u64, u64),
         found: &[(u64, f64)],
     ) -> Option<(u64, f64)> {
-        /// So often at least the lattice must meet a value.
+        /// Minimum number of times the lattice must meet a value.
         const TIED: usize = 8;
         let share = (rank - before) as f64 / (until - before) as f64;
         let mut place = ((share * lattice.len() as f64) as usize).min(lattice.len() - 1);
@@ -173,7 +173,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         None
     }
 
-    /// What lies between two pivots, or from an end of the matrix where there is none.
+    /// The elements between two pivots, or from an end of the matrix if there is none.
     fn cut_between(&self, lower: Option<f64>, upper: Option<f64>, between: &mut Remaining) {
         between.before_from = match lower {
             Some(pivot) => self.staircase(|value| value < pivot, &mut between.from),
@@ -193,8 +193,8 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         };
     }
 
-    /// Takes a few neighbouring ranks out of what lies between two pivots; none if that is too
-    /// much.
+    /// Selects a few neighbouring ranks from the elements between two pivots; `None` if there are
+    /// too many elements.
     fn gather_group(
         &self,
         ranks: &[u64],
@@ -209,7 +209,7 @@ impl<F: Fn(usize, usize) -> f64> SortedMatrix<F> {
         } else if between.count() <= most {
             let mut rest = self.gather(between);
             let mut part = rest.as_mut_slice();
-            // From above: what is left of one is where the next one is.
+            // From above: the next one is in the part below.
             for &rank in ranks.iter().rev() {
                 let index = (rank - between.before_from - 1) as usize;
                 let (below, &mut value, _) = part.select_nth_unstable_by(index, f64::total_cmp);
@@ -224,14 +224,14 @@ fn value_of(known: &[(u64, f64)], rank: u64) -> Option<f64> {
     known.iter().find(|(one, _)| *one == rank).map(|(_, value)| *value)
 }
 
-/// The points of a lattice such that what lies between two pivots is about `gather` elements.
+/// Number of lattice points such that about `gather` elements are between two pivots.
 fn points_for(count: u64, gather: u64) -> usize {
     (2.0 * MARGIN * count as f64 / gather as f64).powf(4.0 / 3.0) as usize
 }
 
-/// The points of a sorted lattice of the elements number `before` to `until` that should lie below
-/// the first and above the last of these ranks, the lattice lying so many points `secondary`; None
-/// where it has none so far out.
+/// The points of a sorted lattice of the elements number `before` to `until` that should be below
+/// the first and above the last of these ranks, given an offset of the lattice by `beside` points;
+/// `None` if it has none far enough out.
 fn pivots(
     lattice: &[f64],
     (before, until): (u64, u64),
@@ -244,7 +244,7 @@ fn pivots(
     let margin = MARGIN * points.powf(0.25);
     let (left, right) = ((place(first) - margin).floor(), (place(last) + margin).ceil());
     let pick = |place: f64| if place >= 0.0 { lattice.get(place as usize).copied() } else { None };
-    // Beyond the lattice on the wrong side there is no pivot either: the outer one is taken.
+    // If the offset leads beyond the lattice there is no pivot either, and the outer one is used.
     (pick(left), pick(right))
 }
 
@@ -252,8 +252,8 @@ fn pivots(
 mod tests {
     use super::*;
 
-    /// Every so many ranks, each with its neighbours and one far away: what an estimate and its
-    /// interval ask for.
+    /// Checks ranks at regular intervals, each with its neighbours and a distant one, as needed for
+    /// an estimate and its interval.
     fn each_is(matrix: &SortedMatrix<impl Fn(usize, usize) -> f64>, element: impl Fn(u64) -> f64) {
         let last = matrix.len();
         for rank in (1..=last).step_by(last as usize / 23).chain([2, last - 1, last]) {
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn elements_that_are_searched_for_together_are_those_of_the_sorted_list() {
-        // Row after row: the element of a rank is the rank, or among ties the rank's part.
+        // Row after row: the element with a rank is the rank, or its group among ties.
         for tie in [1, 7, 5000] {
             let matrix = SortedMatrix::rectangle(600, 520, |i, j| ((i * 520 + j) / tie) as f64);
             each_is(&matrix, |rank| ((rank as usize - 1) / tie) as f64);
@@ -286,7 +286,7 @@ mod tests {
             .collect();
         let matrix = SortedMatrix::rectangle(600, 600, |i, j| (i + j) as f64);
         each_is(&matrix, |rank| sorted[rank as usize - 1]);
-        // Of a triangle the diagonal counts once, the rest half as often.
+        // In a triangle the diagonal counts once, the rest half as often.
         let sorted: Vec<f64> = (0..2 * n - 1)
             .flat_map(|sum| std::iter::repeat_n(sum as f64, of(sum).div_ceil(2) as usize))
             .collect();
@@ -298,14 +298,14 @@ mod tests {
     fn pivots_lie_a_margin_around_the_ranks() {
         // The margin of 16 points is 1.6 · 2.
         let lattice: Vec<f64> = (0..16).map(f64::from).collect();
-        // Rank 50 of 100 lies at 7.5.
+        // Rank 50 of 100 is at 7.5.
         let around = |ranks, beside| pivots(&lattice, (0, 100), ranks, beside);
         assert_eq!(around((50, 50), 0.0), (Some(4.0), Some(11.0)));
         assert_eq!(around((50, 75), 0.0), (Some(4.0), Some(15.0)));
         assert_eq!(around((50, 50), 3.0), (Some(7.0), Some(14.0)));
         assert_eq!(around((10, 50), 0.0), (None, Some(11.0)));
         assert_eq!(around((50, 95), 0.0), (Some(4.0), None));
-        // Of those from 1,000 to 1,100 it is the same.
+        // For those from 1,000 to 1,100 it is the same.
         assert_eq!(pivots(&lattice, (1000, 1100), (1050, 1050), 0.0), (Some(4.0), Some(11.0)));
     }
 

@@ -1,11 +1,11 @@
-//! Wilcoxon's signed-rank test of one sample about 0, with the intervals that R gives beside it.
+//! Wilcoxon's signed-rank test of one sample about 0, with R's intervals.
 //!
-//! As in R's `wilcox.test(d)` zeros are dropped and equal distances share their ranks; up to 49
-//! values without either the distribution is exact, else normal with the variance corrected for
-//! ties, with or without half a unit of continuity correction. The large-sample interval is taken
-//! in closed form, where R searches it: its ends are the Walsh averages at which the corrected
-//! statistic crosses the quantile. The interval that the verdicts rest on is not this one but that
-//! of the parent module, which keeps zeros.
+//! As in R's `wilcox.test(d)`, zeros are dropped and tied distances share their ranks. Up to 49
+//! values without either the distribution is exact, otherwise normal with the variance corrected
+//! for ties, with or without half a unit of continuity correction. The large-sample interval is
+//! computed in closed form, while R searches it: its ends are the Walsh averages at which the
+//! corrected statistic crosses the quantile. Verdicts do not use this interval but that of the
+//! parent module, which keeps zeros.
 
 use super::{SignedRankDistribution, pseudo_median, walsh_count, walsh_interval};
 use crate::p_values::{PValues, corrected_z, doubled};
@@ -14,18 +14,18 @@ use crate::{Interval, autocorrelation, descriptive, normal};
 /// Below this number of values the distribution is exact.
 const EXACT_BELOW: usize = 50;
 
-/// The signed-rank statistic of one sample with what its distribution needs.
+/// The signed-rank statistic of one sample, with the parameters of its distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SignedRankTest {
     /// The values that are not 0, ascending.
     sorted: Vec<f64>,
     /// V: the sum of the ranks of the positive values.
     pub v: f64,
-    /// Whether two distances from 0 are equal.
+    /// True if any distances from 0 are tied.
     pub ties: bool,
-    /// Whether a value was 0, and dropped.
+    /// True if any value was 0 and dropped.
     pub zeros: bool,
-    /// The standard deviation of V when signs are chance; 0 without values.
+    /// The standard deviation of V under random signs; 0 without values.
     pub sd: f64,
 }
 
@@ -49,7 +49,7 @@ impl SignedRankTest {
         }
     }
 
-    /// The number of values that are not 0.
+    /// Number of nonzero values.
     #[must_use]
     pub fn used(&self) -> usize {
         self.sorted.len()
@@ -66,7 +66,8 @@ impl SignedRankTest {
         2.0 * self.centred() / walsh_count(self.used()) as f64
     }
 
-    /// Whether the exact distribution applies as R has it: fewer than 50 values, no ties, no zeros.
+    /// Returns true if the exact distribution applies, as in R: fewer than 50 values, no ties, no
+    /// zeros.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && !self.zeros && (1..EXACT_BELOW).contains(&self.used())
@@ -81,7 +82,7 @@ impl SignedRankTest {
         Some(distribution)
     }
 
-    /// p-values by the exact distribution, where it applies. O(n³).
+    /// Exact p-values, if applicable. O(n³).
     #[must_use]
     pub fn exact(&self) -> Option<PValues> {
         let distribution = self.distribution()?;
@@ -90,30 +91,31 @@ impl SignedRankTest {
         Some(PValues { two: doubled(less.min(greater)), less, greater })
     }
 
-    /// The statistic in standard deviations; NaN when every value was 0.
+    /// The statistic in standard deviations; NaN if every value was 0.
     #[must_use]
     pub fn z(&self, corrected: bool) -> f64 {
         corrected_z(self.centred(), self.sd, corrected)
     }
 
-    /// p-values by the normal distribution, with continuity correction if `corrected`; `two` is NaN
-    /// when every value was 0.
+    /// Asymptotic p-values, with continuity correction if `corrected`; `two` is NaN if every value
+    /// was 0.
     #[must_use]
     pub fn asymptotic(&self, corrected: bool) -> PValues {
         PValues::of_normal(self.centred(), self.sd, corrected)
     }
 
-    /// The pseudo-median of the values that are not 0; NaN without any.
+    /// The pseudo-median of the nonzero values; NaN without any.
     #[must_use]
     pub fn estimate(&self) -> f64 {
         pseudo_median(&self.sorted)
     }
 
-    /// The exact interval for the pseudo-median as R numbers the Walsh averages, with the
-    /// confidence that it really has, where the exact distribution applies; `confidence` in 0..1,
-    /// else None.
+    /// The exact interval for the pseudo-median with R's numbering of the Walsh averages, and its
+    /// actual confidence, if the exact distribution applies; `confidence` in 0..1, otherwise
+    /// `None`.
     ///
-    /// For samples too small it is the widest there is, and the confidence achieved says so.
+    /// If the sample is too small it is the widest possible interval, as its actual confidence
+    /// shows.
     #[must_use]
     pub fn exact_interval(&self, confidence: f64) -> Option<(Interval, f64)> {
         let distribution = self.distribution()?;
@@ -127,7 +129,7 @@ impl SignedRankTest {
     }
 
     /// The large-sample interval for the pseudo-median with continuity correction, at `confidence`
-    /// in 0..1; None where the values are too few for it, or all the same.
+    /// in 0..1; `None` if there are too few values, or all are equal.
     #[must_use]
     pub fn asymptotic_interval(&self, confidence: f64) -> Option<Interval> {
         let (&low, &high) = (self.sorted.first()?, self.sorted.last()?);
@@ -150,7 +152,7 @@ impl SignedRankTest {
         let half = count as f64 / 2.0;
         let number = |place: f64| (place.ceil().max(1.0) as u64).min(count);
         let (lower, upper) = (number(half - 0.5 - reach), number(half + 0.5 + reach));
-        // The ends need not be each other's mirror image.
+        // The ends need not be symmetric.
         let from_below = walsh_interval(&self.sorted, lower - 1);
         let from_above = walsh_interval(&self.sorted, count - upper);
         Some(Interval { lower: from_below.lower, upper: from_above.upper })
@@ -190,7 +192,7 @@ mod tests {
         assert!((test.sd - 3.5_f64.sqrt()).abs() < 1e-15 && !test.ties);
         assert_eq!(SignedRankTest::of(&[1.0, 2.0, 3.0]).rank_biserial(), 1.0);
         assert_eq!(SignedRankTest::of(&[-1.0, -2.0]).rank_biserial(), -1.0);
-        // Two equal distances take (2³ − 2)/48 off the variance.
+        // Two equal distances reduce the variance by (2³ − 2)/48.
         let tied = SignedRankTest::of(&[1.0, -1.0, 2.0]);
         assert!(tied.ties && (tied.sd - 3.375_f64.sqrt()).abs() < 1e-15);
         let five: Vec<f64> = (1..=5).map(f64::from).collect();
@@ -216,7 +218,7 @@ mod tests {
         let test = SignedRankTest::of(&xs);
         let (narrow, wide) =
             (test.asymptotic_interval(0.8).unwrap(), test.asymptotic_interval(0.95).unwrap());
-        // What is symmetric about 10.5 has an interval that is.
+        // Data symmetric about 10.5 have a symmetric interval.
         assert_eq!((narrow.lower + narrow.upper, wide.lower + wide.upper), (21.0, 21.0));
         assert!(wide.lower < narrow.lower && narrow.lower < 10.5);
         assert_eq!((test.asymptotic_interval(1.0), test.exact_interval(1.0)), (None, None));

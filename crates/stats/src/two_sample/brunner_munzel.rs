@@ -1,10 +1,10 @@
 //! Brunner and Munzel's test ("The nonparametric Behrens-Fisher problem", 2000): whether one sample
-//! tends to smaller values than the other, without assuming that both spread alike.
+//! tends to smaller values than the other, without assuming equal spread.
 //!
 //! The estimate is p = P(Y < X) + ½ P(Y = X); its variance comes from placements, the quantile from
 //! Student's t with Satterthwaite's degrees of freedom. As in the R packages the interval is not
-//! cut to 0..1, and where the samples do not overlap at all there is no standard error to divide
-//! by: the statistic is infinite and has no p-value.
+//! clipped to 0..1, and if the samples do not overlap at all the standard error is 0: the statistic
+//! is infinite and has no p-value.
 
 use super::rank_sum::stairs;
 use crate::p_values::PValues;
@@ -19,7 +19,7 @@ pub struct BrunnerMunzel {
     pub standard_error: f64,
     /// Degrees of freedom; NaN without overlap.
     pub df: f64,
-    /// (p − ½) / standard error; infinite without overlap, NaN when all values are equal.
+    /// (p − ½) / standard error; infinite without overlap, NaN if all values are equal.
     pub statistic: f64,
 }
 
@@ -32,7 +32,7 @@ impl BrunnerMunzel {
         PValues { two: 2.0 * below(-t.abs()), less: below(-t), greater: below(t) }
     }
 
-    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; None without overlap.
+    /// The interval for P(Y < X) + ½ P(Y = X), at `confidence` in 0..1; `None` without overlap.
     #[must_use]
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
         if self.df.is_nan() || !(0.0..1.0).contains(&confidence) {
@@ -43,8 +43,8 @@ impl BrunnerMunzel {
     }
 }
 
-/// The placements of both samples: how many values of the other one lie below each value, ties
-/// half.
+/// The placements of both samples: the number of values of the other one below each value, counting
+/// ties half.
 pub(super) struct Placements {
     /// Mean of the x among the y, in 0..=m.
     pub mean_x: f64,
@@ -57,7 +57,7 @@ pub(super) struct Placements {
 }
 
 impl Placements {
-    /// Both ascending and finite, n ≥ 2 each, else None; O(n + m).
+    /// Both ascending and finite, n ≥ 2 each, otherwise `None`; O(n + m).
     pub fn of(x: &[f64], y: &[f64]) -> Option<Self> {
         if x.len() < 2 || y.len() < 2 {
             return None;
@@ -81,7 +81,7 @@ impl Placements {
     }
 }
 
-/// The test. Both ascending, finite, n ≥ 2 each, else None; O(n + m).
+/// Runs the test. Both ascending, finite, n ≥ 2 each, otherwise `None`; O(n + m).
 #[must_use]
 pub fn brunner_munzel(x_sorted: &[f64], y_sorted: &[f64]) -> Option<BrunnerMunzel> {
     let (n, m) = (x_sorted.len() as f64, y_sorted.len() as f64);

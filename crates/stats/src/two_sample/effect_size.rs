@@ -1,13 +1,15 @@
-//! How large a difference is in standard deviations, and how often one sample beats the other.
+//! Effect sizes: differences in standard deviations, and the probability that one sample exceeds
+//! the other.
 //!
 //! Cohen's d (1988) divides the difference of means by the pooled standard deviation, Glass' delta
-//! (1976) by that of the reference alone; Hedges' g (1981) takes away the bias of d by the exact
-//! factor. Vargha and Delaney's A₁₂ and Cliff's delta count pairs and assume nothing.
+//! (1976) by that of the reference alone; Hedges' g (1981) removes the bias of d by the exact
+//! factor. Vargha and Delaney's A₁₂ and Cliff's delta count pairs and are distribution-free.
 
 use super::rank_sum::RankSum;
 use crate::{descriptive, special, t_test};
 
-/// Sizes of one difference, second against first; NaN where a standard deviation is 0 or unknown.
+/// Effect sizes of one difference, second against first; NaN if a standard deviation is 0 or
+/// unknown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EffectSize {
     /// P(Y > X) + ½ P(Y = X), in 0..=1.
@@ -22,7 +24,7 @@ pub struct EffectSize {
     pub glass_delta: f64,
 }
 
-/// The sizes, given the samples and their Mann-Whitney count. O(n + m).
+/// Computes the effect sizes, given the samples and their Mann-Whitney count. O(n + m).
 #[must_use]
 pub fn effect_size(x: &[f64], y: &[f64], ranks: &RankSum) -> EffectSize {
     let difference = t_test::mean_difference(x, y);
@@ -44,7 +46,7 @@ fn unbiased(v: f64) -> f64 {
     if v <= 1.0 {
         return 0.0;
     }
-    // Stirling's formula for both, in which everything large cancels by hand.
+    // Stirling's formula for both, with the large terms cancelled analytically.
     let a = v / 2.0;
     let errors = special::stirling_error(a) - special::stirling_error(a - 0.5);
     (errors - 0.5 - (a - 1.0) * (-0.5 / a).ln_1p()).exp()

@@ -1,7 +1,7 @@
-//! Two one-sided Welch tests (Schuirmann 1987): whether a difference of means lies within a margin.
+//! Two one-sided Welch tests (Schuirmann 1987): whether a difference of means is within a margin.
 //!
-//! Equivalent at level α when both tests reject, which is when the 1 − 2α interval lies inside the
-//! margin. R: `t.test` with `mu` = ∓ margin, twice.
+//! Equivalence at level α requires both tests to reject, that is, the 1 − 2α interval to be inside
+//! the margin. R: `t.test` with `mu` = ∓ margin, twice.
 
 use crate::{student_t, t_test};
 
@@ -12,11 +12,11 @@ pub struct Equivalence {
     pub margin: f64,
     /// The statistic against −margin.
     pub t_lower: f64,
-    /// Small when the difference is above −margin.
+    /// Small if the difference is above −margin.
     pub p_lower: f64,
     /// The statistic against +margin.
     pub t_upper: f64,
-    /// Small when the difference is below +margin.
+    /// Small if the difference is below +margin.
     pub p_upper: f64,
     /// Welch's degrees of freedom.
     pub df: f64,

@@ -1,15 +1,14 @@
 //! The two-sample Kolmogorov-Smirnov test: the largest distance between two empirical distribution
 //! functions.
 //!
-//! Distances are counted in whole numbers, i·m − j·n, so that no rounding decides what is largest.
-//! The exact distribution walks all orders of the two samples that the ties leave open (Schröer and
-//! Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests two or three
-//! samples", 1995), adding up the share of those that come as far out; it is used where R's
-//! `ks.test` uses it, n·m <
-//! 10000. Otherwise the limit distribution, with R's stopping rule (terms below 1e-6), which is why
-//!        it gives the digits of R and not more. Deviation: the exact one-sided p of each direction is
-//!        that of the distance in that direction. R takes both from the upper distance, which with
-//!        ties is not the same.
+//! Distances are counted in integers, i·m − j·n, so that rounding does not affect the maximum. The
+//! exact distribution enumerates all orders of the two samples compatible with the ties (Schröer
+//! and Trenkler, "Exact and randomization distributions of Kolmogorov-Smirnov tests two or three
+//! samples", 1995), summing the share of those with at least the same distance; it is used if R's
+//! `ks.test` uses it, n·m < 10000. Otherwise the limit distribution is used with R's stopping rule
+//! (terms below 1e-6), which gives R's digits and no more. Deviation: the exact one-sided p-value
+//! of each direction is that of the distance in that direction. R takes both from the upper
+//! distance, which differs with ties.
 
 use super::rank_sum::stairs;
 use std::f64::consts::PI;
@@ -25,31 +24,31 @@ const LIMIT_TOLERANCE: f64 = 1e-6;
 pub struct KolmogorovSmirnov {
     /// The largest distance, in 0..=1.
     pub d: f64,
-    /// The largest distance by which the distribution function of y lies above that of x.
+    /// The largest distance by which the distribution function of y is above that of x.
     pub d_plus: f64,
-    /// The largest distance by which the distribution function of y lies below that of x.
+    /// The largest distance by which the distribution function of y is below that of x.
     pub d_minus: f64,
     /// p-value of `d`.
     pub p_two: f64,
-    /// p-value of `d_minus`: small when y is larger.
+    /// p-value of `d_minus`: small if y is larger.
     pub p_less: f64,
-    /// p-value of `d_plus`: small when y is smaller.
+    /// p-value of `d_plus`: small if y is smaller.
     pub p_greater: f64,
-    /// Whether these p-values are exact.
+    /// True if these p-values are exact.
     pub exact: bool,
-    /// p-value of `d` by the limit distribution, whatever the sizes.
+    /// p-value of `d` by the limit distribution, for any sizes.
     pub p_two_asymptotic: f64,
 }
 
-/// The test of y against x. Both ascending, finite, n ≥ 1 each, else None; O(n + m), and O(n·m)
-/// where the distribution is exact. R: `ks.test(y, x)`.
+/// Tests y against x. Both ascending, finite, n ≥ 1 each, otherwise `None`; O(n + m), and O(n·m) if
+/// the distribution is exact. R: `ks.test(y, x)`.
 #[must_use]
 pub fn kolmogorov_smirnov(x_sorted: &[f64], y_sorted: &[f64]) -> Option<KolmogorovSmirnov> {
     let (n, m) = (x_sorted.len(), y_sorted.len());
     if n == 0 || m == 0 {
         return None;
     }
-    // In units of 1/(n·m); the ends of the groups of equal values, counted from below.
+    // In units of 1/(n·m); the ends of the groups of ties, counted from below.
     let (mut above, mut below) = (0_i128, 0_i128);
     let mut ends = vec![false; if n.saturating_mul(m) < EXACT_BELOW { n + m + 1 } else { 0 }];
     for step in stairs(x_sorted, y_sorted) {
@@ -88,7 +87,7 @@ pub fn kolmogorov_smirnov(x_sorted: &[f64], y_sorted: &[f64]) -> Option<Kolmogor
     })
 }
 
-/// On which side of x the distribution function of y is far.
+/// The direction in which the distribution function of y differs from that of x.
 #[derive(Clone, Copy)]
 enum Far {
     Above,
@@ -96,8 +95,8 @@ enum Far {
     Either,
 }
 
-/// The share of all orders of n and m values that come as far out as `distance` at the end of a
-/// group of ties. All terms are positive: small shares keep their digits.
+/// The share of all orders of n and m values with at least `distance` at the end of a group of
+/// ties. All terms are positive, so small shares keep their digits.
 fn exact_upper(n: usize, m: usize, distance: i64, side: Far, ends: &[bool]) -> f64 {
     // reached[j]: the share among the ways to i values of x and j values of y.
     let mut reached = vec![0.0_f64; m + 1];
@@ -133,7 +132,7 @@ fn limit_two_sided(x: f64) -> f64 {
         let sum: f64 = (1..most).step_by(2).map(|k| (f64::from(k * k) * z - x.ln()).exp()).sum();
         1.0 - sum * (2.0 * PI).sqrt()
     } else {
-        // The alternating series; what it adds up to is already the upper tail.
+        // The alternating series; its sum is already the upper tail.
         let (mut sum, mut sign, mut k) = (0.0_f64, 1.0, 1.0_f64);
         loop {
             let term = 2.0 * (-2.0 * x * x * k * k).exp();
@@ -193,7 +192,7 @@ mod tests {
         let found = kolmogorov_smirnov(&x, &y).unwrap();
         assert!((found.p_less - 21.0 / 462.0).abs() < 1e-15, "{found:?}");
         assert!((found.p_greater - 322.0 / 462.0).abs() < 1e-15, "{found:?}");
-        // The other way round the directions are, too.
+        // Swapping the samples swaps the directions.
         let turned = kolmogorov_smirnov(&y, &x).unwrap();
         assert!((turned.p_greater - found.p_less).abs() < 1e-15);
         assert!((turned.p_less - found.p_greater).abs() < 1e-15);

@@ -1,12 +1,12 @@
 //! The distribution of the Mann-Whitney statistic, and the two intervals for a shift that it gives.
 //!
 //! U counts the pairs with y > x. Without ties its distribution is that of a Gaussian binomial
-//! coefficient, which is multiplied out factor by factor (Harding, "An efficient, compact procedure
-//! for calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail is asked
-//! for. R's `pwilcox` and `wilcox.test(conf.int = TRUE)` answer the same; where R searches the ends
-//! of its large-sample interval with a root finder, the closed form is taken here. The samples must
-//! be independent and, for an interval of exact confidence, differ by a shift only; the placement
-//! interval asks for less.
+//! coefficient, which is expanded factor by factor (Harding, "An efficient, compact procedure for
+//! calculating the Mann-Whitney U distribution", 1984), only as far as the lower tail requires.
+//! Equal to R's `pwilcox` and `wilcox.test(conf.int = TRUE)`; R searches the ends of its
+//! large-sample interval with a root finder, while the closed form is used here. The samples must
+//! be independent and, for an interval of exact confidence, differ only by a shift; the placement
+//! interval requires less.
 
 use super::difference_interval;
 use crate::{Interval, normal, signed_rank::LEVEL_SLACK};
@@ -21,9 +21,9 @@ pub(super) const EXACT_BELOW: usize = 50;
 /// The largest k with P(U ≤ k) ≤ `level`/2 for samples of `n` and `m` values without ties, when
 /// both come from one population.
 ///
-/// `level` in 0..1, two-sided. None when even k = 0 is too likely (below 4 + 4 values at 0.05) or a
-/// sample is empty. Exact up to 400 values on each side, or one short side beside a long one;
-/// above, ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
+/// `level` in 0..1, two-sided. `None` if even k = 0 is too likely (below 4 + 4 values at 0.05) or a
+/// sample is empty. Exact up to 400 values on each side, or for one short and one long side; above,
+/// ⌊nm/2 − z √(nm(n+m+1)/12) − ½⌋. O(nm·min(n, m)).
 #[must_use]
 pub fn mann_whitney_critical(n: usize, m: usize, level: f64) -> Option<u64> {
     let (small, large) = (n.min(m), n.max(m));
@@ -98,8 +98,8 @@ fn tie_sum(sorted: &[f64]) -> f64 {
 /// The interval for the shift from `x` to `y` by the exact distribution: the differences number k +
 /// 1 and nm − k.
 ///
-/// Both ascending, finite; `confidence` in 0..1. None when the samples are too small for it (95 %
-/// needs 4 + 4 values). With ties it errs on the wide side.
+/// Both ascending, finite; `confidence` in 0..1. `None` if the samples are too small (95 % needs
+/// 4 + 4 values). Conservative with ties.
 #[must_use]
 pub fn mann_whitney_exact_interval(
     x_sorted: &[f64],
@@ -112,9 +112,9 @@ pub fn mann_whitney_exact_interval(
 }
 
 /// The interval for the shift from `x` to `y` by the normal distribution with continuity correction
-/// and with the ties inside each sample, as R has it.
+/// and with the ties inside each sample, as in R.
 ///
-/// Its ends are the differences that [`mann_whitney_asymptotic_ranks`] numbers. None for an empty
+/// Its ends are the differences numbered by [`mann_whitney_asymptotic_ranks`]. `None` for an empty
 /// sample or a confidence outside of 0..1.
 #[must_use]
 pub fn mann_whitney_asymptotic_interval(
@@ -126,11 +126,11 @@ pub fn mann_whitney_asymptotic_interval(
     difference_interval(x_sorted, y_sorted, lower, upper)
 }
 
-/// The numbers, in ascending order from 1, of the two differences between which the large-sample
-/// interval lies: ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, but at least the first and at most the last.
+/// The numbers, in ascending order from 1, of the two differences that are the ends of the
+/// large-sample interval: ⌈nm/2 − ½ − zσ⌉ and ⌈nm/2 + ½ + zσ⌉, clamped to the first and the last.
 ///
-/// Tiny samples thus get the widest interval there is, without the confidence asked for. Both
-/// ascending; None for an empty sample or a confidence outside of 0..1. O(n + m).
+/// Tiny samples thus get the widest possible interval, with less than the requested confidence.
+/// Both ascending; `None` for an empty sample or a confidence outside of 0..1. O(n + m).
 #[must_use]
 pub fn mann_whitney_asymptotic_ranks(
     x_sorted: &[f64],
@@ -142,7 +142,7 @@ pub fn mann_whitney_asymptotic_ranks(
     Some((lower.max(1.0) as u64, (upper as u64).min(pairs)))
 }
 
-/// The same before they are brought into range.
+/// Like [`mann_whitney_asymptotic_ranks`], before clamping.
 fn asymptotic_ranks(x_sorted: &[f64], y_sorted: &[f64], confidence: f64) -> Option<(f64, f64)> {
     if x_sorted.is_empty() || y_sorted.is_empty() || !(0.0..1.0).contains(&confidence) {
         return None;
@@ -153,12 +153,12 @@ fn asymptotic_ranks(x_sorted: &[f64], y_sorted: &[f64], confidence: f64) -> Opti
     Some(((half - 0.5 - reach).ceil(), (half + 0.5 + reach).ceil()))
 }
 
-/// The interval for the shift from `x` to `y`: exact when both samples have fewer than 50 values,
-/// else by the normal distribution.
+/// The interval for the shift from `x` to `y`: exact if both samples have fewer than 50 values,
+/// otherwise by the normal distribution.
 ///
-/// Both ascending, finite; `confidence` in 0..1. None when the samples are too small to reach it. R
-/// switches to the normal distribution also when there are ties; the exact distribution is kept
-/// here, since ties can only make it too wide.
+/// Both ascending, finite; `confidence` in 0..1. `None` if the samples are too small. R also uses
+/// the normal distribution if there are ties; the exact distribution is kept here, since ties can
+/// only make it too wide.
 #[must_use]
 pub fn mann_whitney_interval(
     x_sorted: &[f64],
@@ -199,15 +199,15 @@ mod tests {
 
     #[test]
     fn tails_ties_and_intervals_are_counted_by_hand() {
-        // Of the 6 orders of two and two, U is 0 and 1 in one each, 2 in two.
+        // Of the 6 orders of two and two values, U is 0 and 1 in one each, and 2 in two.
         let tail = lower_tail(2, 2);
         assert_eq!(tail.len(), 3);
         let by_hand = [1.0 / 6.0, 2.0 / 6.0, 4.0 / 6.0];
         assert!(tail.iter().zip(by_hand).all(|(p, q)| (p - q).abs() < 1e-15), "{tail:?}");
         // 2³ − 2 and 3³ − 3.
         assert_eq!((tie_sum(&[1.0, 1.0, 2.0, 3.0, 3.0, 3.0]), tie_sum(&[1.0, 2.0])), (30.0, 0.0));
-        // Of four and four the widest interval holds the shift with more than 95 %, of three and
-        // three it does not.
+        // For four and four values the widest interval covers the shift with more than 95 %, for
+        // three and three it does not.
         let (x, y) = ([1.0, 2.0, 3.0, 4.0], [11.0, 12.0, 13.0, 14.5]);
         let whole = Interval { lower: 7.0, upper: 13.5 };
         assert_eq!(mann_whitney_exact_interval(&x, &y, 0.95), Some(whole));

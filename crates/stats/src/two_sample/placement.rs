@@ -1,17 +1,17 @@
-//! The interval for a shift between two recorded samples: from placements, widened by the
+//! The interval for a shift between two recorded samples, from placements, widened by the
 //! autocorrelation time.
 //!
-//! A placement is the number of values of the other sample that lie below one value, once the
-//! estimated shift is taken away. Their variances (Fligner and Policello, 1981; Brunner and Munzel,
-//! 2000, whose degrees of freedom are taken too) say how much the Mann-Whitney count wavers without
-//! assuming that both samples spread alike; the interval is then counted off in the sorted
-//! differences. Deviation from the sources: each variance is multiplied by the autocorrelation time
-//! of its sample. Slow drift between the two recordings is beyond any such formula.
+//! A placement is the number of values of the other sample below one value, after subtracting the
+//! estimated shift. Their variances (Fligner and Policello, 1981; Brunner and Munzel, 2000, for the
+//! degrees of freedom) give the variance of the Mann-Whitney count without assuming equal spread;
+//! the ends of the interval are then determined by rank among the sorted differences. Deviation
+//! from the sources: each variance is multiplied by the autocorrelation time of its sample. No such
+//! formula accounts for slow drift between the two recordings.
 
 use super::differences;
 use crate::{Interval, autocorrelation, descriptive, student_t};
 
-/// A shift between two samples, its interval, and what the interval was built from.
+/// A shift between two samples, with its interval and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Placement {
     /// The interval for the shift, second minus first.
@@ -28,10 +28,9 @@ pub struct Placement {
 
 /// The interval for the shift from `x` to `y`, at `confidence` (in 0..1).
 ///
-/// `x` and `y`: finite, n ≥ 2 each, in the order in which they were taken. None when the samples
-/// are too small, too dependent or too unequal for an interval that ends within them; with fewer
-/// than ten values on a side the exact distribution should be asked instead. O((n + m) log(n + m))
-/// typically.
+/// `x` and `y`: finite, n ≥ 2 each, in order of measurement. `None` if the samples are too small,
+/// too dependent or too unequal for an interval within them; with fewer than ten values on a side
+/// use the exact distribution instead. O((n + m) log(n + m)) typically.
 #[must_use]
 pub fn placement_interval(
     x_in_order: &[f64],
@@ -44,8 +43,8 @@ pub fn placement_interval(
     placement_interval_of((&x, tau_x), (&y, tau_y), confidence)
 }
 
-/// [`placement_interval`] of samples that were sorted before, each with its autocorrelation time,
-/// at least 1. O((n + m) log) typically.
+/// Like [`placement_interval`], for sorted samples, each with its autocorrelation time of at
+/// least 1. O((n + m) log) typically.
 #[must_use]
 pub fn placement_interval_of(
     (x_sorted, tau_x): (&[f64], f64),
@@ -66,7 +65,7 @@ pub fn placement_interval_of(
     let df = if all > 0.0 {
         all * all / (vx * vx / (n - 1.0) + vy * vy / (m - 1.0))
     } else {
-        // Nothing wavers: every difference equals the shift.
+        // Nothing varies: every difference equals the shift.
         n + m - 2.0
     };
     let pairs = matrix.len();
@@ -82,7 +81,7 @@ pub fn placement_interval_of(
 
 /// The variances of the placements of all x among the shifted y, and of all shifted y among the x.
 fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f64) {
-    // One after the other: of long samples each is megabytes.
+    // One after the other: for long samples each takes megabytes.
     let of_rows = descriptive::variance(&placements_of_rows(counts));
     (of_rows, descriptive::variance(&placements_of_columns(counts, columns)))
 }
@@ -90,9 +89,9 @@ fn placement_variances(counts: &(Vec<u32>, Vec<u32>), columns: usize) -> (f64, f
 /// The placements of all x (rows of the matrix of differences) among the shifted y; ties count
 /// half.
 ///
-/// They are read off the differences themselves: y − shift lies below x exactly when y − x lies
-/// below the shift, without a second rounding. `counts`: for every row how many differences are
-/// less than the shift, and at most the shift.
+/// They are derived from the differences themselves: y − shift is below x exactly if y − x is below
+/// the shift, without a second rounding. `counts`: for every row the number of differences less
+/// than the shift, and at most the shift.
 fn placements_of_rows((less, at_most): &(Vec<u32>, Vec<u32>)) -> Vec<f64> {
     let twice = less.iter().zip(at_most).map(|(&l, &a)| u64::from(l) + u64::from(a));
     twice.map(|twice| twice as f64 / 2.0).collect()
@@ -100,7 +99,7 @@ fn placements_of_rows((less, at_most): &(Vec<u32>, Vec<u32>)) -> Vec<f64> {
 
 /// The placements of all shifted y (columns) among the x.
 fn placements_of_columns((less, at_most): &(Vec<u32>, Vec<u32>), columns: usize) -> Vec<f64> {
-    // Column j is beyond the shift in every row whose count ends at or before j: add up from a
+    // Column j is beyond the shift in every row whose count ends at or before j: accumulates a
     // histogram of the ends.
     let mut ends = vec![0_u64; columns + 1];
     for &end in less.iter().chain(at_most) {

@@ -1,17 +1,16 @@
-//! The Mann-Whitney test (Wilcoxon's rank sum), and the interval that R gives beside it.
+//! The Mann-Whitney test (Wilcoxon's rank sum), with R's interval.
 //!
 //! U counts the pairs with y > x and half of those with y = x: R's W of `wilcox.test(y, x)`. Up to
-//! 49 values a side without ties its distribution is exact, else normal with the variance corrected
-//! for ties, with or without half a unit of continuity correction. Both samples are walked once,
-//! side by side, so that nothing is ranked. Independence of all values is taken for granted here.
+//! 49 values per side without ties its distribution is exact, otherwise normal with the variance
+//! corrected for ties, with or without half a unit of continuity correction. Both samples are
+//! walked once in parallel, so that no ranks are needed. All values are assumed independent.
 
 use super::{difference_interval, mann_whitney};
 use crate::p_values::{PValues, corrected_z, doubled};
 use crate::{Interval, normal};
 use std::cmp::Ordering;
 
-/// One step up through both samples: how many values of either lie below the step, and how many
-/// stand on it.
+/// One step up through both samples: the number of values of either below the step, and on it.
 #[derive(Clone, Copy)]
 pub(super) struct Stair {
     pub below_x: usize,
@@ -30,7 +29,7 @@ pub(super) fn stairs<'a>(x: &'a [f64], y: &'a [f64]) -> impl Iterator<Item = Sta
             (Some(&x), Some(&y)) => x.min(y),
             (Some(&one), None) | (None, Some(&one)) => one,
         };
-        // At least one step is taken, also over a NaN, so that the walk ends whatever it is given.
+        // At least one step is taken, even over a NaN, so that the walk always ends.
         let at_most = |v: f64| v.partial_cmp(&value).is_none_or(Ordering::is_le);
         while i < x.len() && at_most(x[i]) {
             i += 1;
@@ -42,7 +41,7 @@ pub(super) fn stairs<'a>(x: &'a [f64], y: &'a [f64]) -> impl Iterator<Item = Sta
     })
 }
 
-/// The Mann-Whitney statistic of two samples with what its distribution needs.
+/// The Mann-Whitney statistic of two samples, with the parameters of its distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankSum {
     /// Number of values of the first sample.
@@ -51,15 +50,15 @@ pub struct RankSum {
     pub n_y: usize,
     /// Pairs with y > x, and half of those with y = x: 0 to n·m.
     pub u: f64,
-    /// Whether two of all values are equal.
+    /// True if any values are tied.
     pub ties: bool,
-    /// The standard deviation of U when both samples come from one population, ties taken into
-    /// account; 0 when all values are equal.
+    /// The standard deviation of U if both samples come from one population, accounting for ties; 0
+    /// if all values are equal.
     pub sd: f64,
 }
 
 impl RankSum {
-    /// Counts. Both ascending and finite, n ≥ 1 each, else None; O(n + m).
+    /// Computes the statistic. Both ascending and finite, n ≥ 1 each, otherwise `None`; O(n + m).
     #[must_use]
     pub fn of(x_sorted: &[f64], y_sorted: &[f64]) -> Option<RankSum> {
         let (n_x, n_y) = (x_sorted.len(), y_sorted.len());
@@ -85,19 +84,19 @@ impl RankSum {
         self.n_x as f64 * self.n_y as f64
     }
 
-    /// P(Y > X) + ½ P(Y = X), estimated: Vargha and Delaney's A₁₂ (2000). In 0..=1.
+    /// The estimate of P(Y > X) + ½ P(Y = X): Vargha and Delaney's A₁₂ (2000). In 0..=1.
     #[must_use]
     pub fn a12(&self) -> f64 {
         self.u / self.pairs()
     }
 
-    /// Whether the exact distribution applies as R has it: fewer than 50 values each, no ties.
+    /// Returns true if the exact distribution applies, as in R: fewer than 50 values each, no ties.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         !self.ties && self.n_x < mann_whitney::EXACT_BELOW && self.n_y < mann_whitney::EXACT_BELOW
     }
 
-    /// p-values by the exact distribution, where it applies. O(nm·min(n, m)).
+    /// Exact p-values, if applicable. O(nm·min(n, m)).
     #[must_use]
     pub fn exact(&self) -> Option<PValues> {
         if !self.is_exact() {
@@ -118,23 +117,23 @@ impl RankSum {
         Some(PValues { two: doubled(less.min(greater)), less, greater })
     }
 
-    /// The statistic in standard deviations, half a pair nearer to the middle if `corrected`; NaN
-    /// when all values are equal.
+    /// The statistic in standard deviations, half a pair closer to the middle if `corrected`; NaN
+    /// if all values are equal.
     #[must_use]
     pub fn z(&self, corrected: bool) -> f64 {
         corrected_z(self.u - self.pairs() / 2.0, self.sd, corrected)
     }
 
-    /// p-values by the normal distribution, with continuity correction if `corrected`.
+    /// Asymptotic p-values, with continuity correction if `corrected`.
     ///
-    /// When all values are equal `two` is NaN; as in R the corrected one-sided ones are then 1.
+    /// If all values are equal, `two` is NaN, and as in R the corrected one-sided ones are 1.
     #[must_use]
     pub fn asymptotic(&self, corrected: bool) -> PValues {
         PValues::of_normal(self.u - self.pairs() / 2.0, self.sd, corrected)
     }
 
-    /// log₁₀ of the two-sided p-value with continuity correction, also where that is smaller than
-    /// any number. At most 0; NaN when all values are equal.
+    /// log₁₀ of the two-sided p-value with continuity correction, even if that underflows. At most
+    /// 0; NaN if all values are equal.
     #[must_use]
     pub fn log10_p_two(&self) -> f64 {
         let log10 = std::f64::consts::LOG10_2 + normal::log10_upper(self.z(true).abs());
@@ -142,12 +141,12 @@ impl RankSum {
     }
 }
 
-/// The interval for the shift from `x` to `y` by the exact distribution exactly as R numbers the
-/// differences, with the confidence that it really has.
+/// The interval for the shift from `x` to `y` by the exact distribution with R's numbering of the
+/// differences, and its actual confidence.
 ///
 /// Both ascending, finite; `confidence` in 0..1. From difference number q to number nm + 1 − q, q =
-/// max(1, `qwilcox`((1 − confidence)/2)): where the samples are too small it is the widest there
-/// is, and the confidence achieved says so. None for an empty sample or 50 values and more on a
+/// max(1, `qwilcox`((1 − confidence)/2)): if the samples are too small it is the widest possible
+/// interval, as its actual confidence shows. `None` for an empty sample or at least 50 values on a
 /// side.
 #[must_use]
 pub fn exact_shift_interval(
@@ -160,7 +159,7 @@ pub fn exact_shift_interval(
     if !small || !(0.0..1.0).contains(&confidence) {
         return None;
     }
-    // As R does, what differs from the level by rounding only counts as reached.
+    // As in R, a probability that differs from the level only by rounding counts as reached.
     let level = (1.0 - confidence) / 2.0 - 10.0 * f64::EPSILON;
     let distribution = mann_whitney::lower_half(n.min(m), n.max(m));
     let (mut sum, mut quantile) = (0.0, 0);

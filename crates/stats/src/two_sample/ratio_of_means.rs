@@ -1,17 +1,17 @@
 //! Intervals for the ratio of two means, second over first.
 //!
-//! Fieller's (1954) turns the t test of y̅ − r x̅ around, with one variance for both, and is
-//! unbounded when the first mean might be 0; the other is the delta method on the logarithm, with
-//! two variances and a normal quantile. Both are for values that are positive by nature; the robust
-//! ratio, the Hodges-Lehmann shift of logarithms, is usually the better answer for times.
+//! Fieller's (1954) inverts the t test of y̅ − r x̅, with a common variance, and is unbounded if
+//! the first mean might be 0; the other is the delta method on the log scale, with two variances
+//! and a normal quantile. Both are for positive values; the robust ratio, the Hodges-Lehmann shift
+//! of logarithms, is usually the better answer for times.
 
 use crate::{Interval, descriptive, normal, student_t, t_test};
 
-/// Fieller's interval for mean(y) / mean(x), at `confidence` in 0..1; [`Interval::UNBOUNDED`] when
+/// Fieller's interval for mean(y) / mean(x), at `confidence` in 0..1; [`Interval::UNBOUNDED`] if
 /// every ratio is possible.
 ///
-/// None for an empty sample, fewer than three values together, or a confidence out of range. O(n +
-/// m).
+/// `None` for an empty sample, fewer than three values in total, or a confidence out of range.
+/// O(n + m).
 #[must_use]
 pub fn fieller(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
     if !(0.0..1.0).contains(&confidence) {
@@ -25,7 +25,7 @@ pub fn fieller(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
     // with c = y̅² − q/m.
     let a = mean_x * mean_x - squared / n;
     let b = mean_x * mean_y;
-    // b² − a c, without the difference of two fourth powers.
+    // b² − a c, avoiding the difference of two fourth powers.
     let under_root = squared * (mean_y * mean_y / n + mean_x * mean_x / m - squared / (n * m));
     if a.is_nan() || a <= 0.0 || under_root < 0.0 {
         return Some(Interval::UNBOUNDED);
@@ -36,7 +36,7 @@ pub fn fieller(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {
 
 /// The delta-method interval for mean(y) / mean(x), at `confidence` in 0..1.
 ///
-/// None for fewer than two values on a side, means that are not positive, or a confidence out of
+/// `None` for fewer than two values on a side, means that are not positive, or a confidence out of
 /// range. O(n + m).
 #[must_use]
 pub fn delta_log(x: &[f64], y: &[f64], confidence: f64) -> Option<Interval> {

@@ -1,20 +1,20 @@
-//! The interval for a shift between two samples, however unequally they spread: all shifts that
-//! Brunner and Munzel's test does not reject.
+//! The interval for a shift between two samples with unequal spread: all shifts that Brunner and
+//! Munzel's test does not reject.
 //!
-//! At every shift the placements are taken anew ("The nonparametric Behrens-Fisher problem", 2000),
-//! unlike in [`placement_interval`](super::placement_interval), which takes them once at the
-//! estimate: of few values those of the estimate are too sure, and reach no end at all at strict
+//! The placements are recomputed at every shift ("The nonparametric Behrens-Fisher problem", 2000),
+//! unlike in [`placement_interval`](super::placement_interval), which computes them once at the
+//! estimate: with few values those at the estimate are too sure, and give no end at all at strict
 //! levels. Deviation from the source: each variance is multiplied by the autocorrelation time τ of
-//! its sample, and the degrees of freedom are those of n/τ values. Slow drift between the two
-//! recordings is beyond any such formula.
+//! its sample, and the degrees of freedom are those of n/τ values. No such formula accounts for
+//! slow drift between the two recordings.
 
 use super::brunner_munzel::Placements;
 use super::differences;
 use crate::{Interval, normal, sorting, student_t};
 
 impl Placements {
-    /// Whether the two samples may lie on top of each other: chance puts them farther apart with at
-    /// least the probability `tail` on either side, of which the normal quantile is `z`.
+    /// Returns true if the two samples may coincide: under the null hypothesis they are at least as
+    /// far apart with at least the probability `tail` on either side, whose normal quantile is `z`.
     fn accepts(
         &self,
         (n, tau_x): (f64, f64),
@@ -28,28 +28,29 @@ impl Placements {
         if all <= 0.0 {
             return off == 0.0;
         }
-        // One value is the least that a sample can be worth, and leaves hardly a degree of freedom.
+        // The minimum effective size is one value, which leaves hardly a degree of freedom.
         let free = |n: f64, tau: f64| (n / tau - 1.0).max(LEAST_FREEDOM);
         let df = all * all / (vx * vx / free(n, tau_x) + vy * vy / free(m, tau_y));
-        // Student's tails are the heavier ones, so that what the normal distribution accepts needs
-        // no more; and one tail is found in a tenth of the time that a quantile takes.
+        // Student's tails are heavier, so acceptance by the normal distribution is sufficient; and
+        // computing one tail takes a tenth of the time of a quantile.
         let t = off / all.sqrt();
         t <= z || student_t::cdf(-t, df) >= tail
     }
 }
 
-/// So many differences are sorted, rather than searched each time.
+/// Maximum number of differences that are sorted rather than searched each time.
 const SORTED_UP_TO: u64 = 4096;
-/// Degrees of freedom of a sample that is worth a single value or less.
+/// Degrees of freedom of a sample with an effective size of at most one.
 const LEAST_FREEDOM: f64 = 0.5;
 
 /// The interval for the shift from `x` to `y`, at `confidence` (in 0..1): from the first to the
 /// last of the sorted differences between which the test accepts.
 ///
-/// Each ascending and finite with its autocorrelation time ≥ 1; n ≥ 2 each, else None. Samples
-/// without overlap are never accepted, so that there is an interval at any confidence: of few
-/// values the exact distribution of ranks has to be asked besides. The ends are searched by
-/// halving, as if the statistic fell steadily with the shift. O((n + m) log²(n m)) typically.
+/// Each ascending and finite with its autocorrelation time ≥ 1; n ≥ 2 each, otherwise `None`.
+/// Samples without overlap are never accepted, so there is an interval at any confidence; for few
+/// values the exact distribution of ranks must be used in addition. The ends are found by
+/// bisection, assuming that the statistic decreases monotonically with the shift. O((n + m) log²(n
+/// m)) typically.
 #[must_use]
 pub fn studentized_interval(
     (x, tau_x): (&[f64], f64),
@@ -63,7 +64,7 @@ pub fn studentized_interval(
     let sizes = ((x.len() as f64, tau_x), (y.len() as f64, tau_y));
     let pairs = matrix.len();
     let level = ((1.0 - confidence) / 2.0, normal::two_sided(confidence));
-    // A dozen searches in a small matrix cost more than sorting all of it once.
+    // A dozen searches in a small matrix cost more than sorting it once.
     let sorted = (pairs <= SORTED_UP_TO).then(|| {
         let mut all: Vec<f64> = x.iter().flat_map(|x| y.iter().map(move |y| y - x)).collect();
         sorting::sort(&mut all);
@@ -76,8 +77,8 @@ pub fn studentized_interval(
         }
     };
     let mut shifted = y.to_vec();
-    // Whether a shift that leaves `below` differences under itself is accepted; between equal ones
-    // there is no such shift.
+    // Whether a shift with `below` differences under it is accepted; between equal ones there is no
+    // such shift.
     let mut accepts = |below: u64| -> Option<bool> {
         if below == 0 || below == pairs {
             return Some(false);
@@ -88,7 +89,7 @@ pub fn studentized_interval(
         Some(Placements::of(x, &shifted)?.accepts(sizes.0, sizes.1, level))
     };
     // The counts of the outermost accepted gaps, searched from the middle, which is accepted unless
-    // nothing wavers.
+    // nothing varies.
     let middle = pairs / 2;
     let mut outermost = |mut refused: u64| -> Option<u64> {
         let mut accepted = middle;

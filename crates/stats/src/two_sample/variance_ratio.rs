@@ -1,7 +1,7 @@
-//! Fisher's F test: whether two samples have the same variance, if both are normal.
+//! Fisher's F test for equal variances of two normal samples.
 //!
-//! R's `var.test`. It reacts to tails more than to spreads; Levene's and Fligner and Killeen's
-//! tests (`k_sample`) ask the same with less faith.
+//! R's `var.test`. It is sensitive to tails more than to spreads; Levene's and Fligner and
+//! Killeen's tests (`k_sample`) assume less.
 
 use crate::p_values::doubled;
 use crate::{descriptive, f_distribution};
@@ -9,7 +9,7 @@ use crate::{descriptive, f_distribution};
 /// The ratio of two variances with its distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VarianceRatio {
-    /// var(y) / var(x): infinite when only x is constant, NaN when both are.
+    /// var(y) / var(x): infinite if only x is constant, NaN if both are.
     pub f: f64,
     /// Degrees of freedom of y and of x.
     pub df: (f64, f64),
@@ -26,7 +26,7 @@ impl VarianceRatio {
     }
 }
 
-/// The test. Both finite, n ≥ 2 each, else None; O(n + m).
+/// Runs the test. Both finite, n ≥ 2 each, otherwise `None`; O(n + m).
 #[must_use]
 pub fn variance_ratio(x: &[f64], y: &[f64]) -> Option<VarianceRatio> {
     if x.len() < 2 || y.len() < 2 {

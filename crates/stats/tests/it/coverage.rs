@@ -1,11 +1,10 @@
-//! Seeded simulations: intervals must hold the truth as often as they say, neither less nor
-//! needlessly more.
+//! Seeded simulations: intervals must have their nominal coverage, neither less nor much more.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use assay_stats::resampling::Stream;
 use assay_stats::{autocorrelation, descriptive, order, signed_rank, signs, two_sample};
 
-/// Random numbers with what the simulations make of them.
+/// Random numbers for the simulations.
 struct Dice(Stream);
 
 impl Dice {
@@ -17,7 +16,7 @@ impl Dice {
         (0..n).map(|_| sd * self.normal()).collect()
     }
 
-    /// Each value keeps `phi` of the one before it; standard deviation 1.
+    /// An autoregression with coefficient `phi` and standard deviation 1.
     fn autoregressive(&mut self, n: usize, phi: f64) -> Vec<f64> {
         let mut state = self.normal();
         (0..n)
@@ -29,7 +28,7 @@ impl Dice {
     }
 }
 
-/// The share of `experiments` in which `holds` is true.
+/// The share of `experiments` for which `holds` is true.
 fn share(experiments: u32, seed: u64, mut holds: impl FnMut(&mut Dice) -> bool) -> f64 {
     let mut dice = Dice(Stream::new(seed, 0));
     let held = (0..experiments).filter(|_| holds(&mut dice)).count();
@@ -53,7 +52,7 @@ fn the_walsh_interval_holds_the_centre_as_often_as_it_says() {
 
 #[test]
 fn the_placement_interval_holds_the_shift_with_unequal_spreads_and_sizes() {
-    // The widening by the autocorrelation time, at least 1, makes it err on the wide side.
+    // The widening by the autocorrelation time, at least 1, makes it conservative.
     for (n, sd_x, m, sd_y) in [(20, 1.0, 20, 1.0), (60, 0.2, 20, 1.0), (50, 1.0, 50, 1.0)] {
         let covered = share(2000, 77_001, |dice| {
             let (x, y) = (dice.normals(n, sd_x), dice.normals(m, sd_y));
@@ -96,7 +95,7 @@ fn the_interval_of_the_median_holds_it_whether_values_depend_on_each_other_or_no
         for n in [24, 50, 200] {
             let (given, missed) = medians(1000, n, phi);
             assert!(missed <= 0.1, "{phi} {n}: {given} {missed}");
-            // If most series have an interval, those intervals hold the median.
+            // If most series have an interval, those intervals cover the median.
             assert!(given < 0.5 || missed / given <= 0.1, "{phi} {n}: {given} {missed}");
         }
     }
@@ -127,8 +126,8 @@ fn the_autocorrelation_time_of_a_known_process_is_found_on_average() {
             .collect();
         descriptive::mean(&taus)
     };
-    // (1 + φ)/(1 − φ) = 4; ranks depend a little less than values, and noise in the last lags adds
-    // a little.
+    // (1 + φ)/(1 − φ) = 4; ranks are slightly less dependent than values, and noise in the last
+    // lags adds a little.
     let tau = mean_of(0.6);
     assert!((3.6..4.4).contains(&tau), "{tau}");
     let independent = mean_of(0.0);

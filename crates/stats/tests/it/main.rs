@@ -1,4 +1,4 @@
-//! The integration tests of this crate, as one program, so that it is linked once.
+//! Integration tests of this crate, as one program so that it is linked once.
 
 #![allow(
     clippy::unwrap_used,

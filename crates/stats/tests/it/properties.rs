@@ -1,6 +1,6 @@
-//! Distributions that must hold for any data: selection equals sorting, and shifting, scaling,
-//! reordering and swapping samples do to every result what they should. Values are small whole
-//! numbers or eighths, so that ties abound and sums are exact.
+//! Properties that hold for any data: selection equals sorting, and results transform correctly
+//! when samples are shifted, scaled, reordered or swapped. Values are small integers or eighths, so
+//! that ties abound and sums are exact.
 #![allow(clippy::unwrap_used, reason = "a test may stop")]
 
 use assay_stats::{
@@ -15,12 +15,12 @@ fn tied(most: usize) -> impl Strategy<Value = Vec<f64>> {
     vec((-6_i32..6).prop_map(f64::from), 1..most)
 }
 
-/// Few ties: eighths in a wide range, of which sums and halves are exact.
+/// Few ties: eighths in a wide range, whose sums and halves are exact.
 fn wide(most: usize) -> impl Strategy<Value = Vec<f64>> {
     vec((-1_000_000_i32..1_000_000).prop_map(|i| f64::from(i) / 8.0), 1..most)
 }
 
-/// Values of any size, as a file may hold them.
+/// Values of any size, as they may occur in a file.
 fn any_finite(most: usize) -> impl Strategy<Value = Vec<f64>> {
     vec(prop::num::f64::NORMAL | prop::num::f64::ZERO, 1..most)
 }
@@ -172,8 +172,8 @@ proptest! {
         prop_assert_eq!(two_sample::mann_whitney_exact_interval(&y, &x, 0.9).map(turn), there);
         let there = two_sample::placement_interval(&xs, &ys, 0.9);
         let back = two_sample::placement_interval(&ys, &xs, 0.9);
-        // The variances are added in the other order, so k may fall to the other side of a whole
-        // number only by rounding.
+        // The variances are added in the other order, so k may cross a whole number only by
+        // rounding.
         prop_assert_eq!(back.map(|p| (turn(p.interval), -p.shift, p.tau_y)), there.map(|p| (p.interval, p.shift, p.tau_x)));
     }
 
@@ -187,7 +187,7 @@ proptest! {
         prop_assert_eq!(
             descriptive::median_absolute_deviation(&xs), descriptive::median_absolute_deviation(&other)
         );
-        // Backwards the autocorrelation is the same.
+        // Reversed, the autocorrelation is the same.
         let mut backwards = xs.clone();
         backwards.reverse();
         for (a, b) in autocorrelation::rank_autocorrelation(&xs, 9)

@@ -23,14 +23,14 @@ pub enum Outcome {
     NotMeasured,
 }
 
-/// A fresh run about one benchmark, or why there was none.
+/// A fresh run about one benchmark, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Confirmation {
     /// The last normal revision, if known.
     pub against: Option<String>,
     /// The new revision, if known.
     pub revision: Option<String>,
-    /// Result of the fresh run for the new revision, or why there was none.
+    /// Result of the fresh run for the new revision, or the reason why it is missing.
     pub fresh: Result<Fresh, String>,
 }
 

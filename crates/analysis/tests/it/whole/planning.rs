@@ -184,7 +184,7 @@ fn no_plan_promises_what_the_exact_rank_test_can_not_give() {
     assert_eq!(plan(Kind::TwoSample, TwoSided, 0.05, Some(5000.0)).rank.fewest_n, 4);
 }
 
-/// Whether Mann-Whitney's exact test finds the second sample larger.
+/// Returns true if Mann-Whitney's exact test finds the second sample larger.
 fn finds(n: usize, level: f64, delta: f64, draw: impl Fn(&mut Stream) -> f64, seed: u64) -> bool {
     let mut stream = Stream::new(41, seed);
     let x = descriptive::sorted(&(0..n).map(|_| draw(&mut stream)).collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! Seeded simulation: false alarms as often as asked with and without dependence, steps found where
-//! they are, creep told from steps.
+//! Seeded simulations: false-positive rates with and without dependence, locations of steps, and
+//! creep versus steps.
 
 use super::*;
 use crate::{student_t, trend};
@@ -54,7 +54,7 @@ fn the_chance_of_a_change_is_what_it_says() {
             *reached += u32::from(least <= level);
         }
     }
-    // Where φ is found to be above 0 by chance, they are fewer.
+    // If φ is found to be positive by chance, they are fewer.
     assert!((60..=200).contains(&reached[0]), "{reached:?}");
     assert!((10..=50).contains(&reached[1]), "{reached:?}");
     assert!((1..=14).contains(&reached[2]), "{reached:?}");
@@ -83,7 +83,7 @@ fn a_large_step_near_the_end_has_its_place() {
     let (mut right, mut none) = (0, 0);
     for number in 0..500 {
         let mut random = Stream::new(17, number);
-        // Every twentieth value differs three times as much.
+        // Every twentieth value deviates three times as much.
         let mut xs = step(&mut random, 70, 60, 3.3, 0.0);
         for x in &mut xs {
             *x += if random.uniform() < 0.05 { 3.0 * random.normal() } else { 0.0 };
@@ -147,7 +147,7 @@ fn a_clear_step_has_one_place_and_nothing_is_out_of_range() {
 
 #[test]
 fn creep_without_dependence_is_spearmans_test() {
-    // As they stand, neighbours are more unlike each other than others.
+    // In this order, neighbours differ more than others.
     let xs: Vec<f64> =
         (0..40).map(|i| f64::from(i) + if i % 2 == 0 { 18.0 } else { -18.0 }).collect();
     let found = creep(&xs, &[], SHORTEST, 1).unwrap();
@@ -204,7 +204,7 @@ fn a_line_is_told_from_steps() {
 fn the_correlation_of_neighbours_is_that_of_each_part_with_the_bias_put_right() {
     // Two numbers fitted to ten values: 1/4 + 2 (1 + 4/4)/10.
     assert!((unbiased(4.0, 1.0, 2, 10) - 0.65).abs() < 1e-12);
-    // What is negative is made too small by no more than independent values are.
+    // A negative correlation is biased no more than that of independent values.
     assert!((unbiased(4.0, -1.0, 2, 10) - -0.05).abs() < 1e-12);
     assert_eq!(unbiased(0.0, 1.0, 1, 10), 0.1);
     // Scores −3, −1, 1 and 3 eighths: squares 20, products 5.
@@ -226,8 +226,8 @@ fn scores_without_dependence_are_divided_by_their_squares() {
     assert!((white.level.0 - 3.0).abs() < 1e-12 && (white.level.1 - 0.3).abs() < 1e-12);
     // 0.09 + 0.01 + 0.25 − 0.3²/3.
     assert!((white.residue - 0.32).abs() < 1e-12);
-    // Of 0.6 the first value keeps 0.8, the others 0.4 of a level; of the values, 0.8 · 1, 2 − 0.6,
-    // 4 − 1.2 are left.
+    // For 0.6 the first value keeps 0.8 of a level, the others 0.4; of the values, 0.8 · 1, 2 −
+    // 0.6, 4 − 1.2 remain.
     let white = White::new(&[1.0, 2.0, 4.0], 0.6);
     assert!((white.level.0 - (0.64 + 2.0 * 0.16)).abs() < 1e-12);
     assert!((white.level.1 - (0.8 * 0.8 + 0.4 * (1.4 + 2.8))).abs() < 1e-12);

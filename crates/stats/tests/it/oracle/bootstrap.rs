@@ -1,14 +1,14 @@
-//! The bootstrap, whose every value R gives with how far another seed may take it.
+//! The bootstrap; R's values come with the variation between seeds.
 
 use crate::oracle::ledger::{Ledger, Tolerance, number, relative};
 use assay_stats::Interval;
 use assay_stats::bootstrap::{Statistic, bootstrap, resamples_for};
 use serde_json::Value;
 
-/// Any other would do.
+/// An arbitrary seed.
 const SEED: u64 = 1;
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: &Value) -> bool {
     let statistic = match function {
         "bootstrap_mean" => Statistic::Mean,
@@ -23,7 +23,7 @@ pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: 
     ends(ledger, "bootstrap normal", ours.normal(0.95), &values["normal"]);
     ends(ledger, "bootstrap basic", ours.basic(0.95), &values["basic"]);
     ends(ledger, "bootstrap percentile", ours.percentile(0.95), &values["percentile"]);
-    // Of the largest samples R was not asked for it.
+    // For the largest samples R's value was not computed.
     if samples[0].len() <= 5000 {
         ends(ledger, "bootstrap bca", ours.bca(0.95), &values["bca"]);
     }

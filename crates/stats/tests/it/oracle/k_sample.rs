@@ -1,11 +1,11 @@
-//! Three samples and more.
+//! Three or more samples.
 
 use crate::oracle::ledger::{Ledger, P, SAME, relative};
 use assay_stats::k_sample::{self, ChiSquaredTest, FTest};
 use assay_stats::{adjust, descriptive, two_sample};
 use serde_json::Value;
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: &Value) -> bool {
     let groups: Vec<&[f64]> = samples.iter().map(Vec::as_slice).collect();
     match function {

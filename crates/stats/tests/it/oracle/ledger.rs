@@ -1,30 +1,30 @@
-//! Counts what was compared, and holds every value to the tolerance that is stated for it.
+//! Counts comparisons, and checks every value against its tolerance.
 
 use assay_stats::{Interval, PValues};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The levels at which the file gives intervals.
+/// The levels of the intervals in the file.
 pub const LEVELS: [(&str, f64); 3] = [("ci90", 0.90), ("ci95", 0.95), ("ci99", 0.99)];
 
-/// How near a value must come: the larger of the two.
+/// Tolerance of a value: the larger of the two.
 #[derive(Clone, Copy)]
 pub struct Tolerance {
     pub relative: f64,
     pub absolute: f64,
 }
 
-/// The same number, but for the last bit, which the JSON reader may get wrong.
+/// The same number except for the last bit, which the JSON reader may get wrong.
 pub const SAME: Tolerance = Tolerance { relative: 4e-16, absolute: 0.0 };
 
-/// A p-value: as good as 1e-9 down to 1e-300, below which digits are lost.
+/// A p-value: accurate to 1e-9 down to 1e-300, below which digits are lost.
 pub const P: Tolerance = Tolerance { relative: 1e-9, absolute: 1e-300 };
 
 pub fn relative(relative: f64) -> Tolerance {
     Tolerance { relative, absolute: 0.0 }
 }
 
-/// Counts what was compared and collects what does not agree.
+/// Counts comparisons and collects disagreements.
 #[derive(Default)]
 pub struct Ledger {
     pub case: String,
@@ -52,7 +52,7 @@ impl Ledger {
         self.check_none(what, Some(ours) == expected.as_bool());
     }
 
-    /// What is right or wrong as a whole, such as giving no answer where R gives none.
+    /// Checks a result as a whole, such as giving no answer if R gives none.
     pub fn check_none(&mut self, what: &'static str, right: bool) {
         *self.compared.entry(what).or_default() += 1;
         if !right {
@@ -60,12 +60,12 @@ impl Ledger {
         }
     }
 
-    /// No interval where R's has ends that are no numbers.
+    /// Checks that there is no interval if the ends of R's are NaN.
     pub fn check_no_interval(&mut self, what: &'static str, expected: &Value) {
         self.check_none(what, number(&expected[0]).is_nan() && number(&expected[1]).is_nan());
     }
 
-    /// The three p-values, under R's names.
+    /// Checks the three p-values, under R's names.
     pub fn check_p(&mut self, what: &'static str, ours: Option<PValues>, expected: &Value) {
         let Some(ours) = ours else {
             self.check_none(what, false);
@@ -88,8 +88,7 @@ impl Ledger {
     }
 }
 
-/// A number as the file writes it: one that is not finite is a string, one of a list of one may
-/// stand in its list.
+/// A number as written in the file: a non-finite one is a string, and a list of one may be a list.
 pub fn number(value: &Value) -> f64 {
     match value {
         Value::Array(one) if one.len() == 1 => number(&one[0]),

@@ -1,6 +1,6 @@
-//! Holds the crate to R: every expected value in `tests/data/oracle` (see the README there), and in
-//! the directory named by the environment variable `ASSAY_TEST_DATA` if there is one. A difference
-//! is A − B there, so B is the first sample here.
+//! Compares the crate with R: every expected value in `tests/data/oracle` (see the README there),
+//! and in the directory named by the environment variable `ASSAY_TEST_DATA` if there is one. A
+//! difference is A − B there, so B is the first sample here.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
-/// One room of this test: it compares the functions that it knows.
+/// A module of this test, which compares the functions that it knows.
 type Room = fn(&mut Ledger, &str, &[Vec<f64>], &Value) -> bool;
 
 const ROOMS: [Room; 7] = [
@@ -35,7 +35,7 @@ const ROOMS: [Room; 7] = [
     meta_analysis::check,
 ];
 
-/// The cases of the larger set whose series stand only in the archives.
+/// The cases of the larger set whose series are only in the archives.
 const IN_ARCHIVES: [&str; 5] = [
     "jb4_array_us_20000",
     "jb4_array_us_20000|jb4_map_us_20000",
@@ -44,14 +44,14 @@ const IN_ARCHIVES: [&str; 5] = [
     "jb5ni_map_us_60000",
 ];
 
-/// One series from a file of its own.
+/// A series from a file of its own.
 fn in_text(directory: &Path, name: &str) -> Option<Vec<f64>> {
     let text = std::fs::read_to_string(directory.join("data").join(name).with_extension("txt"));
     Some(text.ok()?.lines().map(|line| line.trim().parse().unwrap()).collect())
 }
 
-/// One of the series that are too long for a file of their own, from the archive that they were
-/// published in: rows of a name and whole nanoseconds, given in microseconds.
+/// A series that is too long for a file of its own, from the archive in which it was published:
+/// rows of a name and whole nanoseconds, returned in microseconds.
 fn in_archive(directory: &Path, name: &str) -> Option<Vec<f64>> {
     let file = match name.split_once('_')?.0 {
         "jb4" => "part4-data.csv.gz",
@@ -68,7 +68,7 @@ fn in_archive(directory: &Path, name: &str) -> Option<Vec<f64>> {
     name.ends_with(&format!("_us_{}", values.len())).then_some(values)
 }
 
-/// Compares everything that `expected.json` in `directory` says about the series beside it.
+/// Compares everything in `expected.json` in `directory` with results for the series next to it.
 fn compare(directory: &Path) -> Ledger {
     let text = std::fs::read_to_string(directory.join("expected.json")).unwrap();
     let expected: BTreeMap<String, BTreeMap<String, Value>> =
@@ -87,7 +87,7 @@ fn compare(directory: &Path) -> Ledger {
     let mut unknown = BTreeSet::new();
     for (case, functions) in &expected {
         ledger.case.clone_from(case);
-        // What is no data set has its numbers beside the expected ones.
+        // A case that is not a data set has its numbers next to the expected ones.
         let names = if case.contains(':') { "" } else { case.as_str() };
         let names = names.split('|').filter(|name| !name.is_empty());
         let Some(samples) = names.map(&mut series).collect::<Option<Vec<_>>>() else {
@@ -105,7 +105,7 @@ fn compare(directory: &Path) -> Ledger {
     ledger
 }
 
-/// Fails on anything that differs, and where data are missing that should be there.
+/// Fails if anything differs, or if expected data are missing.
 fn agree(ledger: &Ledger, at_least: usize, absent: &[&str]) {
     let expected: BTreeSet<&str> = absent.iter().copied().collect();
     let skipped: BTreeSet<&str> = ledger.skipped.iter().map(String::as_str).collect();

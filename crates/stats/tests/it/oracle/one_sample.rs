@@ -1,4 +1,4 @@
-//! One sample: descriptions, Student's t, signed ranks; and lists of p-values.
+//! One sample: descriptive statistics, Student's t, signed ranks; and lists of p-values.
 
 use crate::oracle::ledger::{LEVELS, Ledger, P, SAME, Tolerance, numbers, relative};
 use assay_stats::signed_rank::{self, SignedRankTest};
@@ -6,7 +6,7 @@ use assay_stats::t_test::{self, TTest};
 use assay_stats::{adjust, descriptive, groups, order};
 use serde_json::Value;
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: &Value) -> bool {
     match (function, samples) {
         ("p_adjust", _) => adjusted(ledger, values),
@@ -25,7 +25,7 @@ fn descriptives(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
     let sorted = descriptive::sorted(xs);
     let quantile = |p| descriptive::quantile_sorted(&sorted, p);
     let mad = descriptive::median_absolute_deviation(xs);
-    // About 1e12 neighbouring numbers are 1e-4 apart, and an interpolated quantile is no better.
+    // Around 1e12 neighbouring numbers are 1e-4 apart, and an interpolated quantile is no better.
     let order = relative(if sorted[0].abs() > 1e11 { 1e-9 } else { 1e-12 });
     let moment = Tolerance { relative: 1e-9, absolute: 1e-15 };
     let (mean, sd) = (descriptive::mean(xs), descriptive::standard_deviation(xs));
@@ -82,8 +82,7 @@ fn median_intervals(ledger: &mut Ledger, xs: &[f64], expected: &Value) {
     }
 }
 
-/// Every key that a t test of R has in common with the others; `estimate` names that of the
-/// estimate.
+/// Compares all keys that R's t tests have in common; `estimate` names that of the estimate.
 pub fn t_test(ledger: &mut Ledger, ours: Option<TTest>, expected: &Value, estimate: &str) {
     if expected.get("error").is_some() {
         ledger.check_none("t refused", ours.is_none());
@@ -93,7 +92,7 @@ pub fn t_test(ledger: &mut Ledger, ours: Option<TTest>, expected: &Value, estima
         ledger.check_none("t defined", false);
         return;
     };
-    // What is near 0 is the difference of two larger numbers.
+    // A value near 0 is the difference of two larger numbers.
     let near = Tolerance { relative: 1e-9, absolute: 1e-11 * test.standard_error };
     ledger.check("t estimate", test.estimate, &expected[estimate], near);
     let near = Tolerance { relative: 1e-9, absolute: 1e-11 };
@@ -141,7 +140,7 @@ fn signed_ranks(ledger: &mut Ledger, differences: &[f64], expected: &Value) {
     ledger.check_p("signed-rank asymptotic", Some(test.asymptotic(true)), &expected["asymptotic"]);
     let plain = &expected["asymptotic_nocorrect"]["p_two"];
     ledger.check("signed-rank p_two nocorrect", test.asymptotic(false).two, plain, P);
-    // The difference of two near numbers may be all rounding.
+    // The difference of two close numbers may be all rounding.
     let scale = sorted.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let order = Tolerance { relative: 1e-12, absolute: 1e-15 * scale };
     if let Some(estimate) = expected.get("pseudomedian_exact_all") {

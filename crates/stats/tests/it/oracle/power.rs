@@ -4,7 +4,7 @@ use crate::oracle::ledger::{Ledger, number, relative};
 use assay_stats::power_t::{Kind, Quantities, Sides, Test, Unknown};
 use serde_json::Value;
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, _: &[Vec<f64>], values: &Value) -> bool {
     if function != "power_t_test" {
         return false;
@@ -23,7 +23,7 @@ pub fn check(ledger: &mut Ledger, function: &str, _: &[Vec<f64>], values: &Value
         },
     };
     let input = |name: &str| inputs.get(name).map(number);
-    // R's default, which the inputs leave out where it is meant.
+    // R's default, which the inputs omit if it is meant.
     let unknown = ["n", "delta", "sd", "power"].into_iter().find(|name| input(name).is_none());
     let unknown = match unknown.filter(|&name| name != "sd" || input("n").is_some()) {
         Some("n") => Unknown::N,

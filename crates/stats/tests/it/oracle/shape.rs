@@ -7,14 +7,14 @@ use assay_stats::normality::Fit;
 use assay_stats::{density, dip, independence, kolmogorov, normality, shapiro_wilk};
 use serde_json::Value;
 
-/// Autocorrelations, and what is computed from them.
+/// Autocorrelations, and values computed from them.
 const ACF: Tolerance = Tolerance { relative: 1e-9, absolute: 1e-12 };
-/// Of both approximations of p-values.
+/// Both approximations of p-values.
 const P: Tolerance = Tolerance { relative: 1e-4, absolute: 1e-12 };
-/// R takes these p-values as 1 − P, which leaves them no digits below 1e-15.
+/// R computes these p-values as 1 − P, which leaves no digits below 1e-15.
 const COMPLEMENT: Tolerance = Tolerance { relative: 1e-9, absolute: 2e-15 };
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: &Value) -> bool {
     let [xs] = samples else { return false };
     match function {
@@ -37,7 +37,7 @@ pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: 
     true
 }
 
-/// A value that R refuses is one that we do not have.
+/// Checks that a value is undefined exactly if R rejects it.
 fn defined<T>(
     ledger: &mut Ledger,
     what: &'static str,

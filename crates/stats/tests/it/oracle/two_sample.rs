@@ -6,7 +6,7 @@ use assay_stats::two_sample::{self, RankSum};
 use assay_stats::{Interval, descriptive, t_test};
 use serde_json::Value;
 
-/// Compares what this room knows; false for a function that is not of this room.
+/// Compares the functions of this module; returns false for others.
 pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: &Value) -> bool {
     let [a, b] = samples else { return false };
     match function {
@@ -30,7 +30,7 @@ pub fn check(ledger: &mut Ledger, function: &str, samples: &[Vec<f64>], values: 
     true
 }
 
-/// What cannot be nearer than the rounding of a difference of means about 1.
+/// Tolerance limited by the rounding of a difference of means around 1.
 const NEAR: Tolerance = Tolerance { relative: 1e-9, absolute: 1e-11 };
 
 fn means(ledger: &mut Ledger, a: &[f64], b: &[f64], test: Option<t_test::TTest>, expected: &Value) {
@@ -81,7 +81,7 @@ fn mann_whitney(ledger: &mut Ledger, a: &[f64], b: &[f64], expected: &Value) {
     ledger.check("log10_p_two_corrected", test.log10_p_two(), log10, NEAR);
 }
 
-/// Estimate and intervals; `shown` takes what was computed on another scale back.
+/// Compares estimate and intervals; `shown` transforms results back from another scale.
 fn hodges_lehmann(
     ledger: &mut Ledger,
     a: &[f64],
@@ -149,7 +149,7 @@ fn exact_shift(
         let ends = Interval { lower: shown(ours.lower), upper: shown(ours.upper) };
         ledger.check_ends("exact interval", ends, &exact[name], order);
         let expected = &exact["conf_level_achieved"][index];
-        // R names the confidence asked for, unless it is out of reach.
+        // R states the requested confidence, unless it is out of reach.
         let achieved = achieved.min(confidence);
         ledger.check("conf_level_achieved", achieved, expected, relative(1e-12));
         match two_sample::mann_whitney_exact_interval(b, a, confidence) {
@@ -188,7 +188,7 @@ fn kolmogorov_smirnov(ledger: &mut Ledger, a: &[f64], b: &[f64], expected: &Valu
     ledger.check("D_minus", test.d_minus, &expected["D_minus"], distance);
     let exact = expected["method"].as_str().unwrap().starts_with("Exact");
     ledger.check_truth("KS exact", test.exact, &Value::Bool(exact));
-    // R takes these from 1, so that it has no digits beyond the twelfth.
+    // R computes these as 1 minus a probability, so they have no digits beyond the twelfth.
     let p = Tolerance { relative: 1e-9, absolute: 1e-12 };
     ledger.check("KS p_two", test.p_two, &expected["p_two"], p);
     ledger.check("KS p_less", test.p_less, &expected["p_less"], p);
@@ -211,7 +211,7 @@ fn effect_size(ledger: &mut Ledger, a: &[f64], b: &[f64], expected: &Value) {
 fn variance_ratio(ledger: &mut Ledger, a: &[f64], b: &[f64], expected: &Value) {
     let test = two_sample::variance_ratio(b, a).unwrap();
     ledger.check("F", test.f, &expected["F"], relative(1e-9));
-    // R takes the upper tail from 1.
+    // R computes the upper tail as 1 minus the lower.
     let p = Tolerance { relative: 1e-9, absolute: 1e-14 };
     ledger.check("F p_two", test.p_two(), &expected["p_two"], p);
 }
