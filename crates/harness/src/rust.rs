@@ -5,7 +5,7 @@ use crate::error::tail;
 use crate::program::Program;
 use std::path::Path;
 
-/// Returns the directory name of an unoptimized build: Cargo puts those into a separate directory.
+/// Returns a message if the program is in the directory where Cargo puts unoptimized builds.
 pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
     let file = program.file.canonicalize().unwrap_or_else(|_| program.file.clone());
     let directory = file.parent()?;

@@ -1,18 +1,20 @@
-//! The two settings by which a kernel refuses to let processes be looked into.
+//! The two settings by which a kernel refuses the inspection of processes.
 
 use super::processes::privileges;
 use std::fs;
 
-/// From this level of `kernel.perf_event_paranoid` on, those without the right may not sample at all (Debian's kernel refuses at 3).
+/// Lowest level of `kernel.perf_event_paranoid` at which unprivileged users may not sample at all
+/// (Debian's kernel refuses at 3).
 const REFUSED_FROM: i64 = 3;
 
-/// The level of `kernel.perf_event_paranoid`, if it refuses this process.
+/// Returns the level of `kernel.perf_event_paranoid` if it refuses this process.
 pub(crate) fn perf_refused() -> Option<i64> {
     let level = setting("/proc/sys/kernel/perf_event_paranoid")?;
     (level >= REFUSED_FROM && !privileges().perfmon).then_some(level)
 }
 
-/// The level of `kernel.yama.ptrace_scope`; `None` where the kernel has none, and so forbids nothing that way.
+/// Returns the level of `kernel.yama.ptrace_scope`; `None` if the kernel does not have this
+/// setting, and so does not forbid anything by it.
 pub(crate) fn ptrace_scope() -> Option<i64> {
     setting("/proc/sys/kernel/yama/ptrace_scope")
 }
