@@ -52,7 +52,7 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 
 impl Divan {
     fn plain(&self) -> Request {
-        // Rows must have the same order on all sides, and no colors, whatever the environment says.
+        // Rows must have the same order on all sides, and no colors, regardless of the environment.
         let flags = ["--color", "never", "--sort", "kind"];
         Request::with(self.bench_flag.into_iter().chain(flags))
     }

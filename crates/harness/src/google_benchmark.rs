@@ -95,7 +95,7 @@ impl Driver for GoogleBenchmark {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, "Google Benchmark") {
             Ok(samples) => Ok(readings(&samples)),
-            // If the only benchmark ended with an error there are no numbers to import.
+            // If the only benchmark ended with an error, the answer contains no numbers.
             Err(error) => gave_up(reply).map(|reading| vec![reading]).ok_or(error),
         }
     }

@@ -1,5 +1,5 @@
-//! Harnesses: the libraries with which benchmark programs are written, how such a program is asked
-//! for its list and for one run of one benchmark, and how its answer is read.
+//! Harnesses: the libraries for writing benchmark programs. Covers requests for the list of
+//! benchmarks and for a run of one of them, and the parsing of the answers.
 //!
 //! Users keep their existing benchmarks. Each harness has a module that implements [`Driver`] and
 //! knows the harness's flags, nothing else. No process is started here and no clock is read: a
@@ -156,7 +156,7 @@ pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
     KNOWN.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
-/// Returns the harness of a program that need not be asked.
+/// Returns the harness of a program that is recognized by its looks.
 pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
     KNOWN.iter().find_map(|known| (known.by_looks)(program))
 }

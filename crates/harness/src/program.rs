@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum Kind {
     /// An executable for this machine.
     Executable,
-    /// A text file: a script, whatever its interpreter.
+    /// A text file: a script for any interpreter.
     Script,
     /// A zip archive, such as a jar.
     Archive,
@@ -122,8 +122,8 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
 const LONGEST_DIRECTORY: u32 = 64 * 1024 * 1024;
 
 /// Returns the names in a zip archive, one per line, from the directory at its end (PKWARE's
-/// APPNOTE, 4.3.12 and 4.3.16). Returns `None` if there is no such directory, or if it is so large
-/// that it is in the 64-bit form.
+/// APPNOTE, 4.3.12 and 4.3.16). Returns `None` without such a directory, or if its size requires
+/// the 64-bit form.
 fn names_within(path: &Path) -> Option<String> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let number = |bytes: &[u8], at: usize| -> Option<usize> {

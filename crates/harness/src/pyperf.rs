@@ -3,7 +3,7 @@
 //!
 //! A worker (`--worker`) measures in its own process, one task (`--worker-task`) with a given
 //! number of loops, or it searches for that number (`--calibrate-loops`). Tasks have numbers, not
-//! names, and there is no list: a worker without a task runs every benchmark once, and the names in
+//! names, and cannot be listed: a worker without a task runs every benchmark once, and the names in
 //! its result are the list. A benchmark that is not in this driver's list is measured by a run of
 //! all of them, which is slower but equally correct.
 //!

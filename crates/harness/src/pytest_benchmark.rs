@@ -95,7 +95,7 @@ impl Driver for PytestBenchmark {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         let text = reply.text();
         let failed: Vec<Reading> = text.lines().filter_map(failure).collect();
-        // If nothing was measured, there is no file.
+        // The file is missing if nothing was measured.
         let mut found = match imported(reply, "pytest-benchmark") {
             Ok(samples) => readings(&samples),
             Err(HarnessError::NoAnswer { .. }) if !failed.is_empty() => Vec::new(),
@@ -129,7 +129,7 @@ fn failure(line: &str) -> Option<Reading> {
     })
 }
 
-/// Returns the line that best explains why there is no result: that of an exception, or an error of
+/// Returns the line that best explains a missing result: that of an exception, or an error of
 /// pytest itself.
 fn said(reply: &Reply) -> Option<String> {
     let telling = |line: &&str| {

@@ -1,7 +1,7 @@
 //! Results of one run of a program for one benchmark: one value per metric.
 //!
 //! If a harness gives several values within one run (samples of criterion, rounds of
-//! pytest-benchmark), their mean is the run's value, weighted by iterations if these are known: the
+//! pytest-benchmark), their mean is the run's value, weighted by iterations if known: the
 //! iterations of one process are not independent of each other, and the mean of all of them is what
 //! the process took. Of a summary the mean is used, or the median if there is no mean.
 

@@ -1,4 +1,4 @@
-//! Common code for benchmark programs built by `cargo bench`, whatever their harness.
+//! Common code for benchmark programs built by `cargo bench`, for all harnesses.
 
 use crate::driver::Reply;
 use crate::error::tail;

@@ -30,7 +30,7 @@ pub(crate) fn write(
     let difference = set.average - reference.average;
     let error = t * (pooled * (1.0 / n + 1.0 / m).sqrt());
     let percent = LEVELS[level];
-    // With a NaN on either side there is no difference.
+    // A NaN on either side counts as no difference.
     if difference.abs() > error {
         writeln!(out, "Difference at {percent:.1}% confidence")?;
         writeln!(out, "\t{} +/- {}", shown(difference), shown(error))?;

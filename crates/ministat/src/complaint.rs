@@ -5,7 +5,7 @@
 
 use crate::Flavour;
 
-/// Why there is no result.
+/// The reason for a missing result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Complaint {
     /// An option or its value is wrong.

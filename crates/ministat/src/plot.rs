@@ -41,7 +41,7 @@ struct Stack {
 #[derive(Clone, Debug, Default)]
 struct Bar {
     marks: BTreeMap<i64, u8>,
-    /// First and last column of every stroke, which is visible where there is no mark.
+    /// First and last column of every stroke; marks cover it.
     strokes: Vec<(i64, i64)>,
 }
 

@@ -254,7 +254,7 @@ fn value_of(line: &[u8], rules: Rules) -> Result<Option<f64>, Fault> {
     let spaces = text.iter().rev().take_while(|byte| is_space(**byte)).count();
     let text = &text[..text.len() - spaces];
     let is_delimiter = |byte: &u8| rules.delimiters.contains(byte);
-    // A run of delimiters counts as one, so there are no empty fields.
+    // A run of delimiters counts as one, so fields are never empty.
     let fields = text.split(is_delimiter).filter(|field| !field.is_empty());
     let mut field = None;
     let mut count = 0;

@@ -39,7 +39,7 @@ pub(crate) struct Usage {
 ///
 /// # Errors
 ///
-/// The system's error, for example if there is no such child.
+/// The system's error, for example if the child does not exist.
 pub(crate) fn wait(child: libc::pid_t) -> io::Result<Change> {
     let mut status = 0;
     let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();

@@ -1,5 +1,4 @@
-//! Whatever the arguments and the bytes, it terminates, and a run with an error prints only the
-//! error.
+//! For any arguments and bytes, it terminates, and a run with an error prints only the error.
 
 #![allow(clippy::unwrap_used)]
 

@@ -14,7 +14,7 @@ pub fn tool() -> Option<Tool> {
 
 fn build(name: &str, flags: &[&str]) -> bool {
     let mut command = Command::new("go");
-    // A separate module, whatever the environment says.
+    // A separate module, regardless of the environment.
     command.env("GOFLAGS", "").env("GOWORK", "off").current_dir(sources("go"));
     command.args(["test", "-c"]).args(flags).arg("-o").arg(built(name)).arg(".");
     compile(&mut command).is_some()
@@ -39,7 +39,7 @@ fn benchmarks_and_their_parts_are_listed_under_full_names() {
         "BenchmarkBroken",
     ];
     assert_eq!(listed, names.map(|name| full(name, &listed)));
-    // On one processor there is no number.
+    // On one processor, names have no number.
     assert_eq!(tool.list(&[("GOMAXPROCS", "1")]).unwrap(), names);
 }
 

@@ -1,4 +1,4 @@
-//! A program may answer anything: no driver panics, whatever harness it was taken for.
+//! A program may answer anything: no driver panics, even for a different harness.
 
 use assay_harness::{Answer, Effort, Program, Reply, by_help, by_name, by_output, names};
 use proptest::prelude::*;

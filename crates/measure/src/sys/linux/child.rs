@@ -15,9 +15,9 @@ use rustix::process::{
 use super::launcher::Page;
 use super::signals;
 
-/// Makes the child end when this process does, for whatever reason, and resets its signal handlers
-/// to the state before this process installed its own. The child must be started on the main
-/// thread: the kernel watches the thread, not the process.
+/// Makes the child end when this process does, for any reason, and resets its signal handlers to
+/// the state before this process installed its own. The child must be started on the main thread:
+/// the kernel watches the thread, not the process.
 pub(crate) fn end_with_us(command: &mut Command) {
     // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
     // stack, so it needs nothing that another thread may have held at the time of the fork.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// Size of the buffer for one read, in bytes: some hundred events.
 const BUFFER: usize = 1 << 14;
-/// Maximum number of events handled at once; later ones are left for the next call.
+/// Maximum number of events handled in one call; later ones are left for the next call.
 const MOST_EVENTS: usize = 100_000;
 
 /// File systems on which the kernel does not see other writers (`f_type` of statfs(2)): NFS, SMB,
@@ -36,7 +36,7 @@ const DEAF: [u32; 9] = [
     0x786F_4256,
 ];
 
-/// Why there are no events.
+/// The reason for missing events.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// This user watches too many directories.

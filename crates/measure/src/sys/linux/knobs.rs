@@ -158,7 +158,8 @@ impl Machine {
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOffered`] if there is no such file, [`KnobError::Io`] if it cannot be read.
+    /// [`KnobError::NotOffered`] if the file does not exist, [`KnobError::Io`] if it cannot be
+    /// read.
     pub fn read(&self, knob: &Knob) -> Result<Vec<(PathBuf, String)>, KnobError> {
         let name = knob.name();
         let mut found = Vec::new();

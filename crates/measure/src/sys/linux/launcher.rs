@@ -97,8 +97,8 @@ impl Launcher {
         Self::greet(Link::start(Talk::Inherited)?)
     }
 
-    /// Starts one that runs nothing: it kills the group in its page when `assay` is gone, for
-    /// whatever reason.
+    /// Starts one that runs nothing: it kills the group in its page when `assay` is gone, for any
+    /// reason.
     pub(crate) fn start_as_guard() -> io::Result<Self> {
         Self::greet(Link::start_silent()?)
     }
@@ -303,7 +303,7 @@ impl Link {
 }
 
 impl Drop for Launcher {
-    /// Ends the launcher, after whatever it has in flight.
+    /// Ends the launcher, after killing the group that it has in flight.
     fn drop(&mut self) {
         if self.page.kill_group() {
             // It may be waiting for a process that cannot be waited for, so it is killed. The only

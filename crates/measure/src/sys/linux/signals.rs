@@ -20,7 +20,7 @@ pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
 /// would otherwise wake no one.
 static WAKER: OnceLock<OwnedFd> = OnceLock::new();
 
-/// True if a user at standard error should be told that the current run is being waited for.
+/// True if a user at standard error should see that assay is waiting for the current run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
 
@@ -93,8 +93,8 @@ pub(crate) fn uninstall() -> io::Result<()> {
 }
 
 /// Replaces the disposition of every ignored signal by an empty handler. Here the signal still has
-/// no effect, and exec gives a command the default action, whatever this process has inherited. The
-/// standard library handles SIGPIPE.
+/// no effect, and exec gives a command the default action, regardless of what this process has
+/// inherited. The standard library handles SIGPIPE.
 pub(crate) fn keep_ignored_from_commands() {
     for signal in (1..=64).filter(|signal| *signal != libc::SIGPIPE) {
         // SAFETY: `sigaction` is plain data, and without a new action the call only reads.

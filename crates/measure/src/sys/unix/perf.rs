@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 
-/// An event; there are none.
+/// An event; never requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     SoftwareInKernel(()),
@@ -62,12 +62,12 @@ impl Opener {
     }
 }
 
-/// Returns in plain words why there are no events.
+/// Returns in plain words why events are not counted.
 pub(crate) fn why_refused(_: &io::Error, _: Source, _: bool) -> String {
     why_not_in_user_code()
 }
 
-/// Returns in plain words why there are no events.
+/// Returns in plain words why events are not counted.
 pub(crate) fn why_not_in_user_code() -> String {
     "events are counted on Linux only".to_owned()
 }
