@@ -169,8 +169,8 @@ fn shape(line: &str) -> String {
 
 /// A harness, as detected in one of its programs.
 pub trait Driver: std::fmt::Debug {
-    /// Returns its usual name, with the version if the program states it, as in `Google Benchmark
-    /// 1.7`.
+    /// Returns its usual name, with the version if the program states it, as in
+    /// `Google Benchmark 1.7`.
     fn name(&self) -> String;
 
     /// Returns true if a run can be restricted to one benchmark. Otherwise every run measures all

@@ -163,8 +163,8 @@ fn named(method: &str, parameters: &[(String, String)]) -> String {
     sorted.iter().fold(method.to_owned(), |name, (key, value)| format!("{name} {key}={value}"))
 }
 
-/// Parses the list with parameters: methods, one per line, each followed by lines such as `  param
-/// "size" = {10, 1000}`. A method with several modes is listed once for each.
+/// Parses the list with parameters: methods, one per line, each followed by lines such as
+/// `  param "size" = {10, 1000}`. A method with several modes is listed once for each.
 fn listed(text: &str) -> Result<Vec<Known>, String> {
     let mut methods: Vec<(String, Choices)> = Vec::new();
     for line in text.lines().skip_while(|line| !line.starts_with("Benchmarks:")).skip(1) {

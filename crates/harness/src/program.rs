@@ -21,8 +21,8 @@ pub enum Kind {
 pub struct Program {
     /// The program, then the user's arguments.
     pub words: Vec<OsString>,
-    /// The file that identifies it: the program's or, for an interpreter (`ruby x.rb`, `python3 -I
-    /// x.py`, `java -jar x.jar`, `bundle exec ruby x.rb`), the script's.
+    /// The file that identifies it: the program's or, for an interpreter (`ruby x.rb`,
+    /// `python3 -I x.py`, `java -jar x.jar`, `bundle exec ruby x.rb`), the script's.
     pub file: PathBuf,
     /// Kind of that file.
     pub kind: Kind,

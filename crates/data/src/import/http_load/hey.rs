@@ -85,9 +85,11 @@ struct Open {
     has_statuses: bool,
     rate: f64,
     well: f64,
-    /// Number of requests with any response; `errors` had none, and `cut` were aborted by oha.
+    /// Number of requests with any response.
     answered: f64,
+    /// Number of requests without a response.
     errors: f64,
+    /// Number of requests that oha aborted at its deadline.
     cut: f64,
 }
 
