@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(value("\u{0}5\n", 1), Ok(None));
     }
 
-    /// Returns its bytes in pieces of a few.
+    /// A reader that returns its bytes a few at a time.
     struct Dripping<'a>(&'a [u8], usize);
 
     impl Read for Dripping<'_> {

@@ -135,7 +135,7 @@ impl Open {
         Ok(())
     }
 
-    /// `resp wait: 0.0004 secs, 0.0000 secs, 0.0025 secs`
+    /// Parses `resp wait: 0.0004 secs, 0.0000 secs, 0.0025 secs`.
     fn detail(&mut self, text: &str) -> Result<(), String> {
         let Some((name, values)) = text.split_once(':') else { return Ok(()) };
         let metric = match name {
