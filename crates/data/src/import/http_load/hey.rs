@@ -148,7 +148,7 @@ impl Open {
         Ok(())
     }
 
-    /// `[200] 300 responses`, `[20] connection refused`
+    /// Parses `[200] 300 responses` or `[20] connection refused`.
     fn count(&mut self, text: &str) -> Result<(), String> {
         let Some((inside, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']'))
         else {
