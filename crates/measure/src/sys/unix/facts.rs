@@ -39,7 +39,7 @@ pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
     (known(pages).zip(known(size)).map(|(pages, size)| pages * size), None)
 }
 
-/// Returns the numbers of the online processors: only their count is known.
+/// Returns `None`: only the number of online processors is known, not their numbers.
 pub fn online_cpus() -> Option<Vec<u32>> {
     None
 }
