@@ -247,11 +247,11 @@ impl Store {
         Ok(swept)
     }
 
-    /// Returns the lease that a node has or had of a job, whose number identifies its log. `None`
-    /// if the job was cancelled or has ended.
+    /// Returns the number of the lease that a node has of a job, which identifies its log.
     ///
     /// # Errors
-    /// If the job does not belong to this node, or the nonce is not that of its last lease.
+    /// If the job does not belong to this node, was cancelled or has ended, or the nonce is not that
+    /// of its last lease.
     pub fn lease_of(&self, node: &str, id: i64, nonce: &str) -> Result<i64, FarmError> {
         self.look(|db| {
             let held = db.rows(sql::HELD, values![id], Held::of)?.pop();

@@ -1,5 +1,5 @@
-//! Measures how long it takes to import a file: `cargo run --release -p assay-data --example
-//! import_speed -- FILE`.
+//! Measures how long it takes to import a file:
+//! `cargo run --release -p assay-data --example import_speed -- FILE`.
 
 use assay_data::import::{ImportOptions, load};
 use std::time::Instant;

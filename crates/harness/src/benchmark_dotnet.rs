@@ -1,10 +1,13 @@
-//! BenchmarkDotNet: a program that hands its arguments to `BenchmarkSwitcher` (`dotnet bin/Release/net8.0/Bench.dll`, or `dotnet run -c
-//! Release --`), held to one benchmark by a filter, which is its whole name.
+//! BenchmarkDotNet: a program that passes its arguments to `BenchmarkSwitcher`
+//! (`dotnet bin/Release/net8.0/Bench.dll`, or `dotnet run -c Release --`), restricted to one
+//! benchmark by a filter, its full name.
 //!
-//! `--list` gives methods without their parameters, and a benchmark is a method with parameters. So the list is what a dry run, which calls
-//! each benchmark once, writes as its results. A run measures in its own process (`--inProcess`): every run of ours is a process already,
-//! and nothing has to be generated and compiled for it. It is one launch with one iteration of warm-up and one of measurement, each as long
-//! as asked. Options that the user gave are left to him, since most may stand there only once. Jobs that attributes define are run as well.
+//! `--list` prints methods without their parameters, and a benchmark is a method with parameters.
+//! Therefore the list is taken from the results of a dry run, which calls each benchmark once. A
+//! run measures in its own process (`--inProcess`): each of our runs is a separate process anyway,
+//! and nothing has to be generated and compiled. It is one launch with one iteration of warm-up and
+//! one of measurement, each of the requested duration. Options given by the user are not repeated,
+//! because most are allowed only once. Jobs defined by attributes are run as well.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail, told};
@@ -13,19 +16,19 @@ use crate::reading::{Reading, readings};
 use assay_data::import::{self, ImportOptions};
 use std::path::{Path, PathBuf};
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "benchmarkdotnet";
 
 const HARNESS: &str = "BenchmarkDotNet";
 
-/// A program that takes BenchmarkDotNet's options.
+/// A program that accepts BenchmarkDotNet's options.
 #[derive(Debug)]
 struct BenchmarkDotNet {
-    /// The words that the user gave.
+    /// The user's arguments.
     given: Vec<String>,
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--exporters", "--artifacts", "--iterationTime", "--launchCount", "--inProcess"]
         .iter()
@@ -33,7 +36,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     Box::new(BenchmarkDotNet { given })
@@ -60,7 +63,8 @@ impl Driver for BenchmarkDotNet {
         HARNESS.to_owned()
     }
 
-    /// It takes a number of calls, but of a loop that it unrolls, and of operations that a benchmark may declare.
+    /// Returns false: it accepts a number of calls, but of a loop that it unrolls, and of
+    /// operations that a benchmark may declare.
     fn pins(&self) -> bool {
         false
     }
@@ -92,7 +96,8 @@ impl Driver for BenchmarkDotNet {
         };
         let mut found = Vec::new();
         for file in results(scratch) {
-            // A class without parameters and one with them are two files; neither says more than a name about its benchmarks.
+            // A class without parameters and one with them are two files; each names only its own
+            // benchmarks.
             let samples = import::load(&[&file], &ImportOptions::default()).map_err(|error| {
                 HarnessError::Garbage {
                     harness: HARNESS,
@@ -109,7 +114,8 @@ impl Driver for BenchmarkDotNet {
     }
 }
 
-/// The importer gives benchmarks of the same name, of several jobs, a number.
+/// Returns the filter for a benchmark. The importer numbers benchmarks of the same name from
+/// several jobs.
 fn filter_of(benchmark: &str) -> &str {
     match benchmark.rsplit_once(" #") {
         Some((name, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -117,7 +123,7 @@ fn filter_of(benchmark: &str) -> &str {
     }
 }
 
-/// The files of JSON, one for each class, in a fixed order.
+/// Returns the JSON files, one per class, in a fixed order.
 fn results(scratch: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(scratch.join("results")) else { return Vec::new() };
     let files = entries.flatten().map(|entry| entry.path());
@@ -127,7 +133,8 @@ fn results(scratch: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// It says on standard output what is wrong; the line with an exception, or with its own mark of an error, says most.
+/// Returns the error for messages. It is on standard output; the line with an exception, or with
+/// its own error mark, is most informative.
 fn said(reply: &Reply) -> Option<String> {
     let text = reply.text();
     let telling = |line: &&str| {

@@ -1,9 +1,11 @@
-//! benchmark-ips: a Ruby script, run with a file of ours ahead of it (`ruby -r shim.rb script.rb`, or by `RUBYOPT` where the command
-//! begins with something else: `bundle exec ruby script.rb`, `./script.rb`).
+//! benchmark-ips: a Ruby script, run with a shim loaded before it (`ruby -r shim.rb script.rb`, or
+//! through `RUBYOPT` if the command begins with something else: `bundle exec ruby script.rb`,
+//! `./script.rb`).
 //!
-//! The library has no command line: a script measures all its items, for as long as it says itself. The shim takes the place of
-//! its measuring: it lists the items, or measures one for a given number of iterations and ends the script. What the items are and how they are called stays the library's.
-//! Beside the times it gives the objects allocated per iteration, by Ruby's own count.
+//! The library has no command line: a script measures all its items, for as long as the script
+//! says. The shim replaces its measuring: it lists the items, or measures one for a given number of
+//! iterations and ends the script. The items and their names remain the library's. In addition to
+//! the times it reports the objects allocated per iteration, as counted by Ruby.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, told};
@@ -11,23 +13,23 @@ use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "benchmark-ips";
 
-/// What is loaded ahead of the script.
+/// Loaded before the script.
 const SHIM: &str = include_str!("shims/benchmark_ips.rb");
 
 /// A script that uses benchmark-ips.
 #[derive(Debug)]
 struct BenchmarkIps {
-    /// Whether the command begins with the interpreter, which takes options ahead of the script.
+    /// True if the command begins with the interpreter, which accepts options before the script.
     is_direct: bool,
 }
 
-/// The interpreters of Ruby.
+/// Ruby interpreters.
 const RUBIES: [&str; 3] = ["ruby", "jruby", "truffleruby"];
 
-/// By a script that requires it.
+/// Recognizes a script that requires it.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let first = program.text.lines().next().unwrap_or_default();
     let is_ruby = (first.starts_with("#!") && first.contains("ruby"))
@@ -41,13 +43,13 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     .then(|| assumed(program))
 }
 
-/// Any command that runs such a script.
+/// Makes the driver for any command that runs such a script.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(BenchmarkIps { is_direct: RUBIES.iter().any(|name| program.is_called(name)) })
 }
 
 impl BenchmarkIps {
-    /// A run of the script with the shim, which answers in this file.
+    /// Returns the request to run the script with the shim, which answers in this file.
     fn shimmed(&self, scratch: &Path, answer: &str) -> Request {
         let shim = scratch.join("assay_benchmark_ips.rb");
         let answer = scratch.join(answer);
@@ -76,12 +78,12 @@ impl Driver for BenchmarkIps {
         self.shimmed(scratch, "items.txt")
     }
 
-    /// A JSON text a line.
+    /// Parses the list, a JSON string per line.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         if !reply.success {
             return Err(HarnessError::NoBenchmark { said: said(reply) });
         }
-        // A script without an item writes no file.
+        // A script without items writes no file.
         let bytes = match reply.bytes() {
             Ok(bytes) => bytes,
             Err(HarnessError::NoAnswer { .. }) => {
@@ -125,7 +127,7 @@ impl Driver for BenchmarkIps {
     }
 }
 
-/// The line with the class of an exception, above its trace; else the last one.
+/// Returns the line with the class of an exception, above its trace; otherwise the last line.
 fn said(reply: &Reply) -> Option<String> {
     told(&reply.errors, &reply.output, |line| line.trim_end().ends_with("Error)"))
 }

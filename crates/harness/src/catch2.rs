@@ -1,10 +1,12 @@
-//! Catch2 (C++), versions 2 and 3: `BENCHMARK`s within test cases, read from its XML reporter.
+//! Catch2 (C++), versions 2 and 3: `BENCHMARK`s in test cases, read from its XML reporter.
 //!
-//! A run can be held to test cases and sections but to no benchmark within them, so a run measures all; users who want less give the
-//! names or tags of test cases themselves. Where they give none, what runs is all that would run anyway and, in addition, what is tagged
-//! `[!benchmark]`, which Catch2 hides. That includes plain tests. There is no list either: one sample of each shows the names.
-//! Only the number of samples can be given. The iterations of one follow from the resolution of the clock, so that it takes some ten
-//! microseconds, or one iteration if that is longer. Bootstrapping is off.
+//! A run can be restricted to test cases and sections but not to a benchmark in them, so a run
+//! measures all; users who want fewer give the names or tags of test cases themselves. Without
+//! these, everything runs that would run anyway and, in addition, everything tagged `[!benchmark]`,
+//! which Catch2 hides. That includes plain tests. Catch2 has no list either: one sample of each
+//! shows the names. Only the number of samples can be set. The iterations per sample follow from
+//! the clock's resolution, so that a sample takes about ten microseconds, or one iteration if that
+//! is longer. Bootstrapping is off.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
@@ -12,30 +14,30 @@ use crate::program::Program;
 use crate::reading::{Reading, add_iterations, imported, readings};
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "catch2";
 
 const HARNESS: &str = "Catch2";
 
-/// What runs by itself, and the benchmarks that are hidden.
+/// The tests that run by default, and the hidden benchmarks.
 const BENCHMARKS_TOO: &str = "~[.],[!benchmark]";
 
-/// Fewest and most samples; it takes a hundred by itself.
+/// Minimum and maximum number of samples; the default is a hundred.
 const SAMPLES: (f64, f64) = (10.0, 100.0);
 
-/// So many samples for a second: each of them may be a slow iteration.
+/// Number of samples per second of run time: each of them may be a slow iteration.
 const SAMPLES_PER_SECOND: f64 = 1000.0;
 
-/// A program that was linked with Catch2.
+/// A program linked with Catch2.
 #[derive(Debug)]
 struct Catch2 {
-    /// As its help has it, `3.7.1`; empty where it does not say.
+    /// Version as in its help, `3.7.1`; empty if not stated.
     version: String,
-    /// The user gave words of his own, which may say what runs.
+    /// True if the user gave arguments, which may select what runs.
     is_chosen: bool,
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = help.contains("--benchmark-samples") && help.contains("--benchmark-no-analysis");
     let version = |line: &str| {
@@ -46,7 +48,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| Box::new(Catch2 { version: version(), ..of(program) }) as Box<dyn Driver>)
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(of(program))
 }
@@ -114,9 +116,9 @@ impl Driver for Catch2 {
     }
 
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
-        // Its status is not asked for: it also counts tests that failed.
+        // Its exit status is ignored: it also reflects failed tests.
         let mut found = readings(&imported(reply, HARNESS)?);
-        // Those that gave nothing but an error come last, and have no number of iterations.
+        // Benchmarks with nothing but an error come last, and have no number of iterations.
         let measured = found.iter().filter(|reading| !reading.values.is_empty()).count();
         let xml = String::from_utf8_lossy(&reply.bytes()?).into_owned();
         add_iterations(&mut found[..measured], xml.lines().filter_map(iterations));
@@ -124,13 +126,14 @@ impl Driver for Catch2 {
     }
 }
 
-/// Whether the report was written to its end.
+/// Returns true if the report is complete.
 fn is_whole(xml: &str) -> bool {
     let end = xml.trim_end();
     end.ends_with("</Catch2TestRun>") || end.ends_with("</Catch>")
 }
 
-/// All iterations of a benchmark, by the tag that holds its samples and the iterations of each. Quotes within names are entities.
+/// Returns the total number of iterations of a benchmark, from the tag with its samples and the
+/// iterations of each. Quotes in names are entities.
 fn iterations(line: &str) -> Option<u64> {
     let number = |name: &str| -> Option<u64> {
         let (_, rest) = line.split_once(name)?;

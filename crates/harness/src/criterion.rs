@@ -1,9 +1,12 @@
-//! criterion (Rust): `--list`, a filter that is an anchored regular expression, and the files that it leaves in `CRITERION_HOME`.
+//! criterion (Rust): `--list`, a filter that is an anchored regular expression, and the files that
+//! it leaves in `CRITERION_HOME`.
 //!
-//! It has no way to be given a number of iterations: it estimates one from its warm-up. The time for a run is divided between the
-//! two. A benchmark group may set its own number of samples, warm-up and time, and then the flags do not count: such a
-//! benchmark takes as long as its author wants. Plots are off, and its resampling, which nobody reads, is made short. The least
-//! effort is its quick mode, which is content with an iteration or three; before 0.4 there was none, and it takes some fifty.
+//! It has no option for the number of iterations: it estimates one from its warm-up. The time for a
+//! run is divided between the two. A benchmark group may set its own number of samples, warm-up and
+//! time, which override the flags: such a benchmark takes as long as its author wants. Plots are
+//! off, and its resampling, whose result is not used, is made short. The least effort is its quick
+//! mode, which needs only one to three iterations; versions before 0.4 do not have it, and take
+//! about fifty.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::HarnessError;
@@ -12,35 +15,38 @@ use crate::reading::{Reading, imported_or_said, readings};
 use crate::rust;
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "criterion";
 
 const HARNESS: &str = "criterion";
 
-/// The part of a run's time that its warm-up takes, from which criterion estimates the iterations of the rest.
+/// Fraction of a run's time used for warm-up, from which criterion estimates the number of
+/// iterations in the rest.
 const WARM_UP: f64 = 0.2;
 
-/// The shortest time for a run, in seconds: parts of a nanosecond are no time to it, and are refused.
+/// Minimum time for a run, in seconds: fractions of a nanosecond are refused.
 const SHORTEST: f64 = 1e-6;
 
-/// A program that was linked with criterion.
+/// A program linked with criterion.
 #[derive(Debug)]
 struct Criterion {
-    /// It has a quick mode.
+    /// True if it has a quick mode.
     has_quick: bool,
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// What makes its times say little about an optimised build.
+    /// Why its times say little about an optimized build.
     debug_build: Option<String>,
 }
 
-/// What criterion looks up in the environment: an executable that was linked with it holds the name, stripped or not.
+/// The environment variable that criterion reads: an executable linked with it contains the name,
+/// stripped or not.
 const HOME: &str = "CRITERION_HOME";
 
-/// What the parser of 0.5 says to `--help`: it was built without (criterion.rs, issue 702).
+/// The answer of the parser of 0.5 to `--help`: it was built without help (criterion.rs, issue
+/// 702).
 const WITHOUT_HELP: &str = "unexpected argument found";
 
-/// By its help, or, where it has none, by what is in its file.
+/// Recognizes it by its help or, if it has none, by the contents of its file.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--measurement-time", "--warm-up-time", "--nresamples", "--save-baseline"]
         .iter()
@@ -58,7 +64,7 @@ fn mentions_its_home(program: &Program) -> bool {
     bytes.windows(HOME.len()).any(|window| window == HOME.as_bytes())
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(of(program))
 }
@@ -85,7 +91,7 @@ impl Driver for Criterion {
     }
 
     fn own_words(&self, scratch: &Path) -> Option<Request> {
-        // A filter that no name has.
+        // A filter that matches no name.
         Some(self.list(scratch).arg("no benchmark \u{1} has this name"))
     }
 
@@ -123,7 +129,7 @@ impl Driver for Criterion {
             request = request.arg(flag).arg(value);
         }
         let filter = format!("^{}$", regex::escape(benchmark));
-        // Behind `--`, a name may begin with a dash.
+        // After `--`, a name may begin with a dash.
         at_home(request.arg("--").arg(filter), scratch)
             .answered_in(Answer::Directory(scratch.to_path_buf()))
     }

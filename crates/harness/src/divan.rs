@@ -1,10 +1,12 @@
-//! divan (Rust): a filter that is an anchored regular expression, `--sample-count` and `--sample-size`, and the table that it prints.
+//! divan (Rust): a filter that is an anchored regular expression, `--sample-count` and
+//! `--sample-size`, and the table that it prints.
 //!
-//! There is nothing but that table: times with four digits, so that changes below a thousandth may not show, and the iterations of a run in its
-//! last column. Its own list leaves out arguments and numbers of threads, so the list is what a run with one iteration each prints. Iterations
-//! are divided evenly between at most a hundred samples, as many as it takes by itself: their number is rounded to a multiple of that,
-//! the same way on all sides. Where a benchmark is run on several numbers of threads, each run goes through all of them: filters know no
-//! threads.
+//! There is only that table: times with four digits, so that changes below a thousandth may not
+//! show, and the iterations of a run in its last column. Its own list leaves out arguments and
+//! numbers of threads, so the list is taken from the output of a run with one iteration each.
+//! Iterations are divided evenly among at most a hundred samples, its default: their number is
+//! rounded to a multiple of that, in the same way on all sides. If a benchmark is run with several
+//! numbers of threads, each run goes through all of them: filters do not select threads.
 
 use crate::driver::{Driver, Effort, Reply, Request};
 use crate::error::HarnessError;
@@ -13,33 +15,34 @@ use crate::reading::{Reading, add_iterations, imported_or_said, readings};
 use crate::rust;
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "divan";
 
 const HARNESS: &str = "divan";
 
-/// Samples of a run, unless there are fewer iterations.
+/// Number of samples of a run, unless there are fewer iterations.
 const SAMPLES: u64 = 100;
 
-/// Longer than any run: it overrules the limit that a benchmark may have set itself, which would cut iterations off.
+/// Longer than any run: it overrides a limit set by the benchmark itself, which would reduce the
+/// number of iterations.
 const NO_LIMIT: &str = "1000000";
 
-/// A program that was linked with divan.
+/// A program linked with divan.
 #[derive(Debug)]
 struct Divan {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// What makes its times say little about an optimised build.
+    /// Why its times say little about an optimized build.
     debug_build: Option<String>,
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     (help.contains("--sample-count") && help.contains("DIVAN_SAMPLE_COUNT"))
         .then(|| assumed(program))
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(Divan {
         bench_flag: rust::bench_flag(program),
@@ -49,7 +52,7 @@ pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
 
 impl Divan {
     fn plain(&self) -> Request {
-        // Rows are to come in the same order on all sides, and without colours, whatever is set outside.
+        // Rows must have the same order on all sides, and no colors, regardless of the environment.
         let flags = ["--color", "never", "--sort", "kind"];
         Request::with(self.bench_flag.into_iter().chain(flags))
     }
@@ -91,7 +94,7 @@ impl Driver for Divan {
             Effort::Once => self.request(1, 1),
             Effort::Iterations(count) => {
                 let samples = count.clamp(1, SAMPLES);
-                // A sample's size is a number of 32 bits.
+                // The size of a sample is a 32-bit number.
                 let size = (count.saturating_add(samples / 2) / samples).clamp(1, u32::MAX.into());
                 self.request(samples, size)
             }
@@ -119,8 +122,8 @@ impl Driver for Divan {
     }
 }
 
-/// The filter for this benchmark alone; a number of threads at its end is no part of what filters see, unless it is an argument that
-/// looks so.
+/// Returns the filter for this benchmark alone. A number of threads at its end is not visible to
+/// filters, unless it is an argument that looks like one.
 fn filter(benchmark: &str) -> String {
     let whole = regex::escape(benchmark);
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -130,7 +133,7 @@ fn filter(benchmark: &str) -> String {
     }
 }
 
-/// The last column of a row of times; it is preceded by the number of samples.
+/// Returns the last column of a row of times, which is preceded by the number of samples.
 fn iterations(line: &str) -> Option<u64> {
     let mut cells = line.rsplit('│').map(str::trim);
     let iterations = cells.next()?.parse().ok()?;

@@ -1,104 +1,107 @@
-//! What every harness must be able to do, and the words in which it is asked.
+//! The interface of a harness: what each must be able to do, and the types of requests and answers.
 
 use crate::error::HarnessError;
 use crate::reading::Reading;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// How much a run of a benchmark does.
+/// Amount of work in a run of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Effort {
-    /// The harness finds the number of iterations that take about so many seconds.
+    /// The harness finds the number of iterations that take about this many seconds.
     Seconds(f64),
-    /// Exactly so many iterations. Only asked of drivers that [pin](Driver::pins).
+    /// Exactly this many iterations. Only for drivers that [pin](Driver::pins).
     Iterations(u64),
-    /// The least that the harness can do: to see that the benchmark is not broken.
+    /// The least that the harness can do, to check that the benchmark works.
     Once,
 }
 
-/// Where the answer of a run lies.
+/// Location of a run's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Answer {
     /// On its standard output.
     #[default]
     Output,
-    /// In this file, which the run makes.
+    /// In this file, which the run creates.
     File(PathBuf),
     /// In this directory, which the run fills.
     Directory(PathBuf),
 }
 
-/// What is added to the user's command for one run.
+/// Additions to the user's command for one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// Put directly behind the program (`-m pytest`, `-r shim.rb`), before the user's own arguments: only interpreters need it.
+    /// Arguments directly after the program (`-m pytest`, `-r shim.rb`), before the user's own;
+    /// needed only by interpreters.
     pub before: Vec<OsString>,
-    /// Put behind the user's own arguments.
+    /// Arguments after the user's own.
     pub args: Vec<OsString>,
-    /// Variables.
+    /// Environment variables.
     pub env: Vec<(String, String)>,
-    /// Variables that hold options of an interpreter (`RUBYOPT`): behind what the user has in them, with a blank between.
+    /// Environment variables with options of an interpreter (`RUBYOPT`): appended to the user's
+    /// value, separated by a blank.
     pub options: Vec<(String, String)>,
-    /// Files with their text that the program finds when it starts. Whoever runs it writes them, with the directories above
-    /// them, after emptying the scratch directory, in which they are.
+    /// Files with their text that must exist when the program starts. The caller creates them, with
+    /// their parent directories, after emptying the scratch directory, which contains them.
     pub files: Vec<(PathBuf, String)>,
-    /// Where the answer will be.
+    /// Location of the answer.
     pub answer: Answer,
 }
 
 impl Request {
-    /// With these arguments, answered on standard output.
+    /// Makes a request with these arguments, answered on standard output.
     pub fn with<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
         Self { args: args.into_iter().map(Into::into).collect(), ..Self::default() }
     }
 
-    /// The same with one more argument.
+    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
     }
 
-    /// The same with one more variable.
+    /// Adds an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.env.push((name.to_owned(), value.into()));
         self
     }
 
-    /// The same with one more file.
+    /// Adds a file.
     #[must_use]
     pub fn file(mut self, path: PathBuf, text: impl Into<String>) -> Self {
         self.files.push((path, text.into()));
         self
     }
 
-    /// The same, answered elsewhere.
+    /// Sets the location of the answer.
     #[must_use]
     pub fn answered_in(self, answer: Answer) -> Self {
         Self { answer, ..self }
     }
 }
 
-/// What came of one run.
+/// Result of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// What it wrote to standard output.
+    /// Standard output.
     pub output: Vec<u8>,
-    /// What it wrote to standard error, or the end of that.
+    /// Standard error, or its end.
     pub errors: Vec<u8>,
-    /// Whether it ended with status 0.
+    /// True if it ended with status 0.
     pub success: bool,
-    /// The answer, where it is elsewhere.
+    /// Location of the answer.
     pub answer: Answer,
     /// The program's own output, independent of its arguments; filled by [`Driver::own_words`].
     pub own: Vec<u8>,
 }
 
 impl Reply {
-    /// The lines of standard output without the program's own. A line that differs from an own line only in digits (a time, a process
-    /// number) counts as own, too. Output without a line feed precedes the first line of the harness, and output after that
-    /// is a separate line.
+    /// Returns the lines of standard output without the program's own. A line that differs from one
+    /// of the program's own lines only in digits (a time, a process number) counts as the program's
+    /// own as well. Output without a line feed precedes the first line of the harness, and output
+    /// after that is a separate line.
     pub(crate) fn lines_of_harness(&self) -> Vec<String> {
         let text = self.text();
         let mut lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -130,15 +133,15 @@ impl Reply {
         if found.is_empty() { owned(text.lines().collect()) } else { found }
     }
 
-    /// Standard output as text; what is no UTF-8 is replaced.
+    /// Returns standard output as text, with invalid UTF-8 replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.output).into_owned()
     }
 
-    /// The bytes of the answer: of the file where it is one, else of standard output.
+    /// Returns the bytes of the answer: of the file if it is in one, otherwise of standard output.
     ///
     /// # Errors
-    /// [`HarnessError::NoAnswer`] when the file was not made, or can't be read.
+    /// [`HarnessError::NoAnswer`] if the file was not created, or cannot be read.
     pub fn bytes(&self) -> Result<Vec<u8>, HarnessError> {
         match &self.answer {
             Answer::Output | Answer::Directory(_) => Ok(self.output.clone()),
@@ -151,7 +154,7 @@ impl Reply {
     }
 }
 
-/// A line with all its numbers, decimal or hexadecimal, made the same.
+/// Returns a line with all numbers, decimal or hexadecimal, made equal.
 fn shape(line: &str) -> String {
     let mut shape = String::with_capacity(line.len());
     for c in line.chars() {
@@ -164,49 +167,56 @@ fn shape(line: &str) -> String {
     shape
 }
 
-/// A harness, as a program of its showed it.
+/// A harness, as detected in one of its programs.
 pub trait Driver: std::fmt::Debug {
-    /// Its name as people know it, with the version where the program says, as in `Google Benchmark 1.7`.
+    /// Returns its usual name, with the version if the program states it, as in
+    /// `Google Benchmark 1.7`.
     fn name(&self) -> String;
 
-    /// Whether one run can be held to one benchmark. Where it can't, every run measures all of them.
+    /// Returns true if a run can be restricted to one benchmark. Otherwise every run measures all
+    /// of them.
     fn isolates(&self) -> bool {
         true
     }
 
-    /// Whether the number of iterations can be given: the same work for every side, which differs only in how long it takes.
+    /// Returns true if the number of iterations can be set: every side then does the same work, and
+    /// differs only in how long it takes.
     fn pins(&self) -> bool;
 
-    /// How to have the benchmarks listed. `scratch` is an empty directory for the files of this request.
+    /// Returns the request for listing the benchmarks. `scratch` is an empty directory for the
+    /// files of this request.
     fn list(&self, scratch: &Path) -> Request;
 
-    /// A request that lists no benchmark, so that the program prints only its own output. `None` if the
-    /// harness's output is recognisable without it.
+    /// Returns a request that lists no benchmark, so that the program prints only its own output.
+    /// `None` if the harness's output is recognizable without it.
     fn own_words(&self, _scratch: &Path) -> Option<Request> {
         None
     }
 
-    /// The names of the benchmarks, in the program's order, as [`Driver::read`] will give them.
+    /// Returns the names of the benchmarks, in the program's order, as [`Driver::read`] gives them.
     ///
     /// # Errors
-    /// When the answer is none of this harness.
+    /// If the answer is not from this harness.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError>;
 
-    /// How to have one benchmark measured by one run, once (all of them where the driver does not [isolate](Driver::isolates)).
+    /// Returns the request for measuring one benchmark in one run (all of them if the driver does
+    /// not [isolate](Driver::isolates)).
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request;
 
-    /// What a run found: one reading for every benchmark in the answer.
+    /// Returns the results of a run: one reading for every benchmark in the answer.
     ///
     /// # Errors
-    /// When the answer is none of this harness, or is cut off.
+    /// If the answer is not from this harness, or is truncated.
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError>;
 
-    /// Whether the program's symbol of this name is the function that this benchmark measures. Where names don't show it, none is.
+    /// Returns true if the program's symbol of this name is the function that this benchmark
+    /// measures. If names do not show that, no symbol is.
     fn is_code_of(&self, _benchmark: &str, _symbol: &str) -> bool {
         false
     }
 
-    /// What makes the times of such a build larger than they had to be, where the answer of a run says. It is measured all the same.
+    /// Returns why the times of a run are larger than those of an optimized build, if the answer
+    /// says so. It is measured nevertheless.
     fn debug_build(&self, _reply: &Reply) -> Option<String> {
         None
     }

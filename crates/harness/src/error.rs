@@ -1,43 +1,44 @@
-//! What can be wrong with a harness's answer, in words for the user.
+//! Errors in a harness's answer, worded for the user.
 
 use std::path::PathBuf;
 
-/// Why an answer is of no use.
+/// Why an answer is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
-    /// It has no benchmark.
+    /// It lists no benchmark.
     #[error("it lists no benchmark{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     NoBenchmark {
-        /// What it said instead.
+        /// Its output instead.
         said: Option<String>,
     },
-    /// The file of the answer is not there.
+    /// The file of the answer does not exist.
     #[error("it left no result in {}: {source}{}", .path.display(), .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     NoAnswer {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
-        /// What the program said.
+        /// The program's message.
         said: Option<String>,
     },
-    /// The answer can't be read.
+    /// The answer cannot be parsed.
     #[error("its answer is not what {harness} writes: {why}{}", .said.as_deref().map_or(String::new(), |s| format!("; it said: {s}")))]
     Garbage {
         /// The harness.
         harness: &'static str,
-        /// What is wrong, from the importer.
+        /// The importer's error.
         why: String,
-        /// What the program said.
+        /// The program's message.
         said: Option<String>,
     },
 }
 
-/// The last line of what a program said, for messages; errors before output. At most 200 characters.
+/// Returns the last line of a program's output for messages, preferring standard error. At most 200
+/// characters.
 pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
     let last = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
-        // Google Benchmark's warnings stand there whatever happens.
+        // Google Benchmark always prints its warnings there.
         let said = |line: &&str| !line.is_empty() && !line.starts_with("***WARNING***");
         let line = text.lines().rev().map(str::trim).find(said)?;
         Some(format!("`{}`", line.chars().take(200).collect::<String>()))
@@ -45,7 +46,8 @@ pub(crate) fn tail(errors: &[u8], output: &[u8]) -> Option<String> {
     last(errors).or_else(|| last(output))
 }
 
-/// The same, but where a line of the errors says more than their last one (a trace stands behind it), that line.
+/// Like [`tail`], but prefers a line of standard error that satisfies `tells`, for output that ends
+/// in a trace.
 pub(crate) fn told(errors: &[u8], output: &[u8], tells: impl Fn(&str) -> bool) -> Option<String> {
     let text = String::from_utf8_lossy(errors);
     match text.lines().find(|line| tells(line)) {

@@ -1,8 +1,9 @@
-//! Go: what `go test -c` builds, with its flags `-test.…` and the lines that it prints.
+//! Go: programs built by `go test -c`, with their `-test.…` flags and the lines that they print.
 //!
-//! Only a run shows the names of sub-benchmarks, so the list is what a run with one iteration each prints. `-test.bench` is split
-//! at every `/` into regular expressions, one for each part of a name; the number of processors behind the last dash is no part of
-//! the name that they are held against. Memory is asked for always: Go counts it anyway.
+//! Only a run shows the names of sub-benchmarks, so the list is taken from the output of a run with
+//! one iteration each. `-test.bench` is split at every `/` into regular expressions, one for each
+//! part of a name; the number of processors after the last dash is not part of the name that they
+//! are matched with. Memory is always requested: Go counts it anyway.
 
 use crate::driver::{Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
@@ -10,28 +11,28 @@ use crate::program::{Kind, Program};
 use crate::reading::{Reading, add_iterations, imported_or_said, readings};
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "go";
 
 const HARNESS: &str = "go test";
 
-/// How a benchmark that failed is announced.
+/// Announcement of a failed benchmark.
 const FAILED: &str = "--- FAIL: ";
 
-/// A program that `go test -c` built.
+/// A program built by `go test -c`.
 #[derive(Debug)]
 struct GoTest {
-    /// What its compiler was told that makes its times say little about an optimised build.
+    /// The compiler's flags because of which its times say little about an optimized build.
     debug_build: Option<String>,
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = help.contains("-test.bench ") && help.contains("-test.benchtime ");
     is.then(|| assumed(program))
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(GoTest { debug_build: built_for_debugging(program) })
 }
@@ -62,7 +63,7 @@ impl Driver for GoTest {
         let name = benchmark.split('/').next().unwrap_or_default();
         let name = name.rsplit_once('-').map_or(name, |(name, _)| name);
         let own = symbol.rsplit_once('.');
-        // A method of this name is not one; packages have no brackets in their names.
+        // A method of this name is not a benchmark; packages have no brackets in their names.
         own.is_some_and(|(package, own)| {
             own == name && name.starts_with("Benchmark") && !package.contains('(')
         })
@@ -72,7 +73,7 @@ impl Driver for GoTest {
         let time = match effort {
             Effort::Iterations(count) => format!("{}x", count.max(1)),
             Effort::Once => "1x".to_owned(),
-            // Finer than a nanosecond is no duration to Go.
+            // Go does not accept durations finer than a nanosecond.
             Effort::Seconds(seconds) => format!("{:.9}s", seconds.max(1e-9)),
         };
         request(&pattern(benchmark), &time)
@@ -81,14 +82,14 @@ impl Driver for GoTest {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         let text = reply.text();
         let failed = failed(&text);
-        // While a panic ends the program, a line of results may still be printed.
+        // While a panic ends the program, a result line may still be printed.
         if !reply.success && failed.is_empty() {
             let why = "it ended with an error before it was done".to_owned();
             return Err(HarnessError::Garbage { harness: HARNESS, why, said: said(reply) });
         }
         let mut found = match imported_or_said(reply, HARNESS, || said(reply)) {
             Ok(samples) => readings(&samples),
-            // Nothing but failures: they are the answer.
+            // Only failures: they are the answer.
             Err(_) if !failed.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -96,7 +97,8 @@ impl Driver for GoTest {
         let processors = found.iter().find_map(|reading| processors(&reading.benchmark));
         let processors = processors.unwrap_or_default().to_owned();
         for (name, error) in failed {
-            // One that failed in its first iteration is announced without the number of processors.
+            // A benchmark that failed in its first iteration is announced without the number of
+            // processors.
             let full = format!("{name}{processors}");
             let benchmark = if name.ends_with(&processors) { name } else { full };
             match found.iter_mut().find(|reading| reading.benchmark == benchmark) {
@@ -122,8 +124,8 @@ fn request(pattern: &str, time: &str) -> Request {
     ])
 }
 
-/// What `-test.bench` has to be for this benchmark alone. A number behind the last dash may be that of processors, or belong to the
-/// name: both are let in.
+/// Returns the value of `-test.bench` for this benchmark alone. A number after the last dash may be
+/// the number of processors, or belong to the name: both are matched.
 fn pattern(benchmark: &str) -> String {
     let processors = processors(benchmark).unwrap_or_default();
     let name = &benchmark[..benchmark.len() - processors.len()];
@@ -133,7 +135,7 @@ fn pattern(benchmark: &str) -> String {
     format!("{}{end}$", parts.join("$/"))
 }
 
-/// `-8` of `BenchmarkSort/n=16-8`.
+/// Returns `-8` for `BenchmarkSort/n=16-8`.
 fn processors(benchmark: &str) -> Option<&str> {
     let dash = benchmark.rfind('-')?;
     let digits = &benchmark[dash + 1..];
@@ -141,7 +143,8 @@ fn processors(benchmark: &str) -> Option<&str> {
         .then_some(&benchmark[dash..])
 }
 
-/// The number of iterations of a line of results: what stands before the first pair of value and unit.
+/// Returns the number of iterations of a result line: the text before the first pair of value and
+/// unit.
 fn iterations(line: &str) -> Option<u64> {
     let is_pair = |piece: &str| {
         let mut words = piece.split_ascii_whitespace();
@@ -163,7 +166,8 @@ fn iterations(line: &str) -> Option<u64> {
     pieces.last()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
-/// Benchmarks that failed, with what they said. One that failed only because a part of it did is left out.
+/// Returns the failed benchmarks with their messages. One that failed only because a part of it did
+/// is left out.
 fn failed(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut is_open = false;
@@ -196,7 +200,7 @@ fn failed(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What went wrong, for messages: the line of a panic rather than the end of its trace.
+/// Returns the error for messages: the line of a panic rather than the end of its trace.
 fn said(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let panic = errors
@@ -205,7 +209,8 @@ fn said(reply: &Reply) -> Option<String> {
     tail(panic.map_or(&reply.errors, str::as_bytes), &reply.output)
 }
 
-/// Go notes in its programs with which flags they were built, as text; of test programs only newer versions do.
+/// Returns the flags of an unoptimized build. Go stores the build flags in its programs as text;
+/// for test programs only newer versions do.
 fn built_for_debugging(program: &Program) -> Option<String> {
     if program.kind != Kind::Executable {
         return None;

@@ -1,8 +1,9 @@
-//! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression, JSON in a file of its own.
+//! Google Benchmark: `--benchmark_list_tests`, a filter that is an anchored regular expression,
+//! JSON in a file of its own.
 //!
-//! From 1.8 on `--benchmark_min_time=Nx` fixes the number of iterations. Before that only a time can be given, and every process
-//! searches for its number by itself; the help shows which of the two it is. A result goes to a file, since programs print on
-//! standard output what they like.
+//! Since 1.8, `--benchmark_min_time=Nx` fixes the number of iterations. Earlier versions accept
+//! only a time, and every process searches for its number itself; the help shows which of the two
+//! it is. The result is written to a file, because programs print anything on standard output.
 
 mod symbols;
 
@@ -13,23 +14,23 @@ use crate::reading::{Reading, imported, readings};
 use regex::Regex;
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "google-benchmark";
 
-/// A program that was linked with Google Benchmark.
+/// A program linked with Google Benchmark.
 #[derive(Debug)]
 struct GoogleBenchmark {
-    /// 1.8 or later.
+    /// True if it is 1.8 or later.
     pins: bool,
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(_program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     help.contains("--benchmark_list_tests")
         .then(|| Box::new(GoogleBenchmark { pins: help.contains("<integer>x") }) as Box<dyn Driver>)
 }
 
-/// What any version understands.
+/// Makes the driver with only what every version supports.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(GoogleBenchmark { pins: false })
 }
@@ -59,7 +60,7 @@ impl Driver for GoogleBenchmark {
         }
         let lines = reply.lines_of_harness().into_iter();
         let names: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
-        // Without a benchmark it says so, and where.
+        // A program without benchmarks says so in the first line.
         if names.is_empty() || names[0].starts_with("Failed to match any benchmarks") {
             return Err(HarnessError::NoBenchmark { said: said() });
         }
@@ -75,7 +76,7 @@ impl Driver for GoogleBenchmark {
         let least = match effort {
             Effort::Iterations(count) if self.pins => format!("{count}x"),
             Effort::Once if self.pins => "1x".to_owned(),
-            // The shortest time is over after the first iteration.
+            // The minimum time is over after the first iteration.
             Effort::Once | Effort::Iterations(_) => "0.000000001".to_owned(),
             Effort::Seconds(seconds) if self.pins => format!("{seconds}s"),
             Effort::Seconds(seconds) => seconds.to_string(),
@@ -94,7 +95,7 @@ impl Driver for GoogleBenchmark {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         match imported(reply, "Google Benchmark") {
             Ok(samples) => Ok(readings(&samples)),
-            // With nothing but a benchmark that gave up there are no numbers to import.
+            // If the only benchmark ended with an error, the answer contains no numbers.
             Err(error) => gave_up(reply).map(|reading| vec![reading]).ok_or(error),
         }
     }
@@ -109,7 +110,7 @@ impl Driver for GoogleBenchmark {
     }
 }
 
-/// The one benchmark of an answer that holds nothing but its error.
+/// Returns the single benchmark of an answer that contains only its error.
 fn gave_up(reply: &Reply) -> Option<Reading> {
     let text = String::from_utf8(reply.bytes().ok()?).ok()?;
     let string = |key: &str| {
@@ -169,7 +170,7 @@ mod tests {
             listed.own = own.as_bytes().to_vec();
             let names = driver.listed(&listed).expect("names");
             if own.contains("Failed") {
-                // Text glued to the harness's output can't be separated from it.
+                // Text attached to the harness's output cannot be separated from it.
                 assert_eq!(names[1..], ["BM_a/16", "BM_b<int, long>"]);
             } else {
                 assert_eq!(names, ["BM_a/8", "BM_a/16", "BM_b<int, long>"]);

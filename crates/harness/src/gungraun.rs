@@ -1,9 +1,11 @@
-//! gungraun, formerly iai-callgrind (Rust): what one call of a benchmark does, counted in a simulation by Valgrind. `--list`, a filter that is
-//! a whole name, and summaries in JSON on standard output.
+//! gungraun, formerly iai-callgrind (Rust): the cost of one call of a benchmark, counted by
+//! Valgrind in a simulation. `--list`, a filter that is a full name, and summaries in JSON on
+//! standard output.
 //!
-//! The program starts `gungraun-runner`, which must be on PATH, as must Valgrind. Asked with a home of its own it leaves nothing below
-//! `target`, and compares with no earlier run; with a root it needs no Cargo around it. A count takes no time that could be asked for, and
-//! nothing is repeated.
+//! The program starts `gungraun-runner`, which must be on PATH, as must Valgrind. With a home
+//! directory set, it leaves nothing below `target` and does not compare with an earlier run; with a
+//! root set, it does not need Cargo around it. Counting needs no particular time, and nothing is
+//! repeated.
 
 use crate::driver::{Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, told};
@@ -12,19 +14,19 @@ use crate::reading::{Reading, imported_or_said, readings};
 use crate::rust;
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "gungraun";
 
-/// A program that was linked with gungraun.
+/// A program linked with gungraun.
 #[derive(Debug)]
 struct Gungraun {
     /// `--bench`, unless the user gave it.
     bench_flag: Option<&'static str>,
-    /// What makes its counts say little about an optimised build.
+    /// Why its counts say little about an optimized build.
     debug_build: Option<String>,
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     let is = ["--callgrind-args", "--save-summary", "--output-format", "--workspace-root"]
         .iter()
@@ -32,7 +34,7 @@ pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>
     is.then(|| assumed(program))
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     Box::new(Gungraun {
         bench_flag: rust::bench_flag(program),
@@ -86,13 +88,15 @@ impl Driver for Gungraun {
     }
 }
 
-/// `sums::group::fib long:(15)`, as it prints a benchmark with its id and its arguments, as the list has it: `sums::group::fib::long`.
+/// Converts a printed benchmark with its id and its arguments, `sums::group::fib long:(15)`, to its
+/// name in the list: `sums::group::fib::long`.
 fn listed_as(printed: &str) -> String {
     let Some((path, rest)) = printed.split_once(' ') else { return printed.to_owned() };
     format!("{path}::{}", rest.split(':').next().unwrap_or_default())
 }
 
-/// The line that is its own error, above the trace that may follow; else that of a panic in the benchmark.
+/// Returns the line with its own error, above a trace that may follow; otherwise that of a panic in
+/// the benchmark.
 fn said(reply: &Reply) -> Option<String> {
     told(&reply.errors, &reply.output, |line| line.contains("Error: ") || line.contains("panicked"))
 }

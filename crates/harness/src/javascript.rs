@@ -1,8 +1,10 @@
-//! JavaScript on Node.js: scripts that use tinybench or mitata, run with a module of ours ahead of them (by `NODE_OPTIONS`, so that it
-//! does not matter what starts Node: `node bench.mjs`, `npx tsx bench.ts`), and `vitest bench`.
+//! JavaScript on Node.js: scripts that use tinybench or mitata, run with a module of ours loaded
+//! before them (through `NODE_OPTIONS`, so that it works however Node is started: `node bench.mjs`,
+//! `npx tsx bench.ts`), and `vitest bench`.
 //!
-//! Neither library has a command line: a script measures all its benchmarks, for as long as it says itself. The module lists them, or has
-//! the library measure one and ends the script. vitest is asked by its own options, and measures all at once.
+//! Neither library has a command line: a script measures all its benchmarks, for as long as the
+//! script says. The module lists them, or has the library measure one and ends the script. vitest
+//! has its own options, and measures all benchmarks together.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, told};
@@ -10,12 +12,12 @@ use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, imported_or_said, readings};
 use std::path::Path;
 
-/// The names by which users choose them.
+/// Names by which users choose them.
 pub(crate) const TINYBENCH: &str = "tinybench";
 pub(crate) const MITATA: &str = "mitata";
 pub(crate) const VITEST: &str = "vitest";
 
-/// What is loaded ahead of the script.
+/// Loaded before the script.
 const SHIM: &str = include_str!("shims/javascript.mjs");
 
 /// A script that uses this library.
@@ -24,22 +26,22 @@ struct Script {
     library: &'static str,
 }
 
-/// By a script that imports tinybench.
+/// Recognizes a script that imports tinybench.
 pub(crate) fn looks_like_tinybench(program: &Program) -> Option<Box<dyn Driver>> {
     imports(program, TINYBENCH).then(|| tinybench(program))
 }
 
-/// By a script that imports mitata.
+/// Recognizes a script that imports mitata.
 pub(crate) fn looks_like_mitata(program: &Program) -> Option<Box<dyn Driver>> {
     imports(program, MITATA).then(|| mitata(program))
 }
 
-/// Any command that runs such a script.
+/// Makes the driver for any command that runs such a script.
 pub(crate) fn tinybench(_program: &Program) -> Box<dyn Driver> {
     Box::new(Script { library: TINYBENCH })
 }
 
-/// Any command that runs such a script.
+/// Makes the driver for any command that runs such a script.
 pub(crate) fn mitata(_program: &Program) -> Box<dyn Driver> {
     Box::new(Script { library: MITATA })
 }
@@ -66,7 +68,7 @@ impl Script {
     }
 }
 
-/// The file's URL. Node splits its options at blanks.
+/// Returns the file's URL. Node splits its options at blanks.
 fn url(path: &Path) -> String {
     let mut url = "file://".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -85,7 +87,7 @@ impl Driver for Script {
         self.library.to_owned()
     }
 
-    /// mitata repeats in batches of its own.
+    /// Returns true for tinybench only: mitata repeats in batches of its own.
     fn pins(&self) -> bool {
         self.library == TINYBENCH
     }
@@ -94,7 +96,7 @@ impl Driver for Script {
         self.shimmed(scratch, "items.txt")
     }
 
-    /// A JSON text a line.
+    /// Parses the list, a JSON string per line.
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let none = || HarnessError::NoBenchmark { said: said(reply) };
         if !reply.success {
@@ -137,7 +139,7 @@ impl Driver for Script {
     }
 }
 
-/// The line with the class of an exception, above its trace; else the last one.
+/// Returns the line with the class of an exception, above its trace; otherwise the last line.
 fn said(reply: &Reply) -> Option<String> {
     told(&reply.errors, &reply.output, |line| {
         line.split_once(": ").is_some_and(|(class, _)| class.ends_with("Error"))
@@ -149,7 +151,7 @@ fn said(reply: &Reply) -> Option<String> {
 #[derive(Debug)]
 struct Vitest;
 
-/// By its command line.
+/// Recognizes it by its command line.
 pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
     let names = |word: &std::ffi::OsString| {
         Path::new(word).file_name().is_some_and(|name| name == "vitest" || name == "vitest.mjs")
@@ -157,7 +159,7 @@ pub(crate) fn looks_like_vitest(program: &Program) -> Option<Box<dyn Driver>> {
     (program.words.iter().any(names) && program.has_word("bench")).then(|| vitest(program))
 }
 
-/// Any command whose last words are its arguments.
+/// Makes the driver for any command that ends in its arguments.
 pub(crate) fn vitest(_program: &Program) -> Box<dyn Driver> {
     Box::new(Vitest)
 }

@@ -1,12 +1,14 @@
-//! JMH: `java -jar benchmarks.jar`, held to one method by an anchored regular expression and to its parameters by `-p`.
+//! JMH: `java -jar benchmarks.jar`, restricted to one method by an anchored regular expression and
+//! to its parameters by `-p`.
 //!
-//! A run is one fork with one iteration of warm-up and one of measurement, each as long as asked: a virtual machine that was not
-//! warmed up measures its interpreter. JMH gives a time, never a number of operations. Options that the user gave are left to
-//! him, since JMH takes each only once.
+//! A run is one fork with one iteration of warm-up and one of measurement, each of the requested
+//! duration: without warm-up, the interpreter of the virtual machine would be measured. JMH accepts
+//! a time, never a number of operations. Options given by the user are not repeated, because JMH
+//! accepts each only once.
 //!
-//! Names are those of the list: the method, then its parameters by name (`a.B.c n=10 size=2`). The list does not know the
-//! number of threads or the modes; one reading holds all modes of a method. Parameters whose value has a comma can't be given:
-//! JMH then runs all their values.
+//! Names are those of the list: the method, then its parameters by name (`a.B.c n=10 size=2`). The
+//! list does not include the number of threads or the modes; one reading covers all modes of a
+//! method. Parameters whose value contains a comma cannot be given: JMH then runs all their values.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, told};
@@ -15,28 +17,28 @@ use crate::reading::{Reading, imported, readings};
 use std::cell::RefCell;
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "jmh";
 
-/// Where JMH keeps in a jar what it has.
+/// JMH's list of benchmarks in a jar.
 const LIST: &str = "META-INF/BenchmarkList";
 
-/// Its class, for those who give a class path in place of a jar.
+/// Its main class, for users who give a class path instead of a jar.
 const MAIN: &str = "org.openjdk.jmh.Main";
 
-/// A jar with benchmarks of JMH.
+/// A jar with JMH benchmarks.
 #[derive(Debug, Default)]
 struct Jmh {
-    /// The options that the user gave.
+    /// The user's options.
     given: Vec<String>,
-    /// What the list had; empty before it was seen.
+    /// The benchmarks of the list; empty before it was read.
     known: RefCell<Vec<Known>>,
 }
 
 /// Parameters with all their values.
 type Choices = Vec<(String, Vec<String>)>;
 
-/// More combinations of parameters than this no list has.
+/// Maximum number of combinations of parameters in a list.
 const MOST: usize = 100_000;
 
 /// A method with values for its parameters.
@@ -46,21 +48,21 @@ struct Known {
     parameters: Vec<(String, String)>,
 }
 
-/// By a jar with a list of benchmarks.
+/// Recognizes a jar with a list of benchmarks.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let has_list = program.kind == Kind::Archive && program.text.lines().any(|name| name == LIST);
     let is_jmh = program.is_called("java") && (has_list || program.has_word(MAIN));
     is_jmh.then(|| assumed(program))
 }
 
-/// Any command that takes JMH's options.
+/// Makes the driver for any command that accepts JMH's options.
 pub(crate) fn assumed(program: &Program) -> Box<dyn Driver> {
     let given = program.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     Box::new(Jmh { given, ..Jmh::default() })
 }
 
 impl Jmh {
-    /// An option with its value, unless the user gave it.
+    /// Adds an option with its value, unless the user gave it.
     fn option(&self, request: Request, name: &str, value: &str) -> Request {
         let is_it = |word: &String| {
             word.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -87,7 +89,7 @@ impl Driver for Jmh {
         let known =
             known.map_err(|why| HarnessError::Garbage { harness: "JMH", why, said: None })?;
         if known.is_empty() {
-            // A trace of Java begins with what it is about.
+            // A Java stack trace begins with the exception.
             let said = told(&reply.errors, &reply.output, |line| line.contains("Exception"));
             return Err(HarnessError::NoBenchmark { said });
         }
@@ -100,7 +102,8 @@ impl Driver for Jmh {
         let file = scratch.join("result.json");
         let known = self.known.borrow();
         let one = known.iter().find(|one| named(&one.method, &one.parameters) == benchmark);
-        // Without the list the name's beginning is the method: no name in Java has a blank.
+        // Without the list the beginning of the name is the method: names in Java contain no
+        // blanks.
         let method = one.map_or_else(
             || benchmark.split(' ').next().unwrap_or_default(),
             |one| one.method.as_str(),
@@ -124,7 +127,7 @@ impl Driver for Jmh {
                 request = self.option(request, "-w", &time);
                 request = self.option(request, "-r", &time);
             }
-            // One call.
+            // A single call.
             None => request = self.option(request, "-bm", "ss"),
         }
         request
@@ -139,7 +142,7 @@ impl Driver for Jmh {
         let failed = failures(&reply.text());
         let mut found = match imported(reply, "JMH") {
             Ok(samples) => merged(readings(&samples)),
-            // Its file is empty where nothing worked.
+            // Its file is empty if nothing succeeded.
             Err(HarnessError::Garbage { .. }) if !failed.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };
@@ -152,15 +155,16 @@ impl Driver for Jmh {
     }
 }
 
-/// The name of a method with its parameters, which are sorted: list and result have them in orders of their own.
+/// Returns the name of a method with its parameters, which are sorted because list and result order
+/// them differently.
 fn named(method: &str, parameters: &[(String, String)]) -> String {
     let mut sorted: Vec<_> = parameters.iter().collect();
     sorted.sort();
     sorted.iter().fold(method.to_owned(), |name, (key, value)| format!("{name} {key}={value}"))
 }
 
-/// The list with parameters: methods, one a line, each followed by lines such as `  param "size" = {10, 1000}`. A method of several
-/// modes stands there once for each.
+/// Parses the list with parameters: methods, one per line, each followed by lines such as
+/// `  param "size" = {10, 1000}`. A method with several modes is listed once for each.
 fn listed(text: &str) -> Result<Vec<Known>, String> {
     let mut methods: Vec<(String, Choices)> = Vec::new();
     for line in text.lines().skip_while(|line| !line.starts_with("Benchmarks:")).skip(1) {
@@ -207,14 +211,15 @@ fn listed(text: &str) -> Result<Vec<Known>, String> {
     Ok(found)
 }
 
-/// One reading for every name of the list. Of two modes that give the same metric the second one keeps its mode's name with it.
+/// Returns one reading for every name of the list. If two modes give the same metric, the second
+/// one keeps the name of its mode.
 fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     for mut reading in readings {
         let own = reading.parameters.iter().filter(|(name, _)| name != "threads");
         let own: Vec<_> = own.map(|(name, value)| (name.clone(), value.to_string())).collect();
         let method = reading.label.clone().unwrap_or_else(|| reading.benchmark.clone());
-        // The importer puts the mode behind the name where the name was there before.
+        // The importer appends the mode to the name if the name was already there.
         let mode = reading.benchmark.rsplit_once(" (").map(|(_, mode)| format!(" ({mode}"));
         reading.benchmark = named(&method, &own);
         match found.iter_mut().find(|other| other.benchmark == reading.benchmark) {
@@ -234,7 +239,8 @@ fn merged(readings: Vec<Reading>) -> Vec<Reading> {
     found
 }
 
-/// What it prints of benchmarks that failed: `# Benchmark: …` and `# Parameters: (a = 1, b = 2)` stand above, the exception below.
+/// Parses the output about failed benchmarks: `# Benchmark: …` and `# Parameters: (a = 1, b = 2)`
+/// come first, then the exception.
 fn failures(text: &str) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     let (mut method, mut parameters) = ("", Vec::new());

@@ -1,12 +1,13 @@
-//! Harnesses: the libraries by which people write benchmark programs, how such a program is asked for its list and for one
-//! run of one benchmark, and how its answer is read.
+//! Harnesses: the libraries for writing benchmark programs. Covers requests for the list of
+//! benchmarks and for a run of one of them, and the parsing of the answers.
 //!
-//! Everybody keeps the benchmarks that he has. Each harness has a room that implements [`Driver`]: it knows the flags, nothing
-//! else. No process is started here and no clock is read: a driver says what to run ([`Request`]), somebody runs it, and hands
-//! back what came ([`Reply`]). The files of an answer are read by the importers of `assay-data`, the same that read them when a
-//! user brings them. Nothing is decided here either.
+//! Users keep their existing benchmarks. Each harness has a module that implements [`Driver`] and
+//! knows the harness's flags, nothing else. No process is started here and no clock is read: a
+//! driver says what to run ([`Request`]), the caller runs it and passes back the result
+//! ([`Reply`]). The files of an answer are read by the importers of `assay-data`, as when a user
+//! imports them. Nothing is decided here.
 //!
-//! A new harness is a room and a line in `KNOWN`.
+//! A new harness is a module and a line in `KNOWN`.
 
 #![cfg_attr(
     test,
@@ -37,24 +38,25 @@ pub use error::HarnessError;
 pub use program::{Kind, Program};
 pub use reading::Reading;
 
-/// What is asked of a program whose harness is not known by its looks: its help.
+/// Returns the request for a program whose harness is not recognized by its looks: its help.
 pub fn question() -> Request {
     Request::with(["--help"])
 }
 
-/// One way to recognise a harness.
+/// A harness and the ways to recognize it.
 struct Known {
-    /// The name by which users choose it.
+    /// Name by which users choose it.
     name: &'static str,
-    /// By the program's looks alone, for those that would rather measure than answer a question.
+    /// Recognizes it by the program's looks alone, for programs that would measure rather than
+    /// answer a question.
     by_looks: fn(&Program) -> Option<Box<dyn Driver>>,
-    /// By what it says of itself.
+    /// Recognizes it by the program's help.
     by_help: fn(&Program, &str) -> Option<Box<dyn Driver>>,
-    /// For whoever says that it is one, when nothing tells more.
+    /// Makes the driver when the user says that it is this harness, without further evidence.
     assumed: fn(&Program) -> Box<dyn Driver>,
 }
 
-/// All harnesses; the first that recognises a program drives it.
+/// All harnesses; the first one that recognizes a program drives it.
 const KNOWN: &[Known] = &[
     Known {
         name: google_benchmark::NAME,
@@ -135,7 +137,7 @@ const KNOWN: &[Known] = &[
         by_help: benchmark_dotnet::recognise,
         assumed: benchmark_dotnet::assumed,
     },
-    // By nothing but what a plain run prints.
+    // Recognized only by the output of a plain run.
     Known {
         name: printing::NAME,
         by_looks: |_| None,
@@ -144,34 +146,35 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// The names of all harnesses.
+/// Returns the names of all harnesses.
 pub fn names() -> Vec<&'static str> {
     KNOWN.iter().map(|known| known.name).collect()
 }
 
-/// The harness that the user names.
+/// Returns the harness that the user names.
 pub fn by_name(name: &str, program: &Program) -> Option<Box<dyn Driver>> {
     KNOWN.iter().find(|known| known.name == name).map(|known| (known.assumed)(program))
 }
 
-/// The harness of a program that needs not be asked.
+/// Returns the harness of a program that is recognized by its looks.
 pub fn by_looks(program: &Program) -> Option<Box<dyn Driver>> {
     KNOWN.iter().find_map(|known| (known.by_looks)(program))
 }
 
-/// The harness of a program by its answer to [`question`], which may stand in either of its outputs.
+/// Returns the harness of a program from its answer to [`question`], which may be in either of its
+/// outputs.
 pub fn by_help(program: &Program, reply: &Reply) -> Option<Box<dyn Driver>> {
     let text = format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors));
     KNOWN.iter().find_map(|known| (known.by_help)(program, &text))
 }
 
-/// What is asked of a program that no harness recognised by its help: just to run.
+/// Returns the request for a program whose help no harness recognized: a plain run.
 pub fn plain_run() -> Request {
     Request::default()
 }
 
-/// The harness of a program by the results that it printed, when it was just run or ignored the question; none where the numbers
-/// could be anything.
+/// Returns the harness of a program from the results that it printed, when it was just run or
+/// ignored the question; `None` if the numbers could be anything.
 pub fn by_output(reply: &Reply) -> Option<Box<dyn Driver>> {
     printing::recognise(reply)
 }

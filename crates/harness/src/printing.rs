@@ -1,9 +1,10 @@
-//! Programs without a harness that can be asked: what they print, when they are just run, is a file of results that can be read, such as
-//! nanobench's JSON.
+//! Programs without a known harness whose output, when they are just run, is a file of results that
+//! can be read, such as nanobench's JSON.
 //!
-//! Nothing can be asked of them, so every run measures all that they measure, for as long as they like. Such a program may be known only
-//! by running it, which is done when nothing else recognised it; and then only results of a benchmark tool are taken, for numbers in
-//! columns may be anything. Whoever chooses it by name may print whatever the importers read.
+//! They cannot be given options, so every run measures everything that they measure, for as long as
+//! they take. Such a program may be recognized only by running it, which is done if nothing else
+//! recognized it. Then only results of a benchmark tool are accepted, because numbers in columns
+//! may be anything. If the user chooses it by name, it may print anything that the importers read.
 
 use crate::driver::{Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
@@ -13,22 +14,22 @@ use assay_data::Samples;
 use assay_data::import::{self, ImportOptions};
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "printing";
 
 const HARNESS: &str = "a benchmark tool";
 
-/// What results are called that have no name of their own. It must be the same on all sides.
+/// Name of results without a name of their own. It must be the same on all sides.
 const UNNAMED: &str = "output";
 
 /// A program that prints results.
 #[derive(Debug)]
 struct Printing {
-    /// The tool whose format it prints, where that is known.
+    /// The tool whose format it prints, if known.
     tool: Option<String>,
 }
 
-/// By what a plain run printed.
+/// Recognizes it by the output of a plain run.
 pub(crate) fn recognise(reply: &Reply) -> Option<Box<dyn Driver>> {
     let samples = printed(reply).ok()?;
     let is_usable = reply.success && !readings(&samples).is_empty();
@@ -36,7 +37,7 @@ pub(crate) fn recognise(reply: &Reply) -> Option<Box<dyn Driver>> {
     Some(Box::new(Printing { tool: Some(tool) }))
 }
 
-/// For whoever says that it is one.
+/// Makes the driver when the user says that it is this harness.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Printing { tool: None })
 }
@@ -114,7 +115,7 @@ mod tests {
         assert_eq!(driver.listed(&reply(NANOBENCH)).unwrap(), ["a", "gone"]);
         let found = driver.read(&reply(NANOBENCH)).unwrap();
         assert_eq!(found[0].iterations, Some(40.0));
-        // Weighted by iterations, for one unit of the batch.
+        // Weighted by iterations, per unit of the batch.
         assert!((found[0].values[0].1 / 3.5e-7 - 1.0).abs() < 1e-12);
         assert!(found[1].error.is_some());
     }

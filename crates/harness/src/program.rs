@@ -1,49 +1,50 @@
-//! A benchmark program as its user named it, and what its file looks like from outside.
+//! A benchmark program as named by the user, and the properties of its file.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What kind of file a program is.
+/// Kind of a program's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An executable of this machine.
+    /// An executable for this machine.
     Executable,
-    /// A text: a script, whoever runs it.
+    /// A text file: a script for any interpreter.
     Script,
-    /// A zip archive, as jars are.
+    /// A zip archive, such as a jar.
     Archive,
-    /// Something else, or nothing that could be read.
+    /// Anything else, or nothing readable.
     Other,
 }
 
 /// A program with the user's own arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The words: the program, then the user's arguments.
+    /// The program, then the user's arguments.
     pub words: Vec<OsString>,
-    /// The file that shows what it is: the program's, or of an interpreter (`ruby x.rb`, `python3 -I x.py`, `java -jar x.jar`, `bundle exec
-    /// ruby x.rb`) that of the script.
+    /// The file that identifies it: the program's or, for an interpreter (`ruby x.rb`,
+    /// `python3 -I x.py`, `java -jar x.jar`, `bundle exec ruby x.rb`), the script's.
     pub file: PathBuf,
-    /// What kind of file that is.
+    /// Kind of that file.
     pub kind: Kind,
-    /// Of a script its beginning, at most [`LONGEST_TEXT`] bytes; of an archive the names of what is in it, one a line.
+    /// For a script its beginning, at most [`LONGEST_TEXT`] bytes; for an archive the names of its
+    /// entries, one per line.
     pub text: String,
 }
 
-/// So much of a script is looked at.
+/// Maximum number of bytes read from a script.
 const LONGEST_TEXT: usize = 256 * 1024;
 
 /// Programs that run a file given to them.
 const INTERPRETERS: [&str; 8] =
     ["python", "pypy", "ruby", "java", "jruby", "node", "tsx", "dotnet"];
 
-/// Programs that run the command given to them.
+/// Programs that run a command given to them.
 const STARTERS: [&str; 16] = [
     "bundle", "env", "uv", "poetry", "pipenv", "pdm", "hatch", "nice", "taskset", "chrt",
     "numactl", "setarch", "rbenv", "npx", "pnpm", "yarn",
 ];
 
-/// Where the interpreter stands among the words.
+/// Returns the index of the interpreter among the words.
 fn interpreter_in(words: &[OsString]) -> Option<usize> {
     let is_interpreter = |word: &OsString| {
         let name = base_name(word);
@@ -58,7 +59,7 @@ fn interpreter_in(words: &[OsString]) -> Option<usize> {
 }
 
 impl Program {
-    /// Looks at the files that the words name; `found` is where the first word leads to.
+    /// Examines the files named by the words; `found` is the file of the first word.
     pub fn look(words: &[OsString], found: &Path) -> Self {
         let interpreter = interpreter_in(words);
         let script = words
@@ -81,12 +82,13 @@ impl Program {
         Self { words: words.to_vec(), file, kind, text }
     }
 
-    /// What the interpreter is called, where there is one, at the beginning or behind one of the commands that start others.
+    /// Returns the name of the interpreter, if any, at the beginning or after one of the commands
+    /// that start others.
     pub fn interpreter(&self) -> Option<String> {
         interpreter_in(&self.words).map(|at| base_name(&self.words[at]))
     }
 
-    /// Whether the program (or its interpreter) is called so, a version behind the name left aside.
+    /// Returns true if the program (or its interpreter) has this name, ignoring a version after it.
     pub fn is_called(&self, name: &str) -> bool {
         self.words.first().is_some_and(|word| {
             base_name(word)
@@ -95,7 +97,7 @@ impl Program {
         })
     }
 
-    /// Whether a word of the command line is this one.
+    /// Returns true if the command line contains this word.
     pub fn has_word(&self, word: &str) -> bool {
         self.words.iter().any(|own| own == word)
     }
@@ -107,7 +109,7 @@ fn base_name(word: &OsStr) -> String {
 
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     use std::io::Read as _;
-    // A device or a pipe would block for ever.
+    // A device or a pipe would block forever.
     if !path.metadata().ok()?.is_file() {
         return None;
     }
@@ -116,11 +118,12 @@ fn beginning(path: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// The longest directory of an archive that is read.
+/// Maximum size of the directory of an archive.
 const LONGEST_DIRECTORY: u32 = 64 * 1024 * 1024;
 
-/// The names in a zip archive, one a line, by the directory at its end (PKWARE's APPNOTE, 4.3.12 and 4.3.16). Nothing where there is
-/// no such directory, or where it is so large that it stands in the 64-bit form.
+/// Returns the names in a zip archive, one per line, from the directory at its end (PKWARE's
+/// APPNOTE, 4.3.12 and 4.3.16). Returns `None` without such a directory, or if its size requires
+/// the 64-bit form.
 fn names_within(path: &Path) -> Option<String> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let number = |bytes: &[u8], at: usize| -> Option<usize> {
@@ -130,7 +133,7 @@ fn names_within(path: &Path) -> Option<String> {
         Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
     };
     let mut file = std::fs::File::open(path).ok()?;
-    // Behind the last record there is at most a comment of 65535 bytes.
+    // After the last record there is at most a comment of 65535 bytes.
     let length = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(length.saturating_sub(22 + 65_535))).ok()?;
     let mut end = Vec::new();
@@ -158,7 +161,7 @@ fn names_within(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// An archive of two empty files, stored, with a comment.
+    /// Returns an archive of two empty files, stored, with a comment.
     fn archive() -> Vec<u8> {
         let names = ["a/B.class", "META-INF/BenchmarkList"];
         let mut bytes = Vec::new();

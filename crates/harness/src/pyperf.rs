@@ -1,11 +1,14 @@
-//! pyperf: a script with a `pyperf.Runner`, run as one of the worker processes that it would start itself.
+//! pyperf: a script with a `pyperf.Runner`, run like one of the worker processes that it would
+//! start itself.
 //!
-//! A worker (`--worker`) measures in its own process, one task (`--worker-task`) with a given number of loops, or it finds that
-//! number (`--calibrate-loops`). Tasks have numbers, not names, and there is no list: a worker without a task runs every
-//! benchmark once, and the names in its result are the list. A benchmark that stands in no list of this driver is asked for by
-//! a run of all of them, which is slower and as true.
+//! A worker (`--worker`) measures in its own process, one task (`--worker-task`) with a given
+//! number of loops, or it searches for that number (`--calibrate-loops`). Tasks have numbers, not
+//! names, and cannot be listed: a worker without a task runs every benchmark once, and the names in
+//! its result are the list. A benchmark that is not in this driver's list is measured by a run of
+//! all of them, which is slower but equally correct.
 //!
-//! A value is not warmed up: an iteration count that is exact is worth more than the first call, and both sides make that call.
+//! Values are not warmed up: an exact number of iterations matters more than the first call, and
+//! both sides make that call.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
@@ -16,13 +19,14 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "pyperf";
 
 /// A script that uses pyperf.
 #[derive(Debug, Default)]
 struct Pyperf {
-    /// The benchmarks in the script's order, which numbers the tasks; empty before the list was seen.
+    /// The benchmarks in the script's order, which numbers the tasks; empty before the list was
+    /// read.
     tasks: RefCell<Vec<Task>>,
 }
 
@@ -30,28 +34,28 @@ struct Pyperf {
 #[derive(Debug)]
 struct Task {
     name: String,
-    /// How often its function repeats the work by itself, within a loop.
+    /// Number of times that its function repeats the work within a loop.
     inner: f64,
 }
 
-/// By a script that makes a runner.
+/// Recognizes a script that makes a runner.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let text = &program.text;
     let imports = text.contains("import pyperf") || text.contains("from pyperf import");
     (program.kind == Kind::Script && imports && text.contains("Runner(")).then(|| assumed(program))
 }
 
-/// By its help.
+/// Recognizes it by its help.
 pub(crate) fn recognise(program: &Program, help: &str) -> Option<Box<dyn Driver>> {
     (help.contains("--worker-task") && help.contains("--calibrate-loops")).then(|| assumed(program))
 }
 
-/// Any script with a runner.
+/// Makes the driver for any script with a runner.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(Pyperf::default())
 }
 
-/// A worker that takes so many values.
+/// Returns the request for a worker that takes this many values.
 fn worker(values: u32, scratch: &Path) -> Request {
     let file = scratch.join("result.json");
     Request::with(["--worker", "--warmups=0"])
@@ -75,7 +79,7 @@ impl Driver for Pyperf {
 
     fn listed(&self, reply: &Reply) -> Result<Vec<String>, HarnessError> {
         let none = || HarnessError::NoBenchmark { said: tail(&reply.errors, &reply.output) };
-        // After an error there may be a file, of those benchmarks that came before.
+        // After an error there may be a file with the benchmarks before it.
         if !reply.success {
             return Err(none());
         }
@@ -92,7 +96,7 @@ impl Driver for Pyperf {
     fn measure(&self, benchmark: &str, effort: Effort, scratch: &Path) -> Request {
         let tasks = self.tasks.borrow();
         let task = tasks.iter().position(|task| task.name == benchmark);
-        // One trial may be long because the machine did something else: three must be.
+        // One trial may be long because the machine was busy; three are unlikely to be.
         let values = if matches!(effort, Effort::Seconds(_)) { 3 } else { 1 };
         let mut request = worker(values, scratch);
         if let Some(number) = task {
@@ -136,22 +140,23 @@ impl Driver for Pyperf {
     }
 }
 
-/// The file as it stands, for what its importer has no place for; nothing where it is none, which the importer explains.
+/// Returns the file as JSON, for data that its importer does not keep; null if it is invalid, which
+/// the importer reports.
 fn parsed(reply: &Reply) -> Result<Value, HarnessError> {
     Ok(serde_json::from_slice(&reply.bytes()?).unwrap_or(Value::Null))
 }
 
-/// What a file says of one benchmark, beside its values.
+/// Data of one benchmark in a file, other than its values.
 struct Own<'f> {
     name: String,
     loops: Option<f64>,
     inner: f64,
     runs: &'f [Value],
-    /// Whether its values are seconds, as they are unless it says something else.
+    /// True if its values are seconds, which they are unless it says otherwise.
     timed: bool,
 }
 
-/// A fact of a benchmark, or else of the whole file.
+/// Returns a fact of a benchmark or, if it has none, of the whole file.
 fn metadata<'f>(file: &'f Value, benchmark: &'f Value, name: &str) -> Option<&'f Value> {
     let of = |place: &'f Value| place.get("metadata")?.get(name);
     of(benchmark).or_else(|| of(file))
@@ -175,8 +180,9 @@ fn benchmarks(file: &Value) -> Vec<Own<'_>> {
     all.iter().filter_map(own).collect()
 }
 
-/// What workers found that looked for their number of loops. They have no values: their trials stand as warm-ups, each with its
-/// number of loops and its time for one, and the last is the one that was long enough.
+/// Returns the results of workers that searched for their number of loops. They have no values:
+/// their trials are listed as warm-ups, each with its number of loops and its time per loop, and
+/// the last one is the one that was long enough.
 fn calibrations(file: &Value) -> Vec<Reading> {
     let calibrated = |own: Own<'_>| {
         let [run] = own.runs else { return None };

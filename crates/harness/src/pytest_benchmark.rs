@@ -1,12 +1,14 @@
-//! pytest-benchmark: `pytest`, held to one test by the memory that pytest has of the last failures.
+//! pytest-benchmark: `pytest`, restricted to one test through pytest's record of the last failures.
 //!
-//! Ids on the command line add to the user's own directories, `-k` does not look for whole names, and `--deselect` takes away
-//! whatever begins alike. What runs exactly one test is `--last-failed` with a cache of ours, in which this test alone failed;
-//! so the user's own cache and storage stay as they are, too. An id that pytest does not know makes it run all.
+//! Ids on the command line add to the user's own directories, `-k` does not match full names, and
+//! `--deselect` removes everything with the same prefix. What runs exactly one test is
+//! `--last-failed` with a cache of ours, in which only this test failed; this also leaves the
+//! user's own cache and storage unchanged. An id that pytest does not know makes it run all.
 //!
-//! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture `benchmark` are the list. The
-//! number of iterations is only found by the harness, never given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and
-//! `pedantic` win over what is asked here.
+//! `--setup-plan` lists the tests with their fixtures, without running them: those with the fixture
+//! `benchmark` are the list. The number of iterations can only be found by the harness, never
+//! given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic` override the
+//! requested effort.
 
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
@@ -14,17 +16,18 @@ use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
 use std::path::Path;
 
-/// The name by which users choose it.
+/// Name by which users choose it.
 pub(crate) const NAME: &str = "pytest-benchmark";
 
-/// A round takes at least this share of the time: enough rounds to see, few enough to write down.
+/// A round takes at least the time divided by this: enough rounds to be informative, few enough to
+/// be written.
 const ROUNDS: f64 = 50.0;
 
-/// A call of pytest.
+/// A pytest command.
 #[derive(Debug)]
 struct PytestBenchmark;
 
-/// By the command: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
+/// Recognizes it by the command: `pytest …`, `python3 -m pytest …`, `uv run pytest …`.
 pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     let is_pytest = program.words.iter().any(|word| {
         let name = Path::new(word).file_name().unwrap_or_default();
@@ -33,12 +36,13 @@ pub(crate) fn looks(program: &Program) -> Option<Box<dyn Driver>> {
     is_pytest.then(|| assumed(program))
 }
 
-/// Any command that ends in a call of pytest.
+/// Makes the driver for any command that ends in a call of pytest.
 pub(crate) fn assumed(_program: &Program) -> Box<dyn Driver> {
     Box::new(PytestBenchmark)
 }
 
-/// What every call says: few words, the reasons of failures on one line, and nothing left in the user's directories.
+/// Returns the options of every call: little output, the reasons of failures on one line, and
+/// nothing left in the user's directories.
 fn quiet(scratch: &Path) -> Request {
     Request::with(["--verbosity=-1", "--color=no", "-rfE", "-o"])
         .arg(format!("cache_dir={}", scratch.join("cache").display()))
@@ -71,7 +75,7 @@ impl Driver for PytestBenchmark {
         let file = scratch.join("result.json");
         let seconds = match effort {
             Effort::Seconds(seconds) => seconds,
-            // The shortest time is over after the first call.
+            // The minimum time is over after the first call.
             Effort::Once | Effort::Iterations(_) => 1e-9,
         };
         let failed = serde_json::json!({ benchmark: true });
@@ -91,7 +95,7 @@ impl Driver for PytestBenchmark {
     fn read(&self, reply: &Reply) -> Result<Vec<Reading>, HarnessError> {
         let text = reply.text();
         let failed: Vec<Reading> = text.lines().filter_map(failure).collect();
-        // Where nothing was measured, there is no file.
+        // The file is missing if nothing was measured.
         let mut found = match imported(reply, "pytest-benchmark") {
             Ok(samples) => readings(&samples),
             Err(HarnessError::NoAnswer { .. }) if !failed.is_empty() => Vec::new(),
@@ -105,7 +109,8 @@ impl Driver for PytestBenchmark {
     }
 }
 
-/// A line of the plan, `bench/test_a.py::test_x[1] (fixtures used: benchmark, request)`: the id, if it is of a benchmark.
+/// Parses a line of the plan, `bench/test_a.py::test_x[1] (fixtures used: benchmark, request)`;
+/// returns the id if it is a benchmark.
 fn planned(line: &str) -> Option<String> {
     let (id, fixtures) = line.trim().rsplit_once(" (fixtures used: ")?;
     let fixtures = &fixtures[..fixtures.find(')')?];
@@ -113,7 +118,7 @@ fn planned(line: &str) -> Option<String> {
     (id.contains("::") && fixtures.split(", ").any(is_benchmark)).then(|| id.to_owned())
 }
 
-/// A line of the summary, `FAILED bench/test_a.py::test_x - ValueError: …`.
+/// Parses a line of the summary, `FAILED bench/test_a.py::test_x - ValueError: …`.
 fn failure(line: &str) -> Option<Reading> {
     let rest = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "))?;
     let (id, why) = rest.split_once(" - ").unwrap_or((rest, "it failed"));
@@ -124,7 +129,8 @@ fn failure(line: &str) -> Option<Reading> {
     })
 }
 
-/// The line that says most about why there is nothing: that of an exception, or an error of pytest's own.
+/// Returns the line that best explains a missing result: that of an exception, or an error of
+/// pytest itself.
 fn said(reply: &Reply) -> Option<String> {
     let telling = |line: &&str| {
         line.starts_with("E  ") || line.starts_with("ERROR: ") || line.contains(": error: ")

@@ -1,8 +1,9 @@
-//! What one run of a program found of one benchmark: one value for every metric.
+//! Results of one run of a program for one benchmark: one value per metric.
 //!
-//! Where a harness gives several values within one run (samples of criterion, rounds of pytest-benchmark) their mean is the run's
-//! value, weighted by iterations where these are known: the iterations of one process are not independent of each other, and
-//! the mean of all of them is what the process took. Of a summary its mean is taken, or its median where there is no mean.
+//! If a harness gives several values within one run (samples of criterion, rounds of
+//! pytest-benchmark), their mean is the run's value, weighted by iterations if known: the
+//! iterations of one process are not independent of each other, and the mean of all of them is what
+//! the process took. Of a summary the mean is used, or the median if there is no mean.
 
 use assay_data::finding::shared::BENCHMARK_ERROR;
 use assay_data::import::{self, ImportOptions};
@@ -13,43 +14,44 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::driver::{Answer, Reply};
 use crate::error::{HarnessError, tail};
 
-/// What one run found of one benchmark.
+/// Result of one run for one benchmark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// Its full name.
+    /// Full name.
     pub benchmark: String,
-    /// Its name without parameters, where the harness says.
+    /// Name without parameters, if the harness states it.
     pub label: Option<String>,
-    /// Its parameters.
+    /// Parameters.
     pub parameters: Vec<(String, ParameterValue)>,
-    /// How often it repeated its work, where the harness says: in all, over the run.
+    /// Total number of iterations in the run, if the harness states it.
     pub iterations: Option<f64>,
-    /// Its metrics with their values, finite, in base units; per iteration.
+    /// Metrics with their values per iteration, finite, in base units.
     pub values: Vec<(Metric, f64)>,
-    /// What the benchmark said when it gave up.
+    /// The benchmark's message when it ended with an error.
     pub error: Option<String>,
 }
 
-/// Counts of Go that the same work repeats.
+/// Go's counts that are the same for the same work.
 const COUNTS_OF_GO: [&str; 2] = ["B/op", "allocs/op"];
 
-/// Whether a metric counts what one iteration does, which it does the same way every time.
+/// Returns true if a metric is a count per iteration that is always the same.
 fn is_count(metric: &str) -> bool {
     metric.ends_with(PER_ITERATION) || COUNTS_OF_GO.contains(&metric)
 }
 
 impl Reading {
-    /// The counters that this reading gives per iteration, by the names that the benchmark gives them.
+    /// Returns the counters that this reading gives per iteration, by their names in the benchmark.
     pub fn divided(&self) -> impl Iterator<Item = &str> {
         self.values.iter().filter_map(|(metric, _)| metric.name.strip_suffix(PER_ITERATION))
     }
 
-    /// Divides the counters of these names by the iterations, where that was not done: a single run can't always say that a
-    /// counter is a total (no call in a million iterations is none in each), other runs of the same suite can.
+    /// Divides the counters of these names by the iterations, if that was not done: a single run
+    /// cannot always show that a counter is a total (no calls in a million iterations are none in
+    /// each), but other runs of the same suite can.
     pub fn divide(&mut self, totals: &BTreeSet<String>) {
         let Some(iterations) = self.iterations else { return };
         let own: Vec<String> = self.divided().map(str::to_owned).collect();
-        // Beside its quotient the total says nothing.
+        // Next to its quotient the total is redundant.
         self.values.retain(|(metric, _)| !own.contains(&metric.name));
         for (metric, value) in &mut self.values {
             if totals.contains(&metric.name) {
@@ -61,15 +63,15 @@ impl Reading {
     }
 }
 
-/// Reads an answer by the importers.
+/// Reads an answer with the importers.
 ///
 /// # Errors
-/// [`HarnessError::Garbage`] with what the importer says; [`HarnessError::NoAnswer`].
+/// [`HarnessError::Garbage`] with the importer's message; [`HarnessError::NoAnswer`].
 pub(crate) fn imported(reply: &Reply, harness: &'static str) -> Result<Samples, HarnessError> {
     imported_or_said(reply, harness, || tail(&reply.errors, &reply.output))
 }
 
-/// The same for harnesses of which it is known where in their output the words stand that say what went wrong.
+/// Like [`imported`], for harnesses whose error messages are at a known place in their output.
 pub(crate) fn imported_or_said(
     reply: &Reply,
     harness: &'static str,
@@ -89,7 +91,7 @@ pub(crate) fn imported_or_said(
     }
 }
 
-/// The readings of all benchmarks in samples of one run. O(observations × metrics).
+/// Returns the readings of all benchmarks in the samples of one run. O(observations × metrics).
 pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     let iterations = samples.metric_index(ITERATIONS);
     let reading = |(subject, own): (usize, &assay_data::Subject)| {
@@ -121,7 +123,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
             }
         }
         values.retain(|(_, value)| value.is_finite());
-        // Where they vary after all, they are compared as any other values are.
+        // If they do vary, they are compared like any other values.
         values.iter_mut().for_each(|(metric, _)| metric.exact |= is_count(&metric.name));
         let all: f64 = counts.values().sum();
         Reading {
@@ -134,7 +136,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
         }
     };
     let mut found: Vec<Reading> = samples.subjects.iter().enumerate().map(reading).collect();
-    // One that gave nothing but its error is no subject.
+    // A benchmark with nothing but an error is not a subject.
     for finding in samples.findings.iter().filter(|f| f.code == BENCHMARK_ERROR) {
         let Some(name) = &finding.subject else { continue };
         if found.iter().all(|reading| reading.benchmark != *name) {
@@ -148,8 +150,9 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     found
 }
 
-/// Gives readings the iterations that only the text of an answer has: one number for each benchmark, in the order of the readings.
-/// Where there are more or fewer of them nobody knows which is whose, and none is given.
+/// Adds to readings the numbers of iterations, which are only in the text of an answer: one per
+/// benchmark, in the order of the readings. If the counts do not match, their assignment is
+/// unknown, and none is added.
 pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item = u64>) {
     let counts: Vec<u64> = counts.collect();
     if counts.len() == found.len() {

@@ -1,11 +1,11 @@
-//! What benchmark programs that `cargo bench` builds have in common, whatever their harness.
+//! Common code for benchmark programs built by `cargo bench`, for all harnesses.
 
 use crate::driver::Reply;
 use crate::error::tail;
 use crate::program::Program;
 use std::path::Path;
 
-/// Cargo puts what it builds without optimisation into a directory of its own.
+/// Returns a message if the program is in the directory where Cargo puts unoptimized builds.
 pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
     let file = program.file.canonicalize().unwrap_or_else(|_| program.file.clone());
     let directory = file.parent()?;
@@ -15,17 +15,17 @@ pub(crate) fn built_for_debugging(program: &Program) -> Option<String> {
         .then(|| "it lies where Cargo puts what is built without optimisation (`debug`)".to_owned())
 }
 
-/// The flag without which the program would test its benchmarks rather than measure them, unless the user gave it, who had to do so by
-/// hand; it may not stand there twice.
+/// Returns the flag without which the program would test its benchmarks rather than measure them,
+/// unless the user gave it; it is allowed only once.
 pub(crate) fn bench_flag(program: &Program) -> Option<&'static str> {
     (!program.has_word("--bench")).then_some("--bench")
 }
 
-/// What went wrong, for messages: what a panic says rather than the notes behind it.
+/// Returns the error for messages: the text of a panic rather than the notes after it.
 pub(crate) fn said(reply: &Reply) -> Option<String> {
     let errors = String::from_utf8_lossy(&reply.errors);
     let mut lines = errors.lines().skip_while(|line| !line.contains(" panicked at "));
-    // Before 1.73 the message stood on the same line.
+    // Before 1.73 the message was on the same line.
     let place = lines.next();
     let message = lines.next().filter(|_| place.is_some_and(|line| line.ends_with(':')));
     tail(message.or(place).map_or(&reply.errors, str::as_bytes), &reply.output)

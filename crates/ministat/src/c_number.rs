@@ -1,16 +1,17 @@
-//! Numbers as C's `strtod`, `strtol` and `atoi` read them in the C locale: white space and sign first, hexadecimal, `inf` and `nan` by
-//! name, and a text of which a rest remains is the caller's to judge.
+//! Numbers as parsed by C's `strtod`, `strtol` and `atoi` in the C locale: leading white space and
+//! sign, hexadecimal, `inf` and `nan` by name. Text after the number is left to the caller.
 //!
-//! Decimal numbers are correctly rounded, as glibc's are: short ones exactly by one division (a whole number below 2^53 and a power
-//! of ten up to 10^22 are both exact, so that the one rounding is that of the quotient), long ones by the standard library.
+//! Decimal numbers are correctly rounded, as in glibc: short ones by one division (a whole number
+//! below 2^53 and a power of ten up to 10^22 are both exact, so that the only rounding is that of
+//! the quotient), long ones by the standard library.
 
-/// Powers of ten that a double holds exactly.
+/// Powers of ten that are exact as doubles.
 pub(crate) const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/// What C's `isspace` says in the C locale.
+/// Returns C's `isspace` in the C locale.
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -19,7 +20,8 @@ fn after_space(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(**byte)).count()
 }
 
-/// `strtod`: the number at the start of the text and how many bytes it takes; 0 and 0 bytes where there is none.
+/// `strtod`: returns the number at the start of the text and its length in bytes; 0 and 0 bytes if
+/// there is none.
 pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     let mut start = after_space(text);
     let is_negative = text.get(start) == Some(&b'-');
@@ -31,11 +33,11 @@ pub(crate) fn strtod(text: &[u8]) -> (f64, usize) {
     if taken == 0 {
         return (0.0, 0);
     }
-    // A sign is a bit of its own: it survives zero and NaN.
+    // The sign is a separate bit: it survives zero and NaN.
     (if is_negative { -size } else { size }, start + taken)
 }
 
-/// A number without sign: its value, not negative, and how many bytes it takes.
+/// Parses an unsigned number; returns its nonnegative value and its length in bytes.
 fn magnitude(body: &[u8]) -> (f64, usize) {
     let starts_with = |word: &str| {
         body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
@@ -56,7 +58,7 @@ fn magnitude(body: &[u8]) -> (f64, usize) {
     }
 }
 
-/// Bytes of `(letters_and_digits)`; 0 where that is not what follows.
+/// Returns the length of `(letters_and_digits)`; 0 if the text does not begin with that.
 fn length_of_payload(text: &[u8]) -> usize {
     if text.first() != Some(&b'(') {
         return 0;
@@ -69,7 +71,7 @@ fn count_digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Bytes of an exponent that begins with one of these letters; 0 where no digit follows.
+/// Returns the length of an exponent that begins with one of these letters; 0 if it has no digits.
 fn length_of_exponent(text: &[u8], letters: [u8; 2]) -> usize {
     if !text.first().is_some_and(|byte| letters.contains(byte)) {
         return 0;
@@ -104,7 +106,7 @@ fn decimal(body: &[u8]) -> (f64, usize) {
     (text.parse().expect("digits with a point and an exponent are a number"), end)
 }
 
-/// What follows `0x`; `None` where no hexadecimal digit does.
+/// Parses the text after `0x`; `None` if it does not begin with a hexadecimal digit.
 fn hexadecimal(body: &[u8]) -> Option<(f64, usize)> {
     let value_of = |byte: u8| char::from(byte).to_digit(16).map(u64::from);
     let mut mantissa: u64 = 0;
@@ -119,7 +121,7 @@ fn hexadecimal(body: &[u8]) -> Option<(f64, usize)> {
                 mantissa = mantissa << 4 | digit;
                 exponent -= i64::from(is_fraction) * 4;
             } else {
-                // What does not fit decides at most which side of a tie this is.
+                // Digits that do not fit only decide on which side of a tie the number is.
                 mantissa |= u64::from(digit != 0);
                 exponent += i64::from(!is_fraction) * 4;
             }
@@ -140,19 +142,19 @@ fn hexadecimal(body: &[u8]) -> Option<(f64, usize)> {
     Some((scaled(mantissa, exponent), end))
 }
 
-/// `mantissa · 2^exponent`, rounded once, ties to even.
+/// Returns `mantissa · 2^exponent`, rounded once, ties to even.
 fn scaled(mantissa: u64, exponent: i64) -> f64 {
     if mantissa == 0 {
         return 0.0;
     }
     let shift = mantissa.leading_zeros();
     let mantissa = mantissa << shift;
-    // Of the highest bit.
+    // Exponent of the highest bit.
     let top = exponent.saturating_sub(i64::from(shift)).saturating_add(63);
     if top > 1023 {
         return f64::INFINITY;
     }
-    // Of 64 bits 53 stay; fewer where the number is denormal.
+    // 53 of the 64 bits are kept; fewer if the number is denormal.
     let dropped =
         if top >= -1022 { 11 } else { (-1022_i64).saturating_sub(top).saturating_add(11) };
     if dropped > 64 {
@@ -164,12 +166,14 @@ fn scaled(mantissa: u64, exponent: i64) -> f64 {
     let half = 1_u128 << (dropped - 1);
     let rounds_up = rest > half || (rest == half && kept & 1 == 1);
     let kept = u64::try_from(kept).unwrap_or_default() + u64::from(rounds_up);
-    // The leading bit, where there is one, carries into the exponent by the addition; so does a rounding that adds a bit.
+    // The leading bit, if there is one, carries into the exponent by the addition; so does a
+    // rounding that adds a bit.
     let biased = u64::try_from((top + 1022).max(0)).unwrap_or_default();
     f64::from_bits((biased << 52) + kept)
 }
 
-/// `strtol` to the base of ten: the number, held within 64 bits, and how many bytes it takes; 0 and 0 bytes where there is none.
+/// `strtol` with base ten: returns the number, clamped to 64 bits, and its length in bytes; 0 and 0
+/// bytes if there is none.
 pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     let mut start = after_space(text);
     let is_negative = text.get(start) == Some(&b'-');
@@ -186,7 +190,7 @@ pub(crate) fn strtol(text: &[u8]) -> (i64, usize) {
     (number, if digits == 0 { 0 } else { start + digits })
 }
 
-/// What C makes of a `long` that is stored in an `int`: the lower 32 bits.
+/// Returns a `long` as stored in an `int` by C: the lower 32 bits.
 pub(crate) fn cut_to_int(number: i64) -> i32 {
     #[expect(clippy::cast_possible_truncation, reason = "the cut is what is wanted")]
     return number as i32;

@@ -1,6 +1,8 @@
-//! A set against the reference: Student's t with pooled variance, from the table, in the words of the original.
+//! Comparison of a set with the reference: Student's t with pooled variance, from the table, in the
+//! wording of the original.
 //!
-//! Order and grouping of the operations are kept, as they decide about the last digit.
+//! The order and grouping of the operations are those of the original, because they affect the last
+//! digit.
 
 use crate::Flavour;
 use crate::dataset::Dataset;
@@ -8,12 +10,12 @@ use crate::percent_g::percent_g;
 use crate::student::{LEVELS, critical_value};
 use std::io::{self, Write};
 
-/// `%g` of a quotient. Whatever is none was made here, of numbers, and such a NaN is negative.
+/// Formats a quotient with `%g`. A NaN results from numbers here, and such a NaN is negative.
 fn shown(value: f64) -> String {
     percent_g(if value.is_nan() { f64::NAN.copysign(-1.0) } else { value }, 6)
 }
 
-/// Writes what the difference of `set` to `reference` is, or that none is proven.
+/// Writes the difference of `set` from `reference`, or that none is proven.
 pub(crate) fn write(
     set: &Dataset,
     reference: &Dataset,
@@ -28,7 +30,7 @@ pub(crate) fn write(
     let difference = set.average - reference.average;
     let error = t * (pooled * (1.0 / n + 1.0 / m).sqrt());
     let percent = LEVELS[level];
-    // A NaN on either side is no difference.
+    // A NaN on either side counts as no difference.
     if difference.abs() > error {
         writeln!(out, "Difference at {percent:.1}% confidence")?;
         writeln!(out, "\t{} +/- {}", shown(difference), shown(error))?;

@@ -1,34 +1,35 @@
-//! What can be wrong, in the original's words and with its exit status; and, in words of our own, the inputs it dies of.
+//! Errors, with the original's wording and exit status; and, in our own wording, inputs that crash
+//! it.
 //!
 //! Names are bytes as they were given, so a message is bytes as well.
 
 use crate::Flavour;
 
-/// Why there is no result.
+/// The reason for a missing result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Complaint {
-    /// An option or its value.
+    /// An option or its value is wrong.
     Usage { about_option: Option<OptionFault>, problem: &'static str },
-    /// A file can't be opened, and why.
+    /// A file cannot be opened, for this reason.
     CannotOpen { name: Vec<u8>, reason: String },
-    /// Fewer than three points.
+    /// There are fewer than three points.
     TooFew { name: Vec<u8> },
-    /// A field that is no number.
+    /// A field is not a number.
     NoNumber { name: Vec<u8>, line: u64 },
-    /// A number that is infinite or none; only the flavour of 2025 minds.
+    /// A number is infinite or NaN; an error only for the flavour of 2025.
     NotFinite { name: Vec<u8>, line: u64 },
-    /// A plot of which the original dies.
+    /// A plot that crashes the original.
     NoPlot(String),
 }
 
-/// What is wrong with an option by itself; the option is one byte.
+/// An error in an option itself; the option is one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OptionFault {
     Unknown(u8),
     ValueMissing(u8),
 }
 
-/// Lines about the options, which the two flavours share but for one.
+/// Lines about the options, of which the two flavours differ in one.
 const ABOUT_OPTIONS: [&str; 6] = [
     "\tconfidence = {80%, 90%, 95%, 98%, 99%, 99.5%}\n",
     "\t-A : print statistics only. suppress the graph.\n",
@@ -43,7 +44,7 @@ fn usage(flavour: Flavour) -> String {
         Flavour::Of2015 => {
             "Usage: ministat [-C column] [-c confidence] [-d delimiter(s)] [-Ans] [-w width] [file [file ...]]\n"
         }
-        // The bracket too many is the original's.
+        // The extra bracket is the original's.
         Flavour::Of2025 => {
             "Usage: ministat [-Anqs] [-C column] [-c confidence] [-d delimiter(s)] [-w width] [file ...]]\n"
         }
@@ -61,7 +62,7 @@ fn usage(flavour: Flavour) -> String {
 }
 
 impl Complaint {
-    /// What belongs on standard error.
+    /// Returns the text for standard error.
     pub(crate) fn text(&self, flavour: Flavour) -> Vec<u8> {
         let of_file = |before: &str, name: &[u8], after: &str| {
             [before.as_bytes(), name, after.as_bytes(), b"\n"].concat()
@@ -98,7 +99,7 @@ impl Complaint {
         }
     }
 
-    /// The exit status.
+    /// Returns the exit status.
     pub(crate) fn status(&self, flavour: Flavour) -> u8 {
         let is_open_fault = matches!(self, Self::CannotOpen { .. });
         if is_open_fault && flavour == Flavour::Of2015 { 1 } else { 2 }

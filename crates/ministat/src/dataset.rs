@@ -1,8 +1,10 @@
-//! One set of points and what is said of it: average, median, variance, each as its flavour computes it, to the last bit.
+//! One set of points and its statistics: average, median, variance, each computed as in its
+//! flavour, to the last bit.
 //!
-//! Sums are naive and in input order, the two-pass sum of squares in sorted order, since other orders give other bits. Where numbers
-//! that are infinite or none take part (the flavour of 2015 reads them), the sign of a NaN shows in the output; it then follows the rules
-//! of x86: an operation that makes a NaN gives a negative one, one that is given a NaN passes its first one on.
+//! Sums are naive and in input order, the two-pass sum of squares in sorted order, because other
+//! orders give other bits. With infinities or NaN among the numbers (the flavour of 2015 reads
+//! them), the sign of a NaN shows in the output. It then follows the rules of x86: an operation
+//! that makes a NaN gives a negative one, one with a NaN operand passes the first such operand on.
 
 use crate::Flavour;
 use crate::sorting;
@@ -10,9 +12,9 @@ use crate::sorting;
 /// A set of at least three points.
 #[derive(Clone, Debug)]
 pub(crate) struct Dataset {
-    /// As it is shown.
+    /// The name as shown.
     pub name: Vec<u8>,
-    /// Ascending.
+    /// The points in ascending order.
     pub points: Vec<f64>,
     pub average: f64,
     pub median: f64,
@@ -20,7 +22,8 @@ pub(crate) struct Dataset {
     pub deviation: f64,
 }
 
-/// What x86 gives: the first NaN among the operands, or the default one where the operation made it.
+/// Returns the result on x86: the first NaN among the operands, or the default one if the operation
+/// made it.
 fn nan_of(operands: [f64; 2], result: f64) -> f64 {
     if !result.is_nan() {
         return result;
@@ -29,7 +32,7 @@ fn nan_of(operands: [f64; 2], result: f64) -> f64 {
     given.unwrap_or(f64::NAN.copysign(-1.0))
 }
 
-/// Sum and sum of squares, one after the other.
+/// Returns the sum and the sum of squares, added sequentially.
 fn sums(points: &[f64]) -> (f64, f64) {
     let plain = points.iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
     if !(plain.0.is_nan() || plain.1.is_nan()) {
@@ -47,7 +50,7 @@ fn count(points: &[f64]) -> f64 {
 }
 
 impl Dataset {
-    /// The set of these points, in input order. There must be at least one.
+    /// Makes the set of these points, given in input order. There must be at least one.
     pub(crate) fn new(name: Vec<u8>, mut points: Vec<f64>, flavour: Flavour) -> Self {
         let n = count(&points);
         let (sum, squares) = sums(&points);
@@ -81,7 +84,7 @@ impl Dataset {
         self.points[self.points.len() - 1]
     }
 
-    /// The number of points.
+    /// Returns the number of points.
     pub(crate) fn count(&self) -> f64 {
         count(&self.points)
     }

@@ -1,12 +1,15 @@
-//! The classic `ministat`, to the byte: what people's scripts read must not change because the program behind it did.
+//! The classic `ministat`, byte for byte: the input of users' scripts must not change because the
+//! program behind it did.
 //!
-//! Two programs of that name are in use and disagree on half of all inputs: that of 2015 and that of 2025 ([`Flavour`]). This crate
-//! gives what either prints, on standard output and on standard error, and its exit status, quirks included; where the original dies
-//! of a signal it gives an error instead. It follows the observed behaviour of both programs; the tests hold it to what they printed.
+//! Two programs of that name are in use and disagree on half of all inputs: that of 2015 and that
+//! of 2025 ([`Flavour`]). This crate reproduces the output of either, on standard output and
+//! standard error, and its exit status, including its quirks; where the original is killed by a
+//! signal it reports an error instead. It follows the observed behavior of both programs; the tests
+//! compare it with their recorded output.
 //!
-//! It stands alone: it knows nothing of this project's samples or statistics, and nothing here may be used where the truth is
-//! wanted. It touches neither terminal nor files by itself: what it may read is handed in ([`Surroundings`]), and what it prints goes
-//! to a writer.
+//! It is self-contained: it does not use this project's samples or statistics, and nothing here may
+//! be used where correct statistics are needed. It accesses neither terminal nor files itself: its
+//! inputs are passed in ([`Surroundings`]), and its output goes to a writer.
 //!
 //! ```
 //! use assay_ministat::{Flavour, Opened, Surroundings, run};
@@ -44,7 +47,7 @@ use plot::Plot;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 
-/// Which of the two programs is meant.
+/// Selects one of the two programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Flavour {
     /// The program of 2015: Debian up to 13 and Ubuntu up to 25.10.
@@ -55,7 +58,7 @@ pub enum Flavour {
 }
 
 impl Flavour {
-    /// The flavour that is called by this year; `None` for any other text.
+    /// Returns the flavour of this year; `None` for any other text.
     pub fn from_year(year: &OsStr) -> Option<Self> {
         match year.to_str() {
             Some("2015") => Some(Self::Of2015),
@@ -65,71 +68,72 @@ impl Flavour {
     }
 }
 
-/// What is to be opened.
+/// An input to open.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
-    /// Standard input; asked for at most once.
+    /// Standard input; requested at most once.
     StandardInput,
     /// The file of this name.
     File(&'a OsStr),
 }
 
-/// Something that was opened.
+/// An opened input.
 pub struct Opened {
-    /// Its bytes. An error while reading counts as the end, as it does for the original.
+    /// Its bytes. A read error counts as the end, as in the original.
     pub reader: Box<dyn Read + Send>,
-    /// True for a plain file on a disk: such files are read at the same time, everything else one after another.
+    /// True for a regular file: such files are read in parallel, everything else sequentially.
     pub is_regular: bool,
 }
 
-/// The terminal that standard output is.
+/// The terminal on standard output.
 #[derive(Clone, Debug, Default)]
 pub struct Terminal {
-    /// What the environment variable `COLUMNS` holds.
+    /// The value of the environment variable `COLUMNS`.
     pub columns_variable: Option<OsString>,
-    /// Columns as the terminal itself gives them; 0 where it does not know.
+    /// The terminal's own number of columns; 0 if unknown.
     pub columns: u16,
 }
 
-/// How something is opened.
+/// Function that opens an input.
 pub type Open<'a> = &'a dyn Fn(Source<'_>) -> io::Result<Opened>;
 
-/// Everything outside of the arguments that decides about the output.
+/// Everything other than the arguments that affects the output.
 pub struct Surroundings<'a> {
-    /// Which program to be.
+    /// The program to reproduce.
     pub flavour: Flavour,
-    /// Whether the environment has `POSIXLY_CORRECT`: the first operand then ends the options.
+    /// True if the environment has `POSIXLY_CORRECT`: the first operand then ends the options.
     pub posixly_correct: bool,
-    /// The terminal, where standard output is one.
+    /// The terminal, if standard output is one.
     pub terminal: Option<Terminal>,
     /// Opens files and standard input.
     pub open: Open<'a>,
 }
 
 impl<'a> Surroundings<'a> {
-    /// No terminal and an empty environment.
+    /// Makes surroundings with no terminal and an empty environment.
     pub fn new(flavour: Flavour, open: Open<'a>) -> Self {
         Self { flavour, posixly_correct: false, terminal: None, open }
     }
 }
 
-/// How it ended.
+/// Result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// What belongs on standard error.
+    /// The bytes for standard error.
     pub stderr: Vec<u8>,
     /// The exit status: 0, 1 (the flavour of 2015 could not open a file) or 2 (any other error).
     pub status: u8,
 }
 
-/// Does what `ministat ARGS` does; `args` without the program's name.
+/// Runs `ministat ARGS`; `args` excludes the program's name.
 ///
-/// Nothing is written to `out` before everything was read and is known to be good. Memory is 8 bytes a point; time is that of reading
-/// and sorting, and that of printing: a plot has as many rows as its fullest column has points.
+/// Nothing is written to `out` before everything has been read and checked. Memory is 8 bytes per
+/// point; time is that of reading and sorting, and of printing: a plot has as many rows as its
+/// fullest column has points.
 ///
 /// # Errors
 ///
-/// Only when `out` can't be written to.
+/// Only if writing to `out` fails.
 pub fn run(args: &[OsString], around: &Surroundings, out: &mut dyn Write) -> io::Result<Ending> {
     let complained = |complaint: Complaint| Ending {
         stderr: complaint.text(around.flavour),

@@ -1,6 +1,8 @@
-//! The command line as glibc's `getopt` takes it apart: joined values, clustered flags, options behind operands, `--`.
+//! The command line as parsed by glibc's `getopt`: joined values, clustered flags, options after
+//! operands, `--`.
 //!
-//! Options are judged in their order and the first fault ends the run, so the order of the faults is part of the behaviour.
+//! Options are checked in order and the first error ends the run, so the order of the errors is
+//! part of the behavior.
 
 use crate::c_number::{atoi, cut_to_int, strtod, strtol};
 use crate::complaint::{Complaint, OptionFault};
@@ -8,13 +10,13 @@ use crate::student::{DEFAULT_LEVEL, LEVELS};
 use crate::{Flavour, Surroundings, Terminal};
 use std::ffi::OsString;
 
-/// Columns of a plot where nothing says otherwise.
+/// Default number of columns of a plot.
 const DEFAULT_WIDTH: i32 = 74;
 
-/// Data sets at most; each has its own symbol.
+/// Maximum number of data sets; each has its own symbol.
 const MOST_SETS: usize = 7;
 
-/// What was asked for.
+/// The parsed options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     /// `-A`: no plot.
@@ -27,13 +29,13 @@ pub(crate) struct Options {
     pub separate_bars: bool,
     /// `-C`: the column to read, from 1.
     pub column: usize,
-    /// `-c`: the place of the level among [`LEVELS`].
+    /// `-c`: the index of the level in [`LEVELS`].
     pub level: usize,
     /// `-d`: every byte is a delimiter.
     pub delimiters: Vec<u8>,
-    /// `-w`: columns of the plot; negative only where the terminal or `COLUMNS` is to blame.
+    /// `-w`: columns of the plot; negative only because of the terminal or `COLUMNS`.
     pub width: i32,
-    /// Names of the files; none means standard input.
+    /// Names of the files; empty for standard input.
     pub operands: Vec<OsString>,
 }
 
@@ -55,7 +57,7 @@ fn width_of(terminal: Option<&Terminal>) -> i32 {
 }
 
 impl Options {
-    /// Takes the arguments apart.
+    /// Parses the arguments.
     pub(crate) fn read(args: &[OsString], around: &Surroundings) -> Result<Self, Complaint> {
         let mut options = Self {
             no_plot: false,
@@ -110,7 +112,7 @@ impl Options {
         Ok(options)
     }
 
-    /// True when this option is a flag; it is then set.
+    /// Sets a flag; returns true if the option is one.
     fn set_flag(&mut self, option: u8, flavour: Flavour) -> bool {
         match option {
             b'A' => self.no_plot = true,
@@ -142,7 +144,8 @@ impl Options {
                 if taken < value.len() {
                     return Err(wrong("Not a floating point number"));
                 }
-                // An unknown level behind a known one is passed over: the original only asks whether any was found so far.
+                // An unknown level after a known one is ignored: the original only checks whether
+                // any has been found so far.
                 *level = LEVELS.iter().position(|known| *known == percent).or(*level);
                 if level.is_none() {
                     return Err(wrong("No support for confidence level"));

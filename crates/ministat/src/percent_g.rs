@@ -1,9 +1,10 @@
-//! Numbers as C's `%g` prints them: significant digits without trailing zeros, an exponent only where it is very small or large.
+//! Numbers as printed by C's `%g`: significant digits without trailing zeros, an exponent only if
+//! it is very small or large.
 //!
-//! Digits come from the standard library's exact conversion, which rounds ties to even as glibc does; this room only places the
-//! point. A NaN keeps its sign, as glibc prints it.
+//! Digits come from the standard library's exact conversion, which rounds ties to even as glibc
+//! does; this module only places the point. A NaN keeps its sign, as in glibc.
 
-/// The text of `%.Ng` for `precision` N ≥ 1.
+/// Formats a number as `%.Ng` for `precision` N ≥ 1.
 pub(crate) fn percent_g(value: f64, precision: usize) -> String {
     if value.is_nan() {
         return if value.is_sign_negative() { "-nan" } else { "nan" }.to_owned();

@@ -1,9 +1,12 @@
-//! The plot: one column for a share of the axis, equal points stacked, a bar with average, median and deviation below.
+//! The plot: one column per fraction of the axis, equal points stacked, below it a bar with
+//! average, median and deviation.
 //!
-//! Quirks that are kept: where sets share a cell the symbol is that of the bitwise OR of their numbers; the height in use is that of
-//! the latest set, so that a later, lower set cuts off what earlier ones had above, and a still later, higher one brings back the rows
-//! but not their content. The original keeps a grid of cells; this keeps, of every set, the columns that it fills and how high. What
-//! stays of a set is then below the lowest of the heights from its own on to the last, and memory does not depend on width and height.
+//! Quirks that are reproduced: if sets share a cell, its symbol is that of the bitwise OR of their
+//! numbers; the height in use is that of the latest set, so that a later, lower set cuts off what
+//! earlier ones had above, and a still later, higher one restores the rows but not their contents.
+//! The original keeps a grid of cells; this implementation stores, for every set, the columns that
+//! it fills and their heights. What remains of a set is then below the lowest of the heights from
+//! its own to the last, and memory does not depend on width and height.
 
 use crate::complaint::Complaint;
 use crate::dataset::Dataset;
@@ -11,13 +14,13 @@ use crate::table::SYMBOLS;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// Where the axis starts before it takes in any value; sets wholly beyond get a false edge.
+/// Start of the axis before it includes any value; sets entirely beyond it get a wrong edge.
 const EDGE: f64 = 9.99e101;
 
-/// Cells that are put together before they are written.
+/// Number of cells that are assembled before they are written.
 const WINDOW: i64 = 1 << 16;
 
-/// From values to columns.
+/// Maps values to columns.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
     lowest: f64,
@@ -25,30 +28,30 @@ struct Axis {
     width: i64,
 }
 
-/// Cells above each other that one set fills.
+/// Vertically adjacent cells filled by one set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stack {
     column: i64,
-    /// Rows from the bottom, which is 1; both ends are filled.
+    /// Rows from the bottom, which is 1; both ends are inclusive.
     from: i64,
     to: i64,
 }
 
-/// One line with averages, medians and deviations.
+/// A line with averages, medians and deviations.
 #[derive(Clone, Debug, Default)]
 struct Bar {
     marks: BTreeMap<i64, u8>,
-    /// First and last column of every stroke; it shows where there is no mark.
+    /// First and last column of every stroke; marks cover it.
     strokes: Vec<(i64, i64)>,
 }
 
-/// What is to be drawn.
+/// The contents of a plot.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     width: i64,
-    /// Rows, and one.
+    /// Number of rows plus one.
     height: i64,
-    /// Of every set, by column.
+    /// Stacks of every set, by column.
     stacks: Vec<Vec<Stack>>,
     bars: Vec<Bar>,
     has_span: bool,
@@ -56,7 +59,7 @@ pub(crate) struct Plot {
 
 impl Axis {
     fn take_in(&mut self, value: f64) {
-        // A NaN is neither.
+        // A NaN satisfies neither condition.
         if value < self.lowest {
             self.lowest = value;
         }
@@ -65,8 +68,8 @@ impl Axis {
         }
     }
 
-    /// The column of a value. Where rounding takes it out of the plot by one cell, that is where it goes; farther out, and where
-    /// there is no such column, the original dies.
+    /// Returns the column of a value. If rounding puts it one cell outside the plot, it stays
+    /// there; farther outside, and if there is no such column, the original crashes.
     fn column(&self, value: f64) -> Result<i64, Complaint> {
         #[expect(clippy::cast_precision_loss, reason = "a width has 32 bits")]
         let step = (self.highest - self.lowest) / (self.width as f64 - 1.0);
@@ -89,7 +92,7 @@ impl Axis {
     }
 }
 
-/// The columns of sorted points and how many are in each.
+/// Returns the columns of sorted points, with the number of points in each.
 fn heights(points: &[f64], axis: &Axis) -> Result<Vec<(i64, i64)>, Complaint> {
     let mut found: Vec<(i64, i64)> = Vec::new();
     for &point in points {
@@ -115,7 +118,7 @@ impl Bar {
         Ok(())
     }
 
-    /// The cells from column `from` on.
+    /// Draws the cells from column `from` on.
     fn draw(&self, from: i64, cells: &mut [u8]) {
         cells.fill(b' ');
         let place = |column: i64| usize::try_from(column - from).unwrap_or_default();
@@ -133,11 +136,12 @@ impl Bar {
 }
 
 impl Plot {
-    /// Lays the plot of these sets out. O(points).
+    /// Lays out the plot of these sets. O(points).
     ///
     /// # Errors
     ///
-    /// Where the original dies of a signal: no width to speak of, an infinity, more than 2^31 cells.
+    /// Where the original is killed by a signal: with too small a width, an infinity, or more than
+    /// 2^31 cells.
     pub(crate) fn of(
         sets: &[Dataset],
         width: i32,
@@ -190,7 +194,7 @@ impl Plot {
                 bar.add(set, &axis)?;
             }
         }
-        // What a set still shows in the end: see the top of this file.
+        // The part of a set that is still visible at the end: see the module documentation.
         let mut lowest = i64::MAX;
         for (stacks, top) in plot.stacks.iter_mut().zip(&tops).rev() {
             lowest = lowest.min(*top);
@@ -203,7 +207,7 @@ impl Plot {
         Ok(plot)
     }
 
-    /// Writes it.
+    /// Writes the plot.
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         if !self.has_span {
             return out.write_all(b"[no plot, span is zero width]\n");
@@ -256,8 +260,9 @@ impl Plot {
     }
 }
 
-/// What a set fills, by column. In the original's grid the cell right of the last one is the first of the row above, and the one left
-/// of the first is the last of the row below.
+/// Returns the cells filled by a set, by column. In the original's grid the cell to the right of
+/// the last one is the first of the row above, and the one to the left of the first is the last of
+/// the row below.
 fn stacks_of(heights: &[(i64, i64)], width: i64, top: i64) -> Vec<Stack> {
     let mut stacks: Vec<Stack> = heights
         .iter()
@@ -270,7 +275,7 @@ fn stacks_of(heights: &[(i64, i64)], width: i64, top: i64) -> Vec<Stack> {
             _ => Stack { column, from: 1, to: count },
         })
         .collect();
-    // Stable and nearly in order.
+    // Stable, and nearly sorted.
     stacks.sort_by_key(|stack| stack.column);
     stacks
 }
@@ -291,7 +296,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// The plot as the original keeps it: a grid whose cells are one after another.
+    /// Returns the plot as the original stores it: a grid of consecutive cells.
     fn rows_of_a_grid(sets: &[Dataset], width: i32) -> Vec<String> {
         let mut axis = Axis { lowest: EDGE, highest: -EDGE, width: i64::from(width) };
         for set in sets {

@@ -1,8 +1,10 @@
-//! Points from files: lines, columns, comments and numbers exactly as the original takes them, at the speed of the disk.
+//! Reads points from files: lines, columns, comments and numbers exactly as in the original, at the
+//! speed of the disk.
 //!
-//! A line is at most 8191 bytes, as in the original's buffer; what is longer goes on as a line of its own. Most lines hold one plain
-//! number in the first column; they are read in one pass over their bytes, and whatever looks different by one byte is left to the
-//! slow way, which follows the rules one after another.
+//! A line has at most 8191 bytes, as in the original's buffer; the rest of a longer one is treated
+//! as the next line. Most lines contain one plain number in the first column; they are read in one
+//! pass over their bytes, and any line with an unusual byte is left to the slow path, which follows
+//! the rules one by one.
 
 use crate::c_number::{EXACT_POWERS, is_space, strtod};
 use crate::complaint::Complaint;
@@ -15,13 +17,13 @@ use std::io::{ErrorKind, Read};
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// Bytes of a line at most, its end included.
+/// Maximum length of a line in bytes, including its end.
 const LONGEST_LINE: usize = 8191;
 
-/// Bytes that are read at once.
+/// Number of bytes read per system call.
 const CHUNK: usize = 128 * 1024;
 
-/// Fewest points of a set.
+/// Minimum number of points in a set.
 const FEWEST_POINTS: usize = 3;
 
 /// The rules of one run.
@@ -30,15 +32,16 @@ struct Rules<'a> {
     column: usize,
     delimiters: &'a [u8],
     flavour: Flavour,
-    /// Whether a line may be nothing but a plain number: the first column is wanted, and no delimiter is part of such a line.
+    /// True if a line may consist of just a plain number: the first column is read, and no
+    /// delimiter can be part of such a line.
     has_plain_lines: bool,
 }
 
-/// Reads every set that was asked for.
+/// Reads all requested sets.
 ///
 /// # Errors
 ///
-/// The first fault in the order of the operands.
+/// The first error in the order of the operands.
 pub(crate) fn read_all(
     options: &Options,
     around: &Surroundings,
@@ -66,7 +69,7 @@ pub(crate) fn read_all(
         let opened = if !is_dash(operand) {
             (around.open)(Source::File(operand))
         } else if operands[..place].iter().any(is_dash) {
-            // Standard input was read, and closed, by then.
+            // Standard input has been read and closed by then.
             Ok(Opened { reader: Box::new(std::io::empty()), is_regular: true })
         } else {
             (around.open)(Source::StandardInput)
@@ -90,7 +93,7 @@ pub(crate) fn read_all(
     }
 }
 
-/// Reads what is opened one after another; plain files while the next ones are being opened and read.
+/// Reads the opened inputs in order; regular files while the next ones are opened and read.
 fn read_in_order(
     opened: impl Iterator<Item = (Vec<u8>, Result<Opened, Complaint>)>,
     rules: Rules,
@@ -111,7 +114,7 @@ fn read_in_order(
                             let _it_waits = give.send((name, opened.reader));
                             Work::Going(reading)
                         }
-                        // The system allows no further thread.
+                        // The system allows no further threads.
                         Err(_) => Work::Done(read(name, opened.reader, rules)),
                     }
                 }
@@ -132,7 +135,7 @@ fn read_in_order(
     })
 }
 
-/// The system's words for an error, without the number that Rust puts behind them.
+/// Returns the system's message for an error, without the number that Rust appends.
 fn reason_of(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {
@@ -151,14 +154,14 @@ fn read(name: Vec<u8>, reader: Box<dyn Read + Send>, rules: Rules) -> Result<Dat
     }
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     NoNumber,
     NotFinite,
 }
 
-/// All points in their order, or the line that ends it.
+/// Returns all points in order, or the line with the first error.
 fn points_of(mut reader: impl Read, rules: Rules) -> Result<Vec<f64>, (u64, Fault)> {
     let mut points = Vec::new();
     let mut buffer = vec![0; CHUNK];
@@ -176,7 +179,7 @@ fn points_of(mut reader: impl Read, rules: Rules) -> Result<Vec<f64>, (u64, Faul
             }
             continue;
         }
-        // Here stands a whole line at least, or the rest of the file.
+        // The buffer has at least one whole line here, or the rest of the file.
         let mut rest = &buffer[start..end];
         if rest.is_empty() {
             return Ok(points);
@@ -204,8 +207,9 @@ fn points_of(mut reader: impl Read, rules: Rules) -> Result<Vec<f64>, (u64, Faul
     }
 }
 
-/// The number of a line that is nothing but up to 15 digits, perhaps a minus and a point, and the line's end; with the length of the
-/// line. `None` for any other line, be it good or bad.
+/// Parses a line that consists of up to 15 digits, optionally a minus and a point, and the line
+/// ending; returns the number and the length of the line. Returns `None` for any other line, valid
+/// or not.
 #[inline]
 fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
     let is_negative = text[0] == b'-';
@@ -222,7 +226,7 @@ fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
             break byte;
         }
         place += 1;
-        // Fifteen digits and a point: what follows might not be exact any more.
+        // Fifteen digits and a point: with more, the number might not be exact.
         if place > first + 16 {
             return None;
         }
@@ -242,14 +246,15 @@ fn plain_line(text: &[u8]) -> Option<(f64, usize)> {
     Some((if is_negative { -size } else { size }, length))
 }
 
-/// The number in the wanted column of a line; `None` where the line has none, or is a comment up to there.
+/// Returns the number in the requested column of a line; `None` if the line has no such column, or
+/// is a comment up to there.
 fn value_of(line: &[u8], rules: Rules) -> Result<Option<f64>, Fault> {
-    // In C a NUL ends a text.
+    // In C a NUL ends a string.
     let text = &line[..memchr(0, line).unwrap_or(line.len())];
     let spaces = text.iter().rev().take_while(|byte| is_space(**byte)).count();
     let text = &text[..text.len() - spaces];
     let is_delimiter = |byte: &u8| rules.delimiters.contains(byte);
-    // Runs of delimiters count once, so empty fields are none.
+    // A run of delimiters counts as one, so fields are never empty.
     let fields = text.split(is_delimiter).filter(|field| !field.is_empty());
     let mut field = None;
     let mut count = 0;
@@ -304,7 +309,7 @@ mod tests {
         assert_eq!(value("\u{0}5\n", 1), Ok(None));
     }
 
-    /// Gives its bytes in pieces of a few.
+    /// A reader that returns its bytes a few at a time.
     struct Dripping<'a>(&'a [u8], usize);
 
     impl Read for Dripping<'_> {

@@ -1,19 +1,20 @@
-//! Points in ascending order, in the same order as the original where order shows among equals: zeros of both signs, and NaN, which
-//! compares as equal to everything, so that its place depends on how glibc merges.
+//! Sorts points in ascending order, with the original's order among equal ones where it is visible:
+//! zeros of both signs, and NaN, which compares as equal to everything, so that its position
+//! depends on glibc's merging.
 
 use std::cmp::Ordering;
 
-/// Sorts in place. O(n log n); without NaN and zeros of both signs no memory is needed.
+/// Sorts in place. O(n log n); allocates only with NaN or zeros of both signs.
 pub(crate) fn sort(points: &mut [f64]) {
     let has_nan = points.iter().any(|point| point.is_nan());
     let has_negative_zero = points.iter().any(|point| *point == 0.0 && point.is_sign_negative());
     if has_nan {
         merge_sort(points, &mut Vec::new());
     } else if has_negative_zero {
-        // Stable: equal zeros stay as they were.
+        // Stable: equal zeros keep their order.
         points.sort_by(compare);
     } else if points.iter().all(|point| point.is_sign_positive()) {
-        // The bits of such numbers are in their order, and whole numbers are sorted twice as fast.
+        // The bits of such numbers have the same order, and integers are sorted twice as fast.
         points.sort_unstable_by_key(|point| point.to_bits());
     } else {
         points.sort_unstable_by(compare);
@@ -24,7 +25,8 @@ fn compare(a: &f64, b: &f64) -> Ordering {
     a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }
 
-/// glibc's merge sort: halves, the left one smaller where they can't be equal, the left element first unless it is greater.
+/// glibc's merge sort: two halves, the left one smaller if they are unequal, the left element first
+/// unless it is greater.
 fn merge_sort(points: &mut [f64], merged: &mut Vec<f64>) {
     if points.len() < 2 {
         return;
@@ -63,7 +65,8 @@ mod tests {
 
     #[test]
     fn a_nan_is_equal_to_everything() {
-        // Left half [1, NaN], right half [3, 2] becomes [2, 3]; 1 stays before 2, and NaN, equal to it, too.
+        // Left half [1, NaN], right half [3, 2] becomes [2, 3]; 1 stays before 2, and so does NaN,
+        // which is equal to it.
         let mut points = vec![1.0, f64::NAN, 3.0, 2.0];
         sort(&mut points);
         assert_eq!([points[0], points[2], points[3]], [1.0, 2.0, 3.0]);

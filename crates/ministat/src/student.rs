@@ -1,19 +1,20 @@
-//! The critical values that the classic uses: a table of three decimals up to 100 degrees of freedom, the normal quantile beyond.
+//! The critical values used by the classic: a table with three decimals up to 100 degrees of
+//! freedom, the normal quantile beyond.
 //!
-//! Both are kept as they are, faults included, since the bytes depend on them: the column called 99.5 holds two-sided 99.8 %
-//! quantiles, and at 101 degrees of freedom every column jumps. Nothing here may be used where the truth is wanted; that is what
-//! the crate of statistics is for.
+//! Both are reproduced unchanged, including errors, because the bytes depend on them: the column
+//! for 99.5 contains two-sided 99.8 % quantiles, and at 101 degrees of freedom every column jumps.
+//! Nothing here may be used where correct values are needed; use the statistics crate for that.
 
-/// The levels that can be asked for, in percent.
+/// The available levels, in percent.
 pub(crate) const LEVELS: [f64; 6] = [80.0, 90.0, 95.0, 98.0, 99.0, 99.5];
 
-/// The place of the level that is used unless another is asked for.
+/// Index of the default level.
 pub(crate) const DEFAULT_LEVEL: usize = 2;
 
-/// Fewest degrees of freedom that can occur: two sets of three points.
+/// Minimum degrees of freedom: two sets of three points.
 const FEWEST: usize = 4;
 
-/// Above 100 degrees of freedom: the normal quantile.
+/// The normal quantiles, for more than 100 degrees of freedom.
 const MANY: [f64; 6] = [1.282, 1.645, 1.960, 2.326, 2.576, 3.090];
 
 /// For 4, 5, ... 100 degrees of freedom, one value for each of [`LEVELS`].
@@ -119,7 +120,8 @@ const TABLE: [[f64; 6]; 97] = [
     [1.290, 1.660, 1.984, 2.364, 2.626, 3.174],
 ];
 
-/// The critical value for so many degrees of freedom (at least 4: every set has three points) at the level of this place.
+/// Returns the critical value for these degrees of freedom (at least 4, because every set has three
+/// points) at the level with this index.
 pub(crate) fn critical_value(degrees_of_freedom: usize, level: usize) -> f64 {
     let row = degrees_of_freedom.checked_sub(FEWEST).and_then(|row| TABLE.get(row));
     row.unwrap_or(&MANY)[level]

@@ -1,4 +1,4 @@
-//! The output as a whole: names, plot, and the table with its comparisons.
+//! The whole output: names, plot, and the table with its comparisons.
 
 use crate::Flavour;
 use crate::comparison;
@@ -8,10 +8,10 @@ use crate::percent_g::percent_g;
 use crate::plot::Plot;
 use std::io::{self, Write};
 
-/// What stands for sets in plot and table: a space for none, then one for each of the seven.
+/// Symbols of the sets in plot and table: a space for none, then one for each of the seven.
 pub(crate) const SYMBOLS: [u8; 8] = *b" x+*%#@O";
 
-/// Writes everything.
+/// Writes the whole output.
 pub(crate) fn write(
     sets: &[Dataset],
     options: &Options,

@@ -19,6 +19,7 @@ use std::collections::HashMap;
 const LONG_TAGS: [&str; 4] = ["<BenchmarkResults ", "<TestCase ", "<Section ", "<failed "];
 /// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 1024 * 1024;
+/// Maximum depth of nested sections.
 const MAX_DEPTH: usize = 1000;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {

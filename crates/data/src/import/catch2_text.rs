@@ -44,8 +44,9 @@ enum Place {
 struct Reader<'a> {
     recorder: Recorder<'a>,
     place: Place,
-    /// Lines since the last rule; `titles` are the test case and its sections.
+    /// Lines since the last rule.
     lines: Vec<String>,
+    /// The test case and its sections.
     titles: Vec<String>,
     name: String,
     times: HashMap<String, usize>,

@@ -26,7 +26,8 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
     !is_markup(head.first) && (are_numbers(head.first) || is_table || is_below_heading)
 }
 
-/// JSON, XML and similar formats are not tables, even if they contain numbers.
+/// Returns true for JSON, XML and similar formats, which are not tables even if they contain
+/// numbers.
 pub(super) fn is_markup(first: &str) -> bool {
     first.starts_with(['{', '[', '<'])
 }

@@ -31,6 +31,7 @@ const SAMPLE: &str = "sample.json";
 const LAST_RUN: &str = "new";
 /// Maximum depth of directories, so that a wrong path does not walk the whole disk.
 const MAX_DEPTH: usize = 12;
+/// Maximum number of directories read.
 const MAX_DIRECTORIES: usize = 20_000;
 /// Maximum number of directories searched to find out whether a missing file is the name of a
 /// baseline, which most benchmarks have.

@@ -408,8 +408,8 @@ pub(super) const FORMATS: &[Format] = &[
     },
 ];
 
-/// The header of a sample file begins with its version; a file that lost its header is still
-/// recognized by its records.
+/// Recognizes a sample file by its header, which begins with the version, or by a record if the
+/// header is missing.
 fn is_sample_file(head: &Head<'_>) -> bool {
     let dense: String = head.text.chars().filter(|c| !c.is_whitespace()).take(9).collect();
     dense.starts_with("{\"assay\":") || dense.starts_with("{\"kind\":\"")

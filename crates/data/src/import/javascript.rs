@@ -1,5 +1,5 @@
-//! JSON of JavaScript benchmark tools: `vitest bench --outputJson`, tinybench's tasks (`{name,
-//! result}`), mitata's `format: 'json'`.
+//! JSON of JavaScript benchmark tools: `vitest bench --outputJson`, tinybench's tasks
+//! (`{name, result}`), mitata's `format: 'json'`.
 //!
 //! Their samples, if kept, are sorted: the order, which shows dependence and warm-up, is lost. So
 //! each benchmark gives a summary: mean and, if given, standard deviation and count. Times are in

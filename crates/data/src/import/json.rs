@@ -385,8 +385,9 @@ pub(super) fn is_disguised(text: &str) -> bool {
 struct Lenient<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// Number of bytes of the buffer that are ready; `given` of them were handed over.
+    /// Number of bytes of the buffer that are ready.
     ready: usize,
+    /// Number of these bytes that were handed to the parser.
     given: usize,
     in_text: bool,
     escaped: bool,

@@ -65,6 +65,7 @@ pub(super) struct Recorder<'a> {
     metrics: HashMap<String, usize>,
     /// Number of present values.
     values: usize,
+    /// Number of findings beyond the limit.
     more_findings: usize,
     /// Values in the file that are not finite numbers.
     not_finite: Troubles,

@@ -1,5 +1,6 @@
-//! JSON of services that store benchmarks, one value each: github-action-benchmark's `[{"name",
-//! "unit", "value"}]` and Bencher's metric format, `{"benchmark": {"measure": {"value": …}}}`.
+//! JSON of services that store benchmarks, one value each: github-action-benchmark's
+//! `[{"name", "unit", "value"}]` and Bencher's metric format,
+//! `{"benchmark": {"measure": {"value": …}}}`.
 //!
 //! A value is an observation. Bounds and ranges are free text or limits chosen by the user, and are
 //! not read. Neither format states the direction: units per second are better when higher, and so

@@ -21,6 +21,7 @@ use std::time::SystemTime;
 
 /// Maximum depth of directories, so that a wrong path does not walk the whole disk.
 const MAX_DEPTH: usize = 8;
+/// Maximum number of directories read.
 const MAX_DIRECTORIES: usize = 50_000;
 
 /// A store that was found.

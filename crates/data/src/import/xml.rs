@@ -15,6 +15,7 @@ use std::io::BufRead;
 
 /// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 1024 * 1024;
+/// Maximum depth of nested elements.
 const MAX_DEPTH: usize = 1000;
 /// Number of bytes kept of the text before a tag.
 const MAX_TEXT: usize = 4096;

@@ -89,8 +89,8 @@ pub struct Subject {
     /// Settings of its processes, as in `("fifo", "10")`, `("pin", "1")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control: Vec<(String, String)>,
-    /// The files that make up the command, each with its digest, as in `("/usr/bin/sort",
-    /// "sha256:…")`.
+    /// The files that make up the command, each with its digest, as in
+    /// `("/usr/bin/sort", "sha256:…")`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<(String, String)>,
     /// Digest of the measured machine code and of everything it calls, independent of placement;

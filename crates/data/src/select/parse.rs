@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         rest.is_some()
     }
 
-    /// Consumes `AND` or `OR` if it is the next word.
+    /// Consumes `word` (`AND` or `OR`) if it is the next word; returns true if it was.
     fn word(&mut self, word: &str) -> bool {
         self.blanks();
         let ends = |rest: &str| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(', ')']);

@@ -1,14 +1,17 @@
-//! Which symbol of a program is the code of a benchmark, by the names that its macros give to both.
+//! Finds the symbol with the code of a benchmark, by the names that the library's macros give to
+//! both.
 //!
-//! `BENCHMARK(BM_Sort)` measures a function of that name, whatever follows it (`/100`, `/threads:2`); `BENCHMARK_F(Set, Find)` a
-//! method of the class `Set_Find_Benchmark`, with `SetUp` and `TearDown`, so that its table of virtual functions stands for it. Of
-//! a template all instances count: how their arguments are written is not what a symbol says. A benchmark with captured arguments or of
-//! a name of its own has none. Names are mangled as in the Itanium C++ ABI, 5.1.
+//! `BENCHMARK(BM_Sort)` measures a function of that name, whatever follows it (`/100`,
+//! `/threads:2`); `BENCHMARK_F(Set, Find)` a method of the class `Set_Find_Benchmark`, with `SetUp`
+//! and `TearDown`, so that its vtable represents it. For a template all instances count: a symbol
+//! does not show how their arguments are written. A benchmark with captured arguments or a custom
+//! name has no symbol. Names are mangled as in the Itanium C++ ABI, 5.1.
 
-/// What the only parameter of a benchmark is called, in a namespace of one's own and in that of the library.
+/// Mangled type of the only parameter of a benchmark, in the user's namespace and in that of the
+/// library.
 const STATE: [&str; 2] = ["RN9benchmark5StateE", "RNS_5StateE"];
 
-/// Whether a symbol is what a benchmark of this name measures.
+/// Returns true if a symbol is what a benchmark of this name measures.
 pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
     let mut parts = benchmark.split('/');
     let name = parts.next().unwrap_or_default();
@@ -32,26 +35,27 @@ pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
     };
     own == name
         && match is_template {
-            // The arguments, and what it returns.
+            // The arguments, and the return type.
             true => before.starts_with('I') && before.ends_with("Ev"),
             false => matches!(before, "" | "E"),
         }
 }
 
-/// A number, one with a name before it, or what changes the clock.
+/// Returns true for a number, a number with a name before it, or a setting of the clock.
 fn is_setting(part: &str) -> bool {
     let number = part.rsplit_once(':').map_or(part, |(_, number)| number);
     let number = number.strip_suffix('s').unwrap_or(number);
     matches!(part, "real_time" | "manual_time" | "process_time") || number.parse::<f64>().is_ok()
 }
 
-/// The last of the names with which a mangled one begins, without its namespaces, and what follows.
+/// Returns the last of the names at the start of a mangled one, without its namespaces, and the
+/// rest.
 fn last_name(mangled: &str) -> Option<(&str, &str)> {
     let nested = mangled.strip_prefix('N');
     let mut rest = nested.unwrap_or(mangled);
     let mut last = None;
     loop {
-        // A name that other files don't see.
+        // A name with internal linkage.
         rest = rest.strip_prefix('L').unwrap_or(rest);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let Ok(length) = rest[..digits].parse::<usize>() else { return last };
@@ -95,7 +99,7 @@ mod tests {
         assert_eq!(of("ns1::BM_Sort"), of("BM_Sort"));
         assert_eq!(of("BM_Sort<int>/8").len(), 2);
         assert_eq!(of("Set/Find/8"), ["_ZTV18Set_Find_Benchmark"]);
-        // What was captured, names of one's own.
+        // Captured arguments, custom names.
         for none in ["BM_Sort/words", "BM_Sort/words/8/9x", "sorting", "", "BM_Sort<int>/a"] {
             assert!(of(none).is_empty(), "{none}: {:?}", of(none));
         }

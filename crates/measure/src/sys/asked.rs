@@ -1,4 +1,4 @@
-//! Whether a child says anything before one's patience is at an end, by poll(2).
+//! Waits for a child's first output until a deadline, with poll(2).
 
 use std::os::fd::OwnedFd;
 use std::process::ChildStdout;
@@ -7,7 +7,8 @@ use std::time::Instant;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read};
 
-/// True at the first byte, false at the end without one, `None` when the time is up.
+/// Returns true at the first byte, false at the end of the output without one, and `None` when the
+/// deadline has passed.
 pub(crate) fn says_anything(output: ChildStdout, deadline: Instant) -> Option<bool> {
     let output = OwnedFd::from(output);
     loop {

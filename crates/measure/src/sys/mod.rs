@@ -1,7 +1,9 @@
-//! What depends on the operating system: the launcher's process, signals, facts about the machine.
+//! Code that depends on the operating system: the launcher's process, signals, facts about the
+//! machine.
 //!
-//! A directory for each kind of system. They offer the same names, as far as the rest of the crate
-//! is compiled there (`lib.rs` says what is); it knows nothing of `/proc` and holds no `unsafe`.
+//! There is one directory per kind of system. They export the same names, for the parts of the
+//! crate that are compiled there (see `lib.rs`); the rest of the crate does not use `/proc` and
+//! contains no `unsafe`.
 
 #[cfg(unix)]
 pub(crate) mod asked;

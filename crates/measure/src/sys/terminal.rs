@@ -1,8 +1,9 @@
-//! How wide a terminal is, by tcgetwinsize(3).
+//! Width of a terminal, by tcgetwinsize(3).
 
 use std::os::fd::AsFd;
 
-/// Columns of the terminal behind this descriptor, 0 where it does not know its size; `None` where it is no terminal.
+/// Returns the number of columns of the terminal behind this descriptor, 0 if its size is unknown;
+/// `None` if it is not a terminal.
 pub fn columns_of(descriptor: impl AsFd) -> Option<u16> {
     let descriptor = descriptor.as_fd();
     if !rustix::termios::isatty(descriptor) {

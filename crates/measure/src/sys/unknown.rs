@@ -1,4 +1,4 @@
-//! Facts about a machine that only Linux is asked for.
+//! Facts about a machine that are read only on Linux.
 
 macro_rules! unknown {
     ($($name:ident: $kind:ty),* $(,)?) => {
@@ -29,7 +29,7 @@ unknown! {
     allowed_cpus: Vec<u32>,
 }
 
-/// What a processor says of itself.
+/// A processor's entry.
 pub(crate) struct CpuInfo {
     pub(crate) model: Option<String>,
 }
@@ -54,12 +54,12 @@ pub(crate) fn virtualisation(_first_cpu: Option<&CpuInfo>) -> Option<String> {
     None
 }
 
-/// Processors that this process may use.
+/// Returns the number of processors that this process may use.
 pub(crate) fn cpus_allowed() -> Option<u64> {
     std::thread::available_parallelism().ok().map(|cpus| cpus.get() as u64)
 }
 
-/// The same: a system that is not asked more closely has no others.
+/// Returns the same number: without more detailed queries, no others are known.
 pub(crate) fn cpus_online() -> Option<u64> {
     cpus_allowed()
 }

@@ -1,26 +1,26 @@
-//! Waits for a child, and takes the system's account of it: wait4(2), which Linux, macOS and the BSDs have alike. The largest resident
-//! memory of this process comes from the same account.
+//! Waits for a child, and returns its resource usage: wait4(2), which is the same on Linux, macOS
+//! and the BSDs. The peak resident memory of this process comes from the same interface.
 
 #![expect(unsafe_code, reason = "wait4 and getrusage")]
 
 use std::io;
 use std::mem::MaybeUninit;
 
-/// Bytes of a unit of `ru_maxrss`: macOS alone does not count in KiB.
+/// Unit of `ru_maxrss` in bytes: KiB everywhere except on macOS.
 const MEMORY_UNIT: u64 = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
 
-/// What became of a child.
+/// State change of a child.
 #[derive(Debug)]
 pub(crate) enum Change {
-    /// It is gone, with this status of `wait(2)`, and took this.
+    /// It ended, with this status of `wait(2)` and this resource usage.
     Ended(i32, Usage),
     /// It was stopped by this signal.
     Stopped(i32),
-    /// It goes on.
+    /// It was continued.
     Continued,
 }
 
-/// What a process took, with its descendants that were waited for.
+/// Resource usage of a process, including its descendants that were waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     pub(crate) user_us: u64,
@@ -34,17 +34,19 @@ pub(crate) struct Usage {
     pub(crate) involuntary: u64,
 }
 
-/// Waits until something becomes of a child that was not waited for yet; signals to this process do not end the wait.
+/// Waits for a state change of a child that was not waited for yet; signals to this process do not
+/// end the wait.
 ///
 /// # Errors
 ///
-/// What the system says; there is no such child, say.
+/// The system's error, for example if the child does not exist.
 pub(crate) fn wait(child: libc::pid_t) -> io::Result<Change> {
     let mut status = 0;
     let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();
     let all = libc::WUNTRACED | libc::WCONTINUED;
     loop {
-        // SAFETY: the kernel writes an integer and a structure of its own layout, both of which live until the call returns.
+        // SAFETY: the kernel writes an integer and a structure of its own layout, both of which
+        // live until the call returns.
         let waited = unsafe { libc::wait4(child, &raw mut status, all, usage.as_mut_ptr()) };
         if waited == child {
             break;
@@ -60,14 +62,14 @@ pub(crate) fn wait(child: libc::pid_t) -> io::Result<Change> {
     if libc::WIFSTOPPED(status) {
         return Ok(Change::Stopped(libc::WSTOPSIG(status)));
     }
-    // SAFETY: zero bytes are a valid value of the structure, and the kernel wrote another.
+    // SAFETY: zero bytes are a valid value of the structure, and the kernel has overwritten them.
     Ok(Change::Ended(status, Usage::of(unsafe { usage.assume_init_ref() })))
 }
 
-/// The largest resident memory that this process has had, B.
+/// Returns the peak resident memory of this process, in bytes.
 pub(crate) fn own_peak_memory_bytes() -> u64 {
     let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();
-    // SAFETY: as in `wait`; zero bytes are a valid value, should the call fail.
+    // SAFETY: as in `wait`; zero bytes are a valid value if the call fails.
     unsafe {
         let _zeros_then = libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         Usage::of(usage.assume_init_ref()).max_rss_bytes

@@ -1,4 +1,4 @@
-//! Whatever the arguments and the bytes: it ends by itself, and a run with an error prints nothing but the error.
+//! For any arguments and bytes, it terminates, and a run with an error prints only the error.
 
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::ffi::OsString;
 use std::io::{self, Cursor};
 
-/// More than any of these runs should print; what prints more has its writer refuse.
+/// More than any of these runs should print; beyond it the writer refuses.
 const ENOUGH: usize = 1 << 22;
 
 fn outcome(

@@ -400,8 +400,8 @@ impl<'c> Gatherer<'c> {
     }
 }
 
-/// Returns the finding about counters that are totals, or may be, and how they were treated: `these
-/// counters are …`.
+/// Returns the finding about counters that are totals, or may be, and how they were treated:
+/// `these counters are …`.
 fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str) -> Finding {
     let message = format!("these counters are {what}: {}", listed(names));
     Finding::new("COUNTER_TOTALS", severity, message)

@@ -95,7 +95,7 @@ impl Open {
         Ok(false)
     }
 
-    /// `100 total, 100 started, 100 done, 70 succeeded, 30 failed, 0 errored, 0 timeout`
+    /// Parses `100 total, 100 started, 100 done, 70 succeeded, 30 failed, 0 errored, 0 timeout`.
     fn requests(&mut self, rest: &str) -> Result<(), String> {
         for (count, what) in pairs(rest)? {
             match what {

@@ -85,9 +85,11 @@ struct Open {
     has_statuses: bool,
     rate: f64,
     well: f64,
-    /// Number of requests with any response; `errors` had none, and `cut` were aborted by oha.
+    /// Number of requests with any response.
     answered: f64,
+    /// Number of requests without a response.
     errors: f64,
+    /// Number of requests that oha aborted at its deadline.
     cut: f64,
 }
 
@@ -133,7 +135,7 @@ impl Open {
         Ok(())
     }
 
-    /// `resp wait: 0.0004 secs, 0.0000 secs, 0.0025 secs`
+    /// Parses `resp wait: 0.0004 secs, 0.0000 secs, 0.0025 secs`.
     fn detail(&mut self, text: &str) -> Result<(), String> {
         let Some((name, values)) = text.split_once(':') else { return Ok(()) };
         let metric = match name {
@@ -146,7 +148,7 @@ impl Open {
         Ok(())
     }
 
-    /// `[200] 300 responses`, `[20] connection refused`
+    /// Parses `[200] 300 responses` or `[20] connection refused`.
     fn count(&mut self, text: &str) -> Result<(), String> {
         let Some((inside, rest)) = text.strip_prefix('[').and_then(|text| text.split_once(']'))
         else {

@@ -136,7 +136,7 @@ struct Open {
 }
 
 impl Open {
-    /// `Latencies     [min, mean, 50, 90, 95, 99, max]  266.485µs, 763.342µs, …`
+    /// Parses `Latencies     [min, mean, 50, 90, 95, 99, max]  266.485µs, 763.342µs, …`.
     fn line(&mut self, text: &str) -> Result<(), String> {
         let Some((heading, rest)) = text.split_once('[') else { return Ok(()) };
         let Some((names, values)) = rest.split_once(']') else { return Ok(()) };

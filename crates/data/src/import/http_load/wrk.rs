@@ -19,7 +19,7 @@ pub(in super::super) fn recognise(head: &Head<'_>) -> bool {
         && head.text.lines().any(|line| line.trim().starts_with("Thread Stats"))
 }
 
-/// `Running 2s test @ http://…`
+/// Recognizes `Running 2s test @ http://…`.
 fn is_heading(line: &str) -> bool {
     line.starts_with("Running ") && line.contains(" test @ ")
 }

@@ -1,5 +1,5 @@
-//! Test reports that are events, one JSON object per line: `go test -json`, libtest's JSON (`cargo
-//! test`, nextest), pytest-reportlog.
+//! Test reports that are events, one JSON object per line: `go test -json`, libtest's JSON
+//! (`cargo test`, nextest), pytest-reportlog.
 //!
 //! Names are unique in such a stream, so that a repeated name is another run of the test, as with
 //! `go test -count 5`.
@@ -321,8 +321,9 @@ struct LibtestEvent {
     reason: Option<String>,
 }
 
-/// Reads libtest's JSON, as written by `cargo test -- -Zunstable-options --format json
-/// --report-time` and `cargo nextest run --message-format libtest-json`.
+/// Reads libtest's JSON, as written by
+/// `cargo test -- -Zunstable-options --format json --report-time` and
+/// `cargo nextest run --message-format libtest-json`.
 pub(in crate::import) fn read_libtest(
     input: Input,
     context: &Context<'_>,

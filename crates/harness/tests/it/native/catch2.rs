@@ -1,4 +1,4 @@
-//! Catch2, whichever of its versions 2 and 3 is there.
+//! Catch2, version 2 or 3, whichever is installed.
 
 use crate::native::tool::{Tool, built, is_newer, sources, value};
 use assay_harness::{Effort, HarnessError, Program, by_help, question};

@@ -14,13 +14,13 @@ pub fn tool() -> Option<Tool> {
 
 fn build(name: &str, flags: &[&str]) -> bool {
     let mut command = Command::new("go");
-    // A module of its own, whatever is set around it.
+    // A separate module, regardless of the environment.
     command.env("GOFLAGS", "").env("GOWORK", "off").current_dir(sources("go"));
     command.args(["test", "-c"]).args(flags).arg("-o").arg(built(name)).arg(".");
     compile(&mut command).is_some()
 }
 
-/// With the number of processors behind it, if that is not 1.
+/// Returns the name followed by the number of processors, if that is not 1.
 fn full(name: &str, listed: &[String]) -> String {
     let suffix = listed[0].strip_prefix("BenchmarkSum").expect("the first one");
     format!("{name}{suffix}")
@@ -39,7 +39,7 @@ fn benchmarks_and_their_parts_are_listed_under_full_names() {
         "BenchmarkBroken",
     ];
     assert_eq!(listed, names.map(|name| full(name, &listed)));
-    // On one processor there is no number.
+    // On one processor, names have no number.
     assert_eq!(tool.list(&[("GOMAXPROCS", "1")]).unwrap(), names);
 }
 
@@ -88,7 +88,7 @@ fn a_build_without_optimisation_is_known_by_its_file() {
     assert_eq!(tool.driver.debug_build(&Default::default()), None);
     assert!(build("slow.test", &["-gcflags=-N -l"]));
     let slow = Tool::recognised(&built("slow.test"));
-    // Older Go notes nothing in the programs that `go test -c` builds.
+    // Older versions of Go store nothing in the programs that `go test -c` builds.
     let file = std::fs::read(built("slow.test")).unwrap();
     if !file.windows(14).any(|bytes| bytes == b"build\t-gcflags") {
         println!("skipped: this Go does not note how it built a test program");

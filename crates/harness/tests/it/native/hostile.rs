@@ -1,10 +1,10 @@
-//! What a program answers may be anything: no driver falls over it, whatever harness it was taken for.
+//! A program may answer anything: no driver panics, even for a different harness.
 
 use assay_harness::{Answer, Effort, Program, Reply, by_help, by_name, by_output, names};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// Pieces of which answers are made, torn and put together again.
+/// Pieces from which answers are made, torn and joined again.
 const PIECES: &[&str] = &[
     "BenchmarkA-2",
     "BenchmarkA/b-",

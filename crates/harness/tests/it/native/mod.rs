@@ -1,7 +1,7 @@
-//! Drivers of harnesses of compiled languages against real programs that are built here: Go, criterion, divan, Catch2; and programs
-//! that print their results by themselves.
+//! Drivers of harnesses of compiled languages against real programs that are built here: Go,
+//! criterion, divan, Catch2; and programs that print their results themselves.
 //!
-//! Where a tool is missing a test says so and passes; `scripts/tools.sh` installs what is needed.
+//! If a tool is missing, a test prints a note and passes; `scripts/tools.sh` installs the tools.
 
 #![allow(
     clippy::unwrap_used,

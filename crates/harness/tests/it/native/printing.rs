@@ -1,4 +1,5 @@
-//! Programs that can't be asked and print their results: nanobench, where it is there, and a harness that its user runs himself.
+//! Programs that cannot be given options and print their results: nanobench, if installed, and a
+//! harness started by the user's own code.
 
 use crate::native::tool::{Tool, built, run, sources, value};
 use assay_harness::{Effort, Program, by_help, by_name, by_output, names, plain_run, question};
@@ -6,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// The program with the driver for what it prints, which nothing else claims.
+/// Returns the program with the driver for its output, which nothing else recognizes.
 fn printing(words: Vec<OsString>) -> Tool {
     let driver = by_output(&run(&words, &plain_run(), &[])).expect("it prints results");
     assert!(!driver.isolates() && !driver.pins());
@@ -34,7 +35,7 @@ fn a_program_of_nanobench_is_known_by_what_it_prints() {
         }
     }
     let words = vec![program.clone().into_os_string()];
-    // It takes no notice of the question, and answers with its results.
+    // It ignores the question, and answers with its results.
     let reply = run(&words, &question(), &[]);
     assert!(by_help(&Program::look(&words, &program), &reply).is_none());
     assert!(by_output(&reply).is_some());

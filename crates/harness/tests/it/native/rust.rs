@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 const BROKEN: [(&str, &str); 1] = [("SUMS_BROKEN", "1")];
 
-/// The program of a bench target.
+/// Returns the program of a bench target.
 fn program(target: &str) -> PathBuf {
     static OUTPUT: OnceLock<String> = OnceLock::new();
     let output = OUTPUT.get_or_init(|| {
@@ -34,7 +34,8 @@ fn criterion_lists_groups_and_measures_one_benchmark_at_every_effort() {
     for name in names {
         let reading = tool.alone(name, Effort::Seconds(0.005));
         assert!(value(&reading, "wall").unwrap() > 0.0);
-        // Ten samples of at least one iteration: on a busy machine it takes all of the same length.
+        // Ten samples of at least one iteration: on a busy machine all samples have the same
+        // length.
         assert!(reading.iterations.unwrap() >= 10.0);
         let once = tool.alone(name, Effort::Once);
         assert!(value(&once, "wall").unwrap() > 0.0);
@@ -74,7 +75,7 @@ fn divan_lists_arguments_and_threads_and_measures_one_benchmark_at_every_effort(
     ];
     assert_eq!(tool.list(&[]).unwrap(), names);
     for name in &names[..6] {
-        // More than the limit that one of them has set itself.
+        // More than the limit that one of them set for itself.
         let reading = tool.alone(name, Effort::Iterations(2_000));
         assert_eq!(reading.iterations, Some(2_000.0));
         assert!(value(&reading, "wall").unwrap() > 0.0);
@@ -84,7 +85,7 @@ fn divan_lists_arguments_and_threads_and_measures_one_benchmark_at_every_effort(
     let push = tool.alone("with_divan::grow::push::64", Effort::Iterations(10));
     assert_eq!(value(&push, "alloc count"), Some(1.0));
     assert_eq!(value(&push, "grow bytes"), Some(480.0));
-    // Filters know no threads.
+    // Filters do not select threads.
     let shared = tool.measure(names[7], Effort::Iterations(10), &[]).unwrap();
     let told: Vec<_> = shared.iter().map(|reading| reading.benchmark.as_str()).collect();
     assert_eq!(told, &names[6..]);

@@ -1,4 +1,4 @@
-//! A program of some harness: built once, asked as its driver wants it.
+//! A program of some harness: built once, and run as its driver requests.
 
 use assay_data::Metric;
 use assay_harness::{
@@ -15,7 +15,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// The program, asked for its help.
+    /// Makes the tool for a program, asking it for its help.
     pub fn recognised(program: &Path) -> Self {
         let words = vec![program.as_os_str().to_owned()];
         let looked_at = Program::look(&words, program);
@@ -39,7 +39,7 @@ impl Tool {
         self.driver.read(&run(&self.words, &request, env))
     }
 
-    /// The one reading of the benchmark that was asked for, and of no other.
+    /// Returns the only reading, which must be that of the requested benchmark.
     pub fn alone(&self, benchmark: &str, effort: Effort) -> Reading {
         let found = self.measure(benchmark, effort, &[]).expect("it is read");
         let names: Vec<_> = found.iter().map(|reading| reading.benchmark.as_str()).collect();
@@ -48,7 +48,7 @@ impl Tool {
     }
 }
 
-/// What comes of a request.
+/// Runs a request and returns the reply.
 pub fn run(words: &[OsString], request: &Request, env: &[(&str, &str)]) -> Reply {
     let output = Command::new(&words[0])
         .args(&request.before)
@@ -67,25 +67,25 @@ pub fn run(words: &[OsString], request: &Request, env: &[(&str, &str)]) -> Reply
     }
 }
 
-/// The value of a metric.
+/// Returns the value of a metric.
 pub fn value(reading: &Reading, name: &str) -> Option<f64> {
     let is = |(metric, _): &&(Metric, f64)| metric.name == name;
     reading.values.iter().find(is).map(|&(_, value)| value)
 }
 
-/// The sources of the programs.
+/// Returns the directory of the programs' sources.
 pub fn sources(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name)
 }
 
-/// A place for what is built; it stays from one test run to the next.
+/// Returns the path of a built program; it persists between test runs.
 pub fn built(name: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harness");
     std::fs::create_dir_all(&directory).expect("a directory");
     directory.join(name)
 }
 
-/// Runs a compiler, which must succeed. `None`, and a word about it, when there is none.
+/// Runs a compiler, which must succeed. Returns `None`, and prints a note, if it is not installed.
 pub fn compile(command: &mut Command) -> Option<Output> {
     let tool = command.get_program().to_string_lossy().into_owned();
     match command.output() {
@@ -101,7 +101,7 @@ pub fn compile(command: &mut Command) -> Option<Output> {
     }
 }
 
-/// Whether a program was built since its source was last changed.
+/// Returns true if a program was built after its source was last changed.
 pub fn is_newer(program: &Path, source: &Path) -> bool {
     let changed = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
     changed(program) > changed(source)

@@ -1,11 +1,11 @@
-//! A Ruby script with benchmark-ips of Debian.
+//! A Ruby script with Debian's benchmark-ips.
 
 use crate::runtimes::support::{Subject, value};
 use assay_harness::{Effort, Reply, by_looks};
 
 const NAMES: [&str; 6] = ["sum", "loop", "text", "a \"label\"\nü", "sum #2", "broken"];
 
-/// Whether Ruby finds the library.
+/// Returns true if Ruby finds the library.
 fn is_there() -> bool {
     let found = std::process::Command::new("ruby").args(["-e", "require 'benchmark/ips'"]).output();
     let is_there = found.is_ok_and(|output| output.status.success());
@@ -29,14 +29,15 @@ fn a_script_is_listed_and_its_items_measured_one_by_one() {
     assert_eq!(once.iterations, Some(1.0));
     let calibrated = script.measure(&*driver, NAMES[1], Effort::Seconds(0.05));
     let count = calibrated.iterations.expect("iterations");
-    // A turn of a loop takes between 1 ns and 10 µs.
+    // One iteration of the loop takes between 1 ns and 10 µs.
     assert!((5e3..5e7).contains(&count), "{count}");
     for name in [NAMES[2], NAMES[3], NAMES[4]] {
         let pinned = script.measure(&*driver, name, Effort::Iterations(500));
         assert_eq!(pinned.iterations, Some(500.0));
         assert!(value(&pinned, "wall") > 0.0 && value(&pinned, "cpu") > 0.0);
     }
-    // `[1, 2, 3].map(&:to_s)` makes two arrays and at most three texts, and counting them makes none.
+    // `[1, 2, 3].map(&:to_s)` makes two arrays and at most three strings, and counting them makes
+    // none.
     let mapped = script.measure(&*driver, NAMES[4], Effort::Iterations(1000));
     let objects = value(&mapped, "allocated_objects");
     assert!((2.0..=5.0).contains(&objects) && objects.fract() == 0.0, "{objects}");

@@ -1,10 +1,10 @@
-//! What no harness would say.
+//! Output that no harness would print.
 
 use assay_harness::{Answer, Driver, Effort, Kind, Program, Reply, by_looks};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// A program that looks like one of each harness.
+/// Returns drivers for programs that look like those of each harness.
 fn drivers() -> Vec<Box<dyn Driver>> {
     let looks = |word: &str, kind, text: &str| {
         let file = PathBuf::from("x");
@@ -19,7 +19,7 @@ fn drivers() -> Vec<Box<dyn Driver>> {
     ]
 }
 
-/// Pieces of what harnesses say.
+/// Pieces of harnesses' output.
 const PIECES: [&str; 22] = [
     "\n",
     " ",

@@ -1,10 +1,10 @@
-//! Scripts with tinybench and mitata of npm.
+//! Scripts with tinybench and mitata from npm.
 
 use crate::runtimes::support::{Subject, installed, programs, value};
 use assay_harness::{Effort, by_looks};
 use std::path::Path;
 
-/// The script, beside the library that it imports.
+/// Returns the script, next to the library that it imports.
 fn script(name: &str) -> Option<Subject> {
     let library = installed(&format!("javascript/node_modules/{name}"))?;
     let directory = Path::new(&library).ancestors().nth(2).expect("it is in node_modules");
@@ -25,7 +25,7 @@ fn tasks_of_tinybench_are_listed_and_measured_one_by_one() {
     assert_eq!(once.iterations, Some(1.0));
     let calibrated = script.measure(&*driver, names[0], Effort::Seconds(0.05));
     let count = calibrated.iterations.expect("iterations");
-    // To add a thousand numbers takes between 100 ns and 100 µs.
+    // Adding a thousand numbers takes between 100 ns and 100 µs.
     assert!((5e2..5e5).contains(&count), "{count}");
     for name in [names[1], names[3]] {
         let pinned = script.measure(&*driver, name, Effort::Iterations(500));

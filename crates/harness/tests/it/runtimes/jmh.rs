@@ -1,4 +1,4 @@
-//! A jar of JMH.
+//! A JMH jar.
 
 use crate::runtimes::support::{Subject, installed, value};
 use assay_harness::{Effort, by_looks};
@@ -8,7 +8,7 @@ const TOTAL: &str = "sums.Sums.total kind=a b size=10";
 #[test]
 fn a_jar_is_recognised_listed_and_measured() {
     let Some(jar) = installed("jmh/sums.jar") else { return };
-    // JMH allows one of its kind on a machine at a time, but other tests may be at it too.
+    // JMH allows only one instance on a machine at a time, but other tests may run one as well.
     let jar = Subject::new(&["java", "-Djmh.ignoreLock=true", "-jar", &jar]);
     let driver = by_looks(&jar.program()).expect("it has a list of benchmarks");
     assert_eq!(driver.name(), "JMH");
@@ -31,7 +31,7 @@ fn a_jar_is_recognised_listed_and_measured() {
 
     let total = jar.measure(&*driver, TOTAL, Effort::Seconds(0.02));
     assert!(value(&total, "rate") > 0.0);
-    // Its name is the beginning of others.
+    // Its name is a prefix of others.
     let fixed = jar.measure(&*driver, "sums.Sums.fixed", Effort::Seconds(0.02));
     assert!(value(&fixed, "wall") > 0.0);
     let modes = jar.measure(&*driver, "sums.Sums.fixedInThreeModes", Effort::Seconds(0.02));

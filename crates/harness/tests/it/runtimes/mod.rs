@@ -1,4 +1,5 @@
-//! Real programs of interpreted languages, really run: `scripts/runtimes.sh` installs their harnesses.
+//! Tests that run real programs in interpreted languages: `scripts/runtimes.sh` installs their
+//! harnesses.
 
 #![expect(
     clippy::panic,

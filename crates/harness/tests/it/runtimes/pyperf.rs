@@ -1,4 +1,4 @@
-//! A script with a runner of pyperf.
+//! A script with a pyperf runner.
 
 use crate::runtimes::support::{Subject, installed, value};
 use assay_harness::{Effort, Reply, by_help, by_looks, question};

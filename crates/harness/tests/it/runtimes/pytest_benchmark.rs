@@ -28,7 +28,7 @@ fn a_directory_is_listed_and_its_tests_measured_one_by_one() {
     let calls = some.iterations.expect("calls");
     assert!((10.0..1e7).contains(&calls), "{calls}");
     assert!(value(&some, "wall") > 0.0);
-    // Its name is the beginning of another one's.
+    // Its name is a prefix of another one.
     tests.measure(&*driver, NAMES[2], Effort::Seconds(0.01));
     let given = tests.measure(&*driver, NAMES[3], Effort::Seconds(0.01));
     assert_eq!(given.iterations, Some(30.0));

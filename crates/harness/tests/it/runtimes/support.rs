@@ -1,11 +1,11 @@
-//! Runs a program as its driver asks for it, the way the binary does.
+//! Runs a program as its driver requests, in the same way as the binary does.
 
 use assay_harness::{Driver, Effort, Program, Reading, Reply, Request};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A program with the user's arguments, and a directory for what it leaves.
+/// A program with the user's arguments, and a directory for its files.
 pub struct Subject {
     words: Vec<OsString>,
     directory: PathBuf,
@@ -13,7 +13,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Run in the directory of the programs of these tests.
+    /// Makes a subject that runs in the directory of these tests' programs.
     pub fn new(words: &[&str]) -> Self {
         Self {
             words: words.iter().map(OsString::from).collect(),
@@ -26,7 +26,7 @@ impl Subject {
         self.scratch.path()
     }
 
-    /// As the tests see it, whose own directory is another.
+    /// Returns the program with paths relative to the tests' own working directory.
     pub fn program(&self) -> Program {
         let seen: Vec<OsString> = self
             .words
@@ -39,7 +39,7 @@ impl Subject {
         Program::look(&seen, Path::new(&seen[0]))
     }
 
-    /// Empties the scratch directory, and runs.
+    /// Empties the scratch directory, and runs the program.
     pub fn run(&self, request: impl FnOnce(&Path) -> Request) -> Reply {
         for entry in std::fs::read_dir(self.scratch()).expect("it is there").flatten() {
             let path = entry.path();
@@ -77,7 +77,7 @@ impl Subject {
         driver.listed(&reply).unwrap_or_else(|error| panic!("{error}\n{}", told(&reply)))
     }
 
-    /// The reading of one benchmark; the only one in the answer.
+    /// Returns the reading of one benchmark, the only one in the answer.
     pub fn measure(&self, driver: &dyn Driver, benchmark: &str, effort: Effort) -> Reading {
         let reply = self.run(|scratch| driver.measure(benchmark, effort, scratch));
         let mut found =
@@ -94,12 +94,13 @@ fn told(reply: &Reply) -> String {
     format!("{}\n{}", reply.text(), String::from_utf8_lossy(&reply.errors))
 }
 
-/// Where the sources of the programs are.
+/// Returns the directory of the programs' sources.
 pub fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs")
 }
 
-/// What `scripts/runtimes.sh` made, if it is there; the test says so otherwise.
+/// Returns a file installed by `scripts/runtimes.sh` if it exists; otherwise the test prints a
+/// note.
 pub fn installed(path: &str) -> Option<String> {
     let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/runtimes");
     let path = target.join(path);
@@ -111,7 +112,7 @@ pub fn installed(path: &str) -> Option<String> {
     Some(whole.to_str().expect("a path in UTF-8").to_owned())
 }
 
-/// The value of a metric.
+/// Returns the value of a metric.
 pub fn value(reading: &Reading, metric: &str) -> f64 {
     let found = reading.values.iter().find(|(known, _)| known.name == metric);
     found.unwrap_or_else(|| panic!("no {metric} in {reading:?}")).1

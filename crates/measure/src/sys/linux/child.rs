@@ -1,4 +1,4 @@
-//! What is set up in a child of ours between fork and exec.
+//! Setup of a child process between fork and exec.
 
 #![expect(unsafe_code, reason = "code that runs between fork and exec")]
 
@@ -15,11 +15,12 @@ use rustix::process::{
 use super::launcher::Page;
 use super::signals;
 
-/// Has the child end when this process does, however that happens, and take signals as if this process had never watched any.
-/// It must be started on the main thread: the kernel watches the thread, not the process.
+/// Makes the child end when this process does, for any reason, and resets its signal handlers to
+/// the state before this process installed its own. The child must be started on the main thread:
+/// the kernel watches the thread, not the process.
 pub(crate) fn end_with_us(command: &mut Command) {
-    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its stack, so nothing that
-    // another thread may have held at the moment of the fork is needed.
+    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
+    // stack, so it needs nothing that another thread may have held at the time of the fork.
     unsafe {
         command.pre_exec(|| {
             signals::uninstall()?;
@@ -28,14 +29,16 @@ pub(crate) fn end_with_us(command: &mut Command) {
     }
 }
 
-/// The same for a program that starts others, which no signal to itself would reach: it leads a session, and so a group, of its own, and
-/// has that written into a guard's page before it can start anything. The guard kills the group when this process is gone.
+/// Like [`end_with_us`], for a program that starts others, which a signal to the program itself
+/// would not reach: it leads a session, and so a group, of its own, and records it in a guard's
+/// page before it can start anything. The guard kills the group when this process is gone.
 ///
-/// A session rather than a group alone: who asks for the terminal in it is refused, and not stopped for ever as a group in the background
-/// would be.
+/// A session rather than just a group: a process in it that accesses the terminal gets an error,
+/// and is not stopped forever like a group in the background.
 pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
-    // SAFETY: between fork and exec the child makes system calls only and writes one integer into memory that is shared with the guard;
-    // nothing that another thread may have held at the moment of the fork is needed.
+    // SAFETY: between fork and exec the child makes system calls only and writes one integer into
+    // memory shared with the guard; it needs nothing that another thread may have held at the time
+    // of the fork.
     unsafe {
         command.pre_exec(move || {
             signals::uninstall()?;
@@ -47,20 +50,23 @@ pub(crate) fn end_with_us_as_session(command: &mut Command, page: Arc<Page>) {
     }
 }
 
-/// Lets the child keep a descriptor, whose number it finds in a variable.
+/// Lets the child inherit a descriptor, whose number is passed in an environment variable.
 pub(crate) fn hand_down(command: &mut Command, variable: &str, descriptor: &OwnedFd) {
     let number = descriptor.as_raw_fd();
     command.env(variable, number.to_string());
-    // SAFETY: between fork and exec the child makes one system call, on a descriptor that our caller holds open until then.
+    // SAFETY: between fork and exec the child makes one system call, on a descriptor that our
+    // caller holds open until then.
     unsafe {
         command
             .pre_exec(move || Ok(fcntl_setfd(BorrowedFd::borrow_raw(number), FdFlags::empty())?));
     }
 }
 
-/// Has the child lead a session of its own and outlive this process: no signal to our group or our terminal reaches it.
+/// Makes the child lead its own session and outlive this process: no signal to our group or our
+/// terminal reaches it.
 pub(crate) fn lead_a_session(command: &mut Command) {
-    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its stack.
+    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
+    // stack.
     unsafe {
         command.pre_exec(|| {
             signals::uninstall()?;
@@ -70,8 +76,9 @@ pub(crate) fn lead_a_session(command: &mut Command) {
     }
 }
 
-/// Kills a child that leads a session, and what it has started in its group. It must not have been waited for.
+/// Kills a child that leads a session, and everything it has started in its group. The child must
+/// not have been waited for.
 pub(crate) fn kill_session(child: &Child) {
-    // That nobody is left is no harm.
+    // It is harmless if the group is already empty.
     let _gone = kill_process_group(Pid::from_child(child), Signal::KILL);
 }

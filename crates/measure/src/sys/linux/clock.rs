@@ -1,4 +1,5 @@
-//! The clock that the launcher uses, and the processor time of the calling thread and of other processes.
+//! The clock used by the launcher, and the processor time of the calling thread and of other
+//! processes.
 
 #![expect(
     unsafe_code,
@@ -12,22 +13,22 @@ fn nanoseconds(clock: ClockId) -> u64 {
     t.tv_sec.cast_unsigned() * 1_000_000_000 + t.tv_nsec.cast_unsigned()
 }
 
-/// The monotonic clock, ns since some moment before now.
+/// Returns the monotonic clock, in ns since an arbitrary time in the past.
 pub(crate) fn monotonic_ns() -> u64 {
     nanoseconds(ClockId::Monotonic)
 }
 
-/// Processor time that the calling thread has had, ns.
+/// Returns the processor time used by the calling thread, in ns.
 pub(crate) fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }
 
-/// Processor time that a process has had, all its threads together, those that have ended too, ns; `None` if it is gone. Those of its children
-/// are not in it. Any process may be asked (clock_getcpuclockid(3)).
+/// Returns the processor time used by a process, in ns, over all its threads including ended ones;
+/// `None` if it is gone. Excludes its children. Works for any process (clock_getcpuclockid(3)).
 pub(crate) fn process_cpu_ns(process: u32) -> Option<u64> {
     let mut clock: libc::clockid_t = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both calls write to what is given by reference, and to nothing else; an id that is none is refused.
+    // SAFETY: both calls write only to their reference arguments; an invalid id is refused.
     let known = unsafe {
         libc::clock_getcpuclockid(process.cast_signed(), &raw mut clock) == 0
             && libc::clock_gettime(clock, &raw mut time) == 0
@@ -47,9 +48,9 @@ mod tests {
         while own() == first {
             sum = std::hint::black_box(sum + 1);
         }
-        // Whole ticks would be whole milliseconds, each time.
+        // Whole ticks would always be whole milliseconds.
         assert!((0..10).any(|_| own() % 1_000_000 != 0));
-        // No process has a number above 2^22.
+        // Process ids do not exceed 2^22.
         assert_eq!(process_cpu_ns((1 << 22) + 1), None);
     }
 }

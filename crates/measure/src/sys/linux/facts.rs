@@ -1,5 +1,5 @@
-//! Asks Linux for facts about the machine. What is not there, or not readable, is `None`; what the
-//! texts mean is `parse`'s. Nothing is changed and nothing waits.
+//! Reads facts about the machine from Linux. Missing or unreadable ones are `None`; `parse`
+//! interprets the texts. Nothing is changed and nothing blocks.
 
 use std::fs;
 use std::io::{ErrorKind, Read};
@@ -12,8 +12,9 @@ use crate::runner::RunnerKind;
 
 const PAGE: usize = 4096;
 
-/// What such a file holds: a page as a rule, which one call reads, where `fs::read_to_string` would
-/// ask for a size that the kernel does not say, and feel its way.
+/// Returns the contents of a file of `/proc` or `/sys`: usually one page, which a single call
+/// reads, whereas `fs::read_to_string` would ask for a size that the kernel does not report, and
+/// then probe.
 fn text(path: impl AsRef<Path>) -> Option<String> {
     let mut file = fs::File::open(path).ok()?;
     let mut bytes = Vec::with_capacity(PAGE);
@@ -39,60 +40,61 @@ fn integer(path: impl AsRef<Path>) -> Option<i64> {
     line(path)?.parse().ok()
 }
 
-/// The largest resident memory that a process has had, B.
+/// Returns the peak resident memory of a process, in bytes.
 pub(crate) fn peak_memory_bytes(process: u32) -> Option<u64> {
     parse::peak_memory(&text(format!("/proc/{process}/status"))?)
 }
 
-/// The name of the distribution.
+/// Returns the name of the distribution.
 pub(crate) fn distribution() -> Option<String> {
     let release = text("/etc/os-release").or_else(|| text("/usr/lib/os-release"))?;
     parse::pretty_name(&release).map(str::to_owned)
 }
 
-/// The kernel's release.
+/// Returns the kernel's release.
 pub(crate) fn kernel() -> Option<String> {
     line("/proc/sys/kernel/osrelease")
 }
 
-/// The machine's name in the network.
+/// Returns the machine's host name.
 pub(crate) fn hostname() -> Option<String> {
     line("/proc/sys/kernel/hostname")
 }
 
-/// What runs the commands, unless what names it is wrong.
+/// Returns the runner of the commands, unless its setting is invalid.
 pub(crate) fn runner() -> Option<String> {
     RunnerKind::chosen().ok().map(|kind| kind.to_string())
 }
 
-/// Processors at work.
+/// Returns the number of online processors.
 pub(crate) fn cpus_online() -> Option<u64> {
     online_cpus().map(|cpus| cpus.len() as u64)
 }
 
-/// The numbers of the processors at work, the smallest first. `None` where the system does not say.
+/// Returns the numbers of the online processors, in ascending order; `None` if the system does not
+/// report them.
 pub fn online_cpus() -> Option<Vec<u32>> {
     parse::cpu_list(&text("/sys/devices/system/cpu/online")?)
 }
 
-/// Processors that this process may use.
+/// Returns the number of processors that this process may use.
 pub(crate) fn cpus_allowed() -> Option<u64> {
     sched_getaffinity(None).ok().map(|set| u64::from(set.count()))
 }
 
-/// The numbers of the processors that this process may use, the smallest first.
+/// Returns the numbers of the processors that this process may use, in ascending order.
 pub(crate) fn allowed_cpus() -> Option<Vec<u32>> {
     let set = sched_getaffinity(None).ok()?;
     let allowed = (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu));
     Some(allowed.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }
 
-/// Whether two processors share a core.
+/// Returns true if processors share a core (SMT).
 pub(crate) fn smt_active() -> Option<bool> {
     integer("/sys/devices/system/cpu/smt/active").map(|active| active != 0)
 }
 
-/// The governors of frequency that are in use, each once, in alphabetical order.
+/// Returns the frequency governors in use, each once, in alphabetical order.
 pub(crate) fn governors() -> Option<String> {
     let policies = fs::read_dir("/sys/devices/system/cpu/cpufreq").ok()?.flatten();
     let mut found: Vec<String> =
@@ -102,7 +104,7 @@ pub(crate) fn governors() -> Option<String> {
     (!found.is_empty()).then(|| found.join(","))
 }
 
-/// Whether processors may go beyond their nominal frequency.
+/// Returns true if processors may exceed their nominal frequency.
 pub(crate) fn turbo() -> Option<bool> {
     let cpu = Path::new("/sys/devices/system/cpu");
     match integer(cpu.join("intel_pstate/no_turbo")) {
@@ -111,34 +113,35 @@ pub(crate) fn turbo() -> Option<bool> {
     }
 }
 
-/// How much of an address space is placed at random: 0 nothing, 2 everything.
+/// Returns the level of address space randomization: 0 none, 2 full.
 pub(crate) fn aslr() -> Option<i64> {
     integer("/proc/sys/kernel/randomize_va_space")
 }
 
-/// The load over one minute, and the tasks running or ready now, this one among them.
+/// Returns the load average over one minute, and the number of running or ready tasks, including
+/// this one.
 pub(crate) fn load() -> Option<(f64, u64)> {
     parse::loadavg(&text("/proc/loadavg")?)
 }
 
-/// Memory of the machine, and room for memory that is moved to disk, B.
+/// Returns the sizes of the machine's memory and of its swap space, in bytes.
 pub(crate) fn memory_and_swap_bytes() -> (Option<u64>, Option<u64>) {
     let text = text("/proc/meminfo").unwrap_or_default();
     (parse::memory_total(&text), parse::swap_total(&text))
 }
 
-/// When huge pages are given unasked: `always`, `madvise` or `never`.
+/// Returns when huge pages are used transparently: `always`, `madvise` or `never`.
 pub(crate) fn transparent_huge_pages() -> Option<String> {
     let text = text("/sys/kernel/mm/transparent_hugepage/enabled")?;
     parse::chosen(&text).map(str::to_owned)
 }
 
-/// The groups that this process is in, as the kernel writes them.
+/// Returns the cgroups of this process, as written by the kernel.
 pub(crate) fn own_groups() -> String {
     text("/proc/self/cgroup").unwrap_or_default()
 }
 
-/// The tightest limit of processor time that our group and those around it set, in processors.
+/// Returns the lowest processor time limit of our cgroup and its ancestors, in processors.
 pub(crate) fn cgroup_cpu_quota(own: &str) -> Option<f64> {
     let quotas = groups(own, "cpu").into_iter().filter_map(|group| {
         text(group.join("cpu.max")).and_then(|t| parse::cpu_max(&t)).or_else(|| {
@@ -149,7 +152,7 @@ pub(crate) fn cgroup_cpu_quota(own: &str) -> Option<f64> {
     quotas.min_by(f64::total_cmp)
 }
 
-/// The tightest limit of memory that our group and those around it set, B.
+/// Returns the lowest memory limit of our cgroup and its ancestors, in bytes.
 pub(crate) fn cgroup_memory_max(own: &str) -> Option<u64> {
     let limits = groups(own, "memory").into_iter().filter_map(|group| {
         let limit = text(group.join("memory.max"));
@@ -158,8 +161,8 @@ pub(crate) fn cgroup_memory_max(own: &str) -> Option<u64> {
     limits.min()
 }
 
-/// The directories of our group and of those around it, for both versions of cgroups. In a
-/// container the path may be the host's and not be there: then the root is what can be seen.
+/// Returns the directories of our cgroup and its ancestors, for both versions of cgroups. In a
+/// container the path may be the host's and not exist; then only the root is visible.
 fn groups(own: &str, controller: &str) -> Vec<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     let mut found = Vec::new();
@@ -175,15 +178,15 @@ fn groups(own: &str, controller: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What the first processor says of itself. Only the beginning is read: all of it costs milliseconds
-/// on a large machine, since the kernel asks every processor for its frequency.
+/// Reads the entry of the first processor. Only the beginning is read: on a large machine the whole
+/// file takes milliseconds, because the kernel queries the frequency of every processor.
 pub(crate) fn first_cpu() -> Option<parse::CpuInfo> {
     let mut start = [0; PAGE];
     let n = fs::File::open("/proc/cpuinfo").ok()?.read(&mut start).ok()?;
     Some(parse::cpuinfo(&String::from_utf8_lossy(&start[..n])))
 }
 
-/// The kind of virtual machine this is, or `none` where the processor would say so and does not.
+/// Returns the kind of virtual machine, or `none` if the processor would report one and does not.
 pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<String> {
     let dmi = Path::new("/sys/class/dmi/id");
     let names: Vec<String> =
@@ -195,11 +198,11 @@ pub(crate) fn virtualisation(first_cpu: Option<&parse::CpuInfo>) -> Option<Strin
     if first_cpu?.hypervisor {
         return Some("unknown hypervisor".to_owned());
     }
-    // Only x86 has the flag whose absence means something.
+    // Only on x86 does the absence of the flag mean anything.
     cfg!(target_arch = "x86_64").then(|| "none".to_owned())
 }
 
-/// The kind of container this is, as far as it leaves a trace.
+/// Returns the kind of container, if it leaves a trace.
 pub(crate) fn container() -> Option<String> {
     let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
     let marked = marks.iter().find(|(mark, _)| Path::new(mark).exists());
@@ -211,50 +214,52 @@ pub(crate) fn container() -> Option<String> {
     )
 }
 
-/// The share of all processor time since boot that the hypervisor gave to others.
+/// Returns the fraction of all processor time since boot that the hypervisor gave to others.
 pub(crate) fn steal_share() -> Option<f64> {
     let ticks = parse::cpu_ticks(&text("/proc/stat")?)?;
     (ticks.total > 0).then(|| ticks.steal as f64 / ticks.total as f64)
 }
 
-/// Processor time that the hypervisor gave to others, over all processors since boot, s.
+/// Returns the processor time that the hypervisor gave to others, over all processors since boot,
+/// in seconds.
 pub(crate) fn steal_seconds() -> Option<f64> {
     let ticks = parse::cpu_ticks(&text("/proc/stat")?)?;
     Some(ticks.steal as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// What the kernel's clock counts by.
+/// Returns the kernel's clock source.
 pub(crate) fn clock_source() -> Option<String> {
     line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-/// Whether each session gets an equal share of the processors.
+/// Returns true if each session gets an equal share of the processors.
 pub(crate) fn sched_autogroup() -> Option<bool> {
     integer("/proc/sys/kernel/sched_autogroup_enabled").map(|on| on != 0)
 }
 
-/// Of each second, how many µs real-time tasks may take; -1: all.
+/// Returns how many µs of each second real-time tasks may use; -1 for all.
 pub(crate) fn sched_rt_runtime_us() -> Option<i64> {
     integer("/proc/sys/kernel/sched_rt_runtime_us")
 }
 
-/// How much of performance counters is forbidden to everybody: from -1, nothing, upwards.
+/// Returns how strongly performance counters are restricted for unprivileged users: from -1, not at
+/// all, upwards.
 pub(crate) fn perf_event_paranoid() -> Option<i64> {
     integer("/proc/sys/kernel/perf_event_paranoid")
 }
 
-/// Processors that the scheduler leaves alone, as the kernel lists them (`2-3`).
+/// Returns the processors isolated from the scheduler, as the kernel lists them (`2-3`).
 pub(crate) fn isolated_cpus() -> Option<String> {
     line("/sys/devices/system/cpu/isolated")
 }
 
-/// Processors without a timer tick while one task has them, as the kernel lists them. A kernel
-/// that could and was not asked to writes `(null)`.
+/// Returns the processors without a timer tick while they run a single task, as the kernel lists
+/// them. A kernel with support for it that is not configured writes `(null)`.
 pub(crate) fn nohz_full() -> Option<String> {
     line("/sys/devices/system/cpu/nohz_full").filter(|list| parse::cpu_list(list).is_some())
 }
 
-/// How often since boot processors were slowed down because they were hot, over all of them.
+/// Returns how many times processors were throttled because of heat since boot, over all of them.
 pub(crate) fn thermal_throttle_count() -> Option<i64> {
     let cpus = fs::read_dir("/sys/devices/system/cpu").ok()?.flatten();
     let counts: Vec<i64> = cpus
@@ -264,7 +269,7 @@ pub(crate) fn thermal_throttle_count() -> Option<i64> {
     (!counts.is_empty()).then(|| counts.iter().fold(0_i64, |sum, &n| sum.saturating_add(n)))
 }
 
-/// True when there is a mains supply and none is plugged in.
+/// Returns true if there is a mains supply and none is plugged in.
 pub(crate) fn on_battery() -> Option<bool> {
     let supplies = fs::read_dir("/sys/class/power_supply").ok()?.flatten();
     let online: Vec<i64> = supplies

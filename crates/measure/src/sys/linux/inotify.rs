@@ -1,4 +1,5 @@
-//! Events of the directories below one (inotify(7)). What is skipped, and what is made of the events, is `files`'s.
+//! Events of the directories below a directory (inotify(7)). `files` decides what is skipped, and
+//! interprets the events.
 
 use crate::files::Changes;
 use rustix::fs::inotify::{
@@ -16,13 +17,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one read: some hundred events.
+/// Size of the buffer for one read, in bytes: some hundred events.
 const BUFFER: usize = 1 << 14;
-/// After so many events what is still to come is left to the next look.
+/// Maximum number of events handled in one call; later ones are left for the next call.
 const MOST_EVENTS: usize = 100_000;
 
-/// File systems whose other writers the kernel does not hear of (`f_type` of statfs(2)): NFS, SMB, CIFS, 9P, Coda, AFS, what programs serve
-/// (FUSE), and folders of virtual machines.
+/// File systems on which the kernel does not see other writers (`f_type` of statfs(2)): NFS, SMB,
+/// CIFS, 9P, Coda, AFS, those served by programs (FUSE), and shared folders of virtual machines.
 const DEAF: [u32; 9] = [
     0x6969,
     0x517B,
@@ -35,31 +36,31 @@ const DEAF: [u32; 9] = [
     0x786F_4256,
 ];
 
-/// Why there are no events.
+/// The reason for missing events.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// Too many directories are watched by this user.
+    /// This user watches too many directories.
     Watches,
-    /// Too many programs of this user watch.
+    /// Too many programs of this user have inotify instances.
     Instances,
-    /// The file system does not tell what others write.
+    /// The file system does not report the changes of others.
     Deaf,
-    /// The directory is not there.
+    /// The directory does not exist.
     Gone,
     Other(io::Error),
 }
 
-/// The directories below one that are watched.
+/// The watched directories below a directory.
 #[derive(Debug)]
 pub(crate) struct Tree {
     queue: OwnedFd,
     top: PathBuf,
     directories: HashMap<i32, PathBuf>,
-    /// The directory in which the top stands.
+    /// The watch of the parent of the top directory.
     above: Option<i32>,
 }
 
-/// What stands in the files of `/proc/sys`.
+/// Returns a limit from `/proc/sys`.
 pub(crate) fn limit(name: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
     text.trim().parse().ok()
@@ -80,7 +81,7 @@ impl Tree {
             Err(Errno::MFILE) => return Err(Trouble::Instances),
             Err(error) => return Err(Trouble::Other(error.into())),
         };
-        // A directory in which a process works does not tell itself that it went.
+        // A directory that is some process's working directory does not report its own removal.
         let gone = WatchFlags::DELETE | WatchFlags::MOVED_FROM | WatchFlags::ONLYDIR;
         let above = top.parent().and_then(|above| add_watch(&queue, above, gone).ok());
         let mut tree = Self { queue, top: top.to_owned(), directories: HashMap::new(), above };
@@ -91,17 +92,18 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Has something to be read when there are events.
+    /// Returns a descriptor that is readable when there are events.
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.queue.as_fd()
     }
 
-    /// How many directories are watched.
+    /// Returns the number of watched directories.
     pub(crate) fn directories(&self) -> usize {
         self.directories.len()
     }
 
-    /// Watches a directory and those below it, and notes the files in them where that is wanted: they may have come before they were watched.
+    /// Watches a directory and those below it, and records the files in them if `found` is given:
+    /// they may have been created before the watch.
     fn add(
         &mut self,
         directory: PathBuf,
@@ -125,11 +127,11 @@ impl Tree {
                     self.directories.insert(number, directory.clone());
                 }
                 Err(Errno::NOSPC) => return Err(Trouble::Watches),
-                // It is gone already, or is none of ours to look into.
+                // It is gone already, or we may not look into it.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => continue,
                 Err(error) => return Err(Trouble::Other(error.into())),
             }
-            // After the watch: what comes from now on has an event.
+            // After adding the watch: later changes cause events.
             let Ok(entries) = fs::read_dir(&directory) else { continue };
             for entry in entries.flatten() {
                 let path = entry.path();
@@ -147,7 +149,7 @@ impl Tree {
         Ok(())
     }
 
-    /// No longer watches a directory and those below it: it has another name now, or is elsewhere.
+    /// Stops watching a directory and those below it: it was renamed or moved.
     fn forget(&mut self, directory: &Path) {
         let queue = &self.queue;
         self.directories.retain(|number, own| {
@@ -160,7 +162,7 @@ impl Tree {
         });
     }
 
-    /// Takes all events that there are.
+    /// Processes all available events.
     pub(crate) fn take(
         &mut self,
         skips: &mut dyn FnMut(&Path, bool) -> bool,
@@ -200,7 +202,7 @@ impl Tree {
     ) -> Result<(), Trouble> {
         if events.contains(ReadFlags::QUEUE_OVERFLOW) {
             changes.are_unknown = true;
-            // Directories may have come of which nobody heard.
+            // Directories may have been created without an event.
             return self.add(self.top.clone(), skips, &mut None);
         }
         if Some(number) == self.above {
@@ -214,7 +216,8 @@ impl Tree {
                 changes.is_gone = true;
             }
             if events.contains(ReadFlags::MOVE_SELF) {
-                // Where to, its new parent says if that is watched; then it has a watch with its new name already.
+                // The new parent reports the destination if it is watched; the directory then
+                // already has a watch under its new name.
                 let is_moved = !directory.exists();
                 if is_moved {
                     self.forget(&directory);
@@ -240,7 +243,8 @@ impl Tree {
             }
             return Ok(());
         }
-        // A new file is told when it is written, but for those that are never: links.
+        // A new file is reported when it is written, except for those that are never written:
+        // links.
         let is_only_made = events.contains(ReadFlags::CREATE)
             && fs::symlink_metadata(&path).is_ok_and(|own| own.is_file() && own.nlink() == 1);
         if !is_only_made {

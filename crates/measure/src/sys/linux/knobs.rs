@@ -1,11 +1,11 @@
-//! Settings of the machine that change how steady it measures: what they are now, what would have
-//! to be written for another value, writing it, and putting it back.
+//! Settings of the machine that affect how steadily it measures: reading them, planning the writes
+//! for another value, writing, and restoring.
 //!
 //! The files are those of the kernel's documentation of cpufreq, intel_pstate and the scheduler.
-//! Nothing is written but by [`Machine::apply`], [`Machine::restore`] and [`Machine::drop_caches`].
-//! A list of changes may come out of a journal that somebody else could have written, and be
-//! restored by root: so a change is only ever made to a file that belongs to its knob, with a value
-//! that such a knob can have.
+//! Only [`Machine::apply`], [`Machine::restore`] and [`Machine::drop_caches`] write. A list of
+//! changes may come from a journal that somebody else could have written, and be restored by root.
+//! Therefore a change is made only to a file that belongs to its knob, with a value that such a
+//! knob can have.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -13,16 +13,16 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
-/// A setting and the value that is wished for it.
+/// A setting and its requested value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knob {
-    /// By what rule the processors' frequency is chosen, for all of them: `performance` and so on.
+    /// The frequency governor, for all processors: `performance` and so on.
     Governor(String),
-    /// Whether processors may go beyond their nominal frequency.
+    /// True if processors may exceed their nominal frequency.
     Turbo(bool),
-    /// How many µs of each period (usually a second) real-time tasks may take; `None`: all.
+    /// How many µs of each period (usually a second) real-time tasks may use; `None` for all.
     RtRuntime(Option<u32>),
-    /// Whether each session gets an equal share of the processors.
+    /// True if each session gets an equal share of the processors.
     Autogroup(bool),
 }
 
@@ -31,11 +31,11 @@ const TURBO: &str = "turbo";
 const RT_RUNTIME: &str = "rt-runtime";
 const AUTOGROUP: &str = "autogroup";
 
-/// The names of all knobs.
+/// Names of all knobs.
 pub(crate) const NAMES: [&str; 4] = [GOVERNOR, TURBO, RT_RUNTIME, AUTOGROUP];
 
 impl Knob {
-    /// Its name: `governor`, `turbo`, `rt-runtime` or `autogroup`.
+    /// Returns its name: `governor`, `turbo`, `rt-runtime` or `autogroup`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Governor(_) => GOVERNOR,
@@ -46,28 +46,28 @@ impl Knob {
     }
 }
 
-/// One file that is to be written, or was.
+/// A change of one file, planned or made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The name of the knob that it belongs to.
+    /// The name of its knob.
     pub knob: &'static str,
     /// The file.
     pub path: PathBuf,
-    /// What it says before, without a line's end.
+    /// The contents before, without the line ending.
     pub before: String,
-    /// What it shall say.
+    /// The intended contents.
     pub after: String,
 }
 
-/// What became of a change that was to be undone.
+/// Result of undoing a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undone {
-    /// The value before was written back, and the file says it.
+    /// The previous value was written back, and the file has it.
     Restored,
-    /// Nothing was written: the file does not say what the change made it say. The change was not
-    /// made, was undone already, or somebody else has set it since.
+    /// Nothing was written: the file does not have the contents of the change. The change was not
+    /// made, was undone already, or somebody else has changed the file since.
     LeftAlone {
-        /// What the file says.
+        /// The current contents of the file.
         now: String,
     },
 }
@@ -80,17 +80,17 @@ pub enum KnobError {
     NotOffered {
         /// The knob's name.
         knob: &'static str,
-        /// In plain words.
+        /// The reason, in plain words.
         why: String,
     },
-    /// This user may not.
+    /// The user lacks the permission.
     #[error("`{knob}` may not be changed: writing `{}` needs {needs}", path.display())]
     NotPermitted {
         /// The knob's name.
         knob: &'static str,
         /// The file that may not be written.
         path: PathBuf,
-        /// What it takes.
+        /// The required privilege.
         needs: &'static str,
     },
     /// The setting cannot have this value.
@@ -98,67 +98,67 @@ pub enum KnobError {
     UnknownValue {
         /// The knob's name.
         knob: &'static str,
-        /// The value as it was given.
+        /// The requested value.
         value: String,
-        /// What can be given instead.
+        /// The available values.
         offered: Vec<String>,
     },
-    /// The file took the value, and then said something else. It was restored.
+    /// The file accepted the value, but had different contents afterwards. It was restored.
     #[error("`{knob}` did not change: `{}` was set to `{wanted}` and says `{found}`", path.display())]
     NotKept {
         /// The knob's name.
         knob: &'static str,
         /// The file.
         path: PathBuf,
-        /// What was written.
+        /// The value that was written.
         wanted: String,
-        /// What it said afterwards.
+        /// The contents afterwards.
         found: String,
     },
-    /// A change that no plan of this machine could hold; nothing was written.
+    /// A change that cannot be part of a plan for this machine; nothing was written.
     #[error("a change of `{}` to `{value}` is none that assay makes: it is left alone", path.display())]
     NotOurs {
-        /// The file that it names.
+        /// The file that the change names.
         path: PathBuf,
-        /// The value that it would write.
+        /// The value that the change would write.
         value: String,
     },
-    /// Reading or writing failed in another way.
+    /// Reading or writing failed for another reason.
     #[error("`{knob}`: `{}`: {error}", path.display())]
     Io {
         /// The knob's name.
         knob: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// The files by which a machine is set.
+/// The files with the settings of a machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     root: PathBuf,
 }
 
 impl Machine {
-    /// This machine.
+    /// Returns this machine.
     pub fn here() -> Self {
         Self::at(Path::new("/"))
     }
 
-    /// A machine whose `sys` and `proc` are in another directory: made up for a test, or the host's
-    /// as a container sees it.
+    /// Returns a machine whose `sys` and `proc` are in another directory: a fake one for tests, or
+    /// the host's as seen by a container.
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_owned() }
     }
 
-    /// What a knob is set to now: each of its files and what it says. The value that the knob
-    /// carries does not matter.
+    /// Returns the current value of a knob: each of its files with its contents. The value in
+    /// `knob` does not matter.
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOffered`] where there is no such file, [`KnobError::Io`] where it cannot be
+    /// [`KnobError::NotOffered`] if the file does not exist, [`KnobError::Io`] if it cannot be
     /// read.
     pub fn read(&self, knob: &Knob) -> Result<Vec<(PathBuf, String)>, KnobError> {
         let name = knob.name();
@@ -166,7 +166,7 @@ impl Machine {
         for path in self.files(name) {
             match fs::read_to_string(&path) {
                 Ok(text) => found.push((path, text.trim().to_owned())),
-                // The processors of this policy are all switched off.
+                // All processors of this policy are offline.
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
                 Err(error) => return Err(KnobError::Io { knob: name, path, error }),
             }
@@ -180,13 +180,13 @@ impl Machine {
         Ok(found)
     }
 
-    /// What has to be written so that a knob has its value; empty when it has it already. Nothing
-    /// is written, so that the changes can be recorded and guarded before they are made.
+    /// Returns the changes needed to give a knob its value; empty if it already has it. Nothing is
+    /// written, so that the changes can be recorded and guarded before they are made.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); also [`KnobError::UnknownValue`], and [`KnobError::NotPermitted`]
-    /// where something would have to be written and may not.
+    /// As for [`read`](Self::read); also [`KnobError::UnknownValue`], and
+    /// [`KnobError::NotPermitted`] if a file would have to be written but must not be.
     pub fn plan(&self, knob: &Knob) -> Result<Vec<Change>, KnobError> {
         let name = knob.name();
         let mut changes = Vec::new();
@@ -202,13 +202,13 @@ impl Machine {
         Ok(changes)
     }
 
-    /// Makes changes, one after the other, and reads each back. It stops at the first that fails;
-    /// those before it stay made, and [`restore`](Self::restore) of the same list undoes them.
+    /// Makes changes one after the other, and reads each back. Stops at the first failure; earlier
+    /// changes remain, and [`restore`](Self::restore) with the same list undoes them.
     ///
     /// # Errors
     ///
-    /// [`KnobError::NotOurs`] before anything is written if a change is none that a plan could
-    /// hold; [`KnobError::NotPermitted`], [`KnobError::NotKept`] and [`KnobError::Io`].
+    /// [`KnobError::NotOurs`] before anything is written if a change cannot be part of a plan;
+    /// [`KnobError::NotPermitted`], [`KnobError::NotKept`] and [`KnobError::Io`].
     pub fn apply(&self, changes: &[Change]) -> Result<(), KnobError> {
         changes.iter().try_for_each(|change| self.check(change, &change.after))?;
         for change in changes {
@@ -227,11 +227,11 @@ impl Machine {
         Ok(())
     }
 
-    /// Undoes changes, the last first. What does not say what the change made it say is left as it
-    /// is. All are tried, whatever becomes of one.
+    /// Undoes changes, last first. A file that does not have the contents of its change is left
+    /// unchanged. All changes are attempted, even after a failure.
     ///
-    /// The answer has what became of each change, in the order of the changes. Its errors are those
-    /// of [`apply`](Self::apply).
+    /// Returns the result of each change, in the order of `changes`. The errors are those of
+    /// [`apply`](Self::apply).
     pub fn restore(&self, changes: &[Change]) -> Vec<Result<Undone, KnobError>> {
         let mut results: Vec<_> = changes.iter().rev().map(|change| self.undo(change)).collect();
         results.reverse();
@@ -257,9 +257,8 @@ impl Machine {
         })
     }
 
-    /// Writes what is not yet on the disk, and then makes the kernel forget the files, directories
-    /// and inodes that it holds in memory. It can take seconds, and everything on this machine is
-    /// slower for a while.
+    /// Writes dirty data to the disk, and then makes the kernel drop cached files, directories and
+    /// inodes. This may take seconds, and everything on this machine is slower for a while.
     ///
     /// # Errors
     ///
@@ -276,7 +275,7 @@ impl Machine {
         }
     }
 
-    /// The files of a knob that are there, in a fixed order.
+    /// Returns the existing files of a knob, in a fixed order.
     fn files(&self, knob: &str) -> Vec<PathBuf> {
         let cpu = self.root.join("sys/devices/system/cpu");
         let kernel = self.root.join("proc/sys/kernel");
@@ -287,11 +286,11 @@ impl Machine {
             AUTOGROUP => vec![kernel.join("sched_autogroup_enabled")],
             _ => Vec::new(),
         };
-        // Where both files of turbo exist, the first is what works.
+        // If both files for turbo exist, the first one is effective.
         candidates.into_iter().filter(|path| path.is_file()).take(1).collect()
     }
 
-    /// What a file of a knob has to say for the value that is wished for.
+    /// Returns the contents that a file of a knob needs for the requested value.
     fn value(&self, knob: &Knob, path: &Path) -> Result<String, KnobError> {
         let flag = |on: bool| if on { "1" } else { "0" }.to_owned();
         match knob {
@@ -328,7 +327,7 @@ impl Machine {
         }
     }
 
-    /// Refuses a change that no plan of ours could hold.
+    /// Refuses a change that cannot be part of a plan.
     fn check(&self, change: &Change, value: &str) -> Result<(), KnobError> {
         let possible = match change.knob {
             GOVERNOR => {
@@ -340,7 +339,7 @@ impl Machine {
             _ => false,
         };
         if let Err(error) = fs::symlink_metadata(&change.path) {
-            // A processor that was switched off takes its files along.
+            // The files of a processor disappear when it goes offline.
             return Err(failure(change.knob, change.path.clone(), error));
         }
         if possible && self.files(change.knob).contains(&change.path) {
@@ -350,7 +349,7 @@ impl Machine {
     }
 }
 
-/// One file for each policy; on old kernels one for each processor.
+/// Returns one file per policy; on old kernels one per processor.
 fn governor_files(cpu: &Path) -> Vec<PathBuf> {
     let below = |directory: PathBuf, prefix: &str, rest: &str| {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
@@ -389,11 +388,11 @@ fn read_back(change: &Change) -> Result<String, KnobError> {
         .map_err(|error| failure(change.knob, change.path.clone(), error))
 }
 
-/// Never makes a file: one that is not there is an error.
+/// Writes a file without ever creating it: a missing file is an error.
 fn write(knob: &'static str, path: &Path, value: &str) -> Result<(), KnobError> {
     let mut options = OpenOptions::new();
     let written = options.write(true).truncate(true).open(path).and_then(|mut file| {
-        // In one piece: the kernel takes each write for a value.
+        // In one write: the kernel takes each write for a value.
         file.write_all(format!("{value}\n").as_bytes())
     });
     written.map_err(|error| failure(knob, path.to_owned(), error))

@@ -1,4 +1,5 @@
-//! The launcher as the engine of a runner: it is taught subjects, asked for runs, and ended when a user has lost patience.
+//! The launcher as the engine of a runner: it is given subjects, runs them, and is ended when the
+//! user interrupts twice.
 
 use std::io;
 use std::sync::Arc;
@@ -15,11 +16,11 @@ use crate::prepared::Prepared;
 use crate::runner::{Engine, RunOptions, Trouble, Watching, end_if_asked};
 use crate::wire::{MOST_PADDING, Reply, Request};
 
-/// Starts one.
+/// Starts a launcher.
 ///
 /// # Errors
 ///
-/// What the system says if it lets no such program start.
+/// If the system does not allow such a program to start.
 pub(crate) fn launcher() -> io::Result<Box<dyn Engine>> {
     Ok(Box::new(Launcher::start()?))
 }
@@ -51,7 +52,7 @@ impl Engine for Launcher {
         let (mut capture, writers) = Capture::open(wanted)?;
         let request = Request::Run {
             subject,
-            // A timeout of nothing is the shortest there is, not none.
+            // A timeout of zero is the shortest one, not none.
             timeout_ns: options.timeout.map_or(0, |t| {
                 u64::try_from(t.as_nanos()).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64 / 2)
             }),
@@ -60,7 +61,8 @@ impl Engine for Launcher {
             alone: options.end_strays,
         };
         self.link().send(request, &[], &writers.descriptors())?;
-        // Of a pipe the writers are the command's alone: else it would never come to its end.
+        // Only the command may hold the write end of a pipe: otherwise the pipe would never reach
+        // its end.
         drop(writers);
         let mut aborted = false;
         let page = Arc::clone(self.page());
@@ -73,7 +75,7 @@ impl Engine for Launcher {
                     let mut look = || {
                         capture.bound();
                         end_if_asked(watching, &capture, &page, &mut ended_at);
-                        // Nobody takes what comes while a run ends.
+                        // Output that arrives while a run is ending is not read.
                         ended_at.is_none()
                     };
                     self.link().receive_watching(every, also, &mut look)?
@@ -88,14 +90,14 @@ impl Engine for Launcher {
                 Answer::Reply(reply) => return Ok((reply, capture)),
                 Answer::Gone if aborted => return Err(Trouble::Aborted),
                 Answer::Gone => return Err(Trouble::Gone),
-                // The first signal lets the run finish; only what came during this run counts, so that
+                // The first signal lets the run finish. Only signals during this run count, so that
                 // a cleanup can still be run after an interruption.
                 Answer::Signal => {
                     let signals = interrupt::count();
                     if signals >= 2 && signals > signals_before {
                         aborted = true;
                         if !self.page().kill_group() {
-                            // Just before a start, or opening an input that nobody writes to.
+                            // Just before a start, or while opening an input without a writer.
                             self.kill()?;
                         }
                     }

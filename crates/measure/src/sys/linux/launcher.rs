@@ -1,9 +1,9 @@
 //! The process of the launcher: its start, the socket to it and the page shared with it.
 //!
-//! It moves bytes and knows when the launcher is gone; what the bytes mean is `wire`'s, what to do
-//! about a loss is `runner`'s. A [`Link`] is the process and the socket alone, which is all that a
-//! guard needs. The launcher is started from a memory file, so that nothing need be
-//! installed; where that is refused, from a private file that is removed at once.
+//! This module moves bytes and detects when the launcher is gone; `wire` interprets the bytes, and
+//! `runner` decides what to do about a loss. A [`Link`] is the process and the socket alone, which
+//! is all that a guard needs. The launcher is started from a memory file, so that nothing need be
+//! installed; if that is refused, from a private file that is removed immediately.
 
 #![expect(unsafe_code, reason = "mapping and reading the page that is shared with the launcher")]
 
@@ -41,34 +41,35 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/launcher"));
 
 const PAGE: usize = 4096;
 
-/// How often somebody who waits for an answer makes sure that the launcher is not stopped.
+/// Interval at which a caller waiting for an answer checks that the launcher is not stopped.
 const PULSE: Duration = Duration::from_secs(1);
-/// One that was found stopped for so long is ended, and with it the run: nobody is going to continue it.
+/// Time after which a stopped launcher is ended, and with it the run: it is not going to be
+/// continued.
 const MOST_STOPPED: Duration = Duration::from_secs(5);
 
-/// How a wait for the launcher's answer ended.
+/// Result of waiting for the launcher's answer.
 pub(crate) enum Answer {
-    /// The reply is there.
+    /// The reply has arrived.
     Reply(Reply),
-    /// A signal came first; the launcher is still at it.
+    /// A signal came first; the launcher is still working.
     Signal,
     /// The launcher is gone.
     Gone,
 }
 
-/// What somebody who waits for more than the launcher was woken by.
+/// Reason for waking up while waiting for several descriptors.
 enum Come {
     Answer,
     Other,
     Nothing,
 }
 
-/// Whose output the process may write to.
+/// Destination of the process's output.
 #[derive(Clone, Copy)]
 enum Talk {
-    /// That of `assay`, to hand it to commands.
+    /// The output of `assay`, to be inherited by commands.
     Inherited,
-    /// Nobody's.
+    /// No output.
     Nowhere,
 }
 
@@ -76,26 +77,28 @@ enum Talk {
 pub(crate) struct Link {
     process: Child,
     socket: OwnedFd,
-    /// What came of a reply so far; replies are small and come whole, but a stream owes nobody that.
+    /// The bytes of a reply received so far. Replies are small and arrive whole, but a stream does
+    /// not guarantee that.
     partial: [u8; REPLY_LENGTH],
     received: usize,
-    /// So long a read waits.
+    /// Timeout of a read.
     pulse: Duration,
 }
 
-/// A launcher at work.
+/// A running launcher.
 pub(crate) struct Launcher {
     link: Link,
     page: Arc<Page>,
 }
 
 impl Launcher {
-    /// Starts a launcher and greets it.
+    /// Starts a launcher and sends it the greeting.
     pub(crate) fn start() -> io::Result<Self> {
         Self::greet(Link::start(Talk::Inherited)?)
     }
 
-    /// Starts one that runs nothing: it is there to kill the group in its page when `assay` is gone, however that came about.
+    /// Starts one that runs nothing: it kills the group in its page when `assay` is gone, for any
+    /// reason.
     pub(crate) fn start_as_guard() -> io::Result<Self> {
         Self::greet(Link::start_silent()?)
     }
@@ -112,12 +115,12 @@ impl Launcher {
         }
     }
 
-    /// The connection to it.
+    /// Returns the connection to it.
     pub(crate) fn link(&mut self) -> &mut Link {
         &mut self.link
     }
 
-    /// Kills the launcher; a run that it is about to start does not outlive it.
+    /// Kills the launcher; a run that it is about to start does not survive it.
     pub(crate) fn kill(&mut self) -> io::Result<()> {
         self.link.process.kill()
     }
@@ -132,7 +135,7 @@ impl Launcher {
 }
 
 impl Link {
-    /// Starts a process that may not write to anybody's output.
+    /// Starts a process without output.
     pub(crate) fn start_silent() -> io::Result<Self> {
         Self::start(Talk::Nowhere)
     }
@@ -145,7 +148,8 @@ impl Link {
         Ok(Self { process, socket: ours, partial: [0; REPLY_LENGTH], received: 0, pulse: PULSE })
     }
 
-    /// Waits for an answer that says only whether something was done; the `errno` if it was not.
+    /// Waits for an answer that says only whether something was done; returns the `errno` if it was
+    /// not.
     pub(crate) fn acknowledged(&mut self) -> io::Result<Option<i32>> {
         loop {
             match self.receive()? {
@@ -156,9 +160,9 @@ impl Link {
         }
     }
 
-    /// Tells the process that this is the end, and waits for its own.
+    /// Makes the process exit, and waits for it.
     pub(crate) fn end(&mut self) -> io::Result<ExitStatus> {
-        // The end of the stream is what tells it to leave. That it has left already is no harm.
+        // The end of the stream makes it exit. It is harmless if it has exited already.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
         if self.is_stopped()
             && let Some(process) = self.process_handle()
@@ -168,9 +172,9 @@ impl Link {
         self.process.wait()
     }
 
-    /// Ends the process at once, before it can do anything more, and waits for that.
+    /// Kills the process, before it can do anything more, and waits for it.
     pub(crate) fn kill(&mut self) {
-        // That it is gone already is the one error there is, and it is no harm.
+        // The only possible error is that it is gone already, which is harmless.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -179,7 +183,7 @@ impl Link {
         self.process.id()
     }
 
-    /// Sends a request, the bytes that belong to it and a few descriptors.
+    /// Sends a request, its payload and a few descriptors.
     pub(crate) fn send(
         &self,
         request: Request,
@@ -208,14 +212,14 @@ impl Link {
         Ok(())
     }
 
-    /// Sleeps until the launcher answers, a signal comes or the launcher is gone. One that somebody stopped, and nobody continues for five
-    /// seconds, is ended.
+    /// Sleeps until the launcher answers, a signal comes or the launcher is gone. A launcher that
+    /// was stopped and not continued for five seconds is killed.
     pub(crate) fn receive(&mut self) -> io::Result<Answer> {
         self.receive_watching(PULSE, &[], &mut || true)
     }
 
-    /// The same, and calls `look` whenever there is no answer for so long, or one of `also` can be read, until it says that the latter is of no
-    /// interest any more.
+    /// Like [`Self::receive`]; also calls `look` whenever there has been no answer for `every`, or
+    /// one of `also` is readable. If `look` returns false, `also` is no longer watched.
     pub(crate) fn receive_watching(
         &mut self,
         every: Duration,
@@ -267,7 +271,7 @@ impl Link {
         }
     }
 
-    /// Sleeps until the launcher answers, one of the others can be read, or so much time has passed.
+    /// Sleeps until the launcher answers, one of `also` is readable, or `every` has passed.
     fn what_comes(&self, also: &[BorrowedFd<'_>], every: Duration) -> Result<Come, Errno> {
         let mut polled: Vec<PollFd<'_>> = iter::once(self.socket.as_fd())
             .chain(also.iter().copied())
@@ -292,18 +296,18 @@ impl Link {
         Pid::from_raw(self.process.id().cast_signed())
     }
 
-    /// The socket, to be polled beside other descriptors.
+    /// Returns the socket, for polling together with other descriptors.
     pub(crate) fn socket(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
 impl Drop for Launcher {
-    /// Ends the launcher, and first whatever it has in flight.
+    /// Ends the launcher, after killing the group that it has in flight.
     fn drop(&mut self) {
         if self.page.kill_group() {
-            // It may be waiting for a process that cannot be waited for: no polite way then. That
-            // it is already gone is the one error there is, and it is no harm.
+            // It may be waiting for a process that cannot be waited for, so it is killed. The only
+            // possible error is that it is already gone, which is harmless.
             let _ = self.link.process.kill();
         }
     }
@@ -311,12 +315,12 @@ impl Drop for Launcher {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // There is nobody to be told that a process of ours cannot be waited for.
+        // The failure to wait for one of our own processes cannot be reported to anyone.
         let _ = self.end();
     }
 }
 
-/// The page shared with the launcher. It stays mapped as long as anybody may want to abort a run.
+/// The page shared with the launcher. It stays mapped as long as anyone may want to abort a run.
 #[derive(Debug)]
 pub(crate) struct Page {
     address: NonNull<Group>,
@@ -343,7 +347,8 @@ impl Deref for Page {
     type Target = Group;
 
     fn deref(&self) -> &Group {
-        // SAFETY: the mapping lives as long as `self`, is aligned to a page, and both sides write the integer in one piece.
+        // SAFETY: the mapping lives as long as `self`, is aligned to a page, and both sides write
+        // the integer in one piece.
         unsafe { self.address.as_ref() }
     }
 }
@@ -356,8 +361,8 @@ impl InFlight for Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: the address and length are those of our own mapping, and nobody refers to it any
-        // more. A failure would leave a page mapped, which harms nobody.
+        // SAFETY: the address and length are those of our own mapping, and nothing refers to it any
+        // more. A failure would leave a page mapped, which is harmless.
         let _ = unsafe { munmap(self.address.as_ptr().cast(), PAGE) };
     }
 }
@@ -373,7 +378,7 @@ fn spawn(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
 fn spawn_from_memory(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
     let name = "assay-launcher";
     let file = match memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::EXEC) {
-        // Kernels before 6.3 do not know that a memory file may be meant to be executed.
+        // Kernels before 6.3 do not have the flag for executable memory files.
         Err(Errno::INVAL) => memfd_create(name, MemfdFlags::CLOEXEC)?,
         other => other?,
     };
@@ -384,7 +389,7 @@ fn spawn_from_memory(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
 }
 
 fn spawn_from_file(socket: &OwnedFd, talk: Talk, directory: &Path) -> io::Result<Child> {
-    // The name need not be secret: a file that is there already is never used.
+    // The name need not be secret: an existing file is never used.
     let path = (0_u32..100)
         .map(|i| directory.join(format!("assay-launcher-{}-{i}", std::process::id())))
         .find_map(|path| write_private(&path))
@@ -393,8 +398,8 @@ fn spawn_from_file(socket: &OwnedFd, talk: Talk, directory: &Path) -> io::Result
         })?;
     let mut spawned = spawn_path(&path, socket, talk);
     for _ in 0..50 {
-        // A thread that started a process meanwhile may hold our file open for writing there, for
-        // as long as that process needs to reach its exec.
+        // A thread that started a process in the meantime may hold our file open for writing there,
+        // until that process reaches its exec.
         if spawned.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::ExecutableFileBusy) {
             std::thread::sleep(std::time::Duration::from_millis(2));
             spawned = spawn_path(&path, socket, talk);
@@ -410,7 +415,7 @@ fn write_private(path: &Path) -> Option<PathBuf> {
     match file.write_all(PROGRAM) {
         Ok(()) => Some(path.to_owned()),
         Err(_) => {
-            // Half a program is of no use; if it cannot even be removed there is nothing to do.
+            // A partial program is useless; if it cannot even be removed there is nothing to do.
             let _ = fs::remove_file(path);
             None
         }
@@ -439,7 +444,7 @@ mod tests {
 
     #[test]
     fn the_launcher_also_starts_from_a_private_file_which_does_not_stay() {
-        // That the file is busy, as while another thread starts something, is an error of the exec.
+        // A busy file, as while another thread starts something, is an error of the exec.
         if ignored_under_emulation(Emulated::Vfork) {
             return;
         }

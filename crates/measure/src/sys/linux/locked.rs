@@ -1,5 +1,5 @@
-//! Keeps files in memory: a program that is run again and again shall not be read from the disk
-//! anew because something else needed room. By mmap(2) and mlock(2), which read the file whole.
+//! Keeps files in memory: a program that is run repeatedly should not be read from the disk again
+//! because something else needed memory. Uses mmap(2) and mlock(2), which read the whole file.
 
 #![expect(unsafe_code, reason = "mapping files and locking the pages")]
 
@@ -22,13 +22,13 @@ pub struct Locked {
     length: usize,
 }
 
-// SAFETY: nobody ever looks into the mapping; it is only unmapped, once, by its owner.
+// SAFETY: the mapping is never read; it is only unmapped, once, by its owner.
 unsafe impl Send for Locked {}
-// SAFETY: as above: a shared reference can do no more than tell the length.
+// SAFETY: as above: a shared reference can only return the length.
 unsafe impl Sync for Locked {}
 
 impl Locked {
-    /// The size of the file when it was locked, B.
+    /// Returns the size of the file when it was locked, in bytes.
     pub fn bytes(&self) -> usize {
         self.length
     }
@@ -36,23 +36,23 @@ impl Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // SAFETY: the address and length are those of our own mapping, to which nobody refers. A
-        // failure would leave it mapped, which harms nobody.
+        // SAFETY: the address and length are those of our own mapping, to which nothing refers. A
+        // failure would leave it mapped, which is harmless.
         let _ = unsafe { munmap(self.address.as_ptr(), self.length) };
     }
 }
 
-/// Locks files in memory, each on its own: best effort, with the reason where it fails. Reads what
-/// is not in memory yet, so it takes as long as the disk does.
+/// Locks files in memory, each on its own: best effort, with the reason for each failure. Reads
+/// what is not in memory yet, so it takes as long as the disk does.
 ///
-/// The errors name the limit where it is too low. A file that is empty, or no regular file, is
+/// The errors name the limit if it is too low. A file that is empty or not regular is
 /// `InvalidInput`.
 pub fn lock_files(paths: &[PathBuf]) -> Vec<(PathBuf, Result<Locked, io::Error>)> {
     paths.iter().map(|path| (path.clone(), lock(path))).collect()
 }
 
 fn lock(path: &Path) -> io::Result<Locked> {
-    // Something else than a file could keep an ordinary open waiting.
+    // A plain open of something other than a regular file could block.
     let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
     let metadata = file.metadata()?;
@@ -66,16 +66,16 @@ fn lock(path: &Path) -> io::Result<Locked> {
     let length =
         usize::try_from(metadata.len()).map_err(|_| invalid("larger than the address space"))?;
     let locked = map(&file, length)?;
-    // SAFETY: the range is exactly our own mapping. Locking changes no contents; and should the
-    // file shrink, nobody looks at the pages that are then missing.
+    // SAFETY: the range is exactly our own mapping. Locking changes no contents; and if the file
+    // shrinks, the pages that are then missing are never accessed.
     match unsafe { mlock(locked.address.as_ptr(), length) } {
         Ok(()) => Ok(locked),
         Err(error) => Err(why_refused(length, error, &privileges())),
     }
 }
 
-/// Names the limit where it can be the reason. It counts what is locked already too, so the length
-/// alone does not say.
+/// Adds the limit to the error if it can be the reason. The limit includes what is locked already,
+/// so the length alone does not determine it.
 fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Error {
     let limited = !privileges.ipc_lock && privileges.memlock_limit < u64::MAX;
     if !limited || !matches!(error, Errno::NOMEM | Errno::PERM | Errno::AGAIN) {
@@ -93,7 +93,7 @@ fn why_refused(length: usize, error: Errno, privileges: &Privileges) -> io::Erro
 
 fn map(file: &File, length: usize) -> io::Result<Locked> {
     // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours, and
-    // nobody will read through it.
+    // nothing will read through it.
     let address =
         unsafe { mmap(null_mut(), length, ProtFlags::READ, MapFlags::SHARED, file.as_fd(), 0)? };
     let address = NonNull::new(address).expect("a mapping is never at address zero");

@@ -3,7 +3,8 @@
 use super::processes::privileges;
 use std::fs;
 
-/// From this level of `kernel.perf_event_paranoid` on, those without the right may not sample at all (Debian's kernel refuses at 3).
+/// Lowest level of `kernel.perf_event_paranoid` at which unprivileged users may not sample at all
+/// (Debian's kernel refuses at 3).
 const REFUSED_FROM: i64 = 3;
 
 /// From this level on, those without the right sample no time within the kernel.
@@ -21,7 +22,8 @@ pub(crate) fn perf_refused() -> Option<i64> {
     (level >= REFUSED_FROM && !privileges().perfmon).then_some(level)
 }
 
-/// The level of `kernel.yama.ptrace_scope`; `None` where the kernel has none, and so forbids nothing that way.
+/// Returns the level of `kernel.yama.ptrace_scope`; `None` if the kernel does not have this
+/// setting, and so does not forbid anything by it.
 pub(crate) fn ptrace_scope() -> Option<i64> {
     setting("/proc/sys/kernel/yama/ptrace_scope")
 }

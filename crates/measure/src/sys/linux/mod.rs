@@ -20,5 +20,5 @@ pub(crate) mod usage;
 
 use crate::runner::RunnerKind;
 
-/// The runner that is used unless another is named.
+/// Default runner.
 pub(crate) const BEST_RUNNER: RunnerKind = RunnerKind::Launcher;

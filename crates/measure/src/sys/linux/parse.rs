@@ -1,9 +1,9 @@
-//! Reads the texts that Linux offers in `/proc` and `/sys`: pure functions, each `None` for what it
-//! does not understand. The formats are those of proc(5), cgroups(7) and the kernel's own
-//! documentation of sysfs.
+//! Parses the texts of Linux in `/proc` and `/sys`: pure functions, which return `None` for unknown
+//! formats. The formats are those of proc(5), cgroups(7) and the kernel's own documentation of
+//! sysfs.
 
-/// The first three and the fourth field of `/proc/loadavg`: the load over one minute, and how many
-/// tasks are running or ready now.
+/// Parses the first and the fourth field of `/proc/loadavg`: the load average over one minute, and
+/// the number of running or ready tasks.
 pub(super) fn loadavg(text: &str) -> Option<(f64, u64)> {
     let mut fields = text.split_ascii_whitespace();
     let load = number(fields.next()?)?;
@@ -11,17 +11,17 @@ pub(super) fn loadavg(text: &str) -> Option<(f64, u64)> {
     Some((load, running.parse().ok()?))
 }
 
-/// The value of `MemTotal` in `/proc/meminfo`, B.
+/// Returns the value of `MemTotal` in `/proc/meminfo`, in bytes.
 pub(super) fn memory_total(text: &str) -> Option<u64> {
     kib_field(text, "MemTotal:")
 }
 
-/// The value of `SwapTotal` in `/proc/meminfo`, B.
+/// Returns the value of `SwapTotal` in `/proc/meminfo`, in bytes.
 pub(super) fn swap_total(text: &str) -> Option<u64> {
     kib_field(text, "SwapTotal:")
 }
 
-/// The value of `VmHWM` in `/proc/PID/status`, B.
+/// Returns the value of `VmHWM` in `/proc/PID/status`, in bytes.
 pub(super) fn peak_memory(text: &str) -> Option<u64> {
     kib_field(text, "VmHWM:")
 }
@@ -32,16 +32,16 @@ fn kib_field(text: &str, name: &str) -> Option<u64> {
     kib.checked_mul(1024)
 }
 
-/// What `/proc/cpuinfo` says of the first processor.
+/// The entry of the first processor in `/proc/cpuinfo`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CpuInfo {
-    /// The model's name; ARM kernels give none.
+    /// Model name; `None` on ARM kernels.
     pub(crate) model: Option<String>,
-    /// True if the processor says that a hypervisor runs it.
+    /// True if the processor reports a hypervisor.
     pub(crate) hypervisor: bool,
 }
 
-/// Reads the first processor's entry of `/proc/cpuinfo`.
+/// Parses the first processor's entry in `/proc/cpuinfo`.
 pub(super) fn cpuinfo(text: &str) -> CpuInfo {
     let first = text.split("\n\n").next().unwrap_or_default();
     let field = |name: &str| {
@@ -55,16 +55,16 @@ pub(super) fn cpuinfo(text: &str) -> CpuInfo {
     CpuInfo { model: model.map(str::to_owned), hypervisor }
 }
 
-/// Whether an entry of `/sys/devices/system/cpu` is a processor: `cpu` and its number.
+/// Returns true if an entry of `/sys/devices/system/cpu` is a processor: `cpu` and its number.
 pub(super) fn is_cpu(name: &str) -> bool {
     name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// More processors than these no list names.
+/// Maximum number of processors in a list.
 const MOST_CPUS: usize = 1 << 20;
 
-/// The processors that a list such as `0-3,8` names. `None` for no list, and for one that names
-/// more than 2^20 of them.
+/// Returns the processors in a list such as `0-3,8`. `None` for other text, and for a list of more
+/// than 2^20 processors.
 pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',') {
@@ -78,7 +78,8 @@ pub(super) fn cpu_list(text: &str) -> Option<Vec<u32>> {
     Some(cpus)
 }
 
-/// The choice in brackets in `always [madvise] never`; the text itself if nothing is in brackets.
+/// Returns the choice in brackets in `always [madvise] never`; the text itself if there are no
+/// brackets.
 pub(super) fn chosen(text: &str) -> Option<&str> {
     let choice = match text.split_once('[') {
         Some((_, rest)) => rest.split_once(']')?.0,
@@ -87,27 +88,27 @@ pub(super) fn chosen(text: &str) -> Option<&str> {
     (!choice.is_empty()).then_some(choice)
 }
 
-/// How many processors' worth of time `cpu.max` of cgroup 2 (`200000 100000`) allows. `None` also
-/// where there is no limit (`max 100000`).
+/// Returns the number of processors allowed by `cpu.max` of cgroup 2 (`200000 100000`). `None` also
+/// if there is no limit (`max 100000`).
 pub(super) fn cpu_max(text: &str) -> Option<f64> {
     let mut fields = text.split_ascii_whitespace();
     share(fields.next()?, fields.next()?)
 }
 
-/// A quota in units of a period, both in µs; `None` unless both are positive.
+/// Returns a quota in units of a period, both in µs; `None` unless both are positive.
 pub(super) fn share(quota: &str, period: &str) -> Option<f64> {
     let (quota, period) = (number(quota.trim())?, number(period.trim())?);
     (quota > 0.0 && period > 0.0).then(|| quota / period)
 }
 
-/// A limit of memory, B. `None` where there is none: `max`, or cgroup 1's number for it, which is
+/// Returns a memory limit in bytes. `None` without a limit: `max`, or cgroup 1's number for that,
 /// the largest number of whole pages.
 pub(super) fn memory_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|&bytes: &u64| bytes < 1 << 60)
 }
 
-/// The path of our group in `/proc/self/cgroup`: that of version 2 for `None`, that of the named
-/// controller of version 1 otherwise.
+/// Returns the path of our cgroup in `/proc/self/cgroup`: that of version 2 for `None`, otherwise
+/// that of the named controller of version 1.
 pub(super) fn cgroup_path<'a>(text: &'a str, controller: Option<&str>) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':');
@@ -120,16 +121,16 @@ pub(super) fn cgroup_path<'a>(text: &'a str, controller: Option<&str>) -> Option
     })
 }
 
-/// Processor time since boot by `/proc/stat`, in ticks.
+/// Processor time since boot from `/proc/stat`, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CpuTicks {
-    /// Taken by the hypervisor for others while we wanted to run.
+    /// Given to others by the hypervisor while we wanted to run.
     pub(super) steal: u64,
-    /// All of it: at work, idle and stolen.
+    /// All of it: busy, idle and stolen.
     pub(super) total: u64,
 }
 
-/// Reads the first line of `/proc/stat`. The two last fields are parts of the first two.
+/// Parses the first line of `/proc/stat`. The last two fields are included in the first two.
 pub(super) fn cpu_ticks(text: &str) -> Option<CpuTicks> {
     let mut fields = text.lines().next()?.split_ascii_whitespace();
     if fields.next()? != "cpu" {
@@ -140,14 +141,14 @@ pub(super) fn cpu_ticks(text: &str) -> Option<CpuTicks> {
     Some(CpuTicks { steal: *ticks.get(7)?, total })
 }
 
-/// The value of `PRETTY_NAME` in `/etc/os-release`.
+/// Returns the value of `PRETTY_NAME` in `/etc/os-release`.
 pub(super) fn pretty_name(text: &str) -> Option<&str> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     let value = value.trim().trim_matches(['"', '\'']);
     (!value.is_empty()).then_some(value)
 }
 
-/// The hypervisor that the names of the machine's maker and model give away.
+/// Returns the hypervisor identified by the names of the machine's vendor and model.
 pub(super) fn hypervisor_by_name(names: &str) -> Option<&'static str> {
     let names = names.to_ascii_lowercase();
     let known = [

@@ -1,7 +1,7 @@
 //! The events that Linux counts by name, and the descriptors behind `counters`.
 //!
-//! The names are those of perf-list(1); what they mean to the kernel is in perf_event_open(2). This
-//! file opens and reads. What a reading means, and the words for a refusal, are `counters`'.
+//! The names are those of perf-list(1); their meaning for the kernel is in perf_event_open(2). This
+//! module opens and reads. `counters` interprets the readings, and words the refusals.
 
 #![expect(unsafe_code, reason = "perf_event_open(2) has no safe wrapper")]
 
@@ -13,38 +13,38 @@ use perf_event_open_sys::bindings::{self as kernel, perf_event_attr};
 
 use super::facts;
 
-/// So many hardware events share one group: most processors have this many free counters.
+/// Maximum number of hardware events in one group: most processors have this many free counters.
 const GROUP: usize = 4;
 
-/// What the kernel has to be asked for, by the numbers of `linux/perf_event.h`.
+/// An event as requested from the kernel, by the numbers of `linux/perf_event.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A counter of the processor.
+    /// A hardware counter.
     Hardware(u32),
-    /// A counter of the processor about one of its caches: reads that it saw, and their result.
+    /// A hardware counter for one of the caches: reads, and their result.
     Cache(u32, u32),
-    /// Counted by the kernel itself.
+    /// Counted by the kernel.
     Software(u32),
-    /// Counted by the kernel, at moments when it is always the kernel that runs.
+    /// Counted by the kernel, at times when only the kernel runs.
     SoftwareInKernel(u32),
 }
 
 impl Source {
-    /// What [`Opener::anchor`] asks for.
+    /// The event that [`Opener::anchor`] opens.
     pub(crate) const ANCHOR: Self = Self::Software(kernel::PERF_COUNT_SW_DUMMY);
 
-    /// Whether the processor counts it.
+    /// Returns true if the processor counts it.
     pub(crate) fn is_hardware(self) -> bool {
         matches!(self, Self::Hardware(_) | Self::Cache(..))
     }
 
-    /// Whether the kernel counts it in ns.
+    /// Returns true if the kernel counts it in ns.
     pub(crate) fn is_time(self) -> bool {
         use kernel::{PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_TASK_CLOCK};
         matches!(self, Self::Software(PERF_COUNT_SW_TASK_CLOCK | PERF_COUNT_SW_CPU_CLOCK))
     }
 
-    /// The event's type and its number within the type.
+    /// Returns the event's type and its number within the type.
     fn numbers(self) -> (u32, u64) {
         match self {
             Self::Hardware(event) => (kernel::PERF_TYPE_HARDWARE, event.into()),
@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// The names, most asked for first, and each with another that perf knows it by, or none.
+/// Names of the events, most useful first, each with perf's alternative name, if any.
 pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     use Source::{Cache, Hardware as Hw, Software as Sw, SoftwareInKernel};
     use kernel::*;
@@ -98,13 +98,14 @@ pub(crate) const KNOWN: [(&str, &str, Source); 25] = {
     ]
 };
 
-/// What a descriptor says: totals since it was opened, over the process and all that it started.
+/// The contents of a descriptor: totals since it was opened, over the process and all its
+/// descendants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) value: u64,
-    /// How long it should have counted, ns.
+    /// Time for which it should have counted, in ns.
     pub(crate) enabled: u64,
-    /// How long it did count, ns: less where others had the counter meanwhile.
+    /// Time for which it did count, in ns: less if other events used the counter in between.
     pub(crate) running: u64,
 }
 
@@ -113,7 +114,7 @@ pub(crate) struct Reading {
 pub(crate) struct Descriptor(File);
 
 impl Descriptor {
-    /// One system call.
+    /// Reads the descriptor with one system call.
     pub(crate) fn read(&mut self) -> io::Result<Reading> {
         let mut bytes = [0; 24];
         self.0.read_exact(&mut bytes)?;
@@ -123,18 +124,19 @@ impl Descriptor {
     }
 }
 
-/// Opens events on a process, hardware events in groups, so that those of one group are counted
-/// over the very same moments and ratios of them hold.
+/// Opens events on a process. Hardware events are opened in groups, so that those of one group are
+/// counted over exactly the same periods and their ratios are valid.
 pub(crate) struct Opener {
     process: i32,
-    /// Whether the kernel refused to have its own work counted.
+    /// True if the kernel refused to count its own work.
     pub(crate) user_only: bool,
-    /// The place of the current group's leader among those opened, and how many it has.
+    /// Index of the current group's leader among the opened events, and the size of the group.
     group: Option<(usize, usize)>,
 }
 
 impl Opener {
-    /// Nothing is opened yet. A number that no process can have is as one that is gone.
+    /// Makes an opener without opening anything. An id that no process can have is treated as that
+    /// of a process that is gone.
     pub(crate) fn new(process: u32) -> Self {
         let process = i32::try_from(process).unwrap_or(i32::MAX);
         Self { process, user_only: false, group: None }
@@ -143,11 +145,11 @@ impl Opener {
     /// Opens the anchor, an event that counts nothing and is not inherited. Nothing can be counted
     /// reliably without it, and it must stay open as long as the others.
     ///
-    /// Where all events of a process are inherited, the kernel takes its and its child's for
-    /// interchangeable, and at a change of task from one to the other it may leave the events where
-    /// they are and swap their owners instead. If the child then calls `execve`, it is the
-    /// original event that is awake and has forgotten `enable_on_exec`, and no later child counts
-    /// anything. One event that is not inherited makes the two different, and nothing is swapped.
+    /// If all events of a process are inherited, the kernel considers its events and its child's
+    /// interchangeable, and on a context switch from one to the other it may leave the events in
+    /// place and swap their owners instead. If the child then calls `execve`, it is the original
+    /// event that is awake and has forgotten `enable_on_exec`, and no later child counts anything.
+    /// One event that is not inherited makes the two different, and nothing is swapped.
     pub(crate) fn anchor(&self) -> io::Result<Descriptor> {
         let mut asked = asked(Source::ANCHOR);
         asked.set_disabled(1);
@@ -162,7 +164,8 @@ impl Opener {
             Err(error) if !self.user_only && is_forbidden(&error) => {
                 self.user_only = true;
                 let descriptor = self.attempt(source, opened);
-                // What is forbidden altogether says nothing about the kernel's part of it.
+                // If the event is forbidden altogether, that says nothing about the kernel's part
+                // of it.
                 self.user_only = descriptor.is_ok();
                 descriptor
             }
@@ -178,8 +181,8 @@ impl Opener {
             && let Some(leading) = opened.get(leader)
         {
             let joined = self.call(self.inherited(source, false), Some(leading));
-            // A processor with fewer counters, or with counters that cannot do everything, refuses
-            // the group and not the event: it then begins the next group.
+            // A processor with fewer counters, or with counters that do not support every event,
+            // refuses the group and not the event, which then begins the next group.
             if joined.is_ok() {
                 self.group = Some((leader, members + 1));
                 return joined;
@@ -209,19 +212,20 @@ impl Opener {
         const ANY_CPU: i32 = -1;
         let leader = leader.map_or(-1, |leader| leader.0.as_raw_fd());
         let flags = kernel::PERF_FLAG_FD_CLOEXEC.into();
-        // SAFETY: the structure is initialised and outlives the call; the kernel writes at most its `size`.
+        // SAFETY: the structure is initialised and outlives the call; the kernel writes at most its
+        // `size`.
         let descriptor = unsafe {
             perf_event_open_sys::perf_event_open(&mut asked, self.process, ANY_CPU, leader, flags)
         };
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the kernel has just made it, for nobody else.
+        // SAFETY: the kernel has just created it, and nothing else owns it.
         Ok(Descriptor(unsafe { File::from_raw_fd(descriptor) }))
     }
 }
 
-/// An event whose readings come with the times that [`Reading`] has.
+/// Returns the attributes of an event whose readings include the times in [`Reading`].
 fn asked(source: Source) -> perf_event_attr {
     let (kind, config) = source.numbers();
     perf_event_attr {
@@ -239,8 +243,8 @@ fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
-/// In plain words why the kernel refused an event, and what can be done. `other_hardware`: whether
-/// this processor counts anything at all.
+/// Returns in plain words why the kernel refused an event, and what can be done. `other_hardware`
+/// says whether this processor counts anything at all.
 pub(crate) fn why_refused(error: &io::Error, source: Source, other_hardware: bool) -> String {
     refusal(error, source, other_hardware, facts::perf_event_paranoid())
 }
@@ -274,7 +278,8 @@ fn refusal(
     text.to_owned()
 }
 
-/// Up to 2 everybody may count in user code of his own processes, and that is asked for too.
+/// Up to level 2 any user may count in the user code of their own processes, and that is also
+/// requested.
 fn forbidden(paranoid: Option<i64>) -> String {
     match paranoid {
         Some(now) if now > 2 => {
@@ -288,7 +293,7 @@ fn forbidden(paranoid: Option<i64>) -> String {
     }
 }
 
-/// Why a count in user code alone would be no count of this event: it happens in the kernel.
+/// Returns why a count in user code alone would not count this event: it happens in the kernel.
 pub(crate) fn why_not_in_user_code() -> String {
     let now = facts::perf_event_paranoid();
     let now = now.map_or(String::new(), |now| format!(" (now {now})"));
@@ -321,7 +326,7 @@ mod tests {
         assert!(say(libc::EPERM, software, false, Some(2)).contains("a container's filter"));
         assert!(say(libc::EMFILE, software, false, None).contains("ulimit -n"));
         assert!(say(libc::ENOSYS, software, false, None).contains("performance events"));
-        // What is not known is said in the system's words, never left out.
+        // An unknown error is reported in the system's words, never left out.
         assert!(!say(libc::EIO, hardware, true, None).is_empty());
         let theirs = io::Error::other("its own words");
         assert_eq!(refusal(&theirs, hardware, true, None), "its own words");

@@ -1,5 +1,5 @@
-//! Other processes and what this one may do, from `/proc/PID/stat` and `/proc/PID/status` as
-//! proc(5) describes them. It looks and sleeps; it touches nobody.
+//! Other processes and the privileges of this one, from `/proc/PID/stat` and `/proc/PID/status` as
+//! described in proc(5). This module reads and sleeps; it changes no process.
 
 use super::clock;
 use std::collections::HashMap;
@@ -10,35 +10,36 @@ use rustix::process::{Resource, getrlimit};
 
 use super::clock::monotonic_ns;
 
-/// Processes below this share of a CPU are not worth telling.
+/// Minimum share of a CPU for a process to be reported.
 const WORTH_TELLING: f64 = 0.01;
 
-/// What this process may do to the machine.
+/// The privileges of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Privileges {
     /// CAP_SYS_NICE: real-time scheduling, and any priority.
     pub sys_nice: bool,
-    /// CAP_SYS_ADMIN: nearly everything, `perfmon` among it.
+    /// CAP_SYS_ADMIN: nearly everything, including `perfmon`.
     pub sys_admin: bool,
-    /// CAP_PERFMON: to count events of the kernel and of others.
+    /// CAP_PERFMON: counting events of the kernel and of other processes.
     pub perfmon: bool,
-    /// CAP_IPC_LOCK: to lock any amount of memory.
+    /// CAP_IPC_LOCK: locking any amount of memory.
     pub ipc_lock: bool,
-    /// The highest real-time priority without `sys_nice`; 0: none.
+    /// The highest real-time priority without `sys_nice`; 0 for none.
     pub rtprio_limit: u64,
-    /// How much memory may be locked without `ipc_lock`, B; `u64::MAX`: any amount.
+    /// Amount of memory that may be locked without `ipc_lock`, in bytes; `u64::MAX` for any amount.
     pub memlock_limit: u64,
-    /// Whether the effective user is root, who owns the files of the machine's settings.
+    /// True if the effective user is root, who owns the files of the machine's settings.
     pub root: bool,
 }
 
-/// Looks up what this process may do. Capabilities that the system does not say count as absent.
+/// Returns the privileges of this process. Capabilities that the system does not report count as
+/// absent.
 pub fn privileges() -> Privileges {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = effective_capabilities(&status).unwrap_or_default();
     let has = |bit: u32| effective & (1 << bit) != 0;
     let limit = |resource| getrlimit(resource).current.unwrap_or(u64::MAX);
-    // The numbers of linux/capability.h.
+    // The numbers are from linux/capability.h.
     Privileges {
         sys_nice: has(23),
         sys_admin: has(21),
@@ -50,29 +51,30 @@ pub fn privileges() -> Privileges {
     }
 }
 
-/// The bits of `CapEff` in `/proc/PID/status`.
+/// Returns the bits of `CapEff` in `/proc/PID/status`.
 fn effective_capabilities(status: &str) -> Option<u64> {
     let value = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(value.trim(), 16).ok()
 }
 
-/// A process that is at work.
+/// A busy process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Busy {
-    /// Its id.
+    /// Process id.
     pub process: u32,
-    /// The name of its program, at most 15 characters. It is the process's own choice, and may hold
-    /// any character.
+    /// Name of its program, at most 15 characters. It is chosen by the process, and may contain any
+    /// character.
     pub name: String,
-    /// How much of one CPU it had; above 1 if it has several threads.
+    /// The share of one CPU that it used; above 1 if it has several threads.
     pub share: f64,
 }
 
-/// Looks twice at all processes but this one, `over` apart, and returns those that had more than
-/// 1 % of a CPU meanwhile, the busiest first. Kernel threads are among them.
+/// Examines all processes except this one twice, `over` apart, and returns those that used more
+/// than 1 % of a CPU in between, busiest first. Includes kernel threads.
 ///
-/// The kernel counts in ticks of usually 10 ms: in a second 1 % differs from nothing, in less it does not.
-/// Those that began and ended in between are not seen. Costs about 10 µs for each process.
+/// The kernel counts in ticks of usually 10 ms: 1 % is distinguishable from nothing over a second,
+/// but not over less. Processes that began and ended in between are not seen. Costs about 10 µs per
+/// process.
 pub fn busiest(over: Duration) -> Vec<Busy> {
     let (before, start) = (all(), monotonic_ns());
     std::thread::sleep(over);
@@ -86,13 +88,13 @@ pub fn busiest(over: Duration) -> Vec<Busy> {
         .collect()
 }
 
-/// Who was busy between two looks that are so many ticks apart.
+/// Returns the processes that were busy between two samples that are `ticks` apart.
 fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
     let had: HashMap<_, _> = before.iter().map(|p| ((p.id, p.started), p.ticks)).collect();
     let mut busy: Vec<Busy> = after
         .iter()
         .map(|p| {
-            // One that was not there before has had all of its time meanwhile.
+            // A process that was not there before used all of its time in between.
             let had = had.get(&(p.id, p.started)).copied().unwrap_or_default();
             let share = p.ticks.saturating_sub(had) as f64 / ticks.max(1.0);
             Busy { process: p.id, name: p.name.clone(), share }
@@ -103,18 +105,19 @@ fn between(before: &[Process], after: &[Process], ticks: f64) -> Vec<Busy> {
     busy
 }
 
-/// What a process had of the processors.
+/// The processor time used by a process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Had {
-    /// Processor time of the whole process, s; also that of threads that have ended.
+    /// Processor time of the whole process, in seconds, including ended threads.
     pub cpu_seconds: f64,
-    /// By the ids of threads: processor time, and time in which they would have run and had no processor, s. Where the kernel does not say
-    /// the latter it is 0.
+    /// By thread id: processor time, and time spent ready without a processor, in seconds. The
+    /// latter is 0 if the kernel does not report it.
     pub threads: HashMap<u32, (f64, f64)>,
 }
 
 impl Had {
-    /// What it had since another look. Threads that were not there then have had all of theirs since.
+    /// Returns the difference from an earlier sample. Threads that did not exist then have used all
+    /// of their time since.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let of_thread = |(id, now): (&u32, &(f64, f64))| {
             let then = before.threads.get(id).copied().unwrap_or_default();
@@ -127,13 +130,15 @@ impl Had {
     }
 }
 
-/// Processor time that a process itself has had, without its children, s; also of one that has ended and was not waited for yet.
+/// Returns the processor time of a process itself, without its children, in seconds; also for one
+/// that has ended and was not waited for yet.
 pub(crate) fn own_cpu_seconds(process: u32) -> Option<f64> {
     let exactly = clock::process_cpu_ns(process).map(|ns| ns as f64 * 1e-9);
     exactly.filter(|seconds| *seconds > 0.0).or_else(|| had(process).map(|had| had.cpu_seconds))
 }
 
-/// CPU time of a process and its children since they began; `None` if it is gone. Children that have ended count once they were waited for.
+/// Returns the CPU time of a process and its children since they began; `None` if it is gone. Ended
+/// children count once they were waited for.
 pub(crate) fn had_with_children(process: u32) -> Option<Had> {
     let mut sum = Had { cpu_seconds: 0.0, ..had(process)? };
     for member in tree_of(process, &HashMap::new()) {
@@ -145,7 +150,7 @@ pub(crate) fn had_with_children(process: u32) -> Option<Had> {
     Some(sum)
 }
 
-/// What a process has had of the processors since it began; `None` if it is gone.
+/// Returns the processor time of a process since it began; `None` if it is gone.
 pub(crate) fn had(process: u32) -> Option<Had> {
     let tick = 1.0 / rustix::param::clock_ticks_per_second() as f64;
     let ticks = |path: String| {
@@ -169,7 +174,8 @@ pub(crate) fn had(process: u32) -> Option<Had> {
     Some(Had { cpu_seconds: ticks(format!("{own}/stat"))?, threads })
 }
 
-/// The first two numbers of `schedstat`, ns: run, and queued for a processor.
+/// Parses the first two numbers of `schedstat`, in ns: time running, and time queued for a
+/// processor.
 fn scheduled_seconds(schedstat: &str) -> Option<(f64, f64)> {
     let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse::<u64>());
     let (ran, queued) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
@@ -179,16 +185,17 @@ fn scheduled_seconds(schedstat: &str) -> Option<(f64, f64)> {
 /// One of a server's processes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Member {
-    /// Its id.
+    /// Process id.
     pub id: u32,
-    /// When it was started, in ticks since boot.
+    /// Start time, in ticks since boot.
     pub started: u64,
-    /// Processor time that it had, and those of its children that have ended (these in whole ticks), s.
+    /// Processor time of the process and of its ended children (the latter in whole ticks), in
+    /// seconds.
     pub cpu_seconds: f64,
 }
 
-/// A process, all that it started, and all of its session; also those that were `known` to belong to it, wherever they have gone since.
-/// What has ended is not among them.
+/// Returns a process, all its descendants, and all of its session; also those `known` to have
+/// belonged to it, wherever they are now. Ended processes are not included.
 pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
     let all = all();
     let parents: HashMap<u32, u32> = all.iter().map(|own| (own.id, own.parent)).collect();
@@ -211,7 +218,8 @@ pub(crate) fn tree_of(root: u32, known: &HashMap<u32, u64>) -> Vec<Member> {
     all.iter().filter(|own| !own.ended && belongs(own)).map(member).collect()
 }
 
-/// Memory of a process, B, of which it has only its part where others share it; `None` if it is gone, or somebody else's.
+/// Returns the memory of a process in bytes, with its proportional share of shared memory; `None`
+/// if it is gone, or owned by another user.
 pub(crate) fn memory_bytes(process: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
@@ -219,20 +227,22 @@ pub(crate) fn memory_bytes(process: u32) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// How many descriptors a process has open; `None` if it is gone, or somebody else's.
+/// Returns the number of open descriptors of a process; `None` if it is gone, or owned by another
+/// user.
 pub(crate) fn descriptors(process: u32) -> Option<u64> {
     Some(fs::read_dir(format!("/proc/{process}/fd")).ok()?.count() as u64)
 }
 
-/// When a process was started, in ticks since boot: with its id it names a process for as long as
-/// the machine is up. `None` if it is gone.
+/// Returns the start time of a process, in ticks since boot: together with its id it identifies a
+/// process until the next boot. `None` if it is gone.
 pub(crate) fn started(process: u32) -> Option<u64> {
     let stat = fs::read(format!("/proc/{process}/stat")).ok()?;
     let process = Process::read(&String::from_utf8_lossy(&stat))?;
     (!process.ended).then_some(process.started)
 }
 
-/// Whose a process is, if it is not ours: the name of its user, or the number where that has no name.
+/// Returns the owner of a process if it is another user: the user's name, or the number if there is
+/// no name.
 pub(crate) fn other_owner(process: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let user = effective_user(&status)?;
@@ -243,13 +253,13 @@ pub(crate) fn other_owner(process: u32) -> Option<String> {
     Some(name_of_user(&users, user).unwrap_or_else(|| format!("user {user}")))
 }
 
-/// The second number of `Uid` in `/proc/PID/status`.
+/// Returns the second number of `Uid` in `/proc/PID/status`.
 fn effective_user(status: &str) -> Option<u32> {
     let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     users.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// A user's name in the lines of passwd(5).
+/// Returns a user's name from the lines of passwd(5).
 fn name_of_user(users: &str, user: u32) -> Option<String> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -258,48 +268,48 @@ fn name_of_user(users: &str, user: u32) -> Option<String> {
     })
 }
 
-/// Whether a process started this one, or one of those that did.
+/// Returns true if a process is an ancestor of this one.
 pub(crate) fn is_ancestor(process: u32) -> bool {
     let parent = |id: u32| {
         let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
         Some(Process::read(&String::from_utf8_lossy(&stat))?.parent)
     };
-    // The chain ends at 0; a number that is given anew while we look must not make it endless.
+    // The chain ends at 0; an id that is reused in the meantime must not make it endless.
     let mut chain = std::iter::successors(parent(std::process::id()), |&id| parent(id)).take(1000);
     chain.any(|id| id == process)
 }
 
-/// The id that the kernel gave to this boot.
+/// Returns the kernel's id of this boot.
 pub(crate) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned())
 }
 
-/// A line of `/proc/PID/stat`, as far as it matters here.
+/// The relevant fields of a line of `/proc/PID/stat`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Process {
     id: u32,
     name: String,
-    /// The process that started it, or took it over.
+    /// Id of the parent process.
     parent: u32,
-    /// Whether it only waits to be reaped.
+    /// True if it is only waiting to be reaped.
     ended: bool,
-    /// The session that it belongs to: the id of the process that leads it.
+    /// Session id: the id of the process that leads it.
     session: u32,
-    /// Processor time that it had, its threads' together.
+    /// Processor time used, over all its threads.
     ticks: u64,
-    /// The same of its children that have ended and were waited for.
+    /// Processor time of its ended children that were waited for.
     ticks_of_children: u64,
     started: u64,
 }
 
 impl Process {
-    /// The name may hold blanks and parentheses; the last `)` ends it.
+    /// Parses a line. The name may contain blanks and parentheses; the last `)` ends it.
     fn read(stat: &str) -> Option<Self> {
         let (id, rest) = stat.split_once(" (")?;
         let (name, rest) = rest.rsplit_once(") ")?;
         let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
-        // Field 3 of proc(5) is the first here.
+        // Field 3 of proc(5) is the first one here.
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
         Some(Self {
             id: id.parse().ok()?,
@@ -321,7 +331,7 @@ fn all() -> Vec<Process> {
     });
     numbered
         .filter_map(|entry| {
-            // A process that has ended since is nobody's business.
+            // A process that has ended since is ignored.
             let stat = fs::read(entry.path().join("stat")).ok()?;
             Process::read(&String::from_utf8_lossy(&stat))
         })
@@ -366,7 +376,7 @@ mod tests {
             [process(1, 5, 1001), process(2, 5, 60), process(3, 900, 30), process(4, 950, 100)];
         let busy = between(&before, &after, 100.0);
         let shares: Vec<(u32, f64)> = busy.iter().map(|b| (b.process, b.share)).collect();
-        // 3 is another process than before, under the same number.
+        // 3 is a different process than before, with the same number.
         assert_eq!(shares, [(4, 1.0), (2, 0.5), (3, 0.3)]);
     }
 

@@ -1,4 +1,5 @@
-//! Handlers that pass signals on to a process group which is not in our session, so that the terminal does not reach it.
+//! Handlers that forward signals to a process group outside of our session, which the terminal does
+//! not reach.
 
 #![expect(unsafe_code, reason = "installing signal handlers")]
 
@@ -8,10 +9,10 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The group; 0: none.
+/// The group; 0 for none.
 static GROUP: AtomicI32 = AtomicI32::new(0);
 
-/// What is passed on as it is.
+/// Signals that are forwarded unchanged.
 const PASSED: [libc::c_int; 7] = [
     libc::SIGINT,
     libc::SIGTERM,
@@ -27,8 +28,9 @@ extern "C" fn pass(signal: libc::c_int) {
     if group <= 1 {
         return;
     }
-    // SAFETY: `kill` and `raise` may be called in a handler. That nobody is left is no harm; the error number that they may leave is restored,
-    // for the code that was interrupted may be about to read its own.
+    // SAFETY: `kill` and `raise` may be called in a handler. It is harmless if the group is empty;
+    // the error number that they may leave is restored, because the interrupted code may be about
+    // to read its own.
     unsafe {
         let error = libc::__errno_location();
         let kept = *error;
@@ -37,7 +39,7 @@ extern "C" fn pass(signal: libc::c_int) {
             libc::kill(-group, libc::SIGSTOP);
             libc::raise(libc::SIGSTOP);
             libc::kill(-group, libc::SIGCONT);
-            // The window may be another one by now.
+            // The size of the window may have changed in the meantime.
             libc::kill(-group, libc::SIGWINCH);
         } else {
             libc::kill(-group, signal);
@@ -49,10 +51,10 @@ extern "C" fn pass(signal: libc::c_int) {
     }
 }
 
-/// As long as it lives signals are passed on; then they are dropped.
+/// Signals are forwarded as long as this is alive, and dropped afterwards.
 pub(crate) struct Passes;
 
-/// Passes signals on to a group from now on. One that was being ignored (`nohup`) stays so.
+/// Forwards signals to a group from now on. Signals that were ignored (`nohup`) stay ignored.
 pub(crate) fn to_group(group: Pid) -> io::Result<Passes> {
     GROUP.store(group.as_raw_nonzero().get(), Ordering::SeqCst);
     for signal in PASSED.into_iter().chain([libc::SIGTSTP]) {
@@ -69,9 +71,10 @@ impl Drop for Passes {
     }
 }
 
-/// Has a signal do what it does by default, and sends it to ourselves; no core is written.
+/// Resets a signal to its default action, and sends it to this process; no core is dumped.
 pub(crate) fn die_of(signal: libc::c_int) {
-    // SAFETY: plain system calls; the limit lives on the stack, and the set of signals is made by `sigemptyset`.
+    // SAFETY: plain system calls; the limit lives on the stack, and the set of signals is
+    // initialized by `sigemptyset`.
     unsafe {
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &raw const none);

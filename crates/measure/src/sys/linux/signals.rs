@@ -1,4 +1,5 @@
-//! The handlers behind `interrupt`: they count, wake whoever is about to sleep, and do nothing else.
+//! The handlers behind `interrupt`: they count, wake a thread that is about to sleep, and do
+//! nothing else.
 
 #![expect(unsafe_code, reason = "installing signal handlers")]
 
@@ -9,16 +10,17 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// How many of the watched signals came so far.
+/// Number of watched signals received so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// True after SIGTERM or SIGHUP.
 pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Has something to be read from a signal on until that is read: one that comes between a look at [`COUNT`] and a sleep would wake nobody.
+/// Readable from a signal on until it is read: a signal between a check of [`COUNT`] and a sleep
+/// would otherwise wake no one.
 static WAKER: OnceLock<OwnedFd> = OnceLock::new();
 
-/// Whether somebody sits before standard error who should know that the run at hand is waited for.
+/// True if a user at standard error should see that assay is waiting for the current run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
 
@@ -38,9 +40,9 @@ extern "C" fn count_it(signal: libc::c_int) {
         }
     }
     if before == 0 && TELLS.load(Ordering::SeqCst) {
-        // SAFETY: `write` may be called in a handler, and the bytes are static. That nobody can
-        // read them any more is no harm; the error number that it may leave is restored, for the
-        // code that was interrupted may be about to read its own.
+        // SAFETY: `write` may be called in a handler, and the bytes are static. It is harmless if
+        // they cannot be read any more; the error number that it may leave is restored, because the
+        // interrupted code may be about to read its own.
         unsafe {
             let error = libc::__errno_location();
             let kept = *error;
@@ -50,18 +52,19 @@ extern "C" fn count_it(signal: libc::c_int) {
     }
 }
 
-/// What happens on SIGXFSZ: the write that was too long fails. A handler, and not that the signal is ignored, which programs would inherit.
+/// Handler for SIGXFSZ: the write that was too long fails. A handler rather than ignoring the
+/// signal, because started programs would inherit that.
 extern "C" fn nothing(_signal: libc::c_int) {}
 
-/// The signals that are counted.
+/// Signals that are counted.
 const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
-/// (`nohup`, a background job of a script) stays so. A file that may not grow is an error of writing from now on, and not the end of
-/// everything.
+/// Counts SIGINT, SIGTERM and SIGHUP from now on. A thread sleeping in a system call is woken.
+/// Signals that were ignored (`nohup`, a background job of a script) stay ignored. Exceeding the
+/// file size limit becomes a write error instead of ending the process.
 pub(crate) fn install() -> io::Result<()> {
     if WAKER.get().is_none() {
-        // Of two that come here at once one is kept.
+        // If two threads get here at the same time, one value is kept.
         let _other = WAKER.set(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
     }
     for signal in COUNTED {
@@ -72,13 +75,14 @@ pub(crate) fn install() -> io::Result<()> {
     set(libc::SIGXFSZ, nothing as *const () as usize).map(drop)
 }
 
-/// What a signal wakes, once they are counted.
+/// Returns the descriptor that becomes readable on a signal, once signals are counted.
 pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     WAKER.get().map(AsFd::as_fd)
 }
 
-/// Has the signals do again what they do by default. One of the counted that is ignored stays so: `nohup` asks for that, and
-/// for every program that comes of it. To be called between fork and exec, too: system calls are all it makes.
+/// Resets the signals to their default actions. Counted signals that are ignored stay ignored:
+/// `nohup` requests that, for all descendants. Can be called between fork and exec: it makes system
+/// calls only.
 pub(crate) fn uninstall() -> io::Result<()> {
     for signal in COUNTED {
         if set(signal, libc::SIG_DFL)? == libc::SIG_IGN {
@@ -88,8 +92,9 @@ pub(crate) fn uninstall() -> io::Result<()> {
     set(libc::SIGXFSZ, libc::SIG_DFL).map(drop)
 }
 
-/// Replaces every ignored signal by an empty handler: it goes on doing nothing here, and exec gives a command the default, whatever this process has
-/// inherited. The standard library sees to SIGPIPE.
+/// Replaces the disposition of every ignored signal by an empty handler. Here the signal still has
+/// no effect, and exec gives a command the default action, regardless of what this process has
+/// inherited. The standard library handles SIGPIPE.
 pub(crate) fn keep_ignored_from_commands() {
     for signal in (1..=64).filter(|signal| *signal != libc::SIGPIPE) {
         // SAFETY: `sigaction` is plain data, and without a new action the call only reads.
@@ -99,19 +104,20 @@ pub(crate) fn keep_ignored_from_commands() {
                 && now.sa_sigaction == libc::SIG_IGN
         };
         if is_ignored {
-            // A signal that the C library keeps to itself can't be changed.
+            // A signal reserved by the C library cannot be changed.
             let _kept = set(signal, nothing as *const () as usize);
         }
     }
 }
 
-/// Sets what happens on a signal, and returns what happened before.
+/// Sets the handler of a signal, and returns the previous one.
 pub(super) fn set(
     signal: libc::c_int,
     handler: libc::sighandler_t,
 ) -> io::Result<libc::sighandler_t> {
-    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_DFL, SIG_IGN or
-    // one of ours, which touches atomic integers and makes system calls only, as a handler may at any moment.
+    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the
+    // handler is SIG_DFL, SIG_IGN or one of ours, which only touches atomic integers and makes
+    // system calls, as a handler may at any time.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();

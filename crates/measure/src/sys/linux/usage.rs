@@ -1,13 +1,15 @@
-//! Processor time of children that have ended.
+//! Processor time of ended children.
 
 #![expect(unsafe_code, reason = "getrusage")]
 
 use std::mem::MaybeUninit;
 
-/// User and system time of all children of this process that were waited for, and of theirs, s.
+/// Returns the user and system time of all children of this process that were waited for, and of
+/// their children, in seconds.
 pub(crate) fn children_cpu_seconds() -> f64 {
     let mut usage: MaybeUninit<libc::rusage> = MaybeUninit::zeroed();
-    // SAFETY: the kernel writes into a structure of its own layout; zero bytes are a valid value of it, should the call fail.
+    // SAFETY: the kernel writes into a structure of its own layout; zero bytes are a valid value of
+    // it if the call fails.
     let usage = unsafe {
         let _zeros_then = libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
         usage.assume_init()

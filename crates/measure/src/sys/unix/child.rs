@@ -1,4 +1,4 @@
-//! What is set up in a child of ours between fork and exec.
+//! Setup of a child process between fork and exec.
 
 #![expect(unsafe_code, reason = "code that runs between fork and exec")]
 
@@ -9,9 +9,11 @@ use rustix::process::{Pid, Signal, kill_process_group, setsid};
 
 use super::signals;
 
-/// Has the child lead a session of its own and outlive this process: no signal to our group or our terminal reaches it.
+/// Makes the child lead its own session and outlive this process: no signal to our group or our
+/// terminal reaches it.
 pub(crate) fn lead_a_session(command: &mut Command) {
-    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its stack.
+    // SAFETY: between fork and exec the child makes system calls only and touches no memory but its
+    // stack.
     unsafe {
         command.pre_exec(|| {
             signals::uninstall()?;
@@ -21,8 +23,9 @@ pub(crate) fn lead_a_session(command: &mut Command) {
     }
 }
 
-/// Kills a child that leads a session, and what it has started in its group. It must not have been waited for.
+/// Kills a child that leads a session, and everything it has started in its group. The child must
+/// not have been waited for.
 pub(crate) fn kill_session(child: &Child) {
-    // That nobody is left is no harm.
+    // It is harmless if the group is already empty.
     let _gone = kill_process_group(Pid::from_child(child), Signal::KILL);
 }

@@ -1,4 +1,4 @@
-//! The clock that runs are timed by, and the processor time of the calling thread.
+//! The clock by which runs are timed, and the processor time of the calling thread.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -7,12 +7,12 @@ fn nanoseconds(clock: ClockId) -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-/// The monotonic clock, ns since some moment before now.
+/// Returns the monotonic clock, in ns since an arbitrary time in the past.
 pub(crate) fn monotonic_ns() -> u64 {
     nanoseconds(ClockId::Monotonic)
 }
 
-/// Processor time that the calling thread has had, ns.
+/// Returns the processor time used by the calling thread, in ns.
 pub(crate) fn thread_cpu_ns() -> u64 {
     nanoseconds(ClockId::ThreadCPUTime)
 }

@@ -1,15 +1,15 @@
-//! Settings of the machine: none of them can be had on this system.
+//! Settings of the machine: none are supported on this system.
 
-/// A setting and the value that is wished for it.
+/// A setting and its requested value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knob {
-    /// By what rule the processors' frequency is chosen.
+    /// The frequency governor.
     Governor(String),
-    /// Whether processors may go beyond their nominal frequency.
+    /// True if processors may exceed their nominal frequency.
     Turbo(bool),
-    /// How many µs of each period real-time tasks may take; `None`: all.
+    /// How many µs of each period real-time tasks may use; `None` for all.
     RtRuntime(Option<u32>),
-    /// Whether each session gets an equal share of the processors.
+    /// True if each session gets an equal share of the processors.
     Autogroup(bool),
 }
 
@@ -21,36 +21,36 @@ pub enum KnobError {
     NotOffered {
         /// The knob's name.
         knob: &'static str,
-        /// In plain words.
+        /// The reason, in plain words.
         why: String,
     },
-    /// This user may not.
+    /// The user lacks the permission.
     #[error("`{knob}` may not be changed")]
     NotPermitted {
         /// The knob's name.
         knob: &'static str,
     },
-    /// Reading or writing failed in another way.
+    /// Reading or writing failed for another reason.
     #[error("`{knob}`: {error}")]
     Io {
         /// The knob's name.
         knob: &'static str,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
 }
 
-/// The machine as something that can be set.
+/// The machine and its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Machine;
 
 impl Machine {
-    /// This machine.
+    /// Returns this machine.
     pub fn here() -> Self {
         Self
     }
 
-    /// Nothing.
+    /// Always fails.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
-//! There is no launcher: it is a program of Linux.
+//! The launcher, which exists only on Linux.
 
 use std::io;
 
 use crate::runner::Engine;
 
-/// None.
+/// Always fails.
 ///
 /// # Errors
 ///

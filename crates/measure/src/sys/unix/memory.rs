@@ -1,14 +1,15 @@
-//! Files that have no name: on the disk, where the system has none that are nowhere but in memory.
+//! Files without a name: on the disk, on systems without files that exist only in memory.
 
 use std::fs::{File, OpenOptions, remove_file};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many were made, so that each has another name for a moment.
+/// Number of files made, so that each has a different name for a moment.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
-/// A new, empty file, this user's alone, whose name is gone again. Not inherited on exec.
+/// Creates an empty file that only this user can access, and removes its name. Not inherited on
+/// exec.
 pub(crate) fn file(name: &str) -> io::Result<File> {
     let directory = std::env::temp_dir();
     loop {
@@ -23,5 +24,5 @@ pub(crate) fn file(name: &str) -> io::Result<File> {
     }
 }
 
-/// Gives nothing back: the disk has room.
+/// Releases nothing: the disk has room.
 pub(crate) fn give_back(_file: &File, _from: u64, _length: u64) {}

@@ -1,4 +1,5 @@
-//! macOS and the BSDs: what POSIX has, and for the rest the answer that this system does not offer it.
+//! macOS and the BSDs: what POSIX provides; everything else reports that this system does not
+//! support it.
 
 pub(crate) mod child;
 pub(crate) mod clock;
@@ -14,5 +15,5 @@ pub(crate) mod waker;
 
 use crate::runner::RunnerKind;
 
-/// The runner that is used unless another is named.
+/// Default runner.
 pub(crate) const BEST_RUNNER: RunnerKind = RunnerKind::Portable;

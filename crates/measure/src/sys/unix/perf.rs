@@ -1,16 +1,16 @@
-//! Events that the system counts by name: none on this one.
+//! Events that the system counts by name: none on this system.
 
 use std::convert::Infallible;
 use std::io;
 
-/// What would have to be asked for: there is nothing.
+/// An event; never requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     SoftwareInKernel(()),
 }
 
 impl Source {
-    /// What [`Opener::anchor`] asks for.
+    /// The event that [`Opener::anchor`] opens.
     pub(crate) const ANCHOR: Self = Self::SoftwareInKernel(());
 
     pub(crate) fn is_hardware(self) -> bool {
@@ -22,10 +22,10 @@ impl Source {
     }
 }
 
-/// The names.
+/// Names of the events.
 pub(crate) const KNOWN: [(&str, &str, Source); 0] = [];
 
-/// What a descriptor says.
+/// The contents of a descriptor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reading {
     pub(crate) value: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Reading {
     pub(crate) running: u64,
 }
 
-/// One open event: there is none.
+/// One open event; never constructed.
 #[derive(Debug)]
 pub(crate) struct Descriptor(Infallible);
 
@@ -62,12 +62,12 @@ impl Opener {
     }
 }
 
-/// In plain words why there are none.
+/// Returns in plain words why events are not counted.
 pub(crate) fn why_refused(_: &io::Error, _: Source, _: bool) -> String {
     why_not_in_user_code()
 }
 
-/// The same.
+/// Returns in plain words why events are not counted.
 pub(crate) fn why_not_in_user_code() -> String {
     "events are counted on Linux only".to_owned()
 }

@@ -1,4 +1,5 @@
-//! The handlers behind `interrupt`: they count, wake whoever is about to sleep, and do nothing else.
+//! The handlers behind `interrupt`: they count, wake a thread that is about to sleep, and do
+//! nothing else.
 
 #![expect(unsafe_code, reason = "installing signal handlers")]
 
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::waker::Waker;
 
-/// How many of the watched signals came so far.
+/// Number of watched signals received so far.
 pub(crate) static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// True after SIGTERM or SIGHUP.
@@ -18,7 +19,7 @@ pub(crate) static ENDS: AtomicBool = AtomicBool::new(false);
 
 static WAKER: OnceLock<Waker> = OnceLock::new();
 
-/// Whether somebody sits before standard error who should know that the run at hand is waited for.
+/// True if a user at standard error should see that assay is waiting for the current run.
 pub(crate) static TELLS: AtomicBool = AtomicBool::new(false);
 const WAITING: &[u8] = b"\nwaiting for the run at hand to end; Ctrl-C again ends it now\n";
 
@@ -27,32 +28,34 @@ extern "C" fn count_it(signal: libc::c_int) {
         ENDS.store(true, Ordering::SeqCst);
     }
     let before = COUNT.fetch_add(1, Ordering::SeqCst);
-    // The code that was interrupted may be about to read its own.
+    // The interrupted code may be about to read its own.
     let kept = errno::errno();
     if let Some(waker) = WAKER.get() {
-        // SAFETY: `write` may be called in a handler, the byte is static, and the descriptor is never closed.
+        // SAFETY: `write` may be called in a handler, the byte is static, and the descriptor is
+        // never closed.
         let _full = unsafe { libc::write(waker.writer.as_raw_fd(), c"".as_ptr().cast(), 1) };
     }
     if before == 0 && TELLS.load(Ordering::SeqCst) {
-        // SAFETY: as above. That nobody can read them any more is no harm.
+        // SAFETY: as above. It is harmless if they cannot be read any more.
         let _unread =
             unsafe { libc::write(libc::STDERR_FILENO, WAITING.as_ptr().cast(), WAITING.len()) };
     }
     errno::set_errno(kept);
 }
 
-/// What happens on SIGXFSZ: the write that was too long fails. A handler, and not that the signal is ignored, which programs would inherit.
+/// Handler for SIGXFSZ: the write that was too long fails. A handler rather than ignoring the
+/// signal, because started programs would inherit that.
 extern "C" fn nothing(_signal: libc::c_int) {}
 
-/// The signals that are counted.
+/// Signals that are counted.
 const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// Counts SIGINT, SIGTERM and SIGHUP from now on. Whoever sleeps in a system call is woken. One that was being ignored
-/// (`nohup`, a background job of a script) stays so. A file that may not grow is an error of writing from now on, and not the end of
-/// everything.
+/// Counts SIGINT, SIGTERM and SIGHUP from now on. A thread sleeping in a system call is woken.
+/// Signals that were ignored (`nohup`, a background job of a script) stay ignored. Exceeding the
+/// file size limit becomes a write error instead of ending the process.
 pub(crate) fn install() -> io::Result<()> {
     if WAKER.get().is_none() {
-        // Of two that come here at once one is kept.
+        // If two threads get here at the same time, one value is kept.
         let _other = WAKER.set(Waker::new()?);
     }
     for signal in COUNTED {
@@ -63,13 +66,14 @@ pub(crate) fn install() -> io::Result<()> {
     set(libc::SIGXFSZ, nothing as *const () as usize).map(drop)
 }
 
-/// What a signal wakes, once they are counted.
+/// Returns the descriptor that becomes readable on a signal, once signals are counted.
 pub(crate) fn waker() -> Option<BorrowedFd<'static>> {
     WAKER.get().map(|waker| waker.reader.as_fd())
 }
 
-/// Has the signals do again what they do by default. One of the counted that is ignored stays so: `nohup` asks for that, and
-/// for every program that comes of it. To be called between fork and exec, too: system calls are all it makes.
+/// Resets the signals to their default actions. Counted signals that are ignored stay ignored:
+/// `nohup` requests that, for all descendants. Can be called between fork and exec: it makes system
+/// calls only.
 pub(crate) fn uninstall() -> io::Result<()> {
     for signal in COUNTED {
         if set(signal, libc::SIG_DFL)? == libc::SIG_IGN {
@@ -79,8 +83,9 @@ pub(crate) fn uninstall() -> io::Result<()> {
     set(libc::SIGXFSZ, libc::SIG_DFL).map(drop)
 }
 
-/// Replaces every ignored signal by an empty handler: it goes on doing nothing here, and exec gives a command the default, whatever this process has
-/// inherited. The standard library sees to SIGPIPE.
+/// Replaces the disposition of every ignored signal by an empty handler. Here the signal still has
+/// no effect, and exec gives a command the default action, regardless of what this process has
+/// inherited. The standard library handles SIGPIPE.
 pub(crate) fn keep_ignored_from_commands() {
     for signal in (1..=31).filter(|signal| *signal != libc::SIGPIPE) {
         // SAFETY: `sigaction` is plain data, and without a new action the call only reads.
@@ -90,16 +95,17 @@ pub(crate) fn keep_ignored_from_commands() {
                 && now.sa_sigaction == libc::SIG_IGN
         };
         if is_ignored {
-            // A signal that the C library keeps to itself can't be changed.
+            // A signal reserved by the C library cannot be changed.
             let _kept = set(signal, nothing as *const () as usize);
         }
     }
 }
 
-/// Sets what happens on a signal, and returns what happened before.
+/// Sets the handler of a signal, and returns the previous one.
 fn set(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
-    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the handler is SIG_DFL, SIG_IGN or
-    // one of ours, which touches atomic integers and makes system calls only, as a handler may at any moment.
+    // SAFETY: `sigaction` is plain data, for which zero bytes mean no flags and nothing masked; the
+    // handler is SIG_DFL, SIG_IGN or one of ours, which only touches atomic integers and makes
+    // system calls, as a handler may at any time.
     unsafe {
         let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
         let mut before: libc::sigaction = MaybeUninit::zeroed().assume_init();

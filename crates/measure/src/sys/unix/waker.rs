@@ -1,10 +1,10 @@
-//! A pipe that a signal handler writes to, so that whoever sleeps on its other end is woken.
+//! A pipe that a signal handler writes to, which wakes the reader at its other end.
 
 use std::io::{self, PipeReader, PipeWriter};
 
 use rustix::fs::{OFlags, fcntl_setfl};
 
-/// Both ends; neither waits.
+/// Both ends, nonblocking.
 #[derive(Debug)]
 pub(crate) struct Waker {
     pub(crate) reader: PipeReader,

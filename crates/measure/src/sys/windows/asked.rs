@@ -1,14 +1,16 @@
-//! Whether a child says anything before one's patience is at an end: a thread reads, since such a pipe cannot be waited for with a limit.
+//! Waits for a child's first output until a deadline, with a reader thread, because waiting on such
+//! a pipe cannot be limited.
 
 use std::io::Read;
 use std::process::ChildStdout;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
-/// True at the first byte, false at the end without one, `None` when the time is up.
+/// Returns true at the first byte, false at the end of the output without one, and `None` when the
+/// deadline has passed.
 pub(crate) fn says_anything(mut output: ChildStdout, deadline: Instant) -> Option<bool> {
     let (sender, answer) = channel();
-    // It ends with the child, which is killed by whoever asked.
+    // It ends with the child, which the caller kills.
     std::thread::spawn(move || sender.send(output.read(&mut [0]).is_ok_and(|read| read > 0)));
     answer.recv_timeout(deadline.checked_duration_since(Instant::now())?).ok()
 }

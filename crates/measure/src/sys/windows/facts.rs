@@ -1,4 +1,4 @@
-//! Facts about the machine: what the standard library knows. The rest is `None`.
+//! Facts about the machine from the standard library. The rest is `None`.
 
 pub(crate) use crate::sys::unknown::*;
 
@@ -6,12 +6,12 @@ pub(crate) fn kernel() -> Option<String> {
     None
 }
 
-/// The machine's name in the network.
+/// Returns the machine's host name.
 pub(crate) fn hostname() -> Option<String> {
     std::env::var("COMPUTERNAME").ok()
 }
 
-/// Nothing runs commands.
+/// Returns `None`: commands are not run on this system.
 pub(crate) fn runner() -> Option<String> {
     None
 }

@@ -1,4 +1,4 @@
-//! Windows: nothing is run and measured there; what is left is what reads recorded runs.
+//! Windows: nothing is run or measured there; only recorded runs are read.
 
 pub(crate) mod asked;
 pub(crate) mod clock;

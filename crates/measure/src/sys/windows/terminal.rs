@@ -1,8 +1,8 @@
-//! How wide a terminal is: that is not asked here.
+//! Width of a terminal: not queried on this system.
 
 use std::io::IsTerminal;
 
-/// 0 for a terminal: its size is not known here; `None` where it is none.
+/// Returns 0 for a terminal, because its size is not known here; `None` if it is not a terminal.
 pub fn columns_of(descriptor: impl IsTerminal) -> Option<u16> {
     descriptor.is_terminal().then_some(0)
 }

@@ -1,11 +1,11 @@
-//! Benchmarks to try the driver of criterion on.
+//! Benchmarks for testing the driver of criterion.
 
 use criterion::{criterion_group, criterion_main, BenchmarkId, Criterion};
 use sums::sum;
 
 fn sums(c: &mut Criterion) {
     c.bench_function("sum", |b| b.iter(|| sum(1000)));
-    // Its name begins like another's, and has what regular expressions take for their own.
+    // Shares a prefix with another name, and contains characters special in regular expressions.
     c.bench_function("sum (all) [2+]", |b| b.iter(|| sum(2000)));
     let mut group = c.benchmark_group("grow/vec");
     for n in [16_u64, 64] {

@@ -1,4 +1,4 @@
-//! Benchmarks to try the driver of divan on.
+//! Benchmarks for testing the driver of divan.
 
 #[global_allocator]
 static ALLOC: divan::AllocProfiler = divan::AllocProfiler::system();
@@ -12,7 +12,7 @@ fn sum() -> u64 {
     sums::sum(1000)
 }
 
-/// Its name begins like another's.
+/// Shares a prefix with another name.
 #[divan::bench(max_time = 0.001, sample_count = 20)]
 fn sum_all() -> u64 {
     sums::sum(2000)
@@ -32,7 +32,7 @@ mod grow {
     }
 }
 
-/// With what regular expressions take for their own.
+/// Contains characters special in regular expressions.
 #[divan::bench(args = ["a (b::c)+"])]
 fn named(text: &str) -> usize {
     text.len()
