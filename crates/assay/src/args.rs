@@ -332,7 +332,8 @@ impl ShowArgs {
         Remarks::wanted(self.quiet, self.verbose)
     }
 
-    /// Whether any output other than the screen is requested. Such output contains every fact.
+    /// Returns true if any output other than the screen is requested. Such output contains every
+    /// fact.
     pub fn writes_documents(&self) -> bool {
         self.json
             || !self.export.is_empty()

@@ -70,7 +70,7 @@ impl RecordArgs {
         Self { keep: self.keep.after(&first.keep), ..self.clone() }
     }
 
-    /// Whether the user named the file for the record, which must then be written.
+    /// Returns true if the user named the file for the record, which must then be written.
     pub fn names_a_file(&self) -> bool {
         self.keep.save.is_some() || self.earlier.resume.is_some()
     }
@@ -277,7 +277,7 @@ fn of_subject(before: &Subject, now: &Subject) -> Vec<String> {
     found
 }
 
-/// Whether two paths are the same file. Paths of an anonymous run are file names only.
+/// Returns true if two paths are the same file. Paths of an anonymous run are file names only.
 fn same_file(one: &str, other: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     one == other || ((!one.contains('/') || !other.contains('/')) && name(one) == name(other))

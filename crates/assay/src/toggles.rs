@@ -85,7 +85,7 @@ impl With {
 }
 
 impl ToggleArgs {
-    /// Whether any setting or server is requested.
+    /// Returns true if any setting or server is requested.
     ///
     /// # Errors
     /// If a user's own server is given without a setting to toggle.

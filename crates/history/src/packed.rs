@@ -1,4 +1,5 @@
-//! Recordings as they lie in the store: deflated texts (RFC 1951 in zlib's wrapping, RFC 1950, whose checksum shows damage).
+//! Recordings as they are stored: texts compressed with deflate (RFC 1951) in the zlib format (RFC
+//! 1950), whose checksum detects damage.
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -6,19 +7,21 @@ use flate2::write::ZlibEncoder;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
 
-/// Deflates a text.
+/// Compresses a text.
 pub(crate) fn pack(text: &[u8]) -> io::Result<Vec<u8>> {
     let mut encoder = ZlibEncoder::new(Vec::with_capacity(text.len() / 6), Compression::default());
     encoder.write_all(text)?;
     encoder.finish()
 }
 
-/// The text of so many bytes. What says that it is longer is not believed.
+/// Returns the decompressed text, which must have the length `bytes`. At most one byte more is
+/// decompressed.
 ///
 /// # Errors
-/// When it is damaged, or of another length.
+/// If the data is damaged, or the text has another length.
 pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
-    // An honest text is some ten times its packed length, never a thousand times: deflate can't do that.
+    // A text is typically ten times its compressed length and never a thousand times, which deflate
+    // cannot achieve.
     let room = bytes.min(deflated.len() as u64 * 1100 + 64);
     let mut text = Vec::with_capacity(room as usize);
     let read = ZlibDecoder::new(deflated).take(room + 1).read_to_end(&mut text);
@@ -30,7 +33,7 @@ pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What a run is known by: its text, and the revision that it is said to be of.
+/// Computes the digest that identifies a run, from its text and its stated revision.
 pub(crate) fn digest(text: &[u8], commit: Option<&str>) -> String {
     let mut digest = Sha256::new();
     digest.update((text.len() as u64).to_le_bytes());
@@ -39,7 +42,7 @@ pub(crate) fn digest(text: &[u8], commit: Option<&str>) -> String {
     hexadecimal(&digest.finalize())
 }
 
-/// What machines are known by.
+/// Computes the fingerprint that identifies a machine.
 pub(crate) fn fingerprint(facts: &[(&str, String)]) -> String {
     let mut digest = Sha256::new();
     for (name, value) in facts {
@@ -72,7 +75,7 @@ mod tests {
             let mut packed = pack(&text).expect("memory takes it");
             let place = place % packed.len();
             packed[place] ^= 1 << bit;
-            // A bit that means nothing may be any.
+            // A bit without meaning may have any value.
             let read = unpack(&packed, text.len() as u64);
             prop_assert!(read.is_err() || read == Ok(text));
         }

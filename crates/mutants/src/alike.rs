@@ -30,7 +30,7 @@ pub(crate) fn word(text: &[u8]) -> Option<Word> {
     }
 }
 
-/// Whether the text is known to parse as before with `replacement` in this range.
+/// Returns true if the text is known to parse as before with `replacement` in this range.
 pub(crate) fn is_read(text: &[u8], range: &Range<usize>, replacement: &[u8]) -> bool {
     let Some(before) = text.get(range.clone()) else { return false };
     let kind = word(before);
@@ -42,15 +42,15 @@ pub(crate) fn is_read(text: &[u8], range: &Range<usize>, replacement: &[u8]) -> 
         || is_emptied(before, replacement, beside)
 }
 
-/// Whether an equality sign is replaced by its opposite. `===` is left out because in Ruby it has
-/// no opposite.
+/// Returns true if an equality sign is replaced by its opposite. `===` is left out because in Ruby
+/// it has no opposite.
 fn is_equality(before: &[u8], replacement: &[u8]) -> bool {
     matches!((before, replacement), (b"==", b"!=") | (b"!=", b"=="))
 }
 
-/// Whether a quoted text loses its contents. In some languages single quotes enclose a character,
-/// so a text in single quotes must be longer than a character literal. Three quotes in a row would
-/// start another kind of literal, and a following colon makes it a name.
+/// Returns true if a quoted text loses its contents. In some languages single quotes enclose a
+/// character, so a text in single quotes must be longer than a character literal. Three quotes in a
+/// row would start another kind of literal, and a following colon makes it a name.
 fn is_emptied(before: &[u8], replacement: &[u8], beside: [Option<u8>; 2]) -> bool {
     let [first, second, .., last] = before else { return false };
     let is_quoted = match replacement {

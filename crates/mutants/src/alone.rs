@@ -102,7 +102,8 @@ fn magic(text: &[u8]) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Whether something in the file gives its functions another meaning than they have by themselves.
+/// Returns true if something in the file gives its functions another meaning than they have by
+/// themselves.
 fn passed(language: Language, root: Node<'_>, text: &[u8]) -> bool {
     if language != Language::Ruby {
         return false;
@@ -264,7 +265,8 @@ fn line(node: Node<'_>) -> u32 {
     u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Whether the name is a constant, possibly nested, which names a class wherever it is read.
+/// Returns true if the name is a constant, possibly nested, which names a class wherever it is
+/// read.
 fn is_constant(name: &str) -> bool {
     let name = name.strip_prefix("::").unwrap_or(name);
     name.split("::").all(|part| {

@@ -26,7 +26,7 @@ pub struct Emitted {
 }
 
 impl Emitted {
-    /// Whether a mutant's change is in that code.
+    /// Returns true if a mutant's change is in that code.
     pub fn takes(&self, mutant: &Mutant) -> bool {
         let (own, body) = (&mutant.range, &self.body);
         let touches = |other: &Range<usize>| other.start < own.end && own.start < other.end;
@@ -103,7 +103,7 @@ fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
     let says = |text: &str, word: &str| {
         text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|own| own == word)
     };
-    // The code of an `async` function is that of another function, called by whoever polls it. A
+    // The code of an `async` function is in another function, called when it is polled. A
     // type without a name (`impl`) is generic in the actual type.
     let head = text.get(function.start_byte()..body.start_byte())?;
     let head = std::str::from_utf8(head).ok()?;
@@ -130,7 +130,7 @@ fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
     Some(Emitted { symbol: name.to_owned(), body: body.byte_range(), others: items(body)? })
 }
 
-/// Whether an item has generic parameters other than lifetimes.
+/// Returns true if an item has generic parameters other than lifetimes.
 fn has_types(item: Node<'_>, text: &[u8]) -> bool {
     let Some(parameters) = item.child_by_field_name("type_parameters") else { return false };
     let mut cursor = parameters.walk();

@@ -28,7 +28,7 @@ pub struct Mutants {
     pub units: Vec<Unit>,
     /// The mutants in source order, grouped by unit.
     pub all: Vec<Mutant>,
-    /// Whether the grammar does not understand parts of the file. The parts that it understands are
+    /// True if the grammar does not understand parts of the file. The parts that it understands are
     /// still changed.
     pub is_broken: bool,
     /// Number of changes dropped because the grammar rejects them.
@@ -288,7 +288,7 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// Whether the node is a Python docstring.
+    /// Returns true if the node is a Python docstring.
     fn is_documentation(&self, node: Node<'_>) -> bool {
         self.language == Language::Python
             && node.kind() == "expression_statement"
@@ -453,7 +453,7 @@ impl<'t> Walk<'_, 't> {
     }
 }
 
-/// Whether a statement entry would change the condition of a modifier rather than its body.
+/// Returns true if a statement entry would change the condition of a modifier rather than its body.
 fn is_condition(entry: &Entry, node: Node<'_>) -> bool {
     let body = node.parent().and_then(|around| around.child_by_field_name("body"));
     entry.operator == Operator::Statement && body.is_none_or(|body| body.id() != node.id())

@@ -28,7 +28,7 @@ pub(crate) fn incremented(text: &str) -> Option<String> {
     (is_fraction || is_suffix(rest)).then(|| format!("{next}{rest}"))
 }
 
-/// Whether the text can follow the digits: `u32`, `_usize`, `L`, `f`, but no exponent.
+/// Returns true if the text can follow the digits: `u32`, `_usize`, `L`, `f`, but no exponent.
 fn is_suffix(text: &str) -> bool {
     let is_exponent = text.starts_with(['e', 'E', 'b', 'o', 'x']);
     !is_exponent && text.chars().all(|c| c.is_ascii_alphanumeric())

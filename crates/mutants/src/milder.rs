@@ -22,8 +22,8 @@ const SAME: [(Operator, Operator, IsSame); 2] = [
 
 type IsSame = fn(&str, Range<usize>) -> bool;
 
-/// Whether two mutants of a function are provably the same program. `text` is the file that both
-/// change.
+/// Returns true if two mutants of a function are provably the same program. `text` is the file that
+/// both change.
 pub fn is_same(text: &[u8], unit: &Unit, harsher: &Mutant, milder: &Mutant) -> bool {
     let Some(body) = unit.body.clone() else { return false };
     let pair = SAME
@@ -38,12 +38,12 @@ pub fn is_same(text: &[u8], unit: &Unit, harsher: &Mutant, milder: &Mutant) -> b
     is_within && proof(text, milder.range.start - body.start..milder.range.end - body.start)
 }
 
-/// Whether a range of a body is its only statement.
+/// Returns true if a range of a body is its only statement.
 fn only_statement(body: &str, range: Range<usize>) -> bool {
     around(body, range).is_some_and(|(before, after)| before.is_empty() && after.is_empty())
 }
 
-/// Whether a range of a body is the value of its only statement, a `return`.
+/// Returns true if a range of a body is the value of its only statement, a `return`.
 fn only_return(body: &str, range: Range<usize>) -> bool {
     around(body, range).is_some_and(|(before, after)| before == "return" && after.is_empty())
 }

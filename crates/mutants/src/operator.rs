@@ -161,12 +161,12 @@ impl Operator {
         }
     }
 
-    /// Whether it is the mutant of the whole function, which comes before all others.
+    /// Returns true if it is the mutant of the whole function, which comes before all others.
     pub fn is_extreme(self) -> bool {
         self == Self::Body
     }
 
-    /// Whether the change keeps the meaning.
+    /// Returns true if the change keeps the meaning.
     pub fn is_rewrite(self) -> bool {
         self >= Self::Rename
     }

@@ -39,8 +39,8 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
     }
 }
 
-/// Whether the file is a C or C++ test program, by names that test programs have apart from those
-/// of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
+/// Returns true if the file is a C or C++ test program, by names that test programs have apart from
+/// those of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
 fn is_test_program(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
@@ -49,13 +49,13 @@ fn is_test_program(path: &str) -> bool {
         || ["-test", "-tests", "_tests", "_unittest"].iter().any(|own| stem.ends_with(own))
 }
 
-/// Whether the file is a copy of a source made by setuptools, below `build/lib`.
+/// Returns true if the file is a copy of a source made by setuptools, below `build/lib`.
 fn is_built(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     parts.windows(2).any(|two| two[0] == "build" && (two[1] == "lib" || two[1].starts_with("lib.")))
 }
 
-/// Whether a node is a call that logs or asserts.
+/// Returns true if a node is a call that logs or asserts.
 pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     table.calls.iter().filter(|(kind, _)| *kind == node.kind()).any(|(_, field)| {
         let Some(called) = node.child_by_field_name(field) else { return false };
@@ -76,7 +76,7 @@ pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     })
 }
 
-/// Whether an attribute before a Rust node marks it as a test, as code for tests, or as a
+/// Returns true if an attribute before a Rust node marks it as a test, as code for tests, or as a
 /// benchmark.
 pub(crate) fn is_for_tests(node: Node<'_>, text: &[u8]) -> bool {
     let mut before = node.prev_named_sibling();

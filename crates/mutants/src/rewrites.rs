@@ -89,7 +89,7 @@ impl<'t> Function<'_, 't> {
         descendants(self.node)
     }
 
-    /// Whether a node is in a nested function.
+    /// Returns true if a node is in a nested function.
     fn is_nested(&self, node: Node<'t>) -> bool {
         let mut around = node.parent();
         while let Some(own) = around.filter(|own| own.id() != self.node.id()) {
@@ -111,7 +111,7 @@ impl<'t> Function<'_, 't> {
     }
 }
 
-/// Whether nodes of this kind have their own variables.
+/// Returns true if nodes of this kind have their own variables.
 fn is_scope(kind: &str) -> bool {
     matches!(
         kind,

@@ -48,7 +48,7 @@ struct Chain {
     labels: Vec<Range<usize>>,
     /// Ranges that are changed only one file at a time, because the text might not parse otherwise.
     fixed: Vec<Range<usize>>,
-    /// Whether the body is an expression.
+    /// True if the body is an expression.
     is_expression: bool,
     /// Values before the body that are expressions without nested ones.
     values: Vec<Range<usize>>,
@@ -124,7 +124,7 @@ pub enum Blamed {
 }
 
 impl Switched {
-    /// Whether a line that encodes a mutant's number encodes one of this file.
+    /// Returns true if a line that encodes a mutant's number encodes one of this file.
     pub fn has(&self, line: usize) -> bool {
         line < LINES || !self.lines.is_empty() || self.numbers.contains(&(line / LINES))
     }
@@ -175,7 +175,7 @@ impl Switch {
         Some(Self { language, units, imports })
     }
 
-    /// Whether a mutant can be selected by the switch.
+    /// Returns true if a mutant can be selected by the switch.
     pub fn takes(&self, unit: &Unit, mutant: &Mutant) -> bool {
         let Some(body) = unit.body.as_ref() else { return false };
         let Some(Some(chain)) = self.units.get(mutant.unit) else { return false };
@@ -200,7 +200,7 @@ impl Switch {
         (is_before && chain.values.contains(&mutant.range)).then(|| mutant.range.clone())
     }
 
-    /// Whether a unit can have other bodies.
+    /// Returns true if a unit can have other bodies.
     pub fn can(&self, unit: usize) -> bool {
         self.units.get(unit).is_some_and(Option::is_some)
     }
@@ -375,7 +375,7 @@ pub(crate) fn words<'a>(text: &'a [u8], node: Node<'_>) -> &'a str {
     std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Whether the language is JavaScript or compiles to it.
+/// Returns true if the language is JavaScript or compiles to it.
 pub fn is_javascript(language: Language) -> bool {
     matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
 }
@@ -473,7 +473,7 @@ const PLAIN: [&str; 24] = [
     "warn",
 ];
 
-/// Whether an item has an attribute that may be a macro.
+/// Returns true if an item has an attribute that may be a macro.
 pub(crate) fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
     let mut before = item.prev_named_sibling();
     while let Some(own) = before {

@@ -364,7 +364,7 @@ fn tests_and_what_is_generated_are_passed_over() {
     assert_eq!(why(Language::JavaScript, "a.js", &line.replace('}', "}\n")), None);
 }
 
-/// Whether a text parses without an error.
+/// Returns true if a text parses without an error.
 fn is_read(language: Language, text: &[u8]) -> bool {
     let mut parser = Parser::new();
     parser.set_language(&grammar(language)).unwrap();

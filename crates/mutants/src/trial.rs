@@ -13,7 +13,7 @@ const AROUND: [(&str, &str); 3] = [("", ""), ("class A {", "}"), ("(", ")")];
 
 /// Checks changes to one unit.
 pub(crate) struct Trial {
-    /// Whether the file has a syntax error in that unit; no change is accepted then.
+    /// True if the file has a syntax error in that unit; no change is accepted then.
     is_hopeless: bool,
     tree: Tree,
     text: Vec<u8>,
@@ -61,8 +61,8 @@ impl Trial {
         Self { is_hopeless: false, tree, text, unit, begin, lines, is_broken, known: None }
     }
 
-    /// Whether the text with this change to the file parses as well as before, with the unit around
-    /// the change intact.
+    /// Returns true if the text with this change to the file parses as well as before, with the
+    /// unit around the change intact.
     pub fn is_read(
         &mut self,
         parser: &mut Parser,
@@ -125,7 +125,7 @@ impl Trial {
         self.is_there(root, end)
     }
 
-    /// Whether there is a node of the unit's kind in its place, without errors.
+    /// Returns true if there is a node of the unit's kind in its place, without errors.
     fn is_there(&self, root: Node<'_>, end: usize) -> bool {
         let Range { start, end: old_end } = self.unit;
         let before = self.tree.root_node().descendant_for_byte_range(start, old_end);

@@ -338,7 +338,7 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
     Ok(Subject::Command(Command::parse(text, false)?))
 }
 
-/// Whether `text` is the name of a program in `PATH`, whatever its extension.
+/// Returns true if `text` is the name of a program in `PATH`, whatever its extension.
 fn found_as_program(text: &str) -> bool {
     Command::new([word_of(text)]).is_ok_and(|command| command.resolve().is_ok())
 }

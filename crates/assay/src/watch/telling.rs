@@ -45,7 +45,7 @@ pub(crate) struct TellingArgs {
 pub(crate) struct Telling {
     how: TellingArgs,
     last: Option<(Light, bool)>,
-    /// Whether standard output is a terminal, and is not data.
+    /// True if standard output is a terminal, and is not data.
     shown: bool,
 }
 

@@ -51,9 +51,9 @@ const NEVER: [&str; 14] = [
 
 /// An open `#if` with its branches.
 struct Open {
-    /// Whether an enclosing branch is left out.
+    /// True if an enclosing branch is left out.
     outer: bool,
-    /// Whether one of the earlier branches was taken; `None` if unknown.
+    /// True if one of the earlier branches was taken; `None` if unknown.
     held: Option<bool>,
     /// The reason the current branch is left out.
     why: Option<String>,
@@ -138,7 +138,7 @@ fn expression(text: &str, is_cpp: bool, here: &Here) -> Option<bool> {
     }
 }
 
-/// Whether a macro is defined; `None` if unknown.
+/// Returns true if a macro is defined; `None` if unknown.
 fn defined(name: &str, is_cpp: bool, here: &Here) -> Option<bool> {
     let name = name.trim();
     if let Some((_, system)) = OF_SYSTEMS.iter().find(|(own, _)| *own == name) {

@@ -120,7 +120,7 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
     (is_protocol && statements.all(is_open)).then(|| Absent::of(node, "a method of a protocol"))
 }
 
-/// Whether a condition holds on this platform; `None` if unknown.
+/// Returns true if a condition holds on this platform; `None` if unknown.
 fn holds(language: Language, text: &str, here: &Here) -> Option<bool> {
     let text = bare(text);
     let (or, and, negation) = match language {

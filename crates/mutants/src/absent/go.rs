@@ -102,7 +102,7 @@ fn expression(text: &str, here: &Here) -> Option<bool> {
     }
 }
 
-/// Whether a tag is set; `None` if unknown.
+/// Returns true if a tag is set; `None` if unknown.
 fn holds(tag: &str, here: &Here) -> Option<bool> {
     if here.tags.contains(tag) {
         return Some(true);

@@ -133,7 +133,7 @@ fn owner(attribute: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// Whether a predicate holds; `None` if unknown.
+/// Returns true if a predicate holds; `None` if unknown.
 fn holds(predicate: &str, here: &Here) -> Option<bool> {
     let text = predicate.trim();
     let inner =

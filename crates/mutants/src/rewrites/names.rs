@@ -121,8 +121,8 @@ pub(super) fn renamed_private(
     }
 }
 
-/// Whether it is a private function of a module, or a private method of a class without base
-/// classes, so that nothing outside can refer to it by name.
+/// Returns true if it is a private function of a module, or a private method of a class without
+/// base classes, so that nothing outside can refer to it by name.
 fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
     let Some(around) = function.node.parent() else { return false };
     let is_plain = match around.kind() {
@@ -136,8 +136,8 @@ fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
     is_plain && name.starts_with('_') && !name.starts_with("__")
 }
 
-/// Whether it is a method after a bare `private`, in a class that has no superclass and includes no
-/// modules.
+/// Returns true if it is a method after a bare `private`, in a class that has no superclass and
+/// includes no modules.
 fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
     /// Names that Ruby itself calls, or that every object has.
     const KNOWN: [&str; 30] = [
@@ -204,7 +204,7 @@ fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
     false
 }
 
-/// Whether it is a method whose name begins with `_`, in a class that has no superclass.
+/// Returns true if it is a method whose name begins with `_`, in a class that has no superclass.
 fn is_private_javascript(function: &Function<'_, '_>, name: &str) -> bool {
     let class = function.node.parent().and_then(|around| around.parent());
     let inherits = |class: Node<'_>| {
@@ -297,7 +297,7 @@ fn declared<'t>(
     }
 }
 
-/// Whether a node is in a Ruby block, where variables may begin and end.
+/// Returns true if a node is in a Ruby block, where variables may begin and end.
 fn in_block(function: &Function<'_, '_>, node: Node<'_>) -> bool {
     let mut around = node.parent();
     while let Some(own) = around.filter(|own| own.id() != function.node.id()) {
@@ -309,7 +309,7 @@ fn in_block(function: &Function<'_, '_>, node: Node<'_>) -> bool {
     false
 }
 
-/// Whether an identifier is a variable rather than another kind of name.
+/// Returns true if an identifier is a variable rather than another kind of name.
 fn is_variable(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     let is_field =
@@ -345,7 +345,7 @@ fn is_variable(node: Node<'_>) -> bool {
     }
 }
 
-/// Whether the variable is only read there, in a place where a constant is allowed.
+/// Returns true if the variable is only read there, in a place where a constant is allowed.
 fn is_read(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     matches!(

@@ -166,9 +166,9 @@ fn unless(
     ])
 }
 
-/// Whether one branch assigns a name that the other one mentions and that is not a variable before.
-/// In Ruby a word is a variable from its first assignment in the text on, and a method call before
-/// it.
+/// Returns true if one branch assigns a name that the other one mentions and that is not a variable
+/// before. In Ruby a word is a variable from its first assignment in the text on, and a method call
+/// before it.
 fn shares(function: &Function<'_, '_>, node: Node<'_>, (one, other): (Node<'_>, Node<'_>)) -> bool {
     let is_target = |own: &Node<'_>| {
         own.kind() == "identifier"

@@ -81,7 +81,7 @@ fn values(function: Node<'_>, body: Node<'_>) -> Vec<Range<usize>> {
     all
 }
 
-/// Whether a `break` is in a loop, so that `continue` can replace it.
+/// Returns true if a `break` is in a loop, so that `continue` can replace it.
 fn is_in_loop(own: Node<'_>) -> bool {
     let mut around = own.parent().filter(|_| own.child_by_field_name("label").is_none());
     while let Some(node) = around.filter(|node| !FUNCTIONS.contains(&node.kind())) {

@@ -188,7 +188,7 @@ impl Work<'_> {
     }
 }
 
-/// Whether the error is about our own store rather than about the input.
+/// Returns true if the error is about our own store rather than about the input.
 fn is_of_store(error: &anyhow::Error) -> bool {
     let of_store = error.downcast_ref::<StoreError>();
     of_store.is_some_and(|error| !matches!(error, StoreError::Nothing))

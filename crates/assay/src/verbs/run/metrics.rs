@@ -67,7 +67,7 @@ pub(super) enum How {
 pub(super) struct Asked {
     pub specs: Vec<MetricSpec>,
     pub channel: Channel,
-    /// Whether to also read numbers that were not named.
+    /// True if numbers that were not named are read, too.
     pub all_samples: bool,
     pub events: Vec<Event>,
     /// What is counted, after everything else.

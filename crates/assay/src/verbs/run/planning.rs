@@ -155,7 +155,7 @@ pub(super) fn gone_on_with(
     Ok(Plan { warmup: wished.warmup, ..planning::resumed(begun, when.time) })
 }
 
-/// Whether the budget, after warm-up, is too short for a verdict.
+/// Returns true if the budget, after warm-up, is too short for a verdict.
 pub(super) fn too_short(
     plan: &Plan,
     block_seconds: Option<f64>,
