@@ -327,7 +327,7 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// How much is shown on the screen after the result.
+    /// Amount of remarks shown on the screen after the result.
     pub fn remarks(&self) -> Remarks {
         Remarks::wanted(self.quiet, self.verbose)
     }

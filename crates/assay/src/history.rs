@@ -151,7 +151,7 @@ pub(crate) struct Adding<'a> {
     pub started: Option<i64>,
 }
 
-/// Where a run was put.
+/// The place where a run was put.
 #[derive(Debug)]
 pub(crate) enum Kept {
     /// Added to the store.

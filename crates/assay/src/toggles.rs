@@ -179,7 +179,7 @@ impl Toggled {
         Ok(Self { sides, findings, files, servers, runner: None, off: None })
     }
 
-    /// What a side adds to the environment of the suite.
+    /// Additions of a side to the environment of the suite.
     pub fn added(&self, side: usize) -> Added {
         let own = &self.sides[side];
         let mut added = own.added(self.files.path());

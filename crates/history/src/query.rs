@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 /// Number of recent runs checked for missing benchmarks.
 const LOOKED_AT: i64 = 20;
 
-/// Which series of a benchmark to return.
+/// Selection of the series of a benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wanted<'a> {
     /// Only this metric; `None` for all.

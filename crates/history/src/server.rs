@@ -1,4 +1,4 @@
-//! The PostgreSQL client, as far as this crate needs it.
+//! The parts of the PostgreSQL client that this crate needs.
 
 use crate::StoreError;
 use crate::db::Value;

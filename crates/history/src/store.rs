@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The application id `assa`, stored in the first page of every file.
 const APPLICATION: i64 = 0x6173_7361;
-/// How long a writer waits for another one. For servers, see [`sql::BEGIN_SERVER`].
+/// Time that a writer waits for another one. For servers, see [`sql::BEGIN_SERVER`].
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Number of prepared statements kept by a connection, enough for those that a program repeats.
 const STATEMENTS: usize = 128;

@@ -4,7 +4,7 @@
 use assay_coverage::Language;
 use tree_sitter::Node;
 
-/// What a function may return instead of a value.
+/// Result of a function that returns no actual value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nothing {
     /// It returns no value.

@@ -43,7 +43,7 @@ pub struct Switch {
 struct Chain {
     /// Number of enclosing modules in the same file.
     depth: usize,
-    /// Where labels are named. In C and Go, labels belong to the whole function, so each body gets
+    /// Ranges of label names. In C and Go, labels belong to the whole function, so each body gets
     /// its own.
     labels: Vec<Range<usize>>,
     /// Ranges that are changed only one file at a time, because the text might not parse otherwise.

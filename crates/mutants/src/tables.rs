@@ -15,7 +15,7 @@ mod rust;
 use crate::operator::Operator::{self, *};
 use assay_coverage::Language;
 
-/// What is changed in a node.
+/// Change to a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
     /// Replaces one of its own words or operators with another.
@@ -76,7 +76,7 @@ const fn entry(operator: Operator, kinds: &'static [&'static str], change: Chang
     Entry { operator, kinds, change, within: &[], of: &[], not_of: &[] }
 }
 
-/// What mutants need to know about a language.
+/// Properties of a language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub entries: &'static [&'static [Entry]],

@@ -244,7 +244,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     measure(args, &catalogue, &mut asker, before, &passes, recorded)
 }
 
-/// Facts found out before the programs are asked for their benchmarks.
+/// Facts found out before the programs list their benchmarks.
 struct Beforehand {
     /// The revisions, if the sides are revisions. Held until everything is measured.
     prepared: Option<Prepared>,

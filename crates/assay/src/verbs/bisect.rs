@@ -470,8 +470,7 @@ impl Shown<'_> {
         })
     }
 
-    /// The command to continue with: a resumed search or, if builds differ too much for one, a
-    /// comparison of several builds of the likeliest commit.
+    /// The command to continue with: one that shows the commit found, or that resumes the search.
     fn next(
         &self,
         found: &Bisected,

@@ -300,7 +300,7 @@ fn tell(
     layout: Option<Layout>,
     (environment, samples): (&Environment, &Samples),
 ) -> anyhow::Result<()> {
-    // The recording has the words of whatever ran; assay's own program is not a command of the
+    // The recording contains the command that ran; assay's own program is not a command of the
     // user.
     let told = samples.sides.first().and_then(|side| side.command.clone());
     let own = args.from.is_none() && args.command.is_none() && args.words.is_empty();

@@ -23,7 +23,7 @@ use assay_report::json::{self, Diagnosis};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// How long other processes are observed.
+/// Duration for which other processes are observed.
 const WATCH: Duration = Duration::from_millis(500);
 /// Maximum number of busy processes that are named.
 const MOST_BUSY: usize = 3;

@@ -40,7 +40,7 @@ use std::time::Duration;
 
 pub(crate) use again::{Again, again};
 
-/// Number of runs in a block from which the user is asked to confirm.
+/// Smallest number of runs in a block for which the user has to confirm.
 const ASK_FROM: usize = 500;
 /// Maximum number of commands that the launcher can handle.
 const MOST_SUBJECTS: usize = 65_536 - 16;

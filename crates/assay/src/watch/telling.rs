@@ -45,7 +45,7 @@ pub(crate) struct TellingArgs {
 pub(crate) struct Telling {
     how: TellingArgs,
     last: Option<(Light, bool)>,
-    /// True if standard output is a terminal, and is not data.
+    /// True if commands may write to standard output, which is then not for data.
     shown: bool,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct ChooseArgs {
 }
 
 impl ChooseArgs {
-    /// What to run on all sides; `harness` is the one that the user names.
+    /// The benchmarks to run on all sides; `harness` is the one that the user names.
     pub fn wanted(&self, harness: Option<&str>) -> Wanted {
         let harness = harness.map(str::to_owned);
         Wanted { filter: self.filter.clone(), exclude: self.exclude.clone(), harness }

@@ -84,7 +84,7 @@ impl RevisionArgs {
 }
 
 impl RevisionArgs {
-    /// How many times to link every revision; `None` means once, as the build line does.
+    /// Number of times to link every revision; `None` means once, as the build line does.
     fn links(&self, program: &Command) -> anyhow::Result<Option<Links>> {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {

@@ -79,7 +79,8 @@ pub(super) enum Switch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RtRuntime(Option<u32>);
 
-/// The command that a setting without a value applies to: all, or a number, passed on as `N:`.
+/// Parses which commands a setting without a value applies to: `all`, or a number, which is
+/// returned as `N:`.
 fn whom(text: &str) -> Result<String, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(format!("{n}:")),

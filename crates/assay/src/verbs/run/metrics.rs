@@ -70,7 +70,7 @@ pub(super) struct Asked {
     /// True if numbers that were not named are read, too.
     pub all_samples: bool,
     pub events: Vec<Event>,
-    /// What is counted, after everything else.
+    /// Counting passes, which come after everything else.
     pub counted: Vec<Counted>,
 }
 
