@@ -160,8 +160,8 @@ impl File<'_> {
             return None;
         }
         let mut around = Vec::new();
-        // `in_block`: there is a block between the method and the nearest class. `opened`: a class
-        // is open above any such block.
+        // `in_block`: there is a block between the method and the nearest class. `opened`: false
+        // while the class of an enclosing `class << self` has not been reached.
         let (mut in_block, mut opened) = (false, true);
         let mut node = method;
         while let Some(parent) = node.parent() {
@@ -178,7 +178,7 @@ impl File<'_> {
                         return None;
                     }
                     around.push(format!("class << {value};"));
-                    // The object must be the enclosing class or module.
+                    // `self` must be the enclosing class or module.
                     opened = value != "self";
                 }
                 "do_block" | "block" | "lambda" => {
