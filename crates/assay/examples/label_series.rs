@@ -41,7 +41,7 @@ struct Args {
     series: PathBuf,
 }
 
-/// What the comparisons said.
+/// Counts of the comparisons' results.
 #[derive(Default)]
 struct Tally {
     faster: u32,

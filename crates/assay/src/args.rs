@@ -16,7 +16,8 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Reads what a command is made of, which need not be UTF-8: programs and files may have such names.
+/// Parser for the words of a command. They need not be UTF-8, since names of programs and files
+/// need not be.
 pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| text_of(&word))
 }
@@ -73,7 +74,7 @@ pub(crate) enum FailIf {
 }
 
 impl JudgeArgs {
-    /// What was asked for, for the analysis of recorded samples.
+    /// The options for the analysis of recorded samples.
     pub fn options(&self) -> Options {
         Options {
             confidence: self.confidence,
@@ -156,10 +157,10 @@ pub(crate) struct SideArgs {
 }
 
 impl SideArgs {
-    /// The sides: those of single files or directories first.
+    /// All sides; those given as single files or directories come first.
     ///
     /// # Errors
-    /// When a side has no name, or a pattern fits nothing.
+    /// If a side has no name, or a pattern matches nothing.
     pub fn with(&self, files: &[PathBuf]) -> anyhow::Result<Vec<SideFiles>> {
         let alone = |file: &PathBuf| SideFiles { name: None, files: vec![file.clone()] };
         let mut sides: Vec<SideFiles> = files.iter().map(alone).collect();
@@ -193,13 +194,13 @@ impl SideArgs {
     }
 }
 
-/// All files of sides.
+/// All files of `sides`.
 pub(crate) fn files_of(sides: &[SideFiles]) -> Vec<PathBuf> {
     sides.iter().flat_map(|side| side.files.clone()).collect()
 }
 
 impl ReadingArgs {
-    /// What was asked for, for the importers.
+    /// The options for the importers.
     pub fn options(&self) -> ImportOptions {
         ImportOptions {
             by: self.by.clone(),
@@ -247,7 +248,7 @@ pub(crate) struct ProtocolArgs {
 }
 
 impl ProtocolArgs {
-    /// What was asked for; `None` without `--rigorous`.
+    /// The options of the protocol; `None` without `--rigorous`.
     pub fn options(&self) -> Option<ProtocolOptions> {
         let default = ProtocolOptions::default();
         self.rigorous.then(|| ProtocolOptions {
@@ -257,7 +258,8 @@ impl ProtocolArgs {
         })
     }
 
-    /// How the verb ends: as `--fail-if` says, or with status 1 where `--strict` finds a step that did not pass.
+    /// The ending of the verb: `judged`, or status 1 if `--strict` is given and a step did not
+    /// pass.
     pub fn ending(&self, chains: &[Protocol], judged: Ending) -> Ending {
         let passed = chains.iter().all(|chain| chain.outcome() == Status::Passed);
         if self.strict && !passed { Ending::FailIfCameTrue } else { judged }
@@ -285,8 +287,8 @@ pub(crate) struct KeepArgs {
 }
 
 impl KeepArgs {
-    /// The same for a run that goes on with, or repeats, one that was recorded by `first`: who left out where it was measured means this
-    /// one, too.
+    /// These arguments for a run that resumes or repeats one recorded with `first`: if that one was
+    /// anonymous, this one is, too.
     pub fn after(&self, first: &Self) -> Self {
         Self { anonymous: self.anonymous || first.anonymous, ..self.clone() }
     }
@@ -326,12 +328,13 @@ pub(crate) struct ShowArgs {
 }
 
 impl ShowArgs {
-    /// How much a screen shows after the answer.
+    /// Amount of remarks shown on the screen after the result.
     pub fn remarks(&self) -> Remarks {
         Remarks::wanted(self.quiet, self.verbose)
     }
 
-    /// Whether anything but the screen is to be had, which shows every fact.
+    /// Returns true if any output other than the screen is requested. Such output contains every
+    /// fact.
     pub fn writes_documents(&self) -> bool {
         self.json
             || !self.export.is_empty()
@@ -378,7 +381,7 @@ pub(crate) struct LookArgs {
     pub color: ColorWhen,
 }
 
-/// Reads the smallest difference that matters: a percentage, or an amount with its unit.
+/// Parses the smallest difference that matters: a percentage, or an amount with its unit.
 pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     let found = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(fraction) => Threshold::Relative(fraction),
@@ -400,7 +403,7 @@ pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
     }
 }
 
-/// Reads a confidence: `99%`, `99` or `0.99`.
+/// Parses a confidence: `99%`, `99` or `0.99`.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     let fraction = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(fraction) => fraction,
@@ -415,7 +418,7 @@ pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a chance between nothing and certainty: `0.01`, `1%`.
+/// Parses a probability strictly between 0 and 1: `0.01`, `1%`.
 pub(crate) fn chance(text: &str) -> Result<f64, String> {
     let share = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(share) | Quantity::Bare(share) => share,
@@ -428,7 +431,7 @@ pub(crate) fn chance(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a span of time; a bare number counts seconds.
+/// Parses a duration, in seconds if it has no unit.
 pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let span = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Amount(value, Unit::Second) | Quantity::Bare(value) => value,

@@ -1,5 +1,5 @@
-//! Measures suites of benchmarks. The programs of all sides are asked for their benchmarks, tried
-//! once, and then run alternately, one process of one benchmark at a time, in the order that
+//! Measures suites of benchmarks. The programs of all sides list their benchmarks, are tried once,
+//! and then run alternately, one process of one benchmark at a time, in the order that
 //! [`assay_analysis::design`] chooses.
 //!
 //! `assay-harness` knows what to ask and how to read the answers, the analysis decides whose turn

@@ -26,7 +26,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Name of the file of a store.
+/// Name of a store's file.
 const FILE: &str = "history.db";
 
 /// Which history.
@@ -63,10 +63,10 @@ pub(crate) struct BesideArgs {
 }
 
 impl StoreArgs {
-    /// Where the store is.
+    /// The location of the store.
     ///
     /// # Errors
-    /// When what names it is no address, or nothing says where the state directory is.
+    /// If the store's address is invalid, or the state directory is unknown.
     pub fn place(&self) -> anyhow::Result<Place> {
         if let Some(named) = &self.store {
             let password = std::env::var("PGPASSWORD").ok();
@@ -86,16 +86,16 @@ impl StoreArgs {
         Ok(Place::File(state.join(FILE)))
     }
 
-    /// The project's name.
+    /// The name of the project.
     pub fn project(&self) -> String {
         let own = || base().file_name().map(text_of);
         self.project.clone().or_else(own).unwrap_or_else(|| "default".to_owned())
     }
 
-    /// Opens the store; for writing, runs that waited for it are added.
+    /// Opens the store. When opened for writing, runs that were waiting for it are added.
     ///
     /// # Errors
-    /// As [`Store::open`] has them.
+    /// As for [`Store::open`].
     pub fn open(&self, access: Access) -> anyhow::Result<Store> {
         let place = self.place()?;
         let Place::File(path) = &place else {
@@ -117,10 +117,10 @@ impl StoreArgs {
         Ok(store)
     }
 
-    /// Opens the store to read of the project.
+    /// Opens the store for reading, and returns the name of the project.
     ///
     /// # Errors
-    /// As there, and when the project has no runs.
+    /// If the store cannot be opened, or if the project has no runs.
     pub fn of_project(&self) -> anyhow::Result<(Store, String)> {
         let (store, project) = (self.open(Access::Read)?, self.project());
         let known = store.projects()?;
@@ -138,33 +138,33 @@ impl StoreArgs {
     }
 }
 
-/// What is known of a run beside its samples.
+/// Facts about a run that are not part of its samples.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adding<'a> {
-    /// The machine's name, where the host's means nothing.
+    /// Name of the machine, if the host name is meaningless.
     pub machine: Option<&'a str>,
     /// The revision, as the user wrote it.
     pub rev: Option<&'a str>,
-    /// The file, for people.
+    /// Name of the file, for display.
     pub source: &'a str,
-    /// When it was measured, ms since 1970, where that is known better than from the samples.
+    /// Time of the measurement in ms since 1970, if a better one is known than that of the samples.
     pub started: Option<i64>,
 }
 
-/// Where a run is now.
+/// The place where a run was put.
 #[derive(Debug)]
 pub(crate) enum Kept {
-    /// In the store.
+    /// Added to the store.
     InStore(Box<Added>),
-    /// In the state directory, since the server is gone; the sentence that says so.
+    /// Waiting in the state directory because the server is unreachable; the message that says so.
     Waits(String),
 }
 
 impl Adding<'_> {
-    /// Adds a run; where the server went meanwhile, the run waits for it.
+    /// Adds a run. If the server has become unreachable, the run waits for it.
     ///
     /// # Errors
-    /// As [`Store::add`] has them.
+    /// As for [`Store::add`].
     pub fn add(&self, store: &mut Store, project: &str, samples: &Samples) -> anyhow::Result<Kept> {
         match store.add(&self.new_run(project, samples)) {
             Ok(added) => Ok(Kept::InStore(Box::new(added))),
@@ -207,21 +207,22 @@ impl Adding<'_> {
         }
     }
 
-    /// The revision, with its place where the repository of the current directory knows it.
+    /// The revision, with its position if the repository of the current directory knows it.
     pub fn revision(&self, samples: &Samples) -> Option<Revision> {
         let recorded = samples.environment.text("git_commit");
         self.rev.or(recorded).map(placed)
     }
 }
 
-/// The revisions of the sides that have their own.
+/// The revisions of the sides that have one of their own.
 fn of_sides(samples: &Samples) -> Vec<(String, Revision)> {
     let commit = |side: &str| samples.environment.text(&format!("git_commit@{side}"));
     let commits = samples.sides.iter().filter_map(|side| commit(&side.name));
     commits.map(|commit| (commit.to_owned(), placed(commit))).collect()
 }
 
-/// Keeps a store in a repository from being taken for a change of it: git ignores the file, unless somebody said what it ignores there.
+/// Keeps a store inside a repository from counting as a change to it: adds a `.gitignore` for the
+/// file, unless one exists.
 fn hide(store: &Path) {
     let ignored = store.with_file_name(".gitignore");
     if store.parent().is_some_and(|directory| directory.ends_with(".assay")) && !ignored.exists() {
@@ -231,7 +232,8 @@ fn hide(store: &Path) {
     }
 }
 
-/// A revision as it is called, with its place where the repository of the current directory knows it.
+/// The revision of the given name, with its position if the repository of the current directory
+/// knows it.
 fn placed(name: &str) -> Revision {
     thread_local! {
         static PLACES: RefCell<git::Places> = RefCell::new(git::Places::of(Path::new(".")));
@@ -244,7 +246,8 @@ fn placed(name: &str) -> Revision {
     }
 }
 
-/// When something was measured: as it says itself, or when its file was written.
+/// Time of the measurement according to the samples, or else the time at which the file was
+/// written.
 fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     let facts = ["started", "date", "datetime"].map(|fact| samples.environment.text(fact));
     let told = samples.started.as_deref().into_iter().chain(facts.into_iter().flatten());
@@ -256,7 +259,8 @@ fn started(samples: &Samples, file: &Path) -> Option<Timestamp> {
     told.or_else(|| Timestamp::try_from(written()?).ok())
 }
 
-/// The directory that a project is known by: the top of the repository, or the current one.
+/// The directory after which a project is named: the top of the repository, or the current
+/// directory.
 fn base() -> PathBuf {
     let here = PathBuf::from(".");
     git::top(&here).or_else(|| here.canonicalize().ok()).unwrap_or(here)

@@ -120,7 +120,7 @@ Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
 Words and findings: assay help drift, assay help TOO_DEPENDENT; all: assay help words.")]
 struct Cli {}
 
-/// A verb: its arguments are built, which takes a while, only where they are needed.
+/// A verb. Building its arguments takes a while, so they are built only when needed.
 struct Verb {
     name: &'static str,
     about: &'static str,
@@ -146,7 +146,7 @@ macro_rules! verb {
     };
 }
 
-/// Those of this system, in the order of the help.
+/// The verbs of this system, in the order of the help.
 const VERBS: &[Verb] = &[
     #[cfg(unix)]
     Verb {
@@ -250,7 +250,7 @@ const VERBS: &[Verb] = &[
     ),
 ];
 
-/// How a verb ended, when nothing went wrong that was not the verb's to report.
+/// How a verb ended, apart from errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Fine,
@@ -329,7 +329,7 @@ fn main() -> ExitCode {
     ended.map_or_else(|error| output::clap_ending(&habits::advised(error)), ending_of)
 }
 
-/// Raises, or lowers, how many values a file may hold as the environment says.
+/// Changes the maximum number of values in a file to that of the environment variable.
 fn allow_values() -> anyhow::Result<()> {
     let Some(given) = std::env::var_os(limits::VARIABLE) else { return Ok(()) };
     let most = given.to_str().and_then(|text| text.parse().ok());
@@ -344,7 +344,7 @@ fn is_verb(name: &OsStr) -> bool {
     name == "help" || VERBS.iter().any(|verb| name == verb.name)
 }
 
-/// Everything that this program takes.
+/// The complete command-line definition of this program.
 fn command() -> Command {
     let verbs =
         VERBS.iter().map(|verb| Command::new(verb.name).about(verb.about).defer(verb.augment));
@@ -367,7 +367,7 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
     }
 }
 
-/// Ids of the verb's arguments that stood on the command line.
+/// Ids of the verb's arguments that were given on the command line.
 fn given(verb: &Command, matches: &ArgMatches) -> Vec<String> {
     let ids = verb.get_arguments().map(|argument| argument.get_id().as_str());
     // Every command has `help` and `version`, which are not in the matches.

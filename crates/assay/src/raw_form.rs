@@ -32,7 +32,7 @@ pub(crate) enum RawForm {
     Text,
 }
 
-/// Every form by its ending.
+/// Every form with its file name ending.
 const ENDINGS: [(&str, RawForm); 10] = [
     (".assay", RawForm::Assay),
     (".samples.csv", RawForm::Csv),
@@ -47,18 +47,18 @@ const ENDINGS: [(&str, RawForm); 10] = [
 ];
 
 impl RawForm {
-    /// The form that the ending of a file's name says.
+    /// The form for the ending of a file name.
     pub(crate) fn of_ending(path: &Path) -> Option<Self> {
         let name = path.to_string_lossy().to_lowercase();
         ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, form)| form)
     }
 
-    /// All endings, as messages list them.
+    /// All endings, as listed in messages.
     pub(crate) fn endings() -> String {
         ENDINGS.map(|(ending, _)| ending).join(", ")
     }
 
-    /// What it is made of.
+    /// The kind of escaping that the form needs.
     fn escapes(self) -> Escapes {
         match self {
             Self::Csv | Self::Go | Self::HdrLog | Self::Text => Escapes::Text,
@@ -71,10 +71,10 @@ impl RawForm {
         }
     }
 
-    /// Writes samples. Whatever names hold, no control character gets out.
+    /// Writes samples. No control character is written, whatever the names contain.
     ///
     /// # Errors
-    /// When the form can't hold these samples, or the sink refuses.
+    /// If the form cannot represent these samples, or writing fails.
     pub(crate) fn write(self, samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         if samples.is_empty() && self != Self::Assay {
             let problem = "only summaries were recorded, and this form holds observations; write .assay, which keeps both";

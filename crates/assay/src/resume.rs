@@ -53,10 +53,10 @@ pub(crate) struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// Sees to it before anything is measured that all files can be written.
+    /// Checks that all files can be written, before anything is measured.
     ///
     /// # Errors
-    /// When one can't.
+    /// If a file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         let resumed: Vec<PathBuf> = self.earlier.resume.iter().cloned().collect();
         present::check_exports(&self.show, &resumed, self.keep.save.as_deref())?;
@@ -64,24 +64,25 @@ impl RecordArgs {
         self.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))
     }
 
-    /// The same for a run that goes on with one that was begun with `first`: what to show is that of the user here and now.
+    /// These arguments for a run that resumes one started with `first`: what to show is determined
+    /// by the current arguments.
     pub fn after(&self, first: &Self) -> Self {
         Self { keep: self.keep.after(&first.keep), ..self.clone() }
     }
 
-    /// Whether the user said where the record goes, so that it has to be written.
+    /// Returns true if the user named the file for the record, which must then be written.
     pub fn names_a_file(&self) -> bool {
         self.keep.save.is_some() || self.earlier.resume.is_some()
     }
 }
 
-/// Arguments that may be given anew to a run that is resumed; everything else is the file's business.
+/// Arguments that may be given again when a run is resumed; the file determines all others.
 const ANEW: [&str; 14] = [
     "resume", "time", "fail_if", "json", "export", "report", "plots", "quiet", "color", "force",
     "yes", "keep", "store", "machine",
 ];
 
-/// Refuses arguments (by their ids) that may not be given anew.
+/// Rejects arguments (by their ids) that may not be given again.
 pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     if let Some(given) = given.iter().find(|id| !ANEW.contains(&id.as_str())) {
         bail!(
@@ -94,8 +95,9 @@ pub(crate) fn check_given(given: &[String], path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Refuses an anonymous record whose command line lacks what measuring again takes: a variable's value, or a secret. `done` says in
-/// the message what is wanted of it, `instead` what can be done.
+/// Rejects an anonymous record whose command line lacks something needed to measure again: the
+/// value of a variable, or a secret. In the message, `done` says what the record was wanted for,
+/// and `instead` what the user can do.
 pub(crate) fn check_complete(
     recorded: &Samples,
     path: &Path,
@@ -113,7 +115,8 @@ pub(crate) fn check_complete(
     )
 }
 
-/// The arguments with which a recorded run was begun by this verb; `done` says in messages what is wanted of it.
+/// The arguments with which a recorded run was started by this verb. `done` says in messages what
+/// the record is wanted for.
 pub(crate) fn begun<A: clap::Args>(
     recorded: &Samples,
     path: &Path,
@@ -139,12 +142,12 @@ pub(crate) fn begun<A: clap::Args>(
 /// A recorded run that may be resumed.
 pub(crate) struct Resumption {
     path: PathBuf,
-    /// What is not the same, and is resumed all the same because the user said so.
+    /// Differences that the user chose to ignore.
     differences: Vec<String>,
 }
 
-/// Checks that what would be measured (in `now`) is the experiment that the file began, before anything is run. `other_options`:
-/// the options say something else.
+/// Checks, before anything is run, that what would be measured (`now`) is the experiment that the
+/// file began. `other_options` says that the options differ.
 pub(crate) fn check(
     earlier: &ResumeArgs,
     recorded: &Samples,
@@ -171,8 +174,8 @@ pub(crate) fn check(
     Ok(Resumption { path, differences })
 }
 
-/// Takes up a recorded run: opens its file, and brings the session to where it stopped. A stop reason comes back when there is
-/// nothing to resume.
+/// Resumes a recorded run: opens its file, and brings the session to the point where it stopped.
+/// Returns a stop reason if there is nothing left to measure.
 pub(crate) fn go_on<S: Source>(
     resumption: Resumption,
     session: &mut Session<'_, S, Record>,
@@ -202,7 +205,8 @@ fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) ->
     resumed_different(differences)
 }
 
-/// Facts by which a machine is known. What changes from day to day, such as the load, is not among them.
+/// Facts that identify a machine. Those that change from day to day, such as the load, are not
+/// included.
 const MACHINE: [(&str, &str); 7] = [
     ("hostname", "host"),
     ("cpu_model", "CPU"),
@@ -213,7 +217,8 @@ const MACHINE: [(&str, &str); 7] = [
     ("runner", "runner"),
 ];
 
-/// What differs between what the file began and what would be measured now, one sentence each; nothing if it is the same.
+/// The differences between what the file began and what would be measured now, one sentence each;
+/// empty if there are none.
 pub(crate) fn differences(
     recorded: &Samples,
     subjects: &[Subject],
@@ -272,7 +277,7 @@ fn of_subject(before: &Subject, now: &Subject) -> Vec<String> {
     found
 }
 
-/// An anonymous run knows files by their names alone.
+/// Returns true if two paths are the same file. Paths of an anonymous run are file names only.
 fn same_file(one: &str, other: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
     one == other || ((!one.contains('/') || !other.contains('/')) && name(one) == name(other))

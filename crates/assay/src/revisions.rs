@@ -107,7 +107,7 @@ pub(crate) const NO_BUILD: &str = ":";
 /// Returns the repository of the current directory, with the directory for its built revisions.
 ///
 /// # Errors
-/// If there is none, or there is no such directory.
+/// If the current directory is not in a repository, or the cache directory is unknown.
 pub(crate) fn repository() -> anyhow::Result<Repository> {
     let cache = cache_directory()
         .context("neither XDG_CACHE_HOME nor HOME names a directory to keep built revisions in")?;

@@ -61,7 +61,7 @@ pub(crate) struct ToggleArgs {
     pub server: Vec<String>,
 }
 
-/// A server that `--with` names.
+/// A server given by `--with`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct With {
     kind: Kind,
@@ -85,10 +85,10 @@ impl With {
 }
 
 impl ToggleArgs {
-    /// Whether anything is asked for.
+    /// Returns true if any setting or server is requested.
     ///
     /// # Errors
-    /// When a server of one's own is named, and nothing is to be set there.
+    /// If a user's own server is given without a setting to toggle.
     pub fn is_asked(&self) -> anyhow::Result<bool> {
         ensure!(
             self.server.is_empty() || !self.toggle.is_empty(),
@@ -97,10 +97,10 @@ impl ToggleArgs {
         Ok(!self.toggle.is_empty() || !self.with.is_empty())
     }
 
-    /// What is written down of the toggles.
+    /// The parsed toggles.
     ///
     /// # Errors
-    /// With the one that is none.
+    /// If a text is not a toggle; the message names it.
     fn read(&self) -> anyhow::Result<Vec<Toggle>> {
         let read =
             |given: &String| Toggle::read(given).with_context(|| format!("--toggle {given}"));
@@ -108,30 +108,30 @@ impl ToggleArgs {
     }
 }
 
-/// The sides of a suite with what they need.
+/// The sides of a suite, and what they need.
 pub(crate) struct Toggled {
-    /// None, each and all; of a suite without toggles the one side that there is.
+    /// The sides without settings, with each, and with all of them; a single side without toggles.
     pub sides: Vec<Side>,
-    /// What was left out, and why.
+    /// Settings that were left out, with the reasons.
     pub findings: Vec<Finding>,
     files: Room,
     servers: Servers,
     runner: Option<Runner>,
-    /// What switches off the lines that are on at this moment, should `assay` be killed.
+    /// Switches off the lines that are currently on, should `assay` be killed.
     off: Option<Afterwards>,
 }
 
 impl Toggled {
-    /// Starts the servers, and finds out which of the settings can be had; those that can't are left out, which a finding says. `language`: what
-    /// the tests are written in, where that is known.
+    /// Starts the servers, and finds out which settings are available. Those that are not are left
+    /// out, with a finding. `language` is that of the tests, if known.
     ///
     /// # Errors
-    /// When a server does not start, something is no toggle, or none of the toggles can be had.
+    /// If a server does not start, a text is not a toggle, or none of the toggles is available.
     pub fn prepare(args: &ToggleArgs, language: Option<&str>) -> anyhow::Result<Self> {
         Self::prepare_in(args, language, store::state_directory())
     }
 
-    /// The same with the journal in a directory.
+    /// Like [`Toggled::prepare`], with the journal in the given directory.
     fn prepare_in(
         args: &ToggleArgs,
         language: Option<&str>,
@@ -179,7 +179,7 @@ impl Toggled {
         Ok(Self { sides, findings, files, servers, runner: None, off: None })
     }
 
-    /// What a side adds to the environment of the suite.
+    /// Additions of a side to the environment of the suite.
     pub fn added(&self, side: usize) -> Added {
         let own = &self.sides[side];
         let mut added = own.added(self.files.path());
@@ -189,10 +189,10 @@ impl Toggled {
         added
     }
 
-    /// Applies what a side has; to be undone by [`Toggled::undo`] after its run.
+    /// Applies the settings of a side. [`Toggled::undo`] must be called after its run.
     ///
     /// # Errors
-    /// When a server refuses, or a line fails.
+    /// If a server rejects a setting, or a line fails.
     pub fn apply(&mut self, side: usize) -> Result<(), RunError> {
         let own = &self.sides[side];
         self.servers
@@ -217,10 +217,11 @@ impl Toggled {
         Ok(())
     }
 
-    /// Undoes what has to be undone after each run of a side: its lines. What servers are set to is changed when another side needs it.
+    /// Undoes the lines of a side, as is needed after each of its runs. Settings of servers are
+    /// changed only when another side needs it.
     ///
     /// # Errors
-    /// When a line fails.
+    /// If a line fails.
     pub fn undo(&mut self, side: usize) -> Result<(), RunError> {
         let Some(runner) = self.runner.as_mut().filter(|_| self.off.is_some()) else {
             return Ok(());
@@ -232,22 +233,23 @@ impl Toggled {
         undone.into_iter().collect::<Result<(), _>>().map_err(RunError::from)
     }
 
-    /// Puts everything back, and ends the servers.
+    /// Restores everything, and stops the servers.
     ///
     /// # Errors
-    /// When a server of the user's own can't be set to what it was; then the next run tries again.
+    /// If the settings of a user's own server cannot be restored; the next run then tries again.
     pub fn close(&mut self) -> anyhow::Result<()> {
         self.servers.put_back()
     }
 
-    /// The name of the side with all settings together; empty where there is none. `None` where no settings are compared.
+    /// Name of the side with all settings together; empty if there is no such side. `None` if no
+    /// settings are compared.
     pub fn together(&self) -> Option<&str> {
         let last = self.sides.last().filter(|_| self.sides.len() > 1)?;
         Some(if last.on.len() > 1 { &last.name } else { "" })
     }
 }
 
-/// The settings of one of the sides, as the runs of its suite have them.
+/// The settings of one side, as the runs of its suite use them.
 pub(crate) struct OfSide {
     pub toggled: Rc<RefCell<Toggled>>,
     pub side: usize,
@@ -271,7 +273,8 @@ impl Drop for Toggled {
     }
 }
 
-/// Ruby splits the words of its options at blanks, and Python's directories end at colons.
+/// Why `toggle` cannot work with the path of `files`: Ruby splits its options at blanks, and Python
+/// splits its directories at colons.
 fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
     let own = Side { name: String::new(), on: vec![toggle.clone()] }.added(files.path());
     let path = files.path().display().to_string();
@@ -280,7 +283,7 @@ fn blank_in(files: &Room, toggle: &Toggle) -> Option<String> {
     })
 }
 
-/// Runs the command that says whether a setting can be had.
+/// Runs the command that checks whether a setting is available.
 fn refused_by_probe(toggle: &Toggle) -> Option<String> {
     let (words, otherwise) = toggle.probe()?;
     let Ok(command) = Command::new(words.iter().copied()) else { return None };
@@ -304,7 +307,7 @@ fn failed(error: ServersError) -> anyhow::Error {
     }
 }
 
-/// The same kind in the words of the crate that knows toggles.
+/// The same kind in the terms of `assay_suites::toggles`.
 fn kind_of(kind: ServerKind) -> Kind {
     match kind {
         ServerKind::Postgres => Kind::Postgres,
@@ -312,7 +315,7 @@ fn kind_of(kind: ServerKind) -> Kind {
     }
 }
 
-/// And the other way.
+/// The inverse of [`kind_of`].
 fn server_kind_of(kind: Kind) -> ServerKind {
     match kind {
         Kind::Postgres => ServerKind::Postgres,
@@ -320,7 +323,7 @@ fn server_kind_of(kind: Kind) -> ServerKind {
     }
 }
 
-/// How a server that was started came to be there.
+/// The origin of a server that `assay` started.
 fn started(in_memory: bool) -> ServerFrom {
     ServerFrom::Started { in_memory }
 }

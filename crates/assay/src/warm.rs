@@ -165,7 +165,7 @@ impl Place {
     /// Sends a question to its keeper.
     ///
     /// # Errors
-    /// If there is none, or it does not answer.
+    /// If the keeper does not exist or does not answer.
     pub fn ask(&self, question: &Value) -> Result<Value, PreloadedError> {
         Client::of(self.directory.join(CONTROL)).ask(question, ANSWERS_WITHIN)
     }

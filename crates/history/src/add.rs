@@ -1,4 +1,4 @@
-//! Adding a run, taking one away, and calling benchmarks by another name: all that changes a store.
+//! Everything that changes a store: adding and removing runs, and renaming benchmarks.
 
 use crate::db::{Db, DbError, Value, values};
 use crate::error::StoreError;
@@ -14,40 +14,41 @@ use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Better, Finding, Metric, Samples, assay_file};
 use std::collections::HashMap;
 
-/// A run that is to be kept.
+/// A run to add.
 #[derive(Clone, Debug)]
 pub struct NewRun<'a> {
-    /// The project that it belongs to.
+    /// Project that it belongs to.
     pub project: &'a str,
-    /// What was measured.
+    /// The measurements.
     pub samples: &'a Samples,
-    /// What the machine is called, where its host name means nothing.
+    /// Name of the machine, if its host name is meaningless.
     pub machine: Option<&'a str>,
-    /// The revision that was measured.
+    /// Revision that was measured.
     pub revision: Option<Revision>,
-    /// The revisions of sides that have their own: what the facts `git_commit@SIDE` say, and what that is.
+    /// Revisions of sides that have their own: the values of the facts `git_commit@SIDE`, each with
+    /// its revision.
     pub of_sides: Vec<(String, Revision)>,
-    /// Whether the tree had changes that are in no commit.
+    /// True if the working tree had uncommitted changes.
     pub changed: bool,
-    /// When it was measured, ms since 1970.
+    /// Time of the measurement, in ms since 1970.
     pub started: i64,
-    /// When it is added, ms since 1970.
+    /// Time at which it is added, in ms since 1970.
     pub added: i64,
-    /// The file that it was read from, for people.
+    /// File that it was read from, for display.
     pub source: &'a str,
 }
 
-/// What came of adding a run.
+/// Outcome of adding a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Added {
-    /// It is kept now.
+    /// It was added.
     New(Run),
-    /// It was there before.
+    /// It was already in the store.
     Known(Run),
 }
 
 impl Added {
-    /// The run, whichever way.
+    /// The run, in either case.
     pub fn run(&self) -> &Run {
         match self {
             Self::New(run) | Self::Known(run) => run,
@@ -56,10 +57,10 @@ impl Added {
 }
 
 impl Store {
-    /// Keeps a run, with all that belongs to it, or nothing of it. O(its size · log).
+    /// Adds a run with everything that belongs to it, or nothing at all. O(its size · log).
     ///
     /// # Errors
-    /// When it holds no result, or the store can't be written.
+    /// If the run contains no result, or the store cannot be written.
     pub fn add(&mut self, new: &NewRun<'_>) -> Result<Added, StoreError> {
         let samples = new.samples;
         // Of a large suite the text is as large as the file was: it is never there as a whole.
@@ -95,7 +96,7 @@ impl Store {
         let written = self.transact(|transaction| parts.write(transaction))?;
         let run = self.known(written.project, &digest)?;
         let run = run.ok_or(StoreError::NoSuchRun { asked: digest })?;
-        // Another program may have been quicker.
+        // Another program may have added it first.
         Ok(if written.is_new { Added::New(run) } else { Added::Known(run) })
     }
 
@@ -104,18 +105,19 @@ impl Store {
         found.map(|_| self.run_of_digest(project, digest)).transpose()
     }
 
-    /// Takes a run away. Its benchmarks, revision and machine stay, for others.
+    /// Removes a run. Its benchmarks, revision and machine are kept, since other runs may refer to
+    /// them.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If the store cannot be written.
     pub fn remove(&mut self, run: &Run) -> Result<(), StoreError> {
         self.execute(sql::REMOVE_RECORDING, values![run.id]).map(|_| ())
     }
 
-    /// Calls a benchmark by a new name, in all that was recorded and in all that will be.
+    /// Renames a benchmark in all existing and future runs.
     ///
     /// # Errors
-    /// When the new name is an alias of the old one, or the store can't be written.
+    /// If the new name is an alias of the old one, or the store cannot be written.
     pub fn set_alias(&mut self, project: &str, old: &str, new: &str) -> Result<(), StoreError> {
         let project = self.project_or_new(project)?;
         let aliases: HashMap<String, String> = self.aliases_of(project)?.into_iter().collect();
@@ -129,10 +131,10 @@ impl Store {
         })
     }
 
-    /// Calls a benchmark by its own name again; false where it had no other.
+    /// Restores the original name of a benchmark. Returns false if it had no other.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If the store cannot be written.
     pub fn remove_alias(&mut self, project: &str, old: &str) -> Result<bool, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(false) };
         Ok(self.execute(sql::REMOVE_ALIAS, values![project, old])? > 0)
@@ -277,7 +279,7 @@ impl Parts<'_> {
     }
 }
 
-/// Numbers of what a result belongs to.
+/// Row ids of what a result belongs to.
 #[derive(Clone, Copy)]
 struct Ids {
     project: i64,
@@ -286,7 +288,7 @@ struct Ids {
     recording: i64,
 }
 
-/// The number of a row, which is added if it is new.
+/// Returns the id of a row, which is inserted if it does not exist.
 fn id_of(db: &Db, select: &str, insert: &str, values: &[Value<'_>]) -> Result<i64, DbError> {
     match db.first(select, values)? {
         Some(id) => Ok(id),
@@ -294,7 +296,7 @@ fn id_of(db: &Db, select: &str, insert: &str, values: &[Value<'_>]) -> Result<i6
     }
 }
 
-/// The number of a row that is added; the statement gives it back.
+/// Inserts a row and returns its id; the statement must return it.
 fn added(db: &Db, insert: &str, values: &[Value<'_>]) -> Result<i64, DbError> {
     let id = db.first(insert, values)?;
     id.ok_or_else(|| rusqlite::Error::QueryReturnedNoRows.into())
@@ -308,7 +310,7 @@ fn machine(db: &Db, new: &NewRun<'_>) -> Result<i64, DbError> {
     }
 }
 
-/// A machine's fingerprint and its name. A name that is given stands for the host name.
+/// Returns a machine's fingerprint and name. A given name replaces the host name.
 pub(crate) fn machine_of(
     environment: &assay_data::Environment,
     given: Option<&str>,

@@ -1,4 +1,4 @@
-//! Levels that somebody accepted as normal: kept, listed, taken back.
+//! Levels that a user accepted as normal: storing, listing and withdrawing them.
 
 use crate::db::values;
 use crate::error::StoreError;
@@ -7,10 +7,11 @@ use crate::store::Store;
 use assay_analysis::history::Blessing;
 
 impl Store {
-    /// Keeps that a level is accepted. For a run that is blessed again the new words count.
+    /// Stores that a level is accepted. If the run was blessed before, the new reason replaces the
+    /// old one.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If the store cannot be written.
     pub fn bless(&mut self, project: &str, blessing: &Blessing) -> Result<(), StoreError> {
         let project = self.project_or_new(project)?;
         let Blessing { benchmark, run, started, blessed, reason } = blessing;
@@ -19,10 +20,11 @@ impl Store {
         self.execute(sql::BLESS, values).map(|_| ())
     }
 
-    /// The levels of a project that were accepted, the last run first, with benchmarks as they are called now.
+    /// Returns the accepted levels of a project, the latest run first, with the current names of
+    /// benchmarks.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn blessings(&self, project: &str) -> Result<Vec<Blessing>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.rows(sql::BLESSINGS, values![project], |row| {
@@ -36,10 +38,11 @@ impl Store {
         })
     }
 
-    /// Takes back all that was accepted at a run, of these benchmarks or of all; how much that was.
+    /// Withdraws everything accepted at a run, for one benchmark or for all. Returns the number of
+    /// levels withdrawn.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If the store cannot be written.
     pub fn take_back(
         &mut self,
         project: &str,

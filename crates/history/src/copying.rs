@@ -1,9 +1,11 @@
-//! All rows of a store as lines of text, and a store from such lines: for backups, and for moving from one database to the other. Whatever
-//! tables there are is copied, those of others who keep theirs beside the history's among them.
+//! Copies a store to lines of text and back, for backups and for moving between the two kinds of
+//! database. All tables are copied, including those of other crates that are kept next to those of
+//! the history.
 //!
-//! A table begins with `{"table":NAME,"columns":[[NAME,KIND],…]}`; each of its rows is a list, with bytes in base64 and numbers that JSON does not
-//! have as words; the last line is `{"rows":COUNT}`, so that half a copy is known as such. What is written is what was there at one moment,
-//! whoever writes meanwhile; what is read is taken whole, or not at all.
+//! A table begins with `{"table":NAME,"columns":[[NAME,KIND],…]}`. Each of its rows is a list, with
+//! bytes in base64, and with numbers that JSON cannot represent as strings. The last line is
+//! `{"rows":COUNT}`, so that an incomplete copy is recognized. The lines are a consistent snapshot,
+//! even if others write at the same time; reading takes all lines or none.
 
 use crate::db::{Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -17,26 +19,26 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
 use thiserror::Error;
 
-/// Why a copy can't be made or taken.
+/// Why a copy cannot be written or read.
 #[derive(Debug, Error)]
 pub enum CopyError {
-    /// The store can't be read or written.
+    /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The lines can't be read or written.
+    /// The lines cannot be read or written.
     #[error("the copy: {0}")]
     Lines(#[from] io::Error),
-    /// A line makes no sense.
+    /// A line is invalid.
     #[error("line {number} of the copy: {said}")]
     Line {
-        /// Which, from 1.
+        /// Line number, from 1.
         number: u64,
-        /// What is wrong.
+        /// What is wrong with it.
         said: String,
     },
 }
 
-/// What ends a transaction early.
+/// An error that ends a transaction.
 #[derive(Debug)]
 enum Stop {
     Db(DbError),
@@ -55,7 +57,7 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -66,7 +68,7 @@ enum Kind {
     Flag,
 }
 
-/// The line that a table begins with.
+/// The first line of a table.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     table: String,
@@ -80,10 +82,10 @@ struct Tail {
 }
 
 impl Store {
-    /// Writes all rows as lines; how many rows there were.
+    /// Writes all rows as lines. Returns the number of rows.
     ///
     /// # Errors
-    /// When the store can't be read, or the lines can't be written.
+    /// If the store cannot be read, or the lines cannot be written.
     pub fn copy_out(&self, out: &mut dyn Write) -> Result<u64, CopyError> {
         let db = &self.db;
         let written = db.begin_moment().map_err(Stop::from).and_then(|()| write_all(db, out));
@@ -91,11 +93,12 @@ impl Store {
         written.map_err(|stop| self.stopped(stop))
     }
 
-    /// Fills a store with the rows of such lines, in place of all that it has; how many rows there were. It has to be of the version that the
-    /// lines were written from.
+    /// Replaces the contents of a store with the rows of such lines. Returns the number of rows.
+    /// The store must have the version of the one that the lines came from.
     ///
     /// # Errors
-    /// When the store can't be written, or the lines are not whole or not those of such a store. Then it has what it had.
+    /// If the store cannot be written, or the lines are incomplete or do not fit such a store. The
+    /// store is then unchanged.
     pub fn copy_in(&self, lines: &mut dyn BufRead) -> Result<u64, CopyError> {
         self.db.transact(|db| read_all(db, lines)).map_err(|stop| self.stopped(stop))
     }
@@ -108,7 +111,7 @@ impl Store {
     }
 }
 
-/// The tables, those first that others refer to: as they were made.
+/// Returns the tables in the order of their creation, so that a table follows those it refers to.
 fn tables(db: &Db) -> Result<Vec<String>, DbError> {
     let statement = if db.is_server() { sql::TABLES_SERVER } else { sql::TABLES_FILE };
     db.rows(statement, &[], |row| row.get(0))
@@ -147,7 +150,8 @@ fn write_line(out: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
     out.write_all(b"\n")
 }
 
-/// Hands each row of a table over. A server's come in parts, since a table may be larger than the memory.
+/// Passes each row of a table to `take`. Rows of a server are fetched in parts, since a table may
+/// be larger than memory.
 fn each_row(
     db: &Db,
     head: &Head,
@@ -164,7 +168,8 @@ fn each_row(
         Ok(())
     };
     if db.is_server() {
-        // A name for each table: a statement that was prepared answers with the columns of its first.
+        // Each table needs its own name, because a prepared statement keeps the columns of its
+        // first use.
         let cursor = format!("copy_{}", head.table);
         db.batch(&format!("DECLARE \"{cursor}\" NO SCROLL CURSOR FOR {select}"))?;
         let fetch = format!("FETCH {} FROM \"{cursor}\"", sql::FETCHED);
@@ -192,7 +197,7 @@ fn cell(row: &Row<'_>, at: usize, kind: Kind) -> Result<Json, DbError> {
     Ok(found.unwrap_or(Json::Null))
 }
 
-/// A value that is kept while a statement takes it.
+/// A value that outlives the statement it is passed to.
 enum Kept {
     Null,
     Integer(i64),
@@ -228,7 +233,7 @@ impl Kept {
     }
 }
 
-/// Rows of a table that are added together, since each statement waits for a server.
+/// Rows of a table that are inserted together, since every statement waits for the server.
 struct Adding {
     head: Head,
     waiting: Vec<Kept>,
@@ -239,7 +244,8 @@ impl Adding {
         Self { head, waiting: Vec::new() }
     }
 
-    /// Adds a row, some time before [`Adding::end`] has ended; `None`: a value is none that its column can hold.
+    /// Adds a row, which is inserted by the end of [`Adding::end`] at the latest. Returns `None` if
+    /// a value does not fit its column.
     fn add(&mut self, db: &Db, cells: Vec<Json>) -> Result<Option<()>, DbError> {
         let kinds = self.head.columns.iter().map(|(_, kind)| *kind);
         let kept: Option<Vec<Kept>> =
@@ -330,7 +336,7 @@ fn read_all(db: &Db, lines: &mut dyn BufRead) -> Result<u64, Stop> {
     Ok(rows)
 }
 
-/// The statement that adds so many rows.
+/// Builds the statement that inserts this number of rows.
 fn insert(head: &Head, rows: usize) -> String {
     let names: Vec<String> = head.columns.iter().map(|(name, _)| format!("\"{name}\"")).collect();
     let row = |first: usize| {
@@ -341,7 +347,7 @@ fn insert(head: &Head, rows: usize) -> String {
     format!("INSERT INTO \"{}\" ({}) VALUES {}", head.table, names.join(", "), all.join(", "))
 }
 
-/// A server counts by itself how many numbers it gave: the next one has to be behind those that were read.
+/// Sets the id counters of a server, which it keeps itself, to values after the ids that were read.
 fn number_on(db: &Db, tables: &[String]) -> Result<(), DbError> {
     for table in tables {
         if db.first::<i64>(sql::COUNTS_SERVER, values![table])? == Some(1) {

@@ -1,6 +1,7 @@
-//! One way to run a statement, whichever database keeps the store. What the two have different words for stands in `sql.rs`.
+//! One interface for running statements on either kind of database. Where the two differ in
+//! wording, both versions are in `sql.rs`.
 //!
-//! Other crates that keep tables of their own beside those of the history run their statements by it, too.
+//! Other crates that keep their own tables next to those of the history use it, too.
 
 use crate::server::{self, Client, FromServer, ServerError, ServerRow};
 use crate::sql;
@@ -11,33 +12,33 @@ use thiserror::Error;
 
 /// A connection to a store.
 pub enum Db {
-    /// To a file of SQLite.
+    /// An SQLite file.
     File(rusqlite::Connection),
-    /// To a database of PostgreSQL.
+    /// A PostgreSQL database.
     Server(Box<RefCell<Client>>),
 }
 
-/// What a database says against a statement.
+/// An error of the database.
 #[derive(Debug, Error)]
 pub enum DbError {
-    /// A file of SQLite.
+    /// From an SQLite file.
     #[error(transparent)]
     File(#[from] rusqlite::Error),
-    /// A server of PostgreSQL.
+    /// From a PostgreSQL server.
     #[error(transparent)]
     Server(#[from] ServerError),
 }
 
-/// What stands for a parameter.
+/// The value of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a> {
-    /// Nothing.
+    /// NULL.
     Null,
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// Another number.
+    /// A floating-point number.
     Real(f64),
     /// A text.
     Text(&'a str),
@@ -45,7 +46,7 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// One row of an answer.
+/// One row of a result.
 pub enum Row<'a> {
     /// Of a file.
     File(&'a rusqlite::Row<'a>),
@@ -53,16 +54,16 @@ pub enum Row<'a> {
     Server(&'a ServerRow),
 }
 
-/// What a column may hold.
+/// A type that a column can be read as.
 pub trait Column: Sized {
-    /// Reads it.
+    /// Reads the value of a column.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// If the column contains another type.
     fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError>;
 }
 
-/// Parameters of a statement, in their order.
+/// Parameters of a statement, in order.
 #[macro_export]
 macro_rules! values {
     ($($value:expr),* $(,)?) => { &[$($crate::db::Value::from($value)),*] };
@@ -70,21 +71,21 @@ macro_rules! values {
 pub use values;
 
 impl Db {
-    /// A connection to a server.
+    /// Wraps a connection to a server.
     pub(crate) fn server(client: Client) -> Self {
         Self::Server(Box::new(RefCell::new(client)))
     }
 
-    /// Whether it is a server, which others write at the same time.
+    /// Returns true if it is a server, to which others may write at the same time.
     #[must_use]
     pub fn is_server(&self) -> bool {
         matches!(self, Self::Server(_))
     }
 
-    /// All rows of an answer.
+    /// Returns all rows of a result.
     ///
     /// # Errors
-    /// Those of the database, and of `read`.
+    /// If the database or `read` fails.
     pub fn rows<T>(
         &self,
         statement: &str,
@@ -108,10 +109,10 @@ impl Db {
         }
     }
 
-    /// The first column of the first row, where there is one.
+    /// Returns the first column of the first row, if any.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub fn first<T: Column>(
         &self,
         statement: &str,
@@ -121,10 +122,10 @@ impl Db {
         Ok(if rows.is_empty() { None } else { Some(rows.swap_remove(0)) })
     }
 
-    /// Runs a statement without an answer; how many rows it changed.
+    /// Runs a statement without a result. Returns the number of rows that it changed.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub fn execute(&self, statement: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
         match self {
             Self::File(db) => {
@@ -135,10 +136,10 @@ impl Db {
         }
     }
 
-    /// Runs statements without parameters, in the words of this database.
+    /// Runs statements without parameters, in the dialect of this database.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub fn batch(&self, statements: &str) -> Result<(), DbError> {
         match self {
             Self::File(db) => Ok(db.execute_batch(statements)?),
@@ -146,10 +147,10 @@ impl Db {
         }
     }
 
-    /// Runs statements of a migration, which are in the words of SQLite.
+    /// Runs the statements of a migration, which are in the dialect of SQLite.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub fn migrate(&self, statements: &str) -> Result<(), DbError> {
         match self {
             Self::File(_) => self.batch(statements),
@@ -157,10 +158,10 @@ impl Db {
         }
     }
 
-    /// Writes all of it or nothing; other writers wait meanwhile.
+    /// Runs `write` in a transaction. Other writers wait until it ends.
     ///
     /// # Errors
-    /// Those of `write`, and of the database.
+    /// If `write` or the database fails.
     pub fn transact<T, E: From<DbError>>(
         &self,
         write: impl FnOnce(&Self) -> Result<T, E>,
@@ -168,10 +169,11 @@ impl Db {
         self.within(sql::BEGIN_SERVER, write)
     }
 
-    /// The same, but that on a server other writers go on meanwhile; rows that both change are waited for.
+    /// Like [`Db::transact`], but on a server other writers do not wait, except for rows that both
+    /// change.
     ///
     /// # Errors
-    /// Those of `write`, and of the database.
+    /// If `write` or the database fails.
     pub fn transact_beside<T, E: From<DbError>>(
         &self,
         write: impl FnOnce(&Self) -> Result<T, E>,
@@ -179,10 +181,11 @@ impl Db {
         self.within(sql::BEGIN_BESIDE, write)
     }
 
-    /// From here on, what is read is all of one moment, whoever writes meanwhile; until [`Db::end_moment`].
+    /// Begins a snapshot: everything read until [`Db::end_moment`] is consistent, even if others
+    /// write.
     ///
     /// # Errors
-    /// Those of the database.
+    /// If the database fails.
     pub fn begin_moment(&self) -> Result<(), DbError> {
         self.batch(match self {
             Self::File(_) => sql::SNAPSHOT_FILE,
@@ -190,7 +193,7 @@ impl Db {
         })
     }
 
-    /// Ends what [`Db::begin_moment`] began; it changed nothing, so that nothing can be lost.
+    /// Ends the snapshot of [`Db::begin_moment`]. Nothing was changed, so a failure loses nothing.
     pub fn end_moment(&self) {
         let _nothing_to_undo = self.batch(sql::ROLLBACK);
     }
@@ -208,7 +211,7 @@ impl Db {
         let written =
             written.and_then(|written| self.batch(sql::COMMIT).map(|()| written).map_err(E::from));
         if written.is_err() {
-            // What it fails for is the same as what failed before.
+            // If this fails, it is for the same reason as before.
             let _undone = self.batch(sql::ROLLBACK);
         }
         written
@@ -216,16 +219,16 @@ impl Db {
 }
 
 impl Row<'_> {
-    /// What a column holds.
+    /// Returns the value of a column.
     ///
     /// # Errors
-    /// When it holds something else.
+    /// If the column contains another type.
     pub fn get<T: Column>(&self, at: usize) -> Result<T, DbError> {
         T::of(self, at)
     }
 }
 
-/// Columns that both databases read by themselves.
+/// Reads a type that both database clients support themselves.
 fn plain<T>(row: &Row<'_>, at: usize) -> Result<T, DbError>
 where
     T: FromSql + FromServer,
@@ -258,7 +261,7 @@ impl Column for Option<String> {
 
 impl Column for String {
     fn of(row: &Row<'_>, at: usize) -> Result<Self, DbError> {
-        // Columns that must hold a text are declared so.
+        // Columns that must contain a text are declared NOT NULL.
         Ok(Option::<Self>::of(row, at)?.unwrap_or_default())
     }
 }

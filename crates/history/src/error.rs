@@ -1,4 +1,4 @@
-//! Why a store can't be used, and what to do about it.
+//! Why a store cannot be used, and what to do about it.
 
 use crate::db::DbError;
 use crate::place::Place;
@@ -7,20 +7,20 @@ use rusqlite::ErrorCode;
 use std::io;
 use thiserror::Error;
 
-/// Why a store can't be used.
+/// Why a store cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// What begins like an address of PostgreSQL is none.
+    /// The text begins like the address of a PostgreSQL database, but is invalid.
     #[error(
         "`{shown}` is no address of a PostgreSQL database ({said}); write postgres://USER@HOST/DATABASE, or for a socket postgres:///DATABASE?host=/run/postgresql"
     )]
     NoAddress {
-        /// As it was written, without a password.
+        /// The address as written, without its password.
         shown: String,
         /// What is wrong with it.
         said: String,
     },
-    /// This build has no client for PostgreSQL.
+    /// This build has no PostgreSQL client.
     #[error(
         "`{shown}` is a PostgreSQL database, and this assay was built without a client for it; `make install` builds one with it, \
          and so does `cargo build --features postgresql`"
@@ -29,154 +29,155 @@ pub enum StoreError {
         /// The address without its password.
         shown: String,
     },
-    /// There is nothing.
+    /// The store does not exist.
     #[error(
         "there is no history at `{place}`; `--keep` of run, bench, load and tests begins one, and so does `assay history add FILE`"
     )]
     None {
-        /// Where it should be.
+        /// Its expected location.
         place: Place,
     },
-    /// What is there is something else.
+    /// There is something other than a store.
     #[error("`{place}` is no history of assay; `--store` names another one")]
     Foreign {
-        /// Where it should be.
+        /// The expected location of the store.
         place: Place,
     },
-    /// A later assay wrote it.
+    /// The store was written by a later version of assay.
     #[error(
         "the history `{place}` has version {found}, and this assay knows versions up to {known}: use a later assay; nothing was changed"
     )]
     Newer {
-        /// Where it is.
+        /// Its location.
         place: Place,
         /// Its version.
         found: i64,
-        /// The latest that is known here.
+        /// The latest version known here.
         known: i64,
     },
-    /// Pages of the file are not what they should be.
+    /// Pages of the file are damaged.
     #[error(
         "the history `{place}` is damaged ({said}). What can still be read: assay history export --all --store {place} --out DIR; \
          then move the file away and add those files to a new one: assay history add DIR/*.assay"
     )]
     Damaged {
-        /// Where it is.
+        /// Its location.
         place: Place,
-        /// What SQLite says.
+        /// Message of SQLite.
         said: String,
     },
-    /// It can only be read.
+    /// The store is read-only.
     #[error("the history `{place}` can't be written: {said}; `--store` names another place")]
     ReadOnly {
-        /// Where it is.
+        /// Its location.
         place: Place,
-        /// What the system says.
+        /// Message of the system.
         said: String,
     },
-    /// The file alone is not the store.
+    /// The store's write-ahead log, without which the file is incomplete, cannot be read.
     #[error(
         "`{log}` has the last runs of the history `{place}`, and can't be read here: copy both files to a place that can be written, or give its \
          reader the right to read both"
     )]
     UnreadableLog {
-        /// Where the store is.
+        /// Location of the store.
         place: Place,
-        /// The file of its log.
+        /// File of the log.
         log: String,
     },
-    /// There is no room.
+    /// No space is left.
     #[error(
         "there is no room for the history `{place}` ({said}): make room, lift the limit on the size of files, or name another place \
          with `--store`; what it held is untouched"
     )]
     Full {
-        /// Where it is.
+        /// Its location.
         place: Place,
-        /// What the system says.
+        /// Message of the system.
         said: String,
     },
-    /// Others write.
+    /// Another program is writing.
     #[error(
         "another program has been writing the history `{place}` for {seconds} s: try again when it has ended"
     )]
     Busy {
-        /// Where it is.
+        /// Its location.
         place: Place,
-        /// How long it was waited for.
+        /// Seconds waited.
         seconds: u64,
     },
-    /// The server does not answer, or not any more.
+    /// The server does not respond, or the connection is lost.
     #[error("the server of the history `{place}` can't be reached: {said}")]
     Gone {
-        /// Where it is.
+        /// Its location.
         place: Place,
-        /// What the system or the server says.
+        /// Message of the system or the server.
         said: String,
     },
-    /// The server lets nobody in by that name and password, or has no such database.
+    /// The server rejects the user name or password, or the database does not exist.
     #[error(
         "the server of the history `{place}` refuses: {said}. A password is taken from the address or from PGPASSWORD"
     )]
     Refused {
-        /// Where it is.
+        /// Its location.
         place: Place,
-        /// What the server says.
+        /// Message of the server.
         said: String,
     },
-    /// No run goes by that name.
+    /// No run has this name.
     #[error("no run of this history begins with `{asked}`; `assay history log` lists them")]
     NoSuchRun {
-        /// As it was asked for.
+        /// The name as given.
         asked: String,
     },
-    /// Several runs do.
+    /// Several runs have this name.
     #[error("{count} runs begin with `{asked}`: give more of its digits")]
     Ambiguous {
-        /// As it was asked for.
+        /// The name as given.
         asked: String,
-        /// How many.
+        /// Number of runs.
         count: usize,
     },
-    /// An alias would lead to itself.
+    /// An alias would refer to itself.
     #[error("`{new}` is itself an alias of `{old}`")]
     Circle {
-        /// The old name.
+        /// Old name.
         old: String,
-        /// The new one.
+        /// New name.
         new: String,
     },
-    /// The samples hold nothing that could be asked for later.
+    /// The samples contain nothing that could be queried later.
     #[error("there is nothing to keep: no benchmark has a value")]
     Nothing,
-    /// A run whose bytes are not those that were put in.
+    /// The stored bytes of a run differ from those that were added.
     #[error("the samples of run {run} are damaged: {problem}")]
     BadSamples {
-        /// Which run.
+        /// Name of the run.
         run: String,
         /// What is wrong.
         problem: String,
     },
-    /// The samples can't be written as a text.
+    /// The samples cannot be written as text.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// Anything else, which is a fault of ours.
+    /// Any other error, which is a bug in assay.
     #[error("the history `{place}`: {said}")]
     Other {
-        /// Where it is.
+        /// Location of the store.
         place: Place,
-        /// What the database says.
+        /// Message of the database.
         said: String,
     },
 }
 
 impl StoreError {
-    /// Whether the server is gone, so that what was to be written has to wait for it.
+    /// Returns true if the server is unreachable, so that the run to be added has to wait.
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. })
     }
 
-    /// What an error of the database means for this store, after so long a wait.
+    /// Converts an error of the database for the store at `place`; `seconds` is how long a lock was
+    /// waited for.
     pub(crate) fn of(error: DbError, place: &Place, seconds: u64) -> Self {
         match error {
             DbError::File(error) => Self::of_file(&error, place.clone(), seconds),
@@ -195,7 +196,7 @@ impl StoreError {
                 Self::ReadOnly { place, said }
             }
             Some(ErrorCode::DiskFull) => Self::Full { place, said },
-            // Limits of files and quotas are no full disk to SQLite.
+            // SQLite does not report file size limits and quotas as a full disk.
             Some(ErrorCode::SystemIoFailure) if extended.is_some_and(is_writing) => {
                 Self::Full { place, said }
             }
@@ -208,7 +209,7 @@ impl StoreError {
     }
 }
 
-/// Whether SQLite failed at writing, by its extended code.
+/// Returns true if an extended error code says that SQLite failed to write.
 fn is_writing(code: i32) -> bool {
     [
         rusqlite::ffi::SQLITE_IOERR_WRITE,

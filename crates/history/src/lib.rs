@@ -1,14 +1,18 @@
-//! The store of recorded runs: what was measured of which revision, on which machine, with all samples.
+//! The store of recorded runs: what was measured for which revision, on which machine, with all
+//! samples.
 //!
-//! A run is kept whole, as the text of its `.assay` file, deflated; beside it stand small rows for what is asked most: one for each metric
-//! of each benchmark, the verdict, the findings. A run is known by its content, so that adding it twice changes nothing, and adding costs
-//! the same however much is there. Everything about a run is written in one transaction: it is there whole or not at all, whatever
-//! happens meanwhile.
+//! A run is stored as a whole, as the compressed text of its `.assay` file. Alongside it are small
+//! rows for the most frequent queries: one for each metric of each benchmark, the verdict, and the
+//! findings. A run is identified by its contents, so that adding it twice changes nothing, and the
+//! cost of adding does not depend on the size of the store. Everything about a run is written in
+//! one transaction, so it is stored completely or not at all, whatever happens.
 //!
-//! A store is a file of SQLite, or for a team a database of PostgreSQL: the same tables and the same statements ([`Place`] says which).
+//! A store is an SQLite file or, for a team, a PostgreSQL database, with the same tables and
+//! statements (see [`Place`]).
 //!
-//! It has no clock, knows no repository and decides nothing: times and places of revisions are handed in; what runs come to over the
-//! revisions is the business of [`assay_analysis::history`].
+//! The store has no clock, knows no repository and decides nothing: the caller supplies times and
+//! the positions of revisions. Analysing runs across revisions is the task of
+//! [`assay_analysis::history`].
 
 mod add;
 mod bless;

@@ -1,4 +1,5 @@
-//! Recordings as they lie in the store: deflated texts (RFC 1951 in zlib's wrapping, RFC 1950, whose checksum shows damage).
+//! Recordings as they are stored: texts compressed with deflate (RFC 1951) in the zlib format (RFC
+//! 1950), whose checksum detects damage.
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
@@ -22,12 +23,14 @@ pub(crate) fn pack(
     Ok((bytes, encoder.finish()?))
 }
 
-/// The text of so many bytes. What says that it is longer is not believed.
+/// Returns the decompressed text, which must have the length `bytes`. At most one byte more is
+/// decompressed.
 ///
 /// # Errors
-/// When it is damaged, or of another length.
+/// If the data is damaged, or the text has another length.
 pub(crate) fn unpack(deflated: &[u8], bytes: u64) -> Result<Vec<u8>, String> {
-    // An honest text is some ten times its packed length, never a thousand times: deflate can't do that.
+    // A text is typically ten times its compressed length and never a thousand times, which deflate
+    // cannot achieve.
     let room = bytes.min(deflated.len() as u64 * 1100 + 64);
     let mut text = Vec::with_capacity(room as usize);
     let read = ZlibDecoder::new(deflated).take(room + 1).read_to_end(&mut text);
@@ -70,7 +73,7 @@ fn digest_of(mut text: impl Read, bytes: u64, commit: Option<&str>) -> io::Resul
     Ok(hexadecimal(&digest.finalize()))
 }
 
-/// What machines are known by.
+/// Computes the fingerprint that identifies a machine.
 pub(crate) fn fingerprint(facts: &[(&str, String)]) -> String {
     let mut digest = Sha256::new();
     for (name, value) in facts {
@@ -110,7 +113,7 @@ mod tests {
             let (_, mut packed) = pack(|sink| sink.write_all(&text)).expect("memory takes it");
             let place = place % packed.len();
             packed[place] ^= 1 << bit;
-            // A bit that means nothing may be any.
+            // A bit without meaning may have any value.
             let read = unpack(&packed, text.len() as u64);
             prop_assert!(read.is_err() || read == Ok(text));
         }

@@ -1,30 +1,32 @@
-//! The rows of samples in a file of SQLite, read from its pages one by one, without the pages that lead to them.
+//! Reads the rows of samples in an SQLite file from its pages, one by one, without using the pages
+//! that point to them.
 //!
-//! This is for a file that SQLite itself can't read any more. A leaf of a table says what it is, and what is no row of samples has another
-//! shape; the checksum of what a row holds shows whether it is whole. Layout: "Database File Format" of SQLite, 1.6, 2.3 and 4.
-//! Nothing that a damaged file says is believed without looking: every number may be any.
+//! This is for files that SQLite itself can no longer read. A leaf page of a table is marked as
+//! such, and rows other than samples have another shape; the checksum of a row's contents shows
+//! whether it is intact. For the layout, see SQLite's "Database File Format", 1.6, 2.3 and 4.
+//! Nothing in a damaged file is trusted: every number may have any value.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The size of pages where the first page doesn't say: what SQLite takes unasked.
+/// Page size in bytes if the first page does not give it: SQLite's default.
 const USUAL: usize = 4096;
-/// First byte of a leaf of a table.
+/// First byte of a leaf page of a table.
 const LEAF: u8 = 13;
-/// Bytes before the first frame of a log, and before the page in each.
+/// Bytes before the first frame of a log, and before the page in each frame.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 
-/// A row of samples: length of the text, and the text deflated; `None` where a part of it is gone.
+/// A row of samples: length of the text, and the compressed text; `None` if a part of it is lost.
 pub(crate) type Packed = Option<(u64, Vec<u8>)>;
 
-/// A file with the log of what was written to it last.
+/// A file with its write-ahead log.
 pub(crate) struct Pages {
     file: File,
     log: Option<File>,
-    /// Where in the log the last form of a page begins.
+    /// Byte offsets in the log of the latest versions of pages.
     later: HashMap<u32, u64>,
     count: u32,
     size: usize,
@@ -32,17 +34,17 @@ pub(crate) struct Pages {
     usable: usize,
 }
 
-/// Fills the bytes from a place of a file.
+/// Fills `bytes` from an offset in a file.
 fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(bytes)
 }
 
 impl Pages {
-    /// Opens a file, with its log where it has one.
+    /// Opens a file, with its log if there is one.
     ///
     /// # Errors
-    /// When it can't be read.
+    /// If the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let mut header = [0; 100];
@@ -65,7 +67,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// Finds the pages that the log has in a later form, up to the last whole transaction.
+    /// Finds the pages of which the log has a later version, up to the last complete transaction.
     fn read_log(&mut self) {
         let Some(log) = &self.log else { return };
         let mut header = [0; LOG_HEADER as usize];
@@ -76,7 +78,7 @@ impl Pages {
         let mut at = LOG_HEADER;
         let mut frame = [0; FRAME_HEADER as usize];
         let mut most = self.count;
-        // Frames of earlier rounds have other salts.
+        // Frames from before the last reset of the log have other salts.
         while read_at(log, &mut frame, at).is_ok() && frame[8..16] == header[16..24] {
             pending.push((number(&frame, 0), at + FRAME_HEADER));
             at += FRAME_HEADER + self.size as u64;
@@ -88,7 +90,7 @@ impl Pages {
         }
     }
 
-    /// A page, numbered from 1.
+    /// Reads a page, numbered from 1.
     fn page(&self, number: u32) -> Option<Vec<u8>> {
         let mut page = vec![0; self.size];
         let before = u64::from(number.checked_sub(1)?) * self.size as u64;
@@ -99,7 +101,7 @@ impl Pages {
         read.ok().map(|()| page)
     }
 
-    /// Pages that nothing uses any more: what they hold was removed.
+    /// Returns the unused pages, whose contents were removed.
     fn free(&self) -> HashSet<u32> {
         let mut free = HashSet::new();
         let mut trunk = self.page(1).map_or(0, |first| number(&first, 32));
@@ -112,13 +114,13 @@ impl Pages {
         free
     }
 
-    /// Hands over the number of each run, and its samples. O(size of the file).
+    /// Passes the id and the samples of each run to `take`. O(size of the file).
     ///
     /// # Errors
-    /// What `take` says.
+    /// If `take` fails.
     pub fn rows<E>(&self, mut take: impl FnMut(i64, Packed) -> Result<(), E>) -> Result<(), E> {
         let free = self.free();
-        // The first page leads to tables, and is none.
+        // The first page belongs to the table of tables.
         for at in (2..=self.count).filter(|at| !free.contains(at)) {
             let Some(page) = self.page(at).filter(|page| page[0] == LEAF) else { continue };
             let cells = usize::from(short(&page, 3)).min(self.usable / 4);
@@ -132,7 +134,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The row of a cell; `None` where it is none of samples.
+    /// Reads the row of a cell; `None` if it is not a row of samples.
     fn row(&self, page: &[u8], cell: usize) -> Option<(i64, Packed)> {
         let cell = page.get(cell..self.usable)?;
         let (payload, first) = varint(cell)?;
@@ -155,7 +157,7 @@ impl Pages {
         Some((id, packed))
     }
 
-    /// A record with all its pages.
+    /// Reads a record including its overflow pages.
     fn whole(&self, begun: &[u8], payload: usize, mut next: u32) -> Option<Vec<u8>> {
         let mut record = begun.to_vec();
         while record.len() < payload {
@@ -168,9 +170,9 @@ impl Pages {
     }
 }
 
-/// Where in a record of samples its parts stand.
+/// Positions of the parts of a samples record.
 struct Shape {
-    /// Kind of the length, and where it begins.
+    /// Serial type of the length, and its offset.
     kind: i64,
     length: usize,
     blob: usize,
@@ -178,7 +180,8 @@ struct Shape {
 }
 
 impl Shape {
-    /// That of a record of samples: nothing (the number of the run is that of the row), a length, and bytes.
+    /// Returns the shape of a samples record: NULL (the run's id is that of the row), a length, and
+    /// bytes. `None` for any other record.
     fn of(record: &[u8], payload: usize) -> Option<Self> {
         let (header, at) = varint(record)?;
         let (own, next) = varint(record.get(at..)?)?;
@@ -212,7 +215,7 @@ impl Shape {
     }
 }
 
-/// Four bytes; 0 where they are not there.
+/// Reads four bytes; 0 if they do not exist.
 fn number(bytes: &[u8], at: usize) -> u32 {
     let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
     four.map_or(0, u32::from_be_bytes)
@@ -223,7 +226,7 @@ fn short(bytes: &[u8], at: usize) -> u16 {
     two.map_or(0, u16::from_be_bytes)
 }
 
-/// A number of one to nine bytes, with how many they are.
+/// Reads a number of one to nine bytes. Returns it with its length.
 fn varint(bytes: &[u8]) -> Option<(i64, usize)> {
     let mut number: u64 = 0;
     for (place, &byte) in bytes.iter().enumerate().take(9) {

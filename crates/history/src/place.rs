@@ -1,4 +1,4 @@
-//! Where a store is: a file, or a database of PostgreSQL. Passwords are used, and never shown.
+//! Location of a store: a file, or a PostgreSQL database. Passwords are used but never shown.
 
 use crate::error::StoreError;
 use crate::server::{self, Address};
@@ -6,21 +6,21 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Beginnings by which the address of a server is known.
+/// Prefixes of a server's address.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
-/// What stands for a password.
+/// Placeholder shown instead of a password.
 const HIDDEN: &str = "***";
 
-/// Where a store is.
+/// Location of a store.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A file of SQLite.
+    /// An SQLite file.
     File(PathBuf),
-    /// A database of PostgreSQL.
+    /// A PostgreSQL database.
     Server(Server),
 }
 
-/// How a database of PostgreSQL is reached.
+/// How to connect to a PostgreSQL database.
 #[derive(Clone)]
 pub struct Server {
     pub(crate) address: Box<Address>,
@@ -29,10 +29,11 @@ pub struct Server {
 }
 
 impl Place {
-    /// Reads what a user wrote: an address `postgres://…`, or the path of a file. `password` is for an address without one.
+    /// Parses what a user wrote: an address `postgres://…`, or the path of a file. `password` is
+    /// used if the address has none.
     ///
     /// # Errors
-    /// When it begins like an address and is none.
+    /// If the text begins like an address but is invalid.
     pub fn read(text: &OsStr, password: Option<&str>) -> Result<Self, StoreError> {
         let address = text.to_string_lossy();
         let shown = without_password(&address);
@@ -70,13 +71,14 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A word of a command line without the password of an address of PostgreSQL, should there be one.
+/// Returns a word of a command line without the password of a PostgreSQL address, if it contains
+/// one.
 pub fn without_password(word: &str) -> String {
     let Some((at, scheme)) = SCHEMES.iter().find_map(|s| Some((word.find(s)?, s))) else {
         return word.to_owned();
     };
     let (before, address) = word.split_at(at + scheme.len());
-    // Whatever stands before the last `@` may be a password, however it is written.
+    // Anything before the last `@` may be a password, however it is written.
     let (user, rest) = match address.rsplit_once('@') {
         Some((who, rest)) => match who.split_once(':') {
             Some((user, _)) => (format!("{user}:{HIDDEN}@"), rest),

@@ -1,4 +1,5 @@
-//! What is read of a whole project at once, for its pages: which runs measured what, all benchmarks and metrics, the state of the machines.
+//! Queries over a whole project, for its pages: the runs with what they measured, all benchmarks
+//! and metrics, and the state of the machines.
 
 use crate::db::values;
 use crate::error::StoreError;
@@ -12,19 +13,20 @@ use std::collections::HashSet;
 /// A number that a run recorded about the state of its machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineState {
-    /// The number of the run.
+    /// Id of the run.
     pub run: i64,
-    /// The fact, as the environment of runs names it.
+    /// Name of the fact in the environment of runs.
     pub name: String,
-    /// Its value, in base units.
+    /// Value, in base units.
     pub value: f64,
 }
 
 impl Store {
-    /// What differs when runs were added or removed since, or benchmarks renamed. O(runs).
+    /// Returns a text that changes when runs are added or removed, or benchmarks are renamed or
+    /// blessed. O(runs).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn stamp(&self, project: &str) -> Result<String, StoreError> {
         let aliases: Vec<String> = self
             .aliases(project)?
@@ -41,30 +43,31 @@ impl Store {
         Ok(crate::packed::digest(&text)?[..16].to_owned())
     }
 
-    /// The runs of a project in the order in which they were added, each once for every revision that it measured, with that
-    /// revision. O(results).
+    /// Returns the runs of a project in the order of their addition. Each occurs once for every
+    /// revision that it measured, with that revision. O(results).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn measured(&self, project: &str) -> Result<Vec<Run>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.rows(sql::MEASURED, values![project], run)
     }
 
-    /// The commits that runs on the machine of a fingerprint measured. O(results).
+    /// Returns the commits measured on the machine with this fingerprint. O(results).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn commits(&self, project: &str, fingerprint: &str) -> Result<HashSet<String>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(HashSet::new()) };
         let found = self.rows(sql::COMMITS, values![project, fingerprint], |row| row.get(0))?;
         Ok(found.into_iter().collect())
     }
 
-    /// The results of a run of [`Self::measured`] that are of its revision. O(results of the run).
+    /// Returns the results, for its revision, of a run from [`Self::measured`]. O(results of the
+    /// run).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn contents_of(&self, measured: &Run) -> Result<Vec<RunResult>, StoreError> {
         let commit = measured.revision.as_ref().map(|revision| revision.commit.as_str());
         let results = self.rows(sql::RESULTS_OF, values![measured.id], |row| {
@@ -76,27 +79,27 @@ impl Store {
         Ok(own.map(|(_, result)| result).collect())
     }
 
-    /// All metrics, in the order in which they were met.
+    /// Returns all metrics, in the order in which they were first stored.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn metrics(&self) -> Result<Vec<Metric>, StoreError> {
         self.rows(sql::METRICS, values![], |row| metric(row, 0))
     }
 
-    /// All benchmarks of a project as they are called now, with parameters and roles.
+    /// Returns all benchmarks of a project by their current names, with parameters and roles.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn catalogue(&self, project: &str) -> Result<Vec<Benchmark>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.rows(sql::CATALOGUE, values![project], |row| benchmark(row, 0))
     }
 
-    /// What the runs of a project recorded about the state of their machines.
+    /// Returns the recorded states of the machines of a project's runs.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn machine_states(&self, project: &str) -> Result<Vec<MachineState>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.rows(sql::MACHINE_STATES, values![project], |row| {

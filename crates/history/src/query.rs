@@ -1,4 +1,5 @@
-//! What is read of a store: lists of runs, one run, series of a benchmark. Nothing here decompresses samples unless they are asked for.
+//! Queries: lists of runs, single runs, and series of a benchmark. Samples are decompressed only
+//! when requested.
 
 use crate::add::machine_of;
 use crate::db::{DbError, Row, values};
@@ -15,43 +16,43 @@ use assay_data::{Better, Environment, Finding, Metric, ParameterValue, Severity,
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// So many of the latest runs are asked whether they lack a benchmark.
+/// Number of recent runs checked for missing benchmarks.
 const LOOKED_AT: i64 = 20;
 
-/// Which series of a benchmark.
+/// Selection of the series of a benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wanted<'a> {
-    /// Of this metric; `None`: of all.
+    /// Only this metric; `None` for all.
     pub metric: Option<&'a str>,
-    /// On the machine of this name or fingerprint; `None`: on all.
+    /// Only the machine of this name or fingerprint; `None` for all.
     pub machine: Option<&'a str>,
-    /// Only so many of the last runs.
+    /// Maximum number of runs, counted from the latest.
     pub last: Option<usize>,
 }
 
 impl Store {
-    /// The projects, by name.
+    /// Returns the projects, sorted by name.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn projects(&self) -> Result<Vec<String>, StoreError> {
         self.rows(sql::PROJECTS, values![], |row| row.get(0))
     }
 
-    /// How many runs a project has. O(its runs).
+    /// Returns the number of runs of a project. O(its runs).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn count(&self, project: &str) -> Result<u64, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(0) };
         let counted = self.first::<i64>(sql::HOW_MANY, values![project])?;
         Ok(counted.map_or(0, i64::unsigned_abs))
     }
 
-    /// The last runs of a project, the latest first. O(runs that are given).
+    /// Returns up to `most` runs of a project, the latest first. O(runs returned).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn log(&self, project: &str, most: usize) -> Result<Vec<Run>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         let statement = format!("{}{}", sql::RECORDING, sql::LATEST);
@@ -59,10 +60,11 @@ impl Store {
         self.rows(&statement, values![project, most], run)
     }
 
-    /// The run whose digest begins so; `last` is the one that was added last, whatever clocks said meanwhile.
+    /// Returns the run whose digest begins with `asked`; `last` stands for the run added last,
+    /// regardless of the clocks.
     ///
     /// # Errors
-    /// When there is none, or there are several.
+    /// If no run or several runs match, or the store cannot be read.
     pub fn find(&self, project: &str, asked: &str) -> Result<Run, StoreError> {
         let none = || StoreError::NoSuchRun { asked: asked.to_owned() };
         let id = self.project(project)?.ok_or_else(none)?;
@@ -91,10 +93,10 @@ impl Store {
         self.of_digest(project, digest)?.pop().ok_or_else(none)
     }
 
-    /// The text of a run's `.assay` file.
+    /// Returns the text of a run's `.assay` file.
     ///
     /// # Errors
-    /// When it is not there any more, or damaged.
+    /// If it no longer exists or is damaged.
     pub fn text(&self, run: &Run) -> Result<Vec<u8>, StoreError> {
         let bad = |problem: String| StoreError::BadSamples { run: run.short().to_owned(), problem };
         let packed = self.rows(sql::SAMPLES, values![run.id], |row| {
@@ -104,10 +106,10 @@ impl Store {
         unpack(deflated, bytes.unsigned_abs()).map_err(bad)
     }
 
-    /// What stands beside a run's samples.
+    /// Returns everything stored alongside a run's samples.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn contents(&self, run: &Run) -> Result<Contents, StoreError> {
         let results = self.rows(sql::RESULTS, values![run.id], |row| {
             Ok(RunResult {
@@ -140,19 +142,19 @@ impl Store {
         Ok(Contents { results, comparisons, findings })
     }
 
-    /// The names of a project's benchmarks, as they are called now.
+    /// Returns the current names of a project's benchmarks.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn benchmarks(&self, project: &str) -> Result<Vec<String>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.rows(sql::BENCHMARKS, values![project], |row| row.get(0))
     }
 
-    /// Old names of benchmarks with the new ones.
+    /// Returns the old names of benchmarks with the new ones.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn aliases(&self, project: &str) -> Result<Vec<(String, String)>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         self.aliases_of(project)
@@ -162,16 +164,17 @@ impl Store {
         self.rows(sql::ALIASES, values![project], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    /// The fingerprint and the name of the machine that this environment describes; `given` stands for its host name.
+    /// Returns the fingerprint and the name of the machine that this environment describes. `given`
+    /// replaces its host name.
     pub fn machine(environment: &Environment, given: Option<&str>) -> (String, String) {
         machine_of(environment, given)
     }
 
-    /// All series of the benchmarks that go by a name: one for each metric, machine, set of parameters and role. The one that was measured
-    /// last comes first. O(results that are given).
+    /// Returns all series of the benchmarks with this name: one for each metric, machine, set of
+    /// parameters and role. The most recently measured one comes first. O(results returned).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn series(
         &self,
         project: &str,
@@ -201,7 +204,7 @@ impl Store {
                 let same = |(_, print, s): &&mut (i64, String, Series)| {
                     *print == fingerprint && s.metric == metric && s.benchmark == benchmark
                 };
-                // What an alias leads to is one series.
+                // Benchmarks that share a name through an alias form one series.
                 match found.iter_mut().find(same) {
                     Some((last, _, series)) => {
                         *last = latest.max(*last);
@@ -221,20 +224,22 @@ impl Store {
         Ok(found.into_iter().map(|(_, _, series)| series).collect())
     }
 
-    /// Since when a benchmark is missing from the runs that it belonged to, if it is: as [`Self::vanished_among`] has it.
+    /// Returns since when a benchmark is missing from the runs that it belonged to, if it is; see
+    /// [`Self::vanished_among`].
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn vanished(&self, project: &str, name: &str) -> Result<Option<Vanished>, StoreError> {
         let found = self.vanished_among(project, std::slice::from_ref(&name.to_owned()))?;
         Ok(found.into_iter().next().map(|(_, vanished)| vanished))
     }
 
-    /// Which benchmarks are missing from the runs that they belonged to: runs on the same machine that came after its last one and have
-    /// at least half of that run's other benchmarks. A benchmark that was alone in its run can't be missed. O(results of these benchmarks).
+    /// Returns the benchmarks that are missing from the runs that they belonged to: later runs on
+    /// the same machine that contain at least half of the other benchmarks of its last run. A
+    /// benchmark that was alone in its run never counts as missing. O(results of these benchmarks).
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store cannot be read.
     pub fn vanished_among(
         &self,
         project: &str,
@@ -252,7 +257,7 @@ impl Store {
                 last = last.max(found.first().copied());
             }
             let Some((_, last)) = last else { continue };
-            // Most benchmarks stand in the same last run, and nothing came after it.
+            // Most benchmarks have the same last run, and no run came after it.
             if let Entry::Vacant(unknown) = later_than.entry(last) {
                 let later = self.rows(sql::LATER, values![last, LOOKED_AT], |row| row.get(0))?;
                 unknown.insert(later);

@@ -1,6 +1,7 @@
-//! What can be saved of a damaged store: every run whose samples are still whole, whatever else is damaged. Their rows are looked for on every
-//! page of the file ([`crate::pages`]), so that a damaged page costs what lies on it and nothing that it leads to. SQLite is asked for no more
-//! than which runs there should be.
+//! Salvages a damaged store: recovers every run whose samples are intact, whatever else is damaged.
+//! Their rows are searched for on every page of the file ([`crate::pages`]), so that a damaged page
+//! loses only its own contents and not those that it points to. SQLite is used only to find out
+//! which runs there should be.
 
 use crate::error::StoreError;
 use crate::packed::unpack;
@@ -12,19 +13,19 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// What came of saving.
+/// Outcome of salvaging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Saved {
-    /// Runs that were handed over.
+    /// Number of runs recovered.
     pub runs: u64,
-    /// Runs that are there and can't be read.
+    /// Number of existing runs that cannot be read.
     pub lost: u64,
 }
 
-/// Hands over the name and the text of every run that can be read, of all projects, and changes nothing.
+/// Passes the name and the text of every readable run of all projects to `keep`. Changes nothing.
 ///
 /// # Errors
-/// When the file can't be read at all, or what `keep` says.
+/// If the file cannot be read at all, or `keep` fails.
 pub fn salvage<E: From<StoreError>>(
     path: &Path,
     mut keep: impl FnMut(&str, &[u8]) -> Result<(), E>,
@@ -36,7 +37,8 @@ pub fn salvage<E: From<StoreError>>(
     let pages = Pages::open(path).map_err(StoreError::from)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let index = Connection::open_with_flags(path, flags).ok();
-    // What the list of runs says of one: its digest, or nothing where it was removed; an error where the list is damaged there.
+    // The digest of a run according to the list of runs; `None` if the run was removed, and an
+    // error if the list is damaged there.
     let listed = |id: i64| -> Result<Option<String>, ()> {
         let db = index.as_ref().ok_or(())?;
         let digest = db.query_row(sql::DIGEST_OF, params![id], |row| row.get(0));
@@ -68,12 +70,12 @@ pub fn salvage<E: From<StoreError>>(
         let can_be_missed = index.is_some() && listed(id) != Ok(None);
         !saved.contains(&id) && (broken.contains(&id) || can_be_missed)
     };
-    // A damaged number may be any; nobody has so many runs.
+    // A damaged number may have any value; no store has that many runs.
     let lost = (1..=highest.min(10_000_000)).filter(|&id| is_lost(id)).count() as u64;
     Ok(Saved { runs: saved.len() as u64, lost })
 }
 
-/// What a run is called: by its digest, or where that is gone or is none, by its number.
+/// Name of a run: its digest or, if that is lost or invalid, its id.
 fn name(id: i64, listed: Result<Option<String>, ()>) -> String {
     match listed {
         Ok(Some(digest)) if digest.len() >= 10 && digest.bytes().all(|b| b.is_ascii_hexdigit()) => {

@@ -1,4 +1,4 @@
-//! The client of PostgreSQL: what the rest of the crate needs of it.
+//! The parts of the PostgreSQL client that this crate needs.
 
 use crate::StoreError;
 use crate::db::Value;
@@ -14,17 +14,17 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-/// The longest time that a server may take to answer a connection.
+/// Maximum time to wait for a connection to a server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Everything that a connection needs: hosts, database, user, password.
+/// Everything needed to connect: hosts, database, user, password.
 pub(crate) type Address = postgres::Config;
-/// One row of an answer.
+/// One row of a result.
 pub type ServerRow = postgres::Row;
-/// The reason why a statement failed.
+/// The reason a statement failed.
 pub type ServerError = postgres::Error;
 
-/// A connection with the statements that it has prepared.
+/// A connection with its prepared statements.
 pub struct Client {
     connection: postgres::Client,
     prepared: HashMap<String, postgres::Statement>,
@@ -33,7 +33,7 @@ pub struct Client {
 /// Parses the address of a database. `password` is used if the address has none.
 ///
 /// # Errors
-/// The reason, in words, if the address is malformed or requires TLS.
+/// If the address is malformed or requires TLS; the reason in words.
 pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, String> {
     let mut config: Address = address.parse().map_err(|error: ServerError| words(&error))?;
     if config.get_ssl_mode() == SslMode::Require {
@@ -49,7 +49,7 @@ pub(crate) fn parse(address: &str, password: Option<&str>) -> Result<Address, St
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(PATIENCE);
     }
-    // A cable that is pulled out says nothing.
+    // A disconnected cable is not reported otherwise.
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(3 * PATIENCE);
     }
@@ -71,7 +71,7 @@ impl Client {
         Ok(prepared)
     }
 
-    /// Returns all rows of an answer.
+    /// Returns all rows of a result.
     pub(crate) fn rows(
         &mut self,
         statement: &str,
@@ -141,7 +141,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// PostgreSQL can't hold a NUL in a text, and a name may have one.
+/// Replaces NUL characters, which names may contain but a PostgreSQL text may not.
 fn escaped(text: &str) -> String {
     text.replace('\u{1}', "\u{1}1").replace('\0', "\u{1}0")
 }
@@ -154,7 +154,7 @@ fn unescaped(text: &str) -> String {
     }
 }
 
-/// Returns the meaning of a server's error for the store at `place`; `seconds` is how long a lock was waited for.
+/// Converts a server's error for the store at `place`; `seconds` is how long a lock was waited for.
 pub(crate) fn store_error(error: &ServerError, place: Place, seconds: u64) -> StoreError {
     let said = words(error);
     let Some(code) = error.code() else {
@@ -186,7 +186,7 @@ pub(crate) fn store_error(error: &ServerError, place: Place, seconds: u64) -> St
     }
 }
 
-/// Returns the server's own message, or the reason why there is none, without the library's words.
+/// Returns the server's own message, or the reason there is none, without the library's wording.
 fn words(error: &ServerError) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(said), _) => said.message().to_owned(),

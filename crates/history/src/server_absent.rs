@@ -1,25 +1,25 @@
-//! The place of PostgreSQL's client in a build without the feature `postgresql`: types without values, so that nothing is left of the code that
-//! would use them.
+//! Replacement of the PostgreSQL client in builds without the feature `postgresql`: types without
+//! values, so that the compiler removes the code that would use them.
 
 use crate::StoreError;
 use crate::db::Value;
 use crate::place::Place;
 use std::convert::Infallible;
 
-/// An address that no build without the client can have.
+/// An address, which cannot exist without the client.
 #[derive(Clone)]
 pub(crate) struct Address(Infallible);
-/// A row that no server sends.
+/// A row, which no server sends.
 pub struct ServerRow(Infallible);
-/// An error that no server reports.
+/// An error, which no server reports.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ServerError(Infallible);
 
-/// A connection that cannot be made.
+/// A connection, which cannot be made.
 pub struct Client(Infallible);
 
-/// Refuses every address; [`Place::read`] says why.
+/// Rejects every address; [`Place::read`] reports the reason.
 pub(crate) fn parse(_address: &str, _password: Option<&str>) -> Result<Address, String> {
     Err("no client".to_owned())
 }

@@ -1,7 +1,9 @@
-//! Every statement that the store runs. They are in words that SQLite and PostgreSQL share; the few that they don't share are turned in
-//! [`in_postgres`] or stand side by side below.
+//! All statements that the store runs. They are written in the common dialect of SQLite and
+//! PostgreSQL; the few differences are translated by [`in_postgres`], or both versions are given
+//! below.
 
-/// A statement in the words of PostgreSQL: other marks of parameters, and other kinds of columns. Texts are ordered by their bytes, as in SQLite.
+/// Translates a statement to PostgreSQL: parameter markers and column types. Texts are sorted by
+/// their bytes, as in SQLite.
 pub(crate) fn in_postgres(statement: &str) -> String {
     let words = [
         ("?", "$"),
@@ -15,42 +17,44 @@ pub(crate) fn in_postgres(statement: &str) -> String {
     words.iter().fold(statement.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
-/// Begins to write: one program at a time, the others wait.
+/// Begins a write transaction. One program writes at a time, and the others wait.
 pub(crate) const BEGIN_FILE: &str = "BEGIN IMMEDIATE";
-/// The number is `assa`, which other locks of that database are not likely to have.
+/// The number is `assa`, which is unlikely to be used by another lock of the database.
 pub(crate) const BEGIN_SERVER: &str =
     "BEGIN; SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(1634956129)";
-/// The same for those who write beside each other.
+/// Begins a write transaction that does not exclude others.
 pub(crate) const BEGIN_BESIDE: &str = "BEGIN; SET LOCAL lock_timeout = '10s'";
-/// The log takes as much room as all that was rewritten, until it is begun anew.
+/// The log takes as much space as everything that was rewritten, until it is reset.
 pub(crate) const COMPACT: &str = "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
 pub(crate) const COMMIT: &str = "COMMIT";
 pub(crate) const ROLLBACK: &str = "ROLLBACK";
 
-/// Begins to read all of one moment.
+/// Begins a consistent read of everything.
 pub(crate) const SNAPSHOT_FILE: &str = "BEGIN";
 pub(crate) const SNAPSHOT_SERVER: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-/// All tables with rows of their own, as they were made; the version of the history's is no row that is copied.
+/// All tables with their own rows, in order of creation. The version of the history is not copied.
 pub(crate) const TABLES_FILE: &str = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
 pub(crate) const TABLES_SERVER: &str = "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      WHERE n.nspname = 'assay' AND c.relkind = 'r' AND c.relname <> 'version' ORDER BY c.oid";
 pub(crate) const COLUMNS_FILE: &str = "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid";
 pub(crate) const COLUMNS_SERVER: &str = "SELECT column_name::text, data_type::text FROM information_schema.columns \
      WHERE table_schema = 'assay' AND table_name = ?1 ORDER BY ordinal_position";
-/// Whether a server counts the rows of a table.
+/// Tests whether a server assigns the ids of a table.
 pub(crate) const COUNTS_SERVER: &str = "SELECT count(*) FROM information_schema.columns \
      WHERE table_schema = 'assay' AND table_name = ?1 AND column_name = 'id' AND is_identity = 'YES'";
-/// Rows that are fetched at a time.
+/// Number of rows fetched at a time.
 pub(crate) const FETCHED: usize = 1000;
-/// Rows that are added at a time: with the most columns that a table has, fewer values than either database takes of one statement.
+/// Number of rows inserted at a time. With the largest number of columns of any table, this is
+/// fewer values than either database allows in one statement.
 pub(crate) const ADDED: usize = 100;
-/// Rows refer to each other when all are there.
+/// References between rows are checked once all rows are present.
 pub(crate) const DEFER_FILE: &str = "PRAGMA defer_foreign_keys = ON";
 
-/// Whether there is anything in a file at all.
+/// Tests whether a file contains any table.
 pub(crate) const FILE_TABLES: &str = "SELECT count(*) FROM sqlite_master";
 
-/// What every connection to a server begins with; tables stand in a schema of their own.
+/// Statements at the beginning of every connection to a server. The tables are in a schema of their
+/// own.
 pub(crate) const SERVER_BEGIN: &str =
     "SET search_path TO assay; SET client_min_messages TO warning";
 pub(crate) const SERVER_READS: &str = "SET default_transaction_read_only TO on";
@@ -64,7 +68,7 @@ pub(crate) const SERVER_NEW_VERSION: &str =
 pub(crate) const SERVER_VERSION: &str = "SELECT number FROM version";
 pub(crate) const SERVER_SET_VERSION: &str = "UPDATE version SET number = ?1";
 
-/// The store as it grew, a version each.
+/// The history of the schema, one migration per version.
 pub(crate) const MIGRATIONS: [&str; 2] =
     [include_str!("migrations/0001.sql"), include_str!("migrations/0002.sql")];
 
@@ -80,7 +84,7 @@ pub(crate) const REVISION: &str =
     "SELECT id, ordinal FROM revision WHERE project = ?1 AND commit_name = ?2";
 pub(crate) const ADD_REVISION: &str = "INSERT INTO revision (project, commit_name, parent, ordinal, committed) \
      VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id";
-/// What was not known of a revision when it was first met.
+/// Adds what was unknown about a revision when it was first stored.
 pub(crate) const PLACE_REVISION: &str =
     "UPDATE revision SET parent = ?2, ordinal = ?3, committed = ?4 WHERE id = ?1";
 
@@ -93,10 +97,10 @@ pub(crate) const BENCHMARK: &str =
     "SELECT id FROM benchmark WHERE project = ?1 AND name = ?2 AND parameters = ?3 AND role = ?4";
 pub(crate) const ADD_BENCHMARK: &str =
     "INSERT INTO benchmark (project, name, parameters, role) VALUES (?1, ?2, ?3, ?4) RETURNING id";
-/// Names of benchmarks as they are called now.
+/// Current names of benchmarks.
 pub(crate) const BENCHMARKS: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name FROM benchmark b \
      LEFT JOIN alias a ON a.project = b.project AND a.old = b.name WHERE b.project = ?1 ORDER BY 1";
-/// All benchmarks that go by a name now.
+/// All benchmarks that currently have a name.
 pub(crate) const NAMED: &str = "SELECT id, parameters, role FROM benchmark WHERE project = ?1 \
      AND (name = ?2 AND name NOT IN (SELECT old FROM alias WHERE project = ?1) \
           OR name IN (SELECT old FROM alias WHERE project = ?1 AND new = ?2)) ORDER BY id";
@@ -104,7 +108,7 @@ pub(crate) const NAMED: &str = "SELECT id, parameters, role FROM benchmark WHERE
 pub(crate) const ALIASES: &str = "SELECT old, new FROM alias WHERE project = ?1 ORDER BY old";
 pub(crate) const SET_ALIAS: &str = "INSERT INTO alias (project, old, new) VALUES (?1, ?2, ?3) \
      ON CONFLICT (project, old) DO UPDATE SET new = excluded.new";
-/// What led to the old name leads to the new one.
+/// Redirects aliases of the old name to the new one.
 pub(crate) const MOVE_ALIASES: &str = "UPDATE alias SET new = ?3 WHERE project = ?1 AND new = ?2";
 pub(crate) const REMOVE_ALIAS: &str = "DELETE FROM alias WHERE project = ?1 AND old = ?2";
 
@@ -134,7 +138,7 @@ pub(crate) const ADD_STATE: &str =
     "INSERT INTO machine_state (recording, name, value) VALUES (?1, ?2, ?3)";
 pub(crate) const REMOVE_RECORDING: &str = "DELETE FROM recording WHERE id = ?1";
 
-/// The columns that [`crate::query`] reads a recording from.
+/// The columns from which [`crate::query`] reads a recording.
 pub(crate) const RECORDING: &str = "SELECT r.id, r.digest, r.started, r.changed, r.source, r.argv, r.tool, r.results, r.verdict, \
      m.name, m.fingerprint, v.commit_name, v.parent, v.ordinal, v.committed, x.name FROM recording r \
      JOIN machine m ON m.id = r.machine LEFT JOIN revision v ON v.id = r.revision \
@@ -156,8 +160,9 @@ pub(crate) const COMPARISONS: &str = "SELECT subject, reference, verdict, ratio,
 pub(crate) const FINDINGS: &str =
     "SELECT code, severity, message FROM finding WHERE recording = ?1 ORDER BY place";
 
-/// The metrics and machines that a benchmark has results of, and when the last was measured: two probes of the tree for each instead of a look at
-/// every result. `?2` is the metric's name, `?3` the machine's name or fingerprint; NULL: any.
+/// The metrics and machines for which a benchmark has results, and when the last one was measured.
+/// Uses two index probes for each, rather than reading every result. `?2` is the name of the
+/// metric, `?3` the name or fingerprint of the machine; NULL means any.
 pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
      SELECT (SELECT s.metric FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1), \
             (SELECT s.machine FROM result s WHERE s.benchmark = ?1 ORDER BY s.metric, s.machine LIMIT 1) \
@@ -171,7 +176,7 @@ pub(crate) const KINDS: &str = "WITH RECURSIVE kind (metric, machine) AS ( \
      (SELECT max(s.started) FROM result s WHERE s.benchmark = ?1 AND s.metric = k.metric AND s.machine = k.machine) \
      FROM kind k JOIN metric x ON x.id = k.metric JOIN machine m ON m.id = k.machine \
      WHERE x.name = coalesce(?2, x.name) AND (m.name = coalesce(?3, m.name) OR m.fingerprint = ?3) ORDER BY x.id, m.id";
-/// One range of the tree, the latest first.
+/// One range of the index, the latest first.
 pub(crate) const SERIES: &str = "SELECT r.digest, s.started, v.commit_name, v.parent, v.ordinal, v.committed, s.n, s.units, \
      s.centre, s.lower, s.upper FROM result s JOIN recording r ON r.id = s.recording \
      LEFT JOIN revision v ON v.id = s.revision \
@@ -181,11 +186,11 @@ pub(crate) const SERIES: &str = "SELECT r.digest, s.started, v.commit_name, v.pa
 pub(crate) const LAST_OF: &str = "SELECT started, recording FROM result WHERE benchmark = ?1 ORDER BY started DESC, recording DESC LIMIT 1";
 /// The benchmarks of a recording.
 pub(crate) const SUITE: &str = "SELECT DISTINCT benchmark FROM result WHERE recording = ?1";
-/// Recordings of a machine and project that came after another one, the latest first.
+/// Recordings of the same machine and project after a given one, the latest first.
 pub(crate) const LATER: &str = "SELECT l.id FROM recording r JOIN recording l ON l.project = r.project AND l.machine = r.machine \
      AND (l.started, l.id) > (r.started, r.id) WHERE r.id = ?1 ORDER BY l.started DESC, l.id DESC LIMIT ?2";
 
-/// What changes with every run that is added or removed.
+/// Numbers that change with every run that is added or removed.
 pub(crate) const STAMP: &str = "SELECT count(*), coalesce(max(id), 0), coalesce(max(added), 0) FROM recording WHERE project = ?1";
 /// The columns of [`RECORDING`], once for each revision that a run measured.
 pub(crate) const MEASURED: &str = "SELECT r.id, r.digest, r.started, r.changed, r.source, r.argv, r.tool, r.results, r.verdict, \
@@ -194,7 +199,7 @@ pub(crate) const MEASURED: &str = "SELECT r.id, r.digest, r.started, r.changed, 
      JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine \
      LEFT JOIN revision v ON v.id = d.revision LEFT JOIN metric x ON x.id = r.metric \
      WHERE r.project = ?1 ORDER BY r.id, v.id";
-/// The commits that runs on a machine measured.
+/// The commits measured by runs on a machine.
 pub(crate) const COMMITS: &str = "SELECT DISTINCT v.commit_name FROM (SELECT DISTINCT s.recording, s.revision FROM result s) d \
      JOIN recording r ON r.id = d.recording JOIN machine m ON m.id = r.machine JOIN revision v ON v.id = d.revision \
      WHERE r.project = ?1 AND m.fingerprint = ?2";
@@ -204,13 +209,13 @@ pub(crate) const RESULTS_OF: &str = "SELECT coalesce(a.new, b.name), b.parameter
      JOIN metric x ON x.id = s.metric LEFT JOIN alias a ON a.project = b.project AND a.old = b.name \
      LEFT JOIN revision v ON v.id = s.revision WHERE s.recording = ?1 ORDER BY s.place";
 pub(crate) const METRICS: &str = "SELECT name, unit, better, exact FROM metric ORDER BY id";
-/// Benchmarks as they are called now.
+/// Benchmarks by their current names.
 pub(crate) const CATALOGUE: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name, b.parameters, b.role FROM benchmark b \
      LEFT JOIN alias a ON a.project = b.project AND a.old = b.name WHERE b.project = ?1 ORDER BY 1, 2, 3";
 pub(crate) const MACHINE_STATES: &str = "SELECT t.recording, t.name, t.value FROM machine_state t \
      JOIN recording r ON r.id = t.recording WHERE r.project = ?1 ORDER BY t.recording, t.name";
 
-/// The last recording that has an id at all, for saving what can be read of a damaged store.
+/// The highest id of a recording in any table, for salvaging a damaged store.
 pub(crate) const HIGHEST: [&str; 3] = [
     "SELECT max(recording) FROM samples",
     "SELECT max(id) FROM recording",

@@ -1,4 +1,5 @@
-//! Opening a store: what it must be, its versions, its one writer. What stands in it is read and written elsewhere.
+//! Opening a store: checking what it is, its version, and its single writer. Its contents are read
+//! and written by other modules.
 
 use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
@@ -10,23 +11,23 @@ use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::time::Duration;
 
-/// `assa`, which the first page of every file has.
+/// The application id `assa`, stored in the first page of every file.
 const APPLICATION: i64 = 0x6173_7361;
-/// How long a writer waits for another one; the server's is in [`sql::BEGIN_SERVER`].
+/// Time that a writer waits for another one. For servers, see [`sql::BEGIN_SERVER`].
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Statements that a connection keeps prepared: those that a program asks again and again.
+/// Number of prepared statements kept by a connection, enough for those that a program repeats.
 const STATEMENTS: usize = 128;
 
-/// What is to be done with a store.
+/// How a store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is there, and stays as it is.
+    /// It must exist, and is not changed.
     Read,
-    /// It is made where there is none.
+    /// It is created if it does not exist.
     Write,
 }
 
-/// A store that is open.
+/// An open store.
 pub struct Store {
     pub(crate) db: Db,
     place: Place,
@@ -39,10 +40,12 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens a store; for writing, its directory or database must be there, and a store of an earlier version is brought up to this one.
+    /// Opens a store. For writing, its directory or database must exist, and a store of an earlier
+    /// version is upgraded.
     ///
     /// # Errors
-    /// When it is not there, is something else or of a later version, or can't be reached, read or written.
+    /// If the store does not exist, is something else or of a later version, or cannot be reached,
+    /// read or written.
     pub fn open(place: &Place, access: Access) -> Result<Self, StoreError> {
         let db = match place {
             Place::File(path) => open_file(place, path, access)?,
@@ -61,9 +64,11 @@ impl Store {
             };
         }
         if let Db::File(db) = &store.db {
-            // No commit waits for the disk; the last one to close the file takes the log into it and waits until it is there. So the file alone is all
-            // of it, however it is copied, and a machine that loses its power loses what was added by a program that had not ended yet. To leave the
-            // log for later saves the wait, and costs more: every program that opens the file has to read all of it first.
+            // Commits do not wait for the disk. The last program to close the file moves the log
+            // into it and waits for the disk. The file alone is then complete, however it is
+            // copied, and a power failure loses only what was added by programs that had not ended
+            // yet. Leaving the log for later would save that wait but cost more: every program that
+            // opens the file has to read all of the log first.
             let settings =
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON";
             db.execute_batch(settings).map_err(|error| store.failed(error.into()))?;
@@ -74,30 +79,30 @@ impl Store {
         Ok(store)
     }
 
-    /// Where it is.
+    /// Location of the store.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Whether it is of the version that this program makes.
+    /// Returns true if the store has the version that this program creates.
     ///
     /// # Errors
-    /// When that can't be read.
+    /// If the version cannot be read.
     pub fn is_current(&self) -> Result<bool, StoreError> {
         Ok(self.version()? == sql::MIGRATIONS.len() as i64)
     }
 
-    /// The connection, for tables that others keep beside those of the history.
+    /// The connection, for tables that other crates keep alongside those of the history.
     pub fn db(&self) -> &Db {
         &self.db
     }
 
-    /// What an error of the database means for this store.
+    /// Converts an error of the database for this store.
     pub fn failed(&self, error: DbError) -> StoreError {
         StoreError::of(error, &self.place, PATIENCE.as_secs())
     }
 
-    /// The version that it has; 0 where there is nothing yet.
+    /// Returns the version of the store; 0 if it is empty.
     fn version(&self) -> Result<i64, StoreError> {
         let is_empty = || -> Result<bool, StoreError> {
             Ok(self.first::<i64>(self.tables(), &[])? == Some(0))
@@ -130,7 +135,7 @@ impl Store {
         }
     }
 
-    /// Writes all of it or nothing; other writers wait meanwhile.
+    /// Runs `write` in a transaction. Other writers wait until it ends.
     pub(crate) fn transact<T>(
         &self,
         write: impl FnOnce(&Db) -> Result<T, DbError>,
@@ -159,10 +164,10 @@ impl Store {
         self.db.execute(statement, values).map_err(|error| self.failed(error))
     }
 
-    /// Gives back the room of what was removed. O(size of the store) for a file; a server does that by itself.
+    /// Frees the space of removed runs. O(size of the store) for a file; a server does so itself.
     ///
     /// # Errors
-    /// When the store can't be written.
+    /// If the store cannot be written.
     pub fn compact(&self) -> Result<(), StoreError> {
         match &self.db {
             Db::File(_) => self.db.batch(sql::COMPACT).map_err(|error| self.failed(error)),
@@ -170,13 +175,13 @@ impl Store {
         }
     }
 
-    /// The number of a project; `None` for one without runs.
+    /// Returns the id of a project; `None` if it has no runs.
     pub(crate) fn project(&self, name: &str) -> Result<Option<i64>, StoreError> {
         self.first(sql::PROJECT, values![name])
     }
 }
 
-/// Brings a store up to the latest version; two programs may try at once.
+/// Upgrades a store to the latest version. Two programs may do so concurrently.
 fn migrate(db: &Db) -> Result<(), DbError> {
     let latest = sql::MIGRATIONS.len() as i64;
     let found: Option<i64> = match db {
@@ -209,7 +214,8 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
         return Err(StoreError::None { place: place.clone() });
     }
     if access == Access::Write && !path.exists() {
-        // SQLite would let everybody read it, and it is its owner's alone unless its owner says otherwise.
+        // SQLite would make the file readable by everybody; it is private unless its owner changes
+        // that.
         let begun = private::options().write(true).create(true).truncate(false).open(path);
         begun.map_err(|error| StoreError::ReadOnly {
             place: place.clone(),
@@ -223,7 +229,8 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(path, flags).map_err(failed)?;
     if access == Access::Read && !can_be_read(&db) {
-        // A log of writes needs a place for its index, which a directory that is only read has not; without a log none is needed.
+        // A write-ahead log needs an index file, which cannot be created in a read-only directory.
+        // Without a log no index is needed.
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
         if Path::new(&log).metadata().is_ok_and(|log| log.len() > 0) {
@@ -249,14 +256,14 @@ fn open_server(place: &Place, server: &Server, access: Access) -> Result<Db, Sto
     Ok(db)
 }
 
-/// Whether a store that was opened can be read; opening itself reads nothing.
+/// Returns true if an opened store can be read; opening alone reads nothing.
 fn can_be_read(db: &Connection) -> bool {
     let read = db.query_row(sql::FILE_TABLES, [], |row| row.get::<_, i64>(0));
     let code = read.err().and_then(|error| error.sqlite_error_code());
     !matches!(code, Some(rusqlite::ErrorCode::CannotOpen | rusqlite::ErrorCode::ReadOnly))
 }
 
-/// A path within a URI.
+/// Escapes a path for use in a URI.
 fn escaped(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes().iter();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte);

@@ -1,4 +1,5 @@
-//! The store as a whole: what goes in comes out, and whatever happens to the file, nothing is lost that could be kept.
+//! The store as a whole: what is added can be read back, and whatever happens to the file, nothing
+//! recoverable is lost.
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod copying;
@@ -20,14 +21,14 @@ use tempfile::TempDir;
 
 const PROJECT: &str = "demo";
 
-/// Where a test has its store.
+/// Location of a test's store.
 struct Home {
     directory: TempDir,
-    /// The address of a database, where it is one.
+    /// Address of the database, if it is one.
     address: Option<String>,
 }
 
-/// Runs a test on a file, and on a database of PostgreSQL where that is installed.
+/// Runs a test on a file, and on a PostgreSQL database if that is installed.
 fn on_both(test: impl Fn(&Home)) {
     test(&Home::new());
     if let Some(address) = database() {
@@ -50,7 +51,7 @@ impl Home {
         Self { directory: tempfile::tempdir().unwrap(), address: None }
     }
 
-    /// The file of a store that is one.
+    /// Path of the store, if it is a file.
     fn path(&self) -> PathBuf {
         self.directory.path().join("history.db")
     }
@@ -71,7 +72,7 @@ impl Home {
     }
 }
 
-/// What SQLite calls the store.
+/// The SQLite connection of a store.
 fn file(store: &Store) -> &rusqlite::Connection {
     match &store.db {
         Db::File(db) => db,
@@ -116,7 +117,7 @@ fn new_run(samples: &Samples, number: u64) -> NewRun<'_> {
     }
 }
 
-/// A store with so many runs of `make` and `test`.
+/// A store with this number of runs of `make` and `test`.
 fn filled(home: &Home, runs: u64) -> Store {
     let mut store = home.store();
     for number in 0..runs {
@@ -135,7 +136,7 @@ fn what_went_in_comes_out_and_twice_is_once() {
         assert!(matches!(added, Added::New(_)));
         let again = store.add(&new_run(&given, 7)).unwrap();
         assert_eq!(again, Added::Known(added.run().clone()));
-        // The same numbers of another revision are another run.
+        // The same numbers for another revision are another run.
         assert!(matches!(store.add(&new_run(&given, 8)).unwrap(), Added::New(_)));
         let run = added.run();
         let text = store.text(run).unwrap();
@@ -168,7 +169,7 @@ fn a_run_is_found_by_its_first_digits_or_as_the_last() {
             let error = store.find(PROJECT, asked).unwrap_err();
             assert!(matches!(error, StoreError::NoSuchRun { .. }), "{asked}: {error}");
         }
-        // Of 30 runs some begin alike.
+        // Of 30 runs, some have the same first digit.
         let digits =
             "0123456789abcdef".chars().map(|digit| store.find(PROJECT, &digit.to_string()));
         assert!(digits.into_iter().any(|found| matches!(found, Err(StoreError::Ambiguous { .. }))));
@@ -208,7 +209,7 @@ fn a_benchmark_that_was_renamed_keeps_its_past() {
         let series = store.series(PROJECT, "build", Wanted::default()).unwrap();
         assert_eq!((series.len(), series[0].points.len()), (1, 5));
         assert!(store.series(PROJECT, "make", Wanted::default()).unwrap().is_empty());
-        // Renamed once more: both old names lead to the newest, and never in a circle.
+        // After another renaming, both old names lead to the newest one, and never in a circle.
         store.set_alias(PROJECT, "build", "compile").unwrap();
         let series = store.series(PROJECT, "compile", Wanted::default()).unwrap();
         assert_eq!(series[0].points.len(), 5);
@@ -277,7 +278,7 @@ fn a_benchmark_that_later_runs_of_its_suite_lack_has_vanished() {
         assert_eq!(store.vanished(PROJECT, "make").unwrap(), None);
         let lacking = samples(&[("test", 2.0), ("lint", 1.0)]);
         store.add(&new_run(&lacking, 4)).unwrap();
-        // A run of something else misses nothing.
+        // A run of something else is not missing any benchmark.
         store.add(&new_run(&samples(&[("deploy", 2.0)]), 5)).unwrap();
         let vanished = store.vanished(PROJECT, "make").unwrap().unwrap();
         assert_eq!((vanished.runs, vanished.last.revision), (1, Some(commit(3))));
@@ -310,7 +311,7 @@ fn a_project_is_read_at_once_with_all_that_its_runs_measured() {
         let before = store.stamp(PROJECT).unwrap();
         let alone = samples(&[("make", 3.0)]);
         store.add(&new_run(&alone, 1)).unwrap();
-        // A run of two revisions stands there for each, with its own results.
+        // A run of two revisions is listed once for each, with that revision's results.
         let measured = store.measured(PROJECT).unwrap();
         let commits: Vec<u64> =
             measured.iter().map(|run| run.revision.as_ref().unwrap().ordinal.unwrap()).collect();
@@ -329,7 +330,7 @@ fn a_project_is_read_at_once_with_all_that_its_runs_measured() {
         let states = store.machine_states(PROJECT).unwrap();
         let known: Vec<(&str, f64)> = states.iter().map(|s| (s.name.as_str(), s.value)).collect();
         assert_eq!(known, [("calibrated_wall_60s", 0.02), ("load_1m", 0.5)]);
-        // The stamp changes with runs that were added or removed, and other names.
+        // The stamp changes when runs are added or removed, or benchmarks are renamed.
         let with = store.stamp(PROJECT).unwrap();
         store.set_alias(PROJECT, "old", "young").unwrap();
         assert_eq!(names(&store), ["make", "new", "young"]);

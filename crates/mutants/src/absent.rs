@@ -1,7 +1,9 @@
-//! Code that is in the source and not in the program that the tests run here: of another platform, of a feature that is off, or there for the type checker
-//! alone. No test on this machine could notice a change of it, so it counts neither as noticed nor as missed.
+//! Code that is in the source but not in the program that the tests run on this machine: code for
+//! another platform, for a disabled feature, or only for the type checker. No test here could
+//! detect a change to it, so its mutants count neither as detected nor as missed.
 //!
-//! What is not known to be left out counts as built: each judge answers `None` to a condition that it does not understand.
+//! Code counts as built unless it is known to be left out: every evaluator returns `None` for a
+//! condition that it does not understand.
 
 mod c;
 mod conditions;
@@ -20,17 +22,18 @@ use tree_sitter::Node;
 /// The platform and settings for which the sources are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
-    /// The system as Rust names it: `linux`, `macos`, `windows`.
+    /// Operating system, as named by Rust: `linux`, `macos`, `windows`.
     pub system: String,
-    /// The processor as Rust names it: `x86_64`, `aarch64`.
+    /// Processor, as named by Rust: `x86_64`, `aarch64`.
     pub processor: String,
-    /// Build tags of Go that the command sets.
+    /// Go build tags set by the command.
     pub tags: BTreeSet<String>,
-    /// Features of a crate that are on; `None`: not known, so all may be.
+    /// Enabled features of a crate; `None` if unknown, in which case any may be enabled.
     pub features: Option<BTreeSet<String>>,
-    /// Features that another crate may turn on.
+    /// Features that another crate may enable.
     pub perhaps: BTreeSet<String>,
-    /// Names that a build script may set with `--cfg`; `None`: there is a script, so any may be set.
+    /// Names that a build script may set with `--cfg`; `None` if there is a script, in which case
+    /// any may be set.
     pub settings: Option<BTreeSet<String>>,
     /// Macros of C that nothing defines.
     pub undefined: BTreeSet<String>,
@@ -44,12 +47,13 @@ impl Default for Here {
     }
 }
 
-/// Lines that are not part of the program, from 1, with the condition that leaves them out.
+/// Lines that are not part of the program (numbered from 1), with the condition that leaves them
+/// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absent {
-    /// The first line.
+    /// First line.
     pub first: u32,
-    /// The last line.
+    /// Last line.
     pub last: u32,
     /// The reason, as a noun phrase: `#[cfg(windows)]`.
     pub why: String,
@@ -70,7 +74,7 @@ impl Absent {
     }
 }
 
-/// The lines of a file that are not built here. O(bytes).
+/// Returns the lines of a file that are not built here. O(bytes).
 pub(crate) fn absent(
     language: Language,
     path: &str,
@@ -91,7 +95,7 @@ pub(crate) fn absent(
     }
 }
 
-/// A text on one line, cut where it is long.
+/// The text on one line, truncated if it is long.
 fn short(text: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

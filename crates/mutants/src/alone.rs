@@ -1,6 +1,7 @@
-//! A function by itself: what has to stand before and after its text so that it can be compiled without the rest of its file and means the same.
-//! Whoever has the file loaded already can put a changed function in the place of the one that is there. Where that can't be said to mean the same,
-//! nothing is given; what is loaded is not known here.
+//! A function by itself: the text needed before and after it to compile it without the rest of its
+//! file, with the same meaning. A process that has already loaded the file can then replace the
+//! existing function with a changed one. Functions that might not mean the same by themselves get
+//! no such text; what is loaded is not known here.
 
 use crate::mutant::{Unit, line_starts};
 use assay_blocks::grammar;
@@ -9,27 +10,28 @@ use std::collections::HashSet;
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 
-/// What stands around a function that is compiled by itself.
+/// The text around a function that is compiled by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alone {
-    /// The bytes of the function in its file.
+    /// Byte range of the function in its file.
     range: Range<usize>,
     before: String,
     after: String,
-    /// The line of its file on which the text begins, from 1.
+    /// Line of the file at which the text begins, from 1.
     pub first: u32,
-    /// The line by which the language knows the function: that of its first decorator, if it has some.
+    /// Line by which the language identifies the function: that of its first decorator, if any.
     pub known: u32,
 }
 
 impl Alone {
-    /// The text to be compiled for a file's text with a change in this function; `None` if the change is somewhere else.
+    /// The text to compile when `changed` is the file's text with a change in this function; `None`
+    /// if the change is elsewhere.
     pub fn text(&self, original: &str, changed: &str) -> Option<String> {
         let (before, after) = (original.get(..self.range.start)?, original.get(self.range.end..)?);
         let rest = changed.strip_prefix(before)?;
         let own = match rest.strip_suffix(after) {
             Some(own) => own,
-            // What comes behind it is of no concern.
+            // Changes after the function do not matter.
             None => rest.strip_prefix(original.get(self.range.clone())?).map(|behind| {
                 let end = rest.len() - behind.len();
                 &rest[..end]
@@ -39,7 +41,8 @@ impl Alone {
     }
 }
 
-/// Of each of these functions of a text what stands around it; none in languages that load no functions one by one. O(bytes + functions · depth).
+/// Returns, for each of these functions, the text around it; `None` for all of them in languages
+/// that do not load functions individually. O(bytes + functions · depth).
 pub fn alone(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Alone>> {
     let nothing = || vec![None; units.len()];
     if !matches!(language, Language::Ruby | Language::Python) {
@@ -75,7 +78,8 @@ fn is_function(node: Node<'_>) -> bool {
     matches!(node.kind(), "method" | "singleton_method" | "function_definition")
 }
 
-/// The comments that tell Ruby how to read the file; `None` where one of them can't be repeated.
+/// The magic comments that tell Ruby how to read the file; `None` if one of them cannot be
+/// repeated.
 fn magic(text: &[u8]) -> Option<Vec<String>> {
     let mut found = Vec::new();
     for line in text
@@ -98,7 +102,8 @@ fn magic(text: &[u8]) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// Whether something in the file makes its functions mean another thing than by themselves.
+/// Returns true if something in the file gives its functions another meaning than they have by
+/// themselves.
 fn passed(language: Language, root: Node<'_>, text: &[u8]) -> bool {
     if language != Language::Ruby {
         return false;
@@ -135,15 +140,16 @@ impl File<'_> {
         std::str::from_utf8(self.text.get(node.byte_range())?).ok()
     }
 
-    /// What stands before a node in its line, if it is nothing but blanks.
+    /// The text before a node on its line, if it is only blanks.
     fn indentation(&self, node: Node<'_>) -> Option<&str> {
         let start = *self.lines.get(node.start_position().row)?;
         let before = std::str::from_utf8(self.text.get(start..node.start_byte())?).ok()?;
         before.trim().is_empty().then_some(before)
     }
 
-    /// A method: with the classes and modules around it opened again, on its own line. One that stands in a block is put where the block had put it,
-    /// which only who has it loaded knows.
+    /// A method, with the enclosing classes and modules reopened, on its original line. A method in
+    /// a block is defined where the block had defined it, which only the process that has it loaded
+    /// knows.
     fn ruby(&self, method: Node<'_>, magic: &[String]) -> Option<Alone> {
         if self.passed {
             return None;
@@ -154,7 +160,8 @@ impl File<'_> {
             return None;
         }
         let mut around = Vec::new();
-        // A block between the method and the class that is next to it, and one above that.
+        // `in_block`: there is a block between the method and the nearest class. `opened`: false
+        // while the class of an enclosing `class << self` has not been reached.
         let (mut in_block, mut opened) = (false, true);
         let mut node = method;
         while let Some(parent) = node.parent() {
@@ -171,7 +178,7 @@ impl File<'_> {
                         return None;
                     }
                     around.push(format!("class << {value};"));
-                    // What it is of must be what stands around it.
+                    // `self` must be the enclosing class or module.
                     opened = value != "self";
                 }
                 "do_block" | "block" | "lambda" => {
@@ -214,7 +221,8 @@ impl File<'_> {
         })
     }
 
-    /// A function: within the classes around it, so that its private names are theirs, and behind something that stands for its decorators.
+    /// A function, within its enclosing classes, so that its private names are mangled as theirs,
+    /// and after a placeholder for its decorators.
     fn python(&self, function: Node<'_>) -> Option<Alone> {
         let indentation = self.indentation(function)?;
         let mut around = Vec::new();
@@ -257,7 +265,8 @@ fn line(node: Node<'_>) -> u32 {
     u32::try_from(node.start_position().row).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// Whether it is a constant, or one within another: what names a class wherever it is read.
+/// Returns true if the name is a constant, possibly nested, which names a class wherever it is
+/// read.
 fn is_constant(name: &str) -> bool {
     let name = name.strip_prefix("::").unwrap_or(name);
     name.split("::").all(|part| {
@@ -271,10 +280,10 @@ mod tests {
     use super::*;
     use crate::Generator;
 
-    /// The whole text of a function, its first line, and the line that it is known by.
+    /// The whole text of a function, its first line, and the line that identifies it.
     type Shown = Option<(String, u32, u32)>;
 
-    /// All of them by name.
+    /// All functions by name.
     fn around(language: Language, text: &str) -> Vec<(String, Shown)> {
         let found = Generator::new(language).unwrap().mutants("a", text.as_bytes());
         let all = alone(language, text.as_bytes(), &found.units);

@@ -1,18 +1,21 @@
-//! Changes whose fate is known beforehand: one that any test must notice that runs over it, and one that none may. Where it turns out otherwise, the
-//! tests do not run what is changed, or something of one change is left for the next, and nothing of the rest can be believed.
+//! Mutants whose outcome is known in advance: one that every test that runs the function must
+//! detect, and one that no test may detect. If the outcome differs, either the tests do not run the
+//! changed code, or something from one change is left over for the next, and no other result can be
+//! trusted.
 
 use crate::mutant::Unit;
 use crate::tables::table;
 use assay_coverage::Language;
 use std::ops::Range;
 
-/// The text in which a function ends with an error as soon as it is called; `None` if it has no body.
+/// The text in which a function fails as soon as it is called; `None` if it has no body.
 pub fn certain_killer(language: Language, unit: &Unit, text: &[u8]) -> Option<Vec<u8>> {
     let (body, own) = certain_body(language, unit, text)?;
     Some([&text[..body.start], &own, &text[body.end..]].concat())
 }
 
-/// The bytes of a function's body, and the body with which it ends with an error as soon as it is called; `None` if it has none.
+/// Returns the byte range of a function's body and a body that fails as soon as it is called;
+/// `None` if the function has no body.
 pub fn certain_body(
     language: Language,
     unit: &Unit,
@@ -20,7 +23,7 @@ pub fn certain_body(
 ) -> Option<(Range<usize>, Vec<u8>)> {
     let body = unit.body.clone()?;
     let own = text.get(body.clone())?;
-    // Where what is not used is no program, all of it is used still.
+    // The original body is kept, because these languages reject unused code.
     let (before, after) = match language {
         Language::Rust => ("{ if true { panic!(\"assay\") } ", " }"),
         Language::Go => ("{ if true { panic(\"assay\") }; ", " }"),
@@ -32,7 +35,8 @@ pub fn certain_body(
     Some((body, [before.as_bytes(), own, after.as_bytes()].concat()))
 }
 
-/// The body of a function that ends with an error as soon as it is called; of one that `is_block` between braces, where there is a choice.
+/// The body of a function that fails as soon as it is called. `is_block` selects the form between
+/// braces in languages that have both.
 pub fn error(language: Language, is_block: bool) -> &'static str {
     match language {
         Language::Ruby => "raise 'assay'",
@@ -50,7 +54,7 @@ pub fn error(language: Language, is_block: bool) -> &'static str {
     }
 }
 
-/// The text with a comment more, which means the same.
+/// The text with an added comment, which does not change its meaning.
 pub fn certain_survivor(language: Language, text: &[u8]) -> Vec<u8> {
     let feed: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
     let comment = format!("{} A comment changes nothing.\n", table(language).comment);

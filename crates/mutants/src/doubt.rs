@@ -1,5 +1,6 @@
-//! Mutants that may mean what was there before, by what stands around them. None of this is certain (a `+` can be anybody's, and so can a comparison), so
-//! they are tried all the same; where one survives, it is shown behind the others, with the reason.
+//! Mutants that may be equivalent to the original, judged by the surrounding code. None of this is
+//! certain (`+` and comparisons can be overloaded), so they are tried all the same. If one
+//! survives, it is shown after the others, with the reason.
 
 use crate::mutant::Mutant;
 use crate::operator::Operator;
@@ -8,7 +9,8 @@ use assay_coverage::Language;
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 
-/// Why each of these mutants of a text may mean the same; `None`: nothing speaks for it. Reads the text once.
+/// Returns, for each of these mutants of a text, the reason that it may be equivalent; `None` if
+/// there is none. Parses the text once.
 pub fn doubts(language: Language, text: &[u8], mutants: &[&Mutant]) -> Vec<Option<&'static str>> {
     let mut parser = Parser::new();
     let tree = match parser.set_language(&grammar(language)) {
@@ -47,7 +49,7 @@ impl<'t> Read<'_, 't> {
         }
     }
 
-    /// `x + 0` is `x - 0`, and `x * 1` is `x / 1`.
+    /// `x + 0` equals `x - 0`, and `x * 1` equals `x / 1`.
     fn neutral(&self, node: Node<'t>, own: &Mutant) -> Option<&'static str> {
         let parent = if node.is_named() { node } else { node.parent()? };
         let right = parent.child_by_field_name("right")?;
@@ -65,7 +67,7 @@ impl<'t> Read<'_, 't> {
         is_neutral.then_some("with this number both give the same")
     }
 
-    /// The sides of the comparison around, and its sign.
+    /// The operands of the enclosing comparison, and its operator.
     fn comparison(&self, node: Node<'t>) -> Option<(Node<'t>, String, Node<'t>)> {
         let mut own = node;
         while own.named_child_count() != 2
@@ -77,7 +79,7 @@ impl<'t> Read<'_, 't> {
         Some((left, self.at(left.end_byte()..right.start_byte()).to_owned(), right))
     }
 
-    /// Where both sides are equal, it does not matter which of them is taken: `if a > b: a = b`.
+    /// If both sides are equal, it does not matter which is taken: `if a > b: a = b`.
     fn agrees(&self, node: Node<'t>) -> Option<&'static str> {
         const WHY: &str = "where both sides are equal, either way gives the same";
         let (left, _, right) = self.comparison(node)?;
@@ -89,7 +91,7 @@ impl<'t> Read<'_, 't> {
         while matches!(around.kind(), "parenthesized_expression" | "parenthesized_statements") {
             around = around.parent()?;
         }
-        // A choice in one expression.
+        // A conditional expression.
         let choice = match around.kind() {
             "conditional_expression" if around.child_by_field_name("condition").is_none() => {
                 Some((around.named_child(0)?, around.named_child(2)?))
@@ -127,7 +129,7 @@ impl<'t> Read<'_, 't> {
         }
     }
 
-    /// A condition that one around it implies.
+    /// A condition that an enclosing one implies.
     fn dominated(&self, node: Node<'t>, own: &Mutant) -> Option<&'static str> {
         let is_fixed = own.operator == Operator::Condition;
         let truth = own.replacement.trim_matches(['(', ')']).to_ascii_lowercase();
@@ -163,7 +165,7 @@ impl<'t> Read<'_, 't> {
         None
     }
 
-    /// What is assigned is overwritten by the next statement, which does not look at it.
+    /// The assigned value is overwritten by the next statement, which does not read it.
     fn overwritten(&self, node: Node<'t>) -> Option<&'static str> {
         let mut own = node;
         while own.child_by_field_name("left").is_none() || !own.kind().starts_with("assignment") {
@@ -183,7 +185,7 @@ impl<'t> Read<'_, 't> {
     }
 }
 
-/// The only statement of a block, without what only holds it.
+/// The only statement of a block, without the nodes that merely wrap it.
 fn only(block: Node<'_>) -> Option<Node<'_>> {
     let mut own = block;
     loop {
@@ -204,12 +206,12 @@ fn only(block: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// The statement behind one.
+/// The statement after this one.
 fn only_of_next(statement: Node<'_>) -> Option<Node<'_>> {
     only(statement.next_named_sibling()?)
 }
 
-/// The comparison that a condition is.
+/// The comparison in a condition, without parentheses.
 fn comparison_of(condition: Node<'_>) -> Option<Node<'_>> {
     let mut own = condition;
     while own.kind() == "parenthesized_expression" {
@@ -223,7 +225,7 @@ mod tests {
     use super::*;
     use crate::Generator;
 
-    /// The doubts about the mutants of a kind.
+    /// The doubts about the mutants of one operator.
     fn about(language: Language, text: &str, operator: Operator) -> Vec<Option<&'static str>> {
         let found = Generator::new(language).unwrap().mutants("a", text.as_bytes());
         let all: Vec<&Mutant> = found.all.iter().filter(|own| own.operator == operator).collect();

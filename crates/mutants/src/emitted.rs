@@ -1,8 +1,11 @@
-//! Functions that have object code of their own, whole and for every argument: what a compiler makes of such a one's two bodies tells whether they mean the same.
+//! Functions that have object code of their own, complete and for every argument. If the compiler
+//! emits the same code for two bodies of such a function, they mean the same.
 //!
-//! Code that is generic has none: what is compiled is what some types make of it, and of others nobody knows. Of what is compiled only under conditions
-//! (`cfg`) equal code proves nothing either, nor of what lies in a method of a type within the function, which others call. Whether a compiler really emitted
-//! a function is not known here: whoever asks plants a change in it first ([`controls::certain_body`](crate::controls::certain_body)).
+//! Generic functions have none: only instances for some types are compiled, and nothing is known
+//! about the others. Equal code also proves nothing for code compiled conditionally (`cfg`), or for
+//! methods of a type declared within the function, which others call. Whether a compiler really
+//! emitted a function is not known here; the caller checks that with a planted change first
+//! ([`controls::certain_body`](crate::controls::certain_body)).
 
 use crate::mutant::{Mutant, Unit};
 use crate::switch::{has_macro, words};
@@ -14,15 +17,16 @@ use tree_sitter::{Node, Parser};
 /// A function with object code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
-    /// Its symbol in Go, behind the one of its package: `F`, `T.F`, `(*T).F`. In Rust its name, which is no symbol: it must be given one.
+    /// In Go, its symbol without the package: `F`, `T.F`, `(*T).F`. In Rust its name, which is not
+    /// a symbol: it must be given one.
     pub symbol: String,
     body: Range<usize>,
-    /// What within it others call.
+    /// Items within it that others call.
     others: Vec<Range<usize>>,
 }
 
 impl Emitted {
-    /// Whether what a mutant changes is in that code.
+    /// Returns true if a mutant's change is in that code.
     pub fn takes(&self, mutant: &Mutant) -> bool {
         let (own, body) = (&mutant.range, &self.body);
         let touches = |other: &Range<usize>| other.start < own.end && own.start < other.end;
@@ -30,7 +34,8 @@ impl Emitted {
     }
 }
 
-/// Of each of these functions of a text its code, if it has some of its own; none in languages other than Go and Rust. O(bytes).
+/// Returns, for each of these functions, its object code if it has its own; `None` for all of them
+/// in languages other than Go and Rust. O(bytes).
 pub fn emitted(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Emitted>> {
     let nothing = || vec![None; units.len()];
     let mut parser = Parser::new();
@@ -40,7 +45,7 @@ pub fn emitted(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Em
         return nothing();
     };
     let root = tree.root_node();
-    // What calls C is written anew before it is compiled.
+    // Files that call C are rewritten before they are compiled.
     if language == Language::Go && imports_c(root, text) {
         return nothing();
     }
@@ -60,7 +65,7 @@ fn imports_c(root: Node<'_>, text: &[u8]) -> bool {
 fn go(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
     let name = words(text, function.child_by_field_name("name")?);
     let before = function.prev_sibling().map_or("", |own| words(text, own));
-    // There may be several of one name, or what it does is said elsewhere.
+    // There may be several functions of this name, or a directive changes how it is compiled.
     if function.child_by_field_name("type_parameters").is_some()
         || matches!(name, "init" | "_")
         || before.starts_with("//go:")
@@ -71,7 +76,7 @@ fn go(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
         None => name.to_owned(),
         Some(receiver) => {
             let receiver = words(text, receiver).trim_matches(['(', ')', ' ']);
-            // Of a generic type.
+            // A method of a generic type.
             if receiver.contains('[') {
                 return None;
             }
@@ -86,7 +91,7 @@ fn go(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
     Some(Emitted { symbol, body, others: Vec::new() })
 }
 
-/// Attributes of Rust that make a symbol of a function themselves, or let it have no code of the usual kind.
+/// Rust attributes that give a function a symbol themselves, or make its code unusual.
 const SYMBOLS: [&str; 5] = ["no_mangle", "export_name", "naked", "panic_handler", "lang"];
 
 fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
@@ -98,7 +103,8 @@ fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
     let says = |text: &str, word: &str| {
         text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|own| own == word)
     };
-    // What waits is another function, which whoever polls it calls. A type that has no name is generic in what is behind it.
+    // The code of an `async` function is in another function, called when it is polled. A
+    // type without a name (`impl`) is generic in the actual type.
     let head = text.get(function.start_byte()..body.start_byte())?;
     let head = std::str::from_utf8(head).ok()?;
     if says(modifiers, "async") || says(modifiers, "gen") || says(head, "impl") {
@@ -124,7 +130,7 @@ fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
     Some(Emitted { symbol: name.to_owned(), body: body.byte_range(), others: items(body)? })
 }
 
-/// Whether an item has parameters other than lifetimes.
+/// Returns true if an item has generic parameters other than lifetimes.
 fn has_types(item: Node<'_>, text: &[u8]) -> bool {
     let Some(parameters) = item.child_by_field_name("type_parameters") else { return false };
     let mut cursor = parameters.walk();
@@ -135,7 +141,7 @@ fn has_types(item: Node<'_>, text: &[u8]) -> bool {
     parameters.named_children(&mut cursor).any(|own| !is_lifetime(own))
 }
 
-/// Implementations within a body; `None`: an attribute there may do something with what follows.
+/// Items within a body; `None` if there is an attribute, which may transform the code that follows.
 fn items(body: Node<'_>) -> Option<Vec<Range<usize>>> {
     let mut found = Vec::new();
     let mut cursor = body.walk();
@@ -164,7 +170,7 @@ mod tests {
     use super::*;
     use crate::Generator;
 
-    /// The symbols of all that have some.
+    /// The symbols of all functions that have one.
     fn symbols(language: Language, text: &str) -> Vec<(String, String)> {
         let found = Generator::new(language).unwrap().mutants("a", text.as_bytes());
         let all = emitted(language, text.as_bytes(), &found.units);

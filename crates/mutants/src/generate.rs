@@ -1,5 +1,6 @@
-//! The mutants of a file: one walk over its tree, with the table of its language in hand; each is then tried on the tree, and what the grammar does
-//! not read is none. Nothing is random: one text has the same mutants every time, in the order in which they stand.
+//! Generates the mutants of a file in one walk over its syntax tree, using the table of its
+//! language. Each change is then parsed, and those that the grammar rejects are dropped. Nothing is
+//! random: the same text always has the same mutants, in source order.
 
 use crate::absent::{Here, absent};
 use crate::keep::Kept;
@@ -20,31 +21,32 @@ use units::cut;
 
 mod units;
 
-/// What can be changed in a file.
+/// The possible changes to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutants {
-    /// Its functions and methods that hold something to change.
+    /// Functions and methods that contain something to change.
     pub units: Vec<Unit>,
-    /// The mutants, unit by unit, in the order in which they stand.
+    /// The mutants in source order, grouped by unit.
     pub all: Vec<Mutant>,
-    /// Whether the grammar does not understand some of the file. What it understands is changed all the same.
+    /// True if the grammar does not understand parts of the file. The parts that it understands are
+    /// still changed.
     pub is_broken: bool,
-    /// How many changes made something that the grammar does not read.
+    /// Number of changes dropped because the grammar rejects them.
     pub rejected: usize,
 }
 
-/// Makes the mutants of files of one language.
+/// Generates mutants of files in one language.
 pub struct Generator {
     pub(crate) language: Language,
     table: &'static Table,
     pub(crate) parser: Parser,
-    /// Entries by the number of a node's kind.
+    /// Table entries, indexed by the number of a node's kind.
     entries: Vec<Vec<&'static Entry>>,
     passed: HashSet<u16>,
 }
 
 impl Generator {
-    /// One for a language; `None` if its grammar can't be loaded.
+    /// Creates a generator for a language; `None` if its grammar cannot be loaded.
     pub fn new(language: Language) -> Option<Self> {
         let grammar = grammar(language);
         let mut parser = Parser::new();
@@ -53,7 +55,8 @@ impl Generator {
         let mut entries = vec![Vec::new(); grammar.node_kind_count()];
         for entry in table.entries.iter().copied().flatten() {
             for kind in entry.kinds {
-                // What languages share names kinds that some of them have not; number 0 is nobody's.
+                // Shared entries contain node kinds that some of the languages lack; number 0 means
+                // no such kind.
                 let number = usize::from(grammar.id_for_node_kind(kind, true));
                 if let Some(own) = entries.get_mut(number).filter(|_| number > 0) {
                     own.push(entry);
@@ -65,12 +68,13 @@ impl Generator {
         Some(Self { language, table, parser, entries, passed })
     }
 
-    /// The mutants of a text, which is the file of this path. O(bytes + mutants · bytes of their function) at worst.
+    /// Generates the mutants of a text, which is that of the file at `path`. O(bytes + mutants ·
+    /// bytes of their function) in the worst case.
     pub fn mutants(&mut self, path: &str, text: &[u8]) -> Mutants {
         self.mutants_here(path, text, &Here::default())
     }
 
-    /// The same, for the platform and settings for which the tests are built.
+    /// Like [`Self::mutants`], for the platform and settings for which the tests are built.
     pub fn mutants_here(&mut self, path: &str, text: &[u8], here: &Here) -> Mutants {
         let Some(tree) = self.parser.parse(text, None) else { return Mutants::default() };
         let mut walk = Walk {
@@ -115,7 +119,7 @@ impl Generator {
                 rejected += 1;
                 continue;
             }
-            // What is equal, also in units of one name, is told apart by its order.
+            // Equal changes, also in units of the same name, are distinguished by their order.
             let key = (own.name.clone(), operator, before, replacement.clone());
             let ordinal = ordinals.entry(key).or_insert(0);
             let parts = [
@@ -127,7 +131,7 @@ impl Generator {
             ];
             let id = id_of(&parts, *ordinal);
             *ordinal += 1;
-            // What accepts a line says nothing of the whole.
+            // An accepted line does not accept a mutant of the whole function.
             let (from, to) =
                 if operator.is_extreme() { (own.begin, own.begin) } else { (line, last_line) };
             let is_within = |first: u32, last: u32| first <= from && from <= last;
@@ -148,7 +152,7 @@ impl Generator {
                 absent,
             });
         }
-        // A unit of which nothing can be changed says nothing.
+        // Units without mutants are removed.
         let used: HashSet<usize> = all.iter().map(|own| own.unit).collect();
         let numbers: Vec<usize> = (0..units.len())
             .scan(0, |next, unit| {
@@ -167,7 +171,7 @@ impl Generator {
     }
 }
 
-/// A change that was not tried yet.
+/// A change that has not been parsed yet.
 struct Found {
     unit: usize,
     operator: Operator,
@@ -183,13 +187,13 @@ struct Walk<'a, 't> {
     entries: &'a [Vec<&'static Entry>],
     passed: &'a HashSet<u16>,
     text: &'a [u8],
-    /// Names of the classes and modules around, with their nodes.
+    /// Names of the enclosing classes and modules, with the ids of their nodes.
     within: Vec<(usize, String)>,
-    /// The unit around, and its node.
+    /// The enclosing unit, and the id of its node.
     open: Option<(usize, usize)>,
-    /// The functions around, those without a name among them.
+    /// The enclosing functions, including anonymous ones.
     functions: Vec<Node<'t>>,
-    /// Kinds of the nodes around.
+    /// Kinds of the enclosing nodes.
     kinds: Vec<&'t str>,
     units: Vec<Unit>,
     found: Vec<Found>,
@@ -223,7 +227,7 @@ impl<'t> Walk<'_, 't> {
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Takes a node; whether its children follow.
+    /// Visits a node. Returns whether its children should be visited.
     fn enter(&mut self, node: Node<'t>) -> bool {
         if !node.is_named() {
             return false;
@@ -284,7 +288,7 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// Whether it is what Python keeps for whoever asks for help.
+    /// Returns true if the node is a Python docstring.
     fn is_documentation(&self, node: Node<'_>) -> bool {
         self.language == Language::Python
             && node.kind() == "expression_statement"
@@ -328,11 +332,11 @@ impl<'t> Walk<'_, 't> {
         {
             return;
         }
-        // Of `x if y` only x is a statement.
+        // In `x if y`, only x is a statement.
         if around.ends_with("_modifier") && is_condition(entry, node) {
             return;
         }
-        // A statement that only talks, or is there for tests, is none that anybody should notice.
+        // Tests need not detect the removal of a statement that only logs or asserts.
         if entry.operator == Operator::Statement
             && first.is_some_and(|own| is_talk(self.table, own, self.text))
         {
@@ -407,7 +411,7 @@ impl<'t> Walk<'_, 't> {
                 self.push(unit, operator, child, child.byte_range(), (*to).to_owned());
             }
         }
-        // Some grammars have a name for the whole of such statements.
+        // In some grammars a single node spans such a statement.
         if node.child_count() == 0
             && let Some((from, to)) = pairs.iter().find(|(from, _)| *from == self.words(node))
         {
@@ -416,7 +420,8 @@ impl<'t> Walk<'_, 't> {
         }
     }
 
-    /// Puts a text in the place of a node, with what it mentions of it and of other fields.
+    /// Replaces a node with a text, after filling in the placeholders for the node's own text and
+    /// for other fields.
     fn replace(
         &mut self,
         operator: Operator,
@@ -448,7 +453,7 @@ impl<'t> Walk<'_, 't> {
     }
 }
 
-/// Whether a change of statements is about to change the condition behind one.
+/// Returns true if a statement entry would change the condition of a modifier rather than its body.
 fn is_condition(entry: &Entry, node: Node<'_>) -> bool {
     let body = node.parent().and_then(|around| around.child_by_field_name("body"));
     entry.operator == Operator::Statement && body.is_none_or(|body| body.id() != node.id())

@@ -1,18 +1,19 @@
-//! Comments by which a survivor is accepted: `# assay: keep REASON` on the line of the change or on the one above it; above a function, or on its
-//! first line, for all of it.
+//! Comments that accept a survivor: `# assay: keep REASON` on the line of the change or on the line
+//! above accepts that line; above a function or on its first line, it accepts the whole function.
 
 use std::collections::BTreeMap;
 
-/// What such a comment says behind the language's sign.
+/// Text of such a comment after the comment sign.
 const WORDS: &str = "assay: keep";
 
-/// The reasons that a file gives, by line.
+/// The reasons given in a file, by line.
 pub(crate) struct Kept {
     by_line: BTreeMap<u32, String>,
 }
 
 impl Kept {
-    /// Those of a text in which comments begin with `sign`. Without a reason nothing is accepted.
+    /// Reads the reasons in a text whose comments begin with `sign`. A comment without a reason
+    /// accepts nothing.
     pub fn of(text: &[u8], sign: &str) -> Self {
         let words = WORDS.as_bytes();
         let mut by_line = BTreeMap::new();
@@ -31,7 +32,7 @@ impl Kept {
         Self { by_line }
     }
 
-    /// Why a change on these lines of a unit that begins there is accepted.
+    /// The reason to accept a change on these lines of a unit that begins at line `unit`.
     pub fn reason(&self, line: u32, last_line: u32, unit: u32) -> Option<&str> {
         let from = line.saturating_sub(1);
         let own = self.by_line.range(from..=last_line.max(from)).next();

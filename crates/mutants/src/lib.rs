@@ -1,11 +1,14 @@
-//! Mutants of source code: small changes that a project's tests should notice.
+//! Mutants of source code: small changes that a project's tests should detect.
 //!
-//! A [`Generator`] reads a file of its language and gives its [`Mutants`], by the table of that language ([`Operator`] says of what kinds they are);
-//! each is one change of the text ([`Mutant::applied`], [`Mutant::diff`]). docs/design/008-mutation.md says what is changed, and why.
+//! A [`Generator`] parses a file in its language and returns its [`Mutants`], using the table of
+//! that language; [`Operator`] lists the kinds of change. Each mutant is one change to the text
+//! ([`Mutant::applied`], [`Mutant::diff`]). docs/design/008-mutation.md explains what is changed,
+//! and why.
 //!
-//! [`Generator::rewrites`] gives changes that mean the same, which no test should notice.
+//! [`Generator::rewrites`] returns equivalent changes, which no test should detect.
 //!
-//! Nothing is run here, no file is read, and nothing is printed: that is the program's, `assay-mutate`.
+//! This crate runs nothing, reads no files and prints nothing; the program `assay-mutate` does
+//! that.
 #![cfg_attr(
     test,
     allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")

@@ -1,6 +1,8 @@
-//! Constants, as they are written: numbers that are one more, texts that are empty. What is written in another way gives nothing.
+//! Changes to literals: numbers are incremented, strings are emptied. Literals in other notations
+//! are not changed.
 
-/// A number that is one more, in the way it is written: `7` as `8`, `0x1f` as `0x20`, `1_000u64` as `1001u64`, `1.5f` as `2.5f`.
+/// Increments a number in its own notation: `7` to `8`, `0x1f` to `0x20`, `1_000u64` to `1001u64`,
+/// `1.5f` to `2.5f`.
 pub(crate) fn incremented(text: &str) -> Option<String> {
     let is_hex = text.starts_with("0x") || text.starts_with("0X");
     let digits = text.get(2..).filter(|_| is_hex).unwrap_or(text);
@@ -14,7 +16,7 @@ pub(crate) fn incremented(text: &str) -> Option<String> {
         let next = u128::from_str_radix(&number, 16).ok()?.checked_add(1)?;
         return is_suffix(rest).then(|| format!("{}{next:x}{rest}", &text[..2]));
     }
-    // An octal number as C and Ruby write it is none of ours, nor is one of another base.
+    // Octal numbers as in C and Ruby, and numbers in other bases, are not supported.
     if number.len() > 1 && number.starts_with('0') {
         return None;
     }
@@ -26,13 +28,13 @@ pub(crate) fn incremented(text: &str) -> Option<String> {
     (is_fraction || is_suffix(rest)).then(|| format!("{next}{rest}"))
 }
 
-/// What may stand behind the digits: `u32`, `_usize`, `L`, `f`; no exponent.
+/// Returns true if the text can follow the digits: `u32`, `_usize`, `L`, `f`, but no exponent.
 fn is_suffix(text: &str) -> bool {
     let is_exponent = text.starts_with(['e', 'E', 'b', 'o', 'x']);
     !is_exponent && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// A text in quotes without what is between them, or with a word where there is nothing. What stands before the quotes stays.
+/// Empties a quoted text, or puts a word into an empty one. The prefix before the quotes is kept.
 pub(crate) fn quoted(text: &str) -> Option<String> {
     let start = text.find(|c: char| !c.is_ascii_alphabetic())?;
     if start > 3 {
@@ -43,7 +45,7 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
         ["\"\"\"", "'''", "\"", "'", "`"].into_iter().find(|own| quoted.starts_with(own))?;
     let inner = quoted.get(quote.len()..quoted.len().checked_sub(quote.len())?);
     match inner {
-        // Two quotes look like the begin of three.
+        // Two quotes could be taken for the beginning of three.
         _ if quoted == "\"\"" || quoted == "''" => {
             Some(format!("{prefix}{0}assay{0}", &quoted[..1]))
         }

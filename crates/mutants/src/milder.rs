@@ -1,23 +1,29 @@
-//! Mutants that are the same program as another mutant of their function, so that the fate of one is the fate of both. A change that merely looks milder
-//! than another one is not such a mutant: a test may notice it and miss the harsher one.
+//! Mutants that are the same program as another mutant of their function, so that both have the
+//! same outcome. Merely looking milder than another change is not enough: a test may detect the
+//! milder one and miss the harsher one.
 //!
-//! Each pair of operators in [`SAME`] is listed with its proof. The tests of `assay mutate` run both mutants of every pair.
+//! Each pair of operators in [`SAME`] is listed with its proof. The tests of `assay mutate` run
+//! both mutants of every pair.
 
 use crate::mutant::{Mutant, Unit};
 use crate::operator::Operator;
 use std::ops::Range;
 
-/// Pairs of operators of which the second gives the same program as the first, under a condition on the text of the function.
+/// Pairs of operators for which the second gives the same program as the first, under a condition
+/// on the text of the function.
 const SAME: [(Operator, Operator, IsSame); 2] = [
-    // A body of one statement without that statement is the empty body: both return what a function returns that ends without a `return`.
+    // If the body is one statement, removing it leaves the empty body: both return what a function
+    // without a `return` returns.
     (Operator::Body, Operator::Statement, only_statement),
-    // A body of one `return`: with the empty value of its type in place of the expression, nothing of the function is evaluated any more.
+    // If the body is one `return`, replacing its expression with the empty value of its type leaves
+    // nothing of the function to evaluate.
     (Operator::Body, Operator::Return, only_return),
 ];
 
 type IsSame = fn(&str, Range<usize>) -> bool;
 
-/// Returns true if two mutants of a function are the same program by a proof; `text` is the file that both change.
+/// Returns true if two mutants of a function are provably the same program. `text` is the file that
+/// both change.
 pub fn is_same(text: &[u8], unit: &Unit, harsher: &Mutant, milder: &Mutant) -> bool {
     let Some(body) = unit.body.clone() else { return false };
     let pair = SAME
@@ -59,7 +65,8 @@ mod tests {
     use crate::Generator;
     use assay_coverage::Language;
 
-    /// The replacements that are the same program as the empty body of the first function.
+    /// The operators of the mutants that are the same program as the empty body of the first
+    /// function.
     fn same(language: Language, text: &str) -> Vec<String> {
         let found = Generator::new(language).unwrap().mutants("a", text.as_bytes());
         let body = found.all.iter().find(|own| own.operator == Operator::Body).unwrap();
@@ -73,7 +80,7 @@ mod tests {
     fn only_the_same_program_shares_a_fate() {
         for (language, text, expected) in [
             (Language::Python, "def a(x):\n    return x + 1\n", vec!["return"]),
-            // Both have one text there, so that it is one mutant.
+            // Both have the same text there, so they are a single mutant.
             (Language::Python, "def a(x):\n    x.go()\n", vec![]),
             (Language::Python, "def a(x):\n    x.go()\n    x.go()\n", vec![]),
             (Language::Python, "def a(x):\n    if x: return 1\n", vec![]),

@@ -1,4 +1,5 @@
-//! A mutant: one change of a file's text, known by what it changes and not by where that stands.
+//! A mutant: one change to a file's text, identified by what it changes rather than by its
+//! position.
 
 use crate::operator::Operator;
 use crate::policy::CONTEXT;
@@ -7,23 +8,24 @@ use std::fmt::Write;
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// A function or method, with all that is within it.
+/// A function or method, with everything within it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its name, with the classes and modules that it stands in: `Stack.push`.
+    /// Name, with the enclosing classes and modules: `Stack.push`.
     pub name: String,
-    /// Its bytes in the file.
+    /// Byte range in the file.
     pub range: Range<usize>,
-    /// Those of its body, where it has one.
+    /// Byte range of its body, if it has one.
     pub body: Option<Range<usize>>,
-    /// Its first line, from 1,
+    /// First line, from 1.
     pub begin: u32,
-    /// and its last one.
+    /// Last line.
     pub end: u32,
 }
 
 impl Unit {
-    /// Its node in the tree of its file, of one that has a body. What spans the same bytes may be around it.
+    /// The unit's node in the tree of its file, if it has a body. A node that spans the same bytes
+    /// may enclose it.
     pub(crate) fn node<'t>(&self, root: Node<'t>) -> Option<Node<'t>> {
         let mut node = root.descendant_for_byte_range(self.range.start, self.range.end)?;
         while node.child_by_field_name("body").is_none() {
@@ -33,43 +35,46 @@ impl Unit {
     }
 }
 
-/// One change of a text.
+/// One change to a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// Twelve digits, from the file's path, the unit's name, the operator, what was there, what is there instead, and which of those that agree in all
-    /// this it is: the same after other lines of the file changed.
+    /// Twelve hexadecimal digits, computed from the file's path, the unit's name, the operator, the
+    /// original text, the replacement, and an ordinal among mutants that agree in all of these.
+    /// Changes to other lines of the file do not affect it.
     pub id: String,
-    /// Index of its unit among those of the file.
+    /// Index of the unit among those of the file.
     pub unit: usize,
-    /// What kind of change it is.
+    /// Kind of change.
     pub operator: Operator,
-    /// The bytes that are replaced,
+    /// Byte range that is replaced.
     pub range: Range<usize>,
-    /// and by what.
+    /// The replacement.
     pub replacement: String,
-    /// The line on which they begin, from 1,
+    /// Line on which the range begins, from 1.
     pub line: u32,
-    /// and that on which they end.
+    /// Line on which the range ends.
     pub last_line: u32,
-    /// Why it may survive, where a comment says so.
+    /// The reason it may survive, if a comment gives one.
     pub kept: Option<String>,
     /// The condition that leaves its code out of the program here.
     pub absent: Option<String>,
 }
 
 impl Mutant {
-    /// The whole text with the change.
+    /// The whole text with the change applied.
     pub fn applied(&self, text: &[u8]) -> Vec<u8> {
         let (before, after) = (&text[..self.range.start], &text[self.range.end..]);
         [before, self.replacement.as_bytes(), after].concat()
     }
 
-    /// The change in its lines, with some around it, as `diff -u` shows it, without the heading. Bytes that are no text are replaced.
+    /// The changed lines with some context, as in `diff -u`, without the header. Invalid UTF-8 is
+    /// replaced.
     pub fn diff(&self, text: &[u8]) -> String {
         self.diff_at(text, &line_starts(text))
     }
 
-    /// The same, where it is known at which bytes the lines of the text begin ([`line_starts`]). O(lines that are shown).
+    /// Like [`Self::diff`], with the byte offsets of the text's lines ([`line_starts`]) given.
+    /// O(lines shown).
     pub fn diff_at(&self, text: &[u8], starts: &[usize]) -> String {
         let count = starts.iter().rev().take_while(|start| **start >= text.len()).count();
         let total = starts.len() - count;
@@ -98,13 +103,13 @@ impl Mutant {
     }
 }
 
-/// At which bytes the lines of a text begin.
+/// Byte offsets at which the lines of a text begin.
 pub fn line_starts(text: &[u8]) -> Vec<usize> {
     let feeds = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     std::iter::once(0).chain(feeds.map(|(at, _)| at + 1)).collect()
 }
 
-/// The digits by which a mutant is known.
+/// Computes the id of a mutant.
 pub(crate) fn id_of(parts: &[&[u8]], ordinal: usize) -> String {
     let mut digest = Sha256::new();
     for part in parts {

@@ -1,17 +1,17 @@
-//! What a function gives that gives nothing: by its language, and by what it says of its type. Types are read as they are written; where that is
-//! wrong the compiler says so, and the mutant is none.
+//! The empty value that a function returns, by its language and its declared type. Types are read
+//! as they are written; if that is wrong, the compiler rejects the mutant.
 
 use assay_coverage::Language;
 use tree_sitter::Node;
 
-/// What a function may return instead of a value.
+/// Result of a function that returns no actual value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Nothing {
     /// It returns no value.
     Empty,
-    /// An expression.
+    /// An expression for the empty value.
     Value(String),
-    /// Nobody can say.
+    /// Unknown.
     Unknown,
 }
 
@@ -19,7 +19,7 @@ fn value(text: impl Into<String>) -> Nothing {
     Nothing::Value(text.into())
 }
 
-/// That of a function.
+/// Returns the empty value of a function.
 pub(crate) fn of(language: Language, function: Node<'_>, text: &[u8]) -> Nothing {
     let words = |node: Node<'_>| {
         let bytes = text.get(node.byte_range()).unwrap_or_default();
@@ -95,7 +95,7 @@ fn of_go_type(kind: &str) -> String {
         {
             "nil".to_owned()
         }
-        // What every type has for nothing.
+        // The zero value, which every type has.
         _ => format!("*new({kind})"),
     }
 }
@@ -123,7 +123,7 @@ fn of_c(language: Language, function: Node<'_>, words: &impl Fn(Node<'_>) -> Str
     if function.kind() == "lambda_expression" {
         return Nothing::Unknown;
     }
-    // A constructor has no type.
+    // Constructors have no type.
     let Some(kind) = function.child_by_field_name("type") else { return Nothing::Empty };
     let kind = words(kind);
     let mut declarator = function.child_by_field_name("declarator");

@@ -1,68 +1,69 @@
-//! The kinds of change that mutants are made of, from the harshest to the mildest, which is the order in which they are tried and shown. A test may notice a
-//! milder one and miss a harsher one of the same place. The rewrites come last: they change the text and not the behaviour, so no test should notice
-//! one.
+//! The kinds of change that mutants are made of, from the harshest to the mildest, which is the
+//! order in which they are tried and shown. A test may detect a milder change and miss a harsher
+//! one in the same place. The rewrites come last: they change the text but not the behaviour, so no
+//! test should detect one.
 
 use std::fmt;
 
-/// What a mutant changes. Harsher ones come first.
+/// Kind of change made by a mutant. Harsher ones come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
-    /// The body of a function is gone: it returns nothing, or what its type has for nothing.
+    /// The body of a function is removed: it returns nothing, or the empty value of its type.
     Body,
-    /// A statement is gone.
+    /// A statement is removed.
     Statement,
     /// An exception is not raised.
     Raise,
     /// A loop is never entered.
     Loop,
-    /// A handler hands on what it caught.
+    /// An exception handler re-raises what it caught.
     Handler,
-    /// A function returns nothing there, or what its type has for nothing.
+    /// A `return` returns nothing, or the empty value of the function's type.
     Return,
-    /// What is assigned is nothing.
+    /// The empty value is assigned.
     Value,
-    /// A call gives nothing.
+    /// A call is replaced with the empty value.
     Call,
-    /// A condition always holds, or never.
+    /// A condition is always true, or always false.
     Condition,
-    /// A condition is turned round.
+    /// A condition is negated.
     Negation,
-    /// A constant of logic is the other one.
+    /// A boolean constant is flipped.
     Boolean,
-    /// And becomes or, or becomes and.
+    /// Logical and is replaced with or, and vice versa.
     Logic,
-    /// A comparison becomes its opposite.
+    /// A comparison is replaced with its opposite.
     Comparison,
-    /// An operator of arithmetic or of bits becomes another one.
+    /// An arithmetic or bitwise operator is replaced with another one.
     Arithmetic,
-    /// A sign or a negation is gone.
+    /// A sign or a negation is removed.
     Sign,
-    /// A loop is left where it went on, or goes on where it was left.
+    /// `break` is replaced with `continue`, and vice versa.
     Jump,
-    /// A text is empty, or is one where it was empty.
+    /// A string is emptied, or an empty one is filled.
     Text,
-    /// A number is one more.
+    /// A number is incremented.
     Number,
-    /// A comparison takes its boundary in, or leaves it out.
+    /// A comparison includes its boundary, or excludes it.
     Boundary,
-    /// A rewrite: a local variable has another name.
+    /// A rewrite: a local variable is renamed.
     Rename,
-    /// A rewrite: a private function, which nobody uses but its own file, has another name.
+    /// A rewrite: a private function, used only in its own file, is renamed.
     RenamePrivate,
-    /// A rewrite: the sides of a comparison are swapped, and its sign with them.
+    /// A rewrite: the sides of a comparison are swapped, and its operator is mirrored.
     Mirror,
     /// A rewrite: the branches of a condition are swapped, and the condition is negated.
     Invert,
-    /// A rewrite: two assignments that know nothing of each other are swapped.
+    /// A rewrite: two independent assignments are swapped.
     Reorder,
-    /// A rewrite: what is returned is kept in a variable first.
+    /// A rewrite: a returned value is first stored in a variable.
     Extract,
-    /// A rewrite: a constant stands where a variable held it.
+    /// A rewrite: a constant replaces the variable that held it.
     Inline,
 }
 
 impl Operator {
-    /// Those that change what a program does, the harshest first.
+    /// The operators that change what a program does, harshest first.
     pub const ALL: [Self; 19] = [
         Self::Body,
         Self::Statement,
@@ -85,7 +86,7 @@ impl Operator {
         Self::Boundary,
     ];
 
-    /// Those that do not.
+    /// The operators that do not.
     pub const REWRITES: [Self; 7] = [
         Self::Rename,
         Self::RenamePrivate,
@@ -96,7 +97,7 @@ impl Operator {
         Self::Inline,
     ];
 
-    /// Its name, for files and options.
+    /// Name, for files and options.
     pub fn name(self) -> &'static str {
         match self {
             Self::Body => "body",
@@ -128,7 +129,7 @@ impl Operator {
         }
     }
 
-    /// What was changed, as the end of a sentence that begins with the place.
+    /// Description of the change, as the end of a sentence that begins with its position.
     pub fn words(self) -> &'static str {
         match self {
             Self::Body => "the whole body is gone",
@@ -160,12 +161,12 @@ impl Operator {
         }
     }
 
-    /// Whether it is the one mutant of a function that comes before all others.
+    /// Returns true if it is the mutant of the whole function, which comes before all others.
     pub fn is_extreme(self) -> bool {
         self == Self::Body
     }
 
-    /// Whether it means the same as what was there.
+    /// Returns true if the change keeps the meaning.
     pub fn is_rewrite(self) -> bool {
         self >= Self::Rename
     }

@@ -1,4 +1,5 @@
-//! What is passed over: files that nobody wrote by hand or that hold tests, calls that talk to whoever reads logs, assertions.
+//! Code that is not mutated: files that are generated or contain tests, calls that log, and
+//! assertions.
 
 use crate::mutant::line_starts;
 use crate::policy::{HEAD, LONGEST_FILE, LONGEST_LINES};
@@ -6,13 +7,13 @@ use crate::tables::Table;
 use assay_coverage::{Language, rules};
 use tree_sitter::Node;
 
-/// Whom one writes to that is no part of what a program does, in small letters.
+/// Lower-case names of loggers; calls to them are not mutated.
 const LOGS: [&str; 12] = [
     "log", "logger", "logging", "console", "slog", "klog", "glog", "tracing", "syslog", "warnings",
     "_logger", "_log",
 ];
 
-/// Why nothing of a file is changed, as the end of a sentence about it; `None`: it is.
+/// The reason a file is not mutated, as the end of a sentence about it; `None` if it is.
 pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'static str> {
     let head = String::from_utf8_lossy(&text[..text.len().min(HEAD)]).to_ascii_lowercase();
     let is_generated =
@@ -24,7 +25,7 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
         }
         () if is_built(path) => Some("was built from other sources"),
         () if rules::is_beside_tests(path) => Some("stands among tests"),
-        // By its name it is the module that is compiled for tests alone.
+        // By convention, this is the module that is compiled for tests only.
         () if language == Language::Rust && path.ends_with("/tests.rs") => Some("holds tests"),
         () if language == Language::Rust && path.split('/').any(|part| part == "benches") => {
             Some("holds benchmarks")
@@ -38,7 +39,8 @@ pub fn why_passed(language: Language, path: &str, text: &[u8]) -> Option<&'stati
     }
 }
 
-/// Returns true for a test program in C or C++, by the names that such programs have beside those of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
+/// Returns true if the file is a C or C++ test program, by names that test programs have apart from
+/// those of frameworks: `test.c`, `sds-test.c`, `check_list.c`.
 fn is_test_program(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
@@ -47,18 +49,18 @@ fn is_test_program(path: &str) -> bool {
         || ["-test", "-tests", "_tests", "_unittest"].iter().any(|own| stem.ends_with(own))
 }
 
-/// Returns true for a copy of a source that setuptools made, below `build/lib`.
+/// Returns true if the file is a copy of a source made by setuptools, below `build/lib`.
 fn is_built(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     parts.windows(2).any(|two| two[0] == "build" && (two[1] == "lib" || two[1].starts_with("lib.")))
 }
 
-/// Whether a node calls what logs or asserts.
+/// Returns true if a node is a call that logs or asserts.
 pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     table.calls.iter().filter(|(kind, _)| *kind == node.kind()).any(|(_, field)| {
         let Some(called) = node.child_by_field_name(field) else { return false };
         let bytes = text.get(called.byte_range()).unwrap_or_default();
-        // What is longer is no name.
+        // Anything longer is not a name.
         let Ok(name) = std::str::from_utf8(&bytes[..bytes.len().min(64)]) else { return false };
         let is_receiver = matches!(*field, "receiver" | "object");
         let parts = name.split(['.', ':', '>', '-', '@']).filter(|part| !part.is_empty());
@@ -74,7 +76,8 @@ pub(crate) fn is_talk(table: &Table, node: Node<'_>, text: &[u8]) -> bool {
     })
 }
 
-/// Whether an attribute before a node of Rust says that it is a test, or there for tests, or a benchmark.
+/// Returns true if an attribute before a Rust node marks it as a test, as code for tests, or as a
+/// benchmark.
 pub(crate) fn is_for_tests(node: Node<'_>, text: &[u8]) -> bool {
     let mut before = node.prev_named_sibling();
     while let Some(own) = before {

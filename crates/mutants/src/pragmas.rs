@@ -1,14 +1,16 @@
-//! Comments and attributes by which a project says that its tests need not reach some code: those of coverage.py, istanbul, c8, v8, node, simplecov, lcov, gcov,
-//! grcov, `coverage:ignore`, `#[coverage(off)]`, and those of other tools of mutation testing. What they mark is accepted, and counted.
+//! Comments and attributes with which a project marks code that its tests need not reach: those of
+//! coverage.py, istanbul, c8, v8, node, simplecov, lcov, gcov, grcov, `coverage:ignore`,
+//! `#[coverage(off)]`, and those of other mutation testing tools. Mutants in marked code are
+//! accepted, and counted.
 
 use crate::absent::each;
 use assay_coverage::Language;
 use tree_sitter::Node;
 
-/// Lines, from 1, with the words that mark them.
+/// First and last line, from 1, with the marker.
 pub(crate) type Marked = (u32, u32, String);
 
-/// Words that mark their own line or, where it opens a block, all of the block.
+/// Markers of their own line or, if it opens a block, of the whole block.
 const OF_LINE: [&str; 14] = [
     "pragma: no cover",
     "pragma: nocover",
@@ -25,7 +27,7 @@ const OF_LINE: [&str; 14] = [
     "no-mutate",
     "mutmut: skip",
 ];
-/// Words that begin a stretch of lines, with those that end it.
+/// Markers that begin a range of lines, with those that end it.
 const STRETCHES: [(&str, &str); 12] = [
     ("LCOV_EXCL_START", "LCOV_EXCL_STOP"),
     ("GCOVR_EXCL_START", "GCOVR_EXCL_STOP"),
@@ -40,10 +42,10 @@ const STRETCHES: [(&str, &str); 12] = [
     ("pragma: no mutate start", "pragma: no mutate end"),
     ("simplecov:disable", "simplecov:enable"),
 ];
-/// Words that mark the whole file.
+/// Markers of the whole file.
 const OF_FILE: [&str; 4] =
     ["istanbul ignore file", "v8 ignore file", "c8 ignore file", "coverage:ignore-file"];
-/// Words that mark what is next.
+/// Markers of the next node or line.
 const OF_NEXT: [&str; 6] = [
     "istanbul ignore next",
     "c8 ignore next",
@@ -52,11 +54,11 @@ const OF_NEXT: [&str; 6] = [
     "Stryker disable next-line",
     "coverage:ignore-next",
 ];
-/// Words of attributes of Rust.
+/// Markers in Rust attributes.
 const OF_ATTRIBUTES: [&str; 5] =
     ["coverage(off)", "no_coverage", "mutants::skip", "tarpaulin_include", "tarpaulin::skip"];
 
-/// The marked lines of a file. O(bytes).
+/// Returns the marked lines of a file. O(bytes).
 pub(crate) fn marked(language: Language, text: &[u8], root: Node<'_>) -> Vec<Marked> {
     let all = String::from_utf8_lossy(text);
     let has_word = [
@@ -158,7 +160,7 @@ fn end(node: Node<'_>) -> u32 {
     crate::generate::line(node.end_position().row)
 }
 
-/// The node after a comment or attribute, other comments and attributes skipped.
+/// The node after a comment or attribute, skipping other comments and attributes.
 fn next(node: Node<'_>) -> Option<Node<'_>> {
     let mut next = node.next_named_sibling();
     while let Some(own) =
@@ -169,7 +171,8 @@ fn next(node: Node<'_>) -> Option<Node<'_>> {
     next
 }
 
-/// The lines that a comment on a line marks: those of the largest block that the line opens, or the line alone.
+/// The lines marked by a comment on `line`: those of the largest block that the line opens, or the
+/// line alone.
 fn block_of(comment: Node<'_>, line: u32) -> (u32, u32) {
     let mut root = comment;
     while let Some(above) = root.parent() {
@@ -192,7 +195,8 @@ fn block_of(comment: Node<'_>, line: u32) -> (u32, u32) {
         if !is_block || !node.is_named() {
             return;
         }
-        // A header may take several lines; the comment is on one of them, or on that of a decorator.
+        // A header may span several lines; the comment may be on any of them, or on that of a
+        // decorator.
         let body = ["body", "consequence"].iter().find_map(|field| node.child_by_field_name(field));
         let body = body.or_else(|| {
             node.named_child(u32::try_from(node.named_child_count()).ok()?.checked_sub(1)?)

@@ -1,9 +1,11 @@
-//! Rewrites: changes of what is written that are none of what is done. A test that fails with one holds on to how the code is written: it will fail
-//! when somebody tidies up.
+//! Rewrites: changes to how the code is written that do not change what it does. A test that fails
+//! on a rewrite depends on how the code is written, and will fail when somebody tidies up.
 //!
-//! Each is offered only where it is certain to mean the same, by what can be seen in the file alone: names are known where every mention of them in the
-//! function's text is understood ([`names`]), and nothing changes places with a call ([`shapes`]). Functions that look at themselves (`eval`, `locals`,
-//! `binding`) have none. What the compiler of a language with types refuses is the caller's to leave out.
+//! A rewrite is offered only if the file alone shows that it keeps the meaning: names are changed
+//! only if every mention of them in the function's text is understood ([`names`]), and nothing is
+//! moved past a call ([`shapes`]). Functions that use reflection (`eval`, `locals`, `binding`) have
+//! no rewrites. Rewrites that the compiler of a typed language rejects must be dropped by the
+//! caller.
 
 mod names;
 mod shapes;
@@ -19,9 +21,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// The name of a variable that a rewrite adds.
+/// Name of the variable that a rewrite adds.
 const VALUE: &str = "assay_value";
-/// What a function mentions that looks at itself, or has others look at it.
+/// Words whose presence means that a function uses reflection, or exposes itself to it.
 const REFLECTS: [&str; 23] = [
     "eval",
     "exec",
@@ -48,7 +50,7 @@ const REFLECTS: [&str; 23] = [
     "stringify",
 ];
 
-/// Texts that take the place of others.
+/// Replacements of byte ranges.
 type Edits = Vec<(Range<usize>, String)>;
 
 /// A function in its file.
@@ -76,18 +78,18 @@ impl<'t> Function<'_, 't> {
             .filter(|own| kind(self.language, *own) != Kind::Comment)
             .collect();
         match all[..] {
-            // Go has a node between.
+            // Go has an intermediate node.
             [only] if only.kind() == "statement_list" => self.statements(only),
             _ => all,
         }
     }
 
-    /// All nodes of it, from the top; of other functions within it those too.
+    /// All nodes of the function in source order, including those of nested functions.
     fn nodes(&self) -> Vec<Node<'t>> {
         descendants(self.node)
     }
 
-    /// Whether a node lies in another function within this one.
+    /// Returns true if a node is in a nested function.
     fn is_nested(&self, node: Node<'t>) -> bool {
         let mut around = node.parent();
         while let Some(own) = around.filter(|own| own.id() != self.node.id()) {
@@ -99,7 +101,7 @@ impl<'t> Function<'_, 't> {
         false
     }
 
-    /// The blanks before what is the first thing on its line; `None` where it is not.
+    /// The blanks before a node that is first on its line; `None` if it is not.
     fn indentation(&self, node: Node<'_>) -> Option<&str> {
         let start = node.start_byte();
         let before = self.text.get(..start)?;
@@ -109,7 +111,7 @@ impl<'t> Function<'_, 't> {
     }
 }
 
-/// Whether such nodes have variables of their own.
+/// Returns true if nodes of this kind have their own variables.
 fn is_scope(kind: &str) -> bool {
     matches!(
         kind,
@@ -148,7 +150,7 @@ fn descendants(node: Node<'_>) -> Vec<Node<'_>> {
     all
 }
 
-/// The words of a text with where they begin.
+/// The words of a text with their byte offsets.
 fn words_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
     let mut at = 0;
@@ -165,8 +167,9 @@ fn words_of(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 impl Generator {
-    /// The rewrites of a text whose mutants have these units, in the order of those; `path` is that of the file. None for languages of which nobody
-    /// has written down what means the same (TypeScript, C, C++, Java). O(bytes · units) at most.
+    /// Generates the rewrites of a text with these units, in the order of the units. `path` is that
+    /// of the file. Empty for languages for which no equivalences are defined (TypeScript, C, C++,
+    /// Java). O(bytes · units) at most.
     pub fn rewrites(&mut self, path: &str, text: &[u8], units: &[Unit]) -> Vec<Mutant> {
         let language = self.language;
         let is_known = matches!(
@@ -212,7 +215,7 @@ impl Generator {
                 }
                 let Some((range, replacement)) = joined(text, edits) else { continue };
                 let is_read = match operator {
-                    // It changes who calls it, too.
+                    // It also changes the callers, outside of the unit.
                     Operator::RenamePrivate => true,
                     _ => trial.is_read(&mut self.parser, &range, &replacement),
                 };
@@ -251,7 +254,7 @@ impl Generator {
     }
 }
 
-/// The function that a unit is.
+/// The function of a unit.
 fn function<'a, 't>(
     language: Language,
     text: &'a [u8],
@@ -266,14 +269,14 @@ fn function<'a, 't>(
     Some(Function { language, text, node, body })
 }
 
-/// Edits as one: what is between them stays as it is.
+/// Joins edits into one; the text between them is kept.
 fn joined(text: &[u8], mut edits: Edits) -> Option<(Range<usize>, String)> {
     edits.sort_by_key(|(range, _)| range.start);
     let (start, end) = (edits.first()?.0.start, edits.last()?.0.end);
     let mut at = start;
     let mut joined = Vec::new();
     for (range, replacement) in edits {
-        // Two that overlap would be none.
+        // Returns `None` if two edits overlap.
         joined.extend_from_slice(text.get(at..range.start)?);
         joined.extend_from_slice(replacement.as_bytes());
         at = range.end;

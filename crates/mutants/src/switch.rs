@@ -1,10 +1,14 @@
-//! All mutants of a file in one text: each function becomes a chain of its changed bodies and the one that it has, and a switch says which of them runs.
-//! So a project is built once for many mutants. Bodies are taken whole, so that what is declared, borrowed or moved in one of them is nobody else's.
+//! All mutants of a file in one text: each function becomes a chain of its changed bodies and its
+//! original one, and a switch selects which of them runs. A project is thus built once for many
+//! mutants. Bodies are replaced as a whole, so that declarations, borrows and moves in one of them
+//! do not affect the others.
 //!
-//! The switch is a text in a file whose path is built in: a number, that of the mutant that is on, or `r`, which notes which functions are reached. It is
-//! no variable of the environment: tests start programs without those.
+//! The switch is a text in a file whose path is compiled in: the number of the active mutant, or
+//! `r`, which records the functions that are reached. It is not an environment variable because
+//! tests start programs without those.
 //!
-//! What can't be written so is left to whoever changes one file at a time ([`Switch::takes`]): nothing here says that a mutant can't be built.
+//! Mutants that cannot be written this way are left to callers that change one file at a time
+//! ([`Switch::takes`]); that does not mean that they cannot be built.
 
 use crate::mutant::{Mutant, Unit, line_starts};
 use assay_blocks::grammar;
@@ -17,113 +21,115 @@ use tree_sitter::{Node, Parser};
 mod javascript;
 mod runtime;
 
-/// Lines of changed bodies are counted so that an error tells the mutant: its number times this, and the line in its body. In Go and C, where lines can be
-/// told; the longest file has fewer lines. In Rust they are read from files of their own, so that all lines of the text stay where they were: tests in
-/// documentation are called by them.
+/// Factor in the line numbers of changed bodies, from which an error is attributed to a mutant: a
+/// line is the mutant's number times this, plus the line in its body. Longer files are left out.
+/// This is used in Go and C, where line numbers can be set. In Rust, bodies are read from separate
+/// files, so that all lines of the text keep their numbers, by which documentation tests are named.
 const LINES: usize = 1 << 14;
-/// A file that has more mutants than a line can tell is left out.
+/// Files with more mutants than line numbers can represent are left out.
 const MOST: usize = (1 << 30) / LINES;
 
-/// How the functions of a file take their mutants.
+/// How the functions of a file can hold their mutants.
 #[derive(Clone, Debug)]
 pub struct Switch {
     language: Language,
-    /// Of each unit: how, if it can.
+    /// For each unit, how its body can be switched; `None` if it cannot.
     units: Vec<Option<Chain>>,
-    /// Behind these bytes the imports of Go stand.
+    /// Byte offset after which Go imports are inserted.
     imports: usize,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Chain {
-    /// Modules around it that are in the same file.
+    /// Number of enclosing modules in the same file.
     depth: usize,
-    /// Where labels are named. In C and Go they are the whole function's, so each body has its own.
+    /// Ranges of label names. In C and Go, labels belong to the whole function, so each body gets
+    /// its own.
     labels: Vec<Range<usize>>,
-    /// What is changed in the plain way alone, since the text may be none that can be read then.
+    /// Ranges that are changed only one file at a time, because the text might not parse otherwise.
     fixed: Vec<Range<usize>>,
     /// True if the body is an expression.
     is_expression: bool,
-    /// Values before the body, which are expressions without others within.
+    /// Values before the body that are expressions without nested ones.
     values: Vec<Range<usize>>,
 }
 
-/// A body that takes the place of a function's own while its number is on.
+/// A body that replaces a function's own while its number is active.
 #[derive(Clone, Debug)]
 pub struct Arm {
-    /// The unit.
+    /// Index of the unit.
     pub unit: usize,
-    /// From 1.
+    /// Number of the mutant, from 1.
     pub number: usize,
-    /// All of the body, or what else takes the place of `at`.
+    /// The whole body, or the replacement of `at`.
     pub body: Vec<u8>,
-    /// The bytes before the body in whose place it is; `None`: it is a body.
+    /// Byte range before the body that is replaced; `None` if the body is.
     pub at: Option<Range<usize>>,
 }
 
-/// Where the switch is, and what notes.
+/// Paths of the switch and of the records.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
-    /// The file with the number,
+    /// The file with the active number.
     pub switch: &'a Path,
-    /// the one to which lines `UNIT PROGRAM` are added,
+    /// The file to which lines `UNIT PROGRAM` are appended.
     pub reached: &'a Path,
-    /// and the directory of bodies ([`Switched::bodies`]).
+    /// The directory of bodies ([`Switched::bodies`]).
     pub bodies: &'a Path,
-    /// The number of this file's first unit there.
+    /// Number of this file's first unit in the record of reached units.
     pub first: usize,
 }
 
 /// A text with a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Switched {
-    /// All of it.
+    /// The whole text.
     pub text: Vec<u8>,
-    /// The bodies that it reads from files of their own, [by their numbers](body_file).
+    /// Bodies that it reads from separate files, [by their numbers](body_file).
     pub bodies: Vec<(usize, Vec<u8>)>,
     /// The numbers of all bodies.
     numbers: Vec<usize>,
-    /// The lines of each function that has such.
+    /// The lines of each function with changed bodies.
     chains: Vec<(Range<usize>, usize)>,
-    /// The lines of each body, where an error tells no more than its line.
+    /// The lines of each body, for languages whose errors contain only the line.
     lines: Vec<(Range<usize>, usize)>,
     /// Number of line feeds in the text.
     feeds: usize,
 }
 
-/// The name of the file of a body.
+/// Name of the file of a body.
 pub fn body_file(number: usize) -> String {
     format!("{number}.rs")
 }
 
-/// The number of the body whose file this is, as a compiler names it.
+/// The number of the body in the file at `path`, as named by a compiler.
 pub fn body_number(path: &str) -> Option<usize> {
     let (directory, name) = path.rsplit_once('/')?;
     let is_own = directory.ends_with(BODIES);
     name.strip_suffix(".rs").filter(|_| is_own)?.parse().ok()
 }
 
-/// How the path of the directory of bodies ends.
+/// End of the path of the directory of bodies.
 pub const BODIES: &str = ".assay/bodies";
 
-/// Whose fault an error is.
+/// The part of a text that an error is attributed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blamed {
     /// The body of this number.
     Arm(usize),
-    /// The function around, all bodies together.
+    /// The function of this index, with all its bodies.
     Unit(usize),
-    /// What stands around it.
+    /// The rest of the file.
     File,
 }
 
 impl Switched {
-    /// Whether a line that tells a number tells one of this file's.
+    /// Returns true if a line that encodes a mutant's number encodes one of this file.
     pub fn has(&self, line: usize) -> bool {
         line < LINES || !self.lines.is_empty() || self.numbers.contains(&(line / LINES))
     }
 
-    /// Whose fault an error on a line is, as the compiler counts it.
+    /// Attributes an error on a line, as numbered by the compiler.
     pub fn blamed(&self, line: usize) -> Blamed {
         let is_within = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
         if let Some((_, number)) = self.lines.iter().find(is_within) {
@@ -139,7 +145,8 @@ impl Switched {
 }
 
 impl Switch {
-    /// That of a text, whose units these are; `None`: its language has none, or it is too long.
+    /// Analyses a text with these units; `None` if its language is not supported or the text is too
+    /// long.
     pub fn of(language: Language, text: &[u8], units: &[Unit]) -> Option<Self> {
         if !matches!(language, Language::Rust | Language::Go | Language::C)
             && !is_javascript(language)
@@ -156,7 +163,7 @@ impl Switch {
             let mut cursor = root.walk();
             let all: Vec<Node<'_>> = root.children(&mut cursor).collect();
             imports = all.iter().find(|own| own.kind() == "package_clause")?.end_byte();
-            // What calls C is written anew before it is compiled.
+            // Files that call C are rewritten before they are compiled.
             let is_c = |own: &&Node<'_>| {
                 own.kind() == "import_declaration" && words(text, **own).contains("\"C\"")
             };
@@ -168,7 +175,7 @@ impl Switch {
         Some(Self { language, units, imports })
     }
 
-    /// Whether a mutant can stand behind it.
+    /// Returns true if a mutant can be selected by the switch.
     pub fn takes(&self, unit: &Unit, mutant: &Mutant) -> bool {
         let Some(body) = unit.body.as_ref() else { return false };
         let Some(Some(chain)) = self.units.get(mutant.unit) else { return false };
@@ -185,7 +192,7 @@ impl Switch {
             || self.before(unit, mutant).is_some()
     }
 
-    /// The bytes of a mutant before the body, of a value that can be chosen there.
+    /// The byte range of a mutant before the body, if it is a value that can be selected there.
     pub fn before(&self, unit: &Unit, mutant: &Mutant) -> Option<Range<usize>> {
         let chain = self.units.get(mutant.unit)?.as_ref()?;
         let body = unit.body.as_ref()?;
@@ -193,12 +200,12 @@ impl Switch {
         (is_before && chain.values.contains(&mutant.range)).then(|| mutant.range.clone())
     }
 
-    /// Whether a unit can have other bodies.
+    /// Returns true if a unit can have other bodies.
     pub fn can(&self, unit: usize) -> bool {
         self.units.get(unit).is_some_and(Option::is_some)
     }
 
-    /// The body of a unit with a mutant that it takes.
+    /// The body of a unit with a mutant that the switch takes.
     pub fn body(&self, unit: &Unit, mutant: &Mutant, text: &[u8]) -> Option<Vec<u8>> {
         if self.before(unit, mutant).is_some() {
             return Some(mutant.replacement.as_bytes().to_vec());
@@ -220,8 +227,9 @@ impl Switch {
         Some([&before[..], mutant.replacement.as_bytes(), &after].concat())
     }
 
-    /// The text with these bodies, those of a unit one behind the other, units in their order. `None`: a path can't be written in the language, or there are
-    /// too many. O(bytes of the text and the bodies).
+    /// Builds the text with these bodies. Those of one unit must be consecutive, and the units in
+    /// order. `None` if a path cannot be written in the language, or there are too many bodies.
+    /// O(bytes of the text and the bodies).
     pub fn text(
         &self,
         text: &[u8],
@@ -253,7 +261,8 @@ impl Switch {
             let first = out.feeds + 1;
             match self.language {
                 Language::Rust => {
-                    // What is never used or never reached in a changed body is no reason not to build it.
+                    // Warnings about unused or unreachable code in a changed body must not fail the
+                    // build.
                     out.put(b"#[allow(warnings, unused)] ");
                     out.put(text.get(unit.range.start..body.start)?);
                     out.rust(chain, arms, original, (&place, places.bodies))?;
@@ -285,12 +294,12 @@ impl Switch {
     }
 }
 
-/// Where a chain stands.
+/// Position of a chain.
 struct Place<'a> {
     tag: &'a str,
     unit: usize,
     lines: &'a [usize],
-    /// The first byte of the function's own body.
+    /// Byte offset of the function's original body.
     body: usize,
 }
 
@@ -366,12 +375,12 @@ pub(crate) fn words<'a>(text: &'a [u8], node: Node<'_>) -> &'a str {
     std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Returns true for JavaScript and the languages that are compiled to it.
+/// Returns true if the language is JavaScript or compiles to it.
 pub fn is_javascript(language: Language) -> bool {
     matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
 }
 
-/// How a function takes other bodies; `None`: it can't, or nobody can say.
+/// How a function can be given other bodies; `None` if it cannot, or that is unknown.
 fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     let body = function.child_by_field_name("body")?;
     let mut labels = Vec::new();
@@ -379,11 +388,11 @@ fn chain(language: Language, function: Node<'_>, text: &[u8]) -> Option<Chain> {
     'walk: loop {
         let node = cursor.node();
         match node.kind() {
-            // Rust's labels are those of their loops.
+            // Labels in Rust belong to their loops.
             "label_name" | "statement_identifier" if language != Language::Rust => {
                 labels.push(node.byte_range());
             }
-            // It changes what follows, of other functions, too.
+            // It also affects code after it, in other functions.
             "preproc_def" | "preproc_function_def" | "preproc_call" => return None,
             _ => {}
         }
@@ -434,8 +443,9 @@ fn rust(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     Some(Chain { depth, ..Chain::default() })
 }
 
-/// Attributes of the language and its tools that leave a body as it is written. Others may be macros that read it, or say that it runs within the compiler,
-/// which is over when the switch is set.
+/// Attributes of the language and its tools that leave a body as it is written. Others may be
+/// macros that read it, or say that it runs within the compiler, which has finished by the time the
+/// switch is set.
 const PLAIN: [&str; 24] = [
     "allow",
     "cfg",
@@ -463,7 +473,7 @@ const PLAIN: [&str; 24] = [
     "warn",
 ];
 
-/// Whether an item has an attribute that may be a macro.
+/// Returns true if an item has an attribute that may be a macro.
 pub(crate) fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
     let mut before = item.prev_named_sibling();
     while let Some(own) = before {
@@ -484,17 +494,17 @@ pub(crate) fn has_macro(item: Node<'_>, text: &[u8]) -> bool {
     false
 }
 
-/// The bytes that a body takes in a text, with what stands around it.
+/// Number of bytes that a body takes in the text, including the code around it.
 pub fn weight(body: &[u8]) -> usize {
     const AROUND: usize = 64;
     body.len() + AROUND
 }
 
-/// A path as it is written between double quotes in all these languages.
+/// A path between double quotes, as written in all these languages.
 fn quoted(path: &Path) -> Option<String> {
     let text = path.to_str()?;
     let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\') || c == ' ';
-    // `??/` is a backslash to some compilers of C.
+    // `??/` is a backslash to some C compilers.
     let is_plain = text.chars().all(plain) && !text.contains("??");
     let mut quoted = String::new();
     write!(quoted, "\"{text}\"").ok()?;

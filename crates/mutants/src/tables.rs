@@ -1,7 +1,9 @@
-//! What is changed in each language, and into what: one table a language, one entry a change. Names of nodes are those of the grammars. Each language has
-//! a file of its own; here is what an entry is, and what languages share.
+//! What is changed in each language, and how: one table per language, one entry per change. Node
+//! names are those of the grammars. Each language has its own file; this one defines entries, and
+//! those that languages share.
 //!
-//! An entry that makes something its grammar does not read makes no mutant, so an entry need not know all that may stand around its node.
+//! An entry whose result the grammar rejects makes no mutant, so an entry need not know all
+//! possible contexts of its node.
 
 mod c;
 mod go;
@@ -13,42 +15,43 @@ mod rust;
 use crate::operator::Operator::{self, *};
 use assay_coverage::Language;
 
-/// What is changed of a node.
+/// Change to a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Change {
-    /// One of its own words or signs becomes another one.
+    /// Replaces one of its own words or operators with another.
     Word(&'static [(&'static str, &'static str)]),
-    /// All of it becomes another text, by what it says.
+    /// Replaces the whole node, depending on its text.
     Same(&'static [(&'static str, &'static str)]),
-    /// All of it.
+    /// Replaces the whole node.
     Whole(&'static str),
-    /// What is in this field. `{}` in the new text is what stood there, `{NAME}` what is in another field.
+    /// Replaces the named field. In the new text, `{}` is the old text and `{NAME}` that of another
+    /// field.
     Field(&'static str, &'static str),
-    /// The child of this number, of those with a name.
+    /// Replaces the named child with this index.
     Child(usize, &'static str),
-    /// The last child of those with a name.
+    /// Replaces the last named child.
     Last(&'static str),
-    /// What a sign or a negation stands before takes the place of both.
+    /// Removes a sign or a negation, leaving its operand.
     Unwrap,
-    /// A number is one more.
+    /// Increments a number.
     Increment,
-    /// A text in quotes is empty, or is one.
+    /// Empties a string, or fills an empty one.
     Quoted,
-    /// What is returned becomes what the function's type has for nothing.
+    /// Replaces the returned value with the empty value of the function's type.
     Returned,
 }
 
-/// One entry of a table.
+/// An entry of a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub operator: Operator,
-    /// Kinds of nodes.
+    /// Node kinds that it applies to.
     pub kinds: &'static [&'static str],
     pub change: Change,
-    /// Only where the parent, or, with one, the first child of those with a name, is of such a kind; empty: wherever.
+    /// Kinds that the parent (`within`) and the first named child (`of`) must have; any if empty.
     pub within: &'static [&'static str],
     pub of: &'static [&'static str],
-    /// Not where that first child is.
+    /// Kinds that the first named child must not have.
     pub not_of: &'static [&'static str],
 }
 
@@ -73,15 +76,16 @@ const fn entry(operator: Operator, kinds: &'static [&'static str], change: Chang
     Entry { operator, kinds, change, within: &[], of: &[], not_of: &[] }
 }
 
-/// A language as mutants see it.
+/// Properties of a language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub entries: &'static [&'static [Entry]],
-    /// Nodes in which nothing is changed: what is no behaviour (types, attributes), and what is there for whoever reads (assertions).
+    /// Nodes in which nothing is changed: those without behaviour (types, attributes), and
+    /// assertions.
     pub passed: &'static [&'static str],
-    /// Nodes that call something, with the field that says what.
+    /// Nodes that are calls, with the field that contains what is called.
     pub calls: &'static [(&'static str, &'static str)],
-    /// By what a comment begins.
+    /// Beginning of a comment.
     pub comment: &'static str,
 }
 
@@ -98,7 +102,7 @@ pub(crate) fn table(language: Language) -> &'static Table {
     }
 }
 
-// What the languages share. Only those signs of a table are looked for that a language has.
+// Changes shared by the languages. Operators that a language lacks are never found.
 
 const LOGIC: Change =
     Change::Word(&[("&&", "||"), ("||", "&&"), ("and", "or"), ("or", "and"), ("??", "||")]);
@@ -156,7 +160,7 @@ const BOOLEAN: Change =
     Change::Same(&[("true", "false"), ("false", "true"), ("True", "False"), ("False", "True")]);
 const LEAVE: Change = Change::Word(&[("break", "continue"), ("continue", "break")]);
 
-/// What JavaScript, C, C++ and Java write alike.
+/// Entries shared by JavaScript, C, C++ and Java.
 const C_LIKE: &[Entry] = &[
     entry(Raise, &["throw_statement"], Change::Whole(";")),
     entry(Negation, &["if_statement"], Change::Field("condition", "(!{})")),
@@ -190,7 +194,7 @@ const C_LIKE: &[Entry] = &[
     entry(Boundary, &["binary_expression"], BOUNDARY),
 ];
 
-/// What those among them write alike that have words for true and false.
+/// Entries shared by those of them that have keywords for true and false.
 const WITH_TRUTH: &[Entry] = &[
     entry(Loop, &["while_statement"], Change::Field("condition", "(false)")),
     entry(Loop, &["for_statement"], Change::Field("condition", "false")),

@@ -1,4 +1,4 @@
-//! What is made of which text, in every language; and what must hold for whatever text there is.
+//! The mutants of a text in every language, and properties that must hold for any text.
 
 use crate::tables::table;
 use crate::{Generator, Language, Mutants, Operator, why_passed};
@@ -246,7 +246,7 @@ fn mutants(language: Language, path: &str, text: &str) -> Mutants {
     Generator::new(language).unwrap().mutants(path, text.as_bytes())
 }
 
-/// Each unit, and what is changed in it: the line, the operator, what is there and what comes instead.
+/// Lists each unit and its changes: line, operator, original text and replacement.
 fn listed(text: &str, found: &Mutants) -> String {
     let mut list = String::new();
     for (unit, own) in found.units.iter().enumerate() {
@@ -364,7 +364,7 @@ fn tests_and_what_is_generated_are_passed_over() {
     assert_eq!(why(Language::JavaScript, "a.js", &line.replace('}', "}\n")), None);
 }
 
-/// Whether a text is read without an error.
+/// Returns true if a text parses without an error.
 fn is_read(language: Language, text: &[u8]) -> bool {
     let mut parser = Parser::new();
     parser.set_language(&grammar(language)).unwrap();

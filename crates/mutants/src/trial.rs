@@ -1,33 +1,35 @@
-//! Whether a changed text can be read. A function is cut out of its file and read alone, where it means the same there; of its tree only the part around a
-//! change is read anew. What that costs depends on the function's length, not on the file's.
+//! Checks whether a changed text can be parsed. If a function means the same on its own, it is cut
+//! out of its file and parsed alone, and only the part of its tree around a change is parsed again.
+//! The cost then depends on the length of the function, not on that of the file.
 
 use crate::alike::{self, Word, word};
 use crate::mutant::line_starts;
 use std::ops::Range;
 use tree_sitter::{InputEdit, Node, Parser, Point, Tree};
 
-/// What may have to stand around a function so that it can be read alone: nothing, a class around a method, brackets around an expression.
+/// Text that may be needed around a function to parse it alone: nothing, a class around a method,
+/// or parentheses around an expression.
 const AROUND: [(&str, &str); 3] = [("", ""), ("class A {", "}"), ("(", ")")];
 
-/// Tries changes of one unit.
+/// Checks changes to one unit.
 pub(crate) struct Trial {
-    /// Where a file is broken in that unit already, nothing of it is changed.
+    /// True if the file has a syntax error in that unit; no change is accepted then.
     is_hopeless: bool,
     tree: Tree,
     text: Vec<u8>,
-    /// The unit's bytes in this text,
+    /// Byte range of the unit in `text`.
     unit: Range<usize>,
-    /// and where it begins in its file.
+    /// Byte offset of the unit in its file.
     begin: usize,
-    /// Where lines begin.
+    /// Byte offsets of the lines.
     lines: Vec<usize>,
     is_broken: bool,
-    /// Where a word of a kind was tried last, and whether it was read.
+    /// The range and kind of the last word that was parsed, and the result.
     known: Option<(Range<usize>, Word, bool)>,
 }
 
 impl Trial {
-    /// Of the unit with these bytes of a file.
+    /// Prepares the checks for the unit with these bytes of a file.
     pub fn new(parser: &mut Parser, file: &Tree, text: &[u8], unit: &Range<usize>) -> Self {
         let begin = unit.start;
         let own = text.get(unit.clone()).unwrap_or_default();
@@ -59,7 +61,8 @@ impl Trial {
         Self { is_hopeless: false, tree, text, unit, begin, lines, is_broken, known: None }
     }
 
-    /// Whether the text with this change of the file is understood as well as it was before, and the unit around the change is one still.
+    /// Returns true if the text with this change to the file parses as well as before, with the
+    /// unit around the change intact.
     pub fn is_read(
         &mut self,
         parser: &mut Parser,
@@ -87,7 +90,7 @@ impl Trial {
         is_read
     }
 
-    /// The same, by reading it.
+    /// Like [`Self::is_read`], always by parsing.
     fn is_tried(&self, parser: &mut Parser, range: &Range<usize>, replacement: &str) -> bool {
         let start = self.point(range.start);
         let new_end = range.start + replacement.len();
@@ -122,7 +125,7 @@ impl Trial {
         self.is_there(root, end)
     }
 
-    /// Whether there is a node of the unit's kind in its place, in which everything is understood.
+    /// Returns true if there is a node of the unit's kind in its place, without errors.
     fn is_there(&self, root: Node<'_>, end: usize) -> bool {
         let Range { start, end: old_end } = self.unit;
         let before = self.tree.root_node().descendant_for_byte_range(start, old_end);
@@ -137,7 +140,7 @@ impl Trial {
     }
 }
 
-/// Where one is behind a text that begins at a point.
+/// The point after a text that begins at `from`.
 fn moved(from: Point, text: &[u8]) -> Point {
     let feeds = text.iter().filter(|byte| **byte == b'\n').count();
     match text.iter().rposition(|byte| *byte == b'\n') {

@@ -30,27 +30,28 @@ pub(crate) struct KeepInHistoryArgs {
 }
 
 impl KeepInHistoryArgs {
-    /// The store that is meant; `None` where nothing is to be kept.
+    /// The store to write to; `None` if nothing is kept.
     fn of_store(&self) -> Option<StoreArgs> {
         let project = self.keep.as_ref()?;
         let project = Some(project.clone()).filter(|project| !project.is_empty());
         Some(StoreArgs { store: self.store.clone(), project })
     }
 
-    /// Sees to it before anything is measured that the run can be kept.
+    /// Checks that the run can be kept, before anything is measured.
     ///
     /// # Errors
-    /// When it can't.
+    /// If the store cannot be opened for writing.
     pub fn check(&self) -> anyhow::Result<()> {
         let Some(of) = self.of_store() else { return Ok(()) };
         of.open(Access::Write).map(drop).context("--keep")
     }
 }
 
-/// Keeps what was measured, where that is asked for: from its file, so that adding the file later is the same.
+/// Adds the measurements to the history if requested. They are read from the recorded file, so that
+/// adding the file later gives the same run.
 ///
 /// # Errors
-/// When it can't be kept.
+/// If the run cannot be kept.
 pub(crate) fn keep(
     args: &RecordArgs,
     samples: &Samples,

@@ -314,7 +314,7 @@ impl Asker {
     /// Returns the names of the tests of a side.
     ///
     /// # Errors
-    /// If the framework cannot list them, or there are none.
+    /// If the framework cannot list them, or finds no tests.
     pub fn list(
         &mut self,
         framework: &dyn Framework,

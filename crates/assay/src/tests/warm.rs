@@ -28,7 +28,7 @@ pub(super) enum Cold {
     Stopped,
 }
 
-/// The process, or the reason why there is none.
+/// The process, or the reason for its absence.
 pub(crate) struct Warm {
     process: Result<Preloaded, String>,
     /// Number of times that the process died since its last complete run.

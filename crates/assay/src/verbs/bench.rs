@@ -34,7 +34,7 @@ use std::path::Path;
 use std::time::Duration;
 use telling::Telling;
 
-/// The fact that says how long one process was to measure, s.
+/// Name of the fact that records the measuring time of one process, in seconds.
 const RUN_TIME: &str = "run_time";
 
 /// Arguments of `assay bench`.
@@ -159,12 +159,12 @@ struct CountArgs {
 }
 
 impl CountArgs {
-    /// The options that not every runner serves, and whether each was given.
+    /// The options that only some runners support, and whether each was given.
     fn given(&self) -> [(&'static str, bool); 2] {
         [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
     }
 
-    /// What was asked for.
+    /// The requested counting passes.
     fn passes(&self) -> anyhow::Result<Passes> {
         let events = self.counters.as_deref().map(counters::parse).transpose();
         let events = events.with_context(|| "--counters")?.unwrap_or_default();
@@ -172,12 +172,12 @@ impl CountArgs {
     }
 }
 
-/// Builds, asks, tries, measures, decides, shows.
+/// Builds, lists and tries the benchmarks, measures, decides, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     recorded::run(&args.record, || asked(args, None), |path| resumed_run(args, path))
 }
 
-/// Resumes a recorded run, by the command line that it was begun with.
+/// Resumes a recorded run with its original command line.
 fn resumed_run(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let (recorded, mut first) = recorded::begun::<Args>(&args.record, path, "bench")?;
     // The file determines what is measured; the current command line determines how long, and what
@@ -244,15 +244,15 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     measure(args, &catalogue, &mut asker, before, &passes, recorded)
 }
 
-/// What was found out before the programs were asked anything.
+/// Facts found out before the programs list their benchmarks.
 struct Beforehand {
-    /// The revisions, if the sides are such. They are held until all is measured.
+    /// The revisions, if the sides are revisions. Held until everything is measured.
     prepared: Option<Prepared>,
-    /// About the libraries of the sides.
+    /// Findings about the libraries of the sides.
     findings: Vec<Finding>,
 }
 
-/// Runs every benchmark once, on every side: is any broken?
+/// Runs every benchmark once on every side, to see whether any is broken.
 fn smoke(args: &Args, catalogue: &Catalogue, asker: &mut Asker) -> anyhow::Result<Ending> {
     let all: Vec<usize> = (0..catalogue.benchmarks.len()).collect();
     let telling = Telling { line: Line::new(args.record.show.quiet) };
@@ -357,7 +357,7 @@ fn measure(
     })
 }
 
-/// What a record says of the programs and of the machine.
+/// Records facts about the programs and the machine.
 fn describe(
     samples: &mut Samples,
     catalogue: &Catalogue,
@@ -385,7 +385,7 @@ fn describe(
     samples.argv = present::argv();
 }
 
-/// Counts what was asked for, after all timing.
+/// Counts the requested events, after all timing.
 fn count(
     args: &Args,
     session: &mut Session<'_, Benchmarks<'_>, Record>,
@@ -410,7 +410,8 @@ fn count(
     Ok(())
 }
 
-/// Builds whose times are larger than they had to be: each reason once, with the sides that it holds for.
+/// Findings about builds that are slower than necessary: each reason once, with the sides that it
+/// applies to.
 fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
     for (side, why) in catalogue.sides.iter().zip(&trial.debug_builds) {
@@ -427,7 +428,7 @@ fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     found.into_iter().map(finding).collect()
 }
 
-/// What is on one side only is reported, as a finding that the record keeps.
+/// Findings, kept in the record, about benchmarks that exist on one side only.
 fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
     let mut found = Vec::new();
     for (side, own) in catalogue.sides.iter().enumerate() {

@@ -34,15 +34,16 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Seconds of measuring at most by default: builds don't count.
+/// Default time budget of the measurements in seconds, without builds.
 const BUDGET: f64 = 600.0;
-/// Blocks after which a search gives up in any case.
+/// Number of blocks after which a search always stops.
 const MOST_BLOCKS: u32 = 100_000;
-/// More commits are not searched at once.
+/// Maximum number of commits in one search.
 const MOST_COMMITS: usize = 20_000;
-/// How long one process of a benchmark measures by default, s.
+/// Default measuring time of one benchmark process, in seconds.
 const RUN_TIME: f64 = 0.02;
-/// The facts of a record that say how many iterations every run did, and between which commits was searched.
+/// Names of facts in a record: the number of iterations of each run, and the range of commits
+/// searched.
 const ITERATIONS: &str = "bisect_iterations";
 const RANGE: &str = "bisect";
 
@@ -139,7 +140,7 @@ struct WhenArgs {
     seed: Option<u64>,
 }
 
-/// Searches, records, shows.
+/// Searches, records, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     args.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))?;
     interrupt::install()?;
@@ -159,7 +160,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
 }
 
-/// Goes on with a recorded search, by the command line that it was begun with.
+/// Resumes a recorded search with its original command line.
 fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     let recorded = assay_file::read(path)?;
     resume::check_given(&args.given, path)?;
@@ -176,7 +177,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     search(&args, Some(&recorded))
 }
 
-/// The two ends as they were typed.
+/// The two ends of the range as they were typed.
 fn range(text: &str) -> anyhow::Result<(&str, &str)> {
     let (good, bad) = text
         .split_once("..")
@@ -218,7 +219,7 @@ fn commits(
     Ok(found)
 }
 
-/// What is to be run in every tree.
+/// How to run the command in each tree.
 fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     let command = Command::new(args.command.iter().cloned())?;
     if Path::new(&command.argv[0]).is_absolute() {
@@ -383,7 +384,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     Ok(ending(measured, verdict, record.filter(|_| must_save)))
 }
 
-/// A search that goes on must be among the same commits.
+/// Checks that a resumed search is among the same commits.
 fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
     let names = |samples: &Samples| {
         samples.sides.iter().map(|side| side.name.clone()).collect::<Vec<String>>()
@@ -396,7 +397,7 @@ fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Places that a recorded search left out, with why.
+/// Positions that a recorded search skipped, with the reasons.
 fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     let place = |finding: &Finding| {
         let name = finding.subject.as_ref().filter(|_| finding.code == "COMMIT_SKIPPED")?;
@@ -407,14 +408,14 @@ fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     samples.findings.iter().filter_map(place).collect()
 }
 
-/// What the answer is shown with.
+/// The context in which the result is shown.
 struct Shown<'a> {
     args: &'a Args,
     ends: (&'a str, &'a str),
     metric: &'a Metric,
     commits: &'a [Described],
     skipped: BTreeMap<usize, String>,
-    /// Seconds that measuring took.
+    /// Duration of the measurements, in seconds.
     seconds: f64,
 }
 
@@ -469,7 +470,7 @@ impl Shown<'_> {
         })
     }
 
-    /// A command that goes on: with the search; or where builds differ too much for it, with several builds of the likeliest commit.
+    /// The command to continue with: one that shows the commit found, or that resumes the search.
     fn next(
         &self,
         found: &Bisected,

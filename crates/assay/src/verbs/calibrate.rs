@@ -25,7 +25,7 @@ use assay_report::json;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The part of the time that goes into the series; the copies get the rest.
+/// Share of the time spent on the series; the copies get the rest.
 const SERIES_SHARE: f64 = 0.8;
 
 /// Arguments of `assay calibrate`.
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Measures or reads, labels, shows, keeps.
+/// Measures or reads a series, labels it, shows the result, and keeps it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.from {
         let samples = assay_file::read(path)?;
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(ending)
 }
 
-/// Says that there are too few runs to label, and how long it would take to have enough.
+/// The message that there are too few runs to label, with the time that enough of them would take.
 fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
     let runs = samples.len();
     if runs >= CALIBRATED_FROM {
@@ -158,7 +158,7 @@ fn too_few(args: &Args, samples: &Samples, ending: Ending) -> Option<String> {
     ))
 }
 
-/// A span that can be given to `--time`, a tenth longer than needed since no run takes as long as the other.
+/// A duration for `--time`, 10 % longer than needed because the durations of runs vary.
 fn enough(seconds: f64) -> String {
     let seconds = seconds * 1.1;
     if seconds <= 99.0 {
@@ -168,7 +168,7 @@ fn enough(seconds: f64) -> String {
     }
 }
 
-/// From the start of one run to the start of the next, s.
+/// Seconds from the start of one run to the start of the next.
 fn seconds_per_run(samples: &Samples) -> f64 {
     let last = samples.len().checked_sub(1).and_then(|index| samples.observation(index));
     let wall = samples.metric_index("wall");
@@ -177,7 +177,8 @@ fn seconds_per_run(samples: &Samples) -> f64 {
     (began + took.unwrap_or(0.0)) / samples.len().max(1) as f64
 }
 
-/// Measures the program beside its copy. A copy that can't run elsewhere is an error, and so is an interruption.
+/// Measures the program alongside its copy. It is an error if the copy cannot run elsewhere, or if
+/// the user interrupts.
 fn layout(
     args: &Args,
     original: &Command,
@@ -196,7 +197,7 @@ fn layout(
     Ok(analysis.comparisons.first().and_then(Layout::of))
 }
 
-/// The lines but for hints, which speak of options that `run` has and we have not.
+/// The lines without hints, which mention options that `run` has and `calibrate` does not.
 fn without_hints(text: &str) -> Vec<&str> {
     text.lines().filter(|line| !line.starts_with("hint: ")).collect()
 }
@@ -205,7 +206,7 @@ fn in_one_line(text: &str) -> String {
     without_hints(text).into_iter().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// A recording is all series.
+/// Share of the time spent on the series: all of it for a recording.
 fn share(args: &Args) -> f64 {
     if args.record.is_some() { 1.0 } else { SERIES_SHARE }
 }
@@ -231,7 +232,7 @@ fn original(args: &Args, room: &Path) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// The program where it is, and a copy of it under the same name elsewhere.
+/// The program at its own path, and a copy of it with the same name in another directory.
 fn copies(original: &Command, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     let program = original.resolve()?;
     let name = program.file_name().context("a program has a name")?;
@@ -247,7 +248,7 @@ fn copies(original: &Command, room: &Path) -> anyhow::Result<Vec<Prepared>> {
     Ok(vec![Prepared::plain("original", original.clone()), Prepared::plain("copy", elsewhere)])
 }
 
-/// Measures as long as planned, whatever comes out.
+/// Measures as long as planned, whatever the results.
 fn measure(
     commands: Vec<Prepared>,
     environment: &Environment,
@@ -299,7 +300,7 @@ fn tell(
     layout: Option<Layout>,
     (environment, samples): (&Environment, &Samples),
 ) -> anyhow::Result<()> {
-    // The recording has the words of whatever ran; assay's own program is not a command of the
+    // The recording contains the command that ran; assay's own program is not a command of the
     // user.
     let told = samples.sides.first().and_then(|side| side.command.clone());
     let own = args.from.is_none() && args.command.is_none() && args.words.is_empty();
@@ -313,7 +314,8 @@ fn tell(
     }
 }
 
-/// Keeps what was found for later runs, unless that is not wanted. Where it can't be written, what was shown stays true.
+/// Keeps the result for later runs, unless that is not wanted. If it cannot be written, the result
+/// that was shown is still valid.
 fn keep(args: &Args, calibration: &Calibration, environment: &Environment, at: Option<&str>) {
     if args.no_save {
         return;

@@ -95,15 +95,15 @@ enum Format {
     Benchstat,
 }
 
-/// The files as errors name them.
+/// The file names as shown in errors.
 fn named(files: &[PathBuf]) -> String {
     files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Sees to it that runs of several builds are not taken for independent values.
+/// Checks that runs of several builds are not treated as independent values.
 ///
 /// # Errors
-/// When classical tests are asked for of such.
+/// If classical tests are requested for such runs.
 fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     let option = match (args.all, args.protocol.rigorous) {
         _ if args.format.is_some() => "--format",
@@ -120,10 +120,10 @@ fn check_builds(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Sees to it that there is something to compare: names a file that was given twice.
+/// Checks that there is something to compare; reports a file that was given twice.
 ///
 /// # Errors
-/// When `--fail-if` could never come true.
+/// If `--fail-if` could never be true.
 fn check_sides(args: &Args, samples: &mut Samples) -> anyhow::Result<()> {
     let fail_if = &args.judge.fail_if;
     // Several subjects of one side are compared with each other.
@@ -147,7 +147,7 @@ fn given_twice(files: &[PathBuf]) -> Option<&PathBuf> {
     (1..files.len()).find(|&i| again(i)).map(|i| &files[i])
 }
 
-/// Reads, analyses, shows.
+/// Reads the samples, analyses them, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let sides = args.sides.with(&args.files)?;
     let files = files_of(&sides);

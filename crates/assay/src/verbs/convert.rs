@@ -40,7 +40,7 @@ pub(crate) struct Args {
     reading: ReadingArgs,
 }
 
-/// Reads, writes.
+/// Reads the samples and writes them.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let form = form(args)?;
     if let Some(path) = &args.output {

@@ -75,10 +75,11 @@ struct WhatArgs {
     seed: Option<u64>,
 }
 
-/// More subjects than these are shown in one table, unless all is asked for.
+/// Number of subjects up to which each is described in full; more are shown in one table unless
+/// `--all` is given.
 const FEW: usize = 3;
 
-/// Shows many series in one table, and those of which only summaries are left.
+/// Shows many series, or series of which only summaries are left, in one table.
 fn show_overview(args: &Args, files: &[PathBuf], samples: &Samples) -> anyhow::Result<Ending> {
     let confidence = args.what.confidence.unwrap_or(Options::default().confidence);
     let mut found = overview::of_samples(samples, args.what.primary.as_deref(), confidence)
@@ -106,7 +107,7 @@ fn show_overview(args: &Args, files: &[PathBuf], samples: &Samples) -> anyhow::R
     Ok(Ending::Fine)
 }
 
-/// Writes the page and the plots of series that are compared with nobody.
+/// Writes the report and the plots of series that are not compared.
 fn write_pages(
     args: &Args,
     samples: &Samples,
@@ -139,7 +140,7 @@ fn write_pages(
     present::pages::write(how, &analysis, &apart, extras, meta)
 }
 
-/// Reads, draws, shows.
+/// Reads the samples, writes the plots, and shows the summaries.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let page = args.pages.report.as_deref().map(|path| ("--report", path));
     let sides = args.sides.with(&args.files)?;

@@ -23,9 +23,9 @@ use assay_report::json::{self, Diagnosis};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// How long other processes are watched.
+/// Duration for which other processes are observed.
 const WATCH: Duration = Duration::from_millis(500);
-/// Processes that are named.
+/// Maximum number of busy processes that are named.
 const MOST_BUSY: usize = 3;
 
 /// Arguments of `assay doctor`.
@@ -91,7 +91,7 @@ fn fix(args: &Args) -> anyhow::Result<Ending> {
     })
 }
 
-/// The settings of the machine under which it measures best.
+/// The settings under which the machine measures best.
 fn remedies() -> Vec<Knob> {
     vec![
         Knob::Governor("performance".to_owned()),
@@ -101,7 +101,7 @@ fn remedies() -> Vec<Knob> {
     ]
 }
 
-/// The settings that this user may not have, and why.
+/// The settings that this user may not change, with the reasons.
 fn refused() -> Vec<(String, KnobError)> {
     let machine = Machine::here();
     let why = |knob: Knob| match machine.plan(&knob) {
@@ -160,7 +160,7 @@ fn examine(args: &Args) -> anyhow::Result<Ending> {
     Ok(if args.strict && disturbed { Ending::FailIfCameTrue } else { Ending::Fine })
 }
 
-/// What the facts say, and what could be set otherwise.
+/// Problems according to the recorded facts, and settings that could be improved.
 fn ailments(environment: &Environment) -> Vec<Ailment> {
     let pin = cpu_to_pin_to().map(|cpu| format!("--pin {cpu}"));
     let machine = Machine::here();
@@ -221,7 +221,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     found
 }
 
-/// Other processes that are at work now.
+/// Other processes that are busy now.
 fn others() -> Vec<Ailment> {
     let busy = busiest(WATCH);
     busy.into_iter()
@@ -245,7 +245,7 @@ fn others() -> Vec<Ailment> {
         .collect()
 }
 
-/// What this user may not do, and what that would be good for.
+/// Permissions that this user lacks, and what they would be good for.
 fn missing(allowed: &Privileges) -> Vec<String> {
     let mut missing = Vec::new();
     if !allowed.sys_nice && allowed.rtprio_limit == 0 {
@@ -258,7 +258,8 @@ fn missing(allowed: &Privileges) -> Vec<String> {
     missing
 }
 
-/// The program of known work as it is and under every setting, in the same blocks. What was refused comes back in words.
+/// Runs the program of known work unchanged and under every setting, in the same blocks. Refused
+/// settings are returned as messages.
 fn try_settings(
     args: &Args,
     environment: &Environment,
@@ -291,14 +292,14 @@ fn try_settings(
     Ok((trials, refused.map(|f| f.message).collect()))
 }
 
-/// The CPU to pin to: the last that we may use, since the system's own work gathers on the first. Who has only one is there
-/// already.
+/// The CPU to pin to: the last allowed one, since the system's own work gathers on the first.
+/// `None` if only one is allowed, because the program is on it already.
 fn cpu_to_pin_to() -> Option<u32> {
     let allowed = environment::allowed_cpus();
     allowed.last().copied().filter(|_| allowed.len() > 1)
 }
 
-/// The settings that are worth trying here; the first is none.
+/// The settings worth trying here; the first is the unchanged program.
 fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     let plain = Control::default();
     let pinned = |cpu: u32| Control { cpus: vec![cpu], ..Control::default() };
@@ -319,8 +320,9 @@ fn settings(pin: Option<u32>, allowed: &Privileges) -> Vec<(String, Control)> {
     settings
 }
 
-/// How the spread under every setting compares with that of the program as it is. A trial of which something
-/// was refused is none, for it would show what other settings bring, and too few blocks say nothing.
+/// Compares the spread under every setting with that of the unchanged program. A trial of which a
+/// setting was refused is left out, because it would show the effect of other settings; so is one
+/// with too few blocks.
 fn trials(samples: &Samples, asked: &[Vec<(String, String)>]) -> Vec<report::Trial> {
     let rows = samples.complete_blocks(0);
     let of = |subject: usize| -> Vec<f64> { rows.iter().map(|row| row.values[subject]).collect() };

@@ -125,7 +125,7 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Judges, confirms, shows, and ends as the worst benchmark says.
+/// Judges, confirms and shows the run. The ending is that of the worst benchmark.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match judged(args) {
         Err(error) => match error.downcast_ref::<RunError>() {

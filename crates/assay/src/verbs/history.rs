@@ -64,7 +64,7 @@ enum Command {
     Alias(alias::Args),
 }
 
-/// Does what was asked for.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
         Command::Add(args) => add::run(args),

@@ -13,10 +13,10 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 
-/// The variable that names the flavour.
+/// Name of the environment variable that selects the flavour.
 const VARIABLE: &str = "ASSAY_MINISTAT";
 
-/// Output that is collected before it is written.
+/// Size of the output buffer, in bytes.
 const AT_ONCE: usize = 1 << 16;
 
 /// Arguments of `assay ministat`, as help and man page show them; they are read elsewhere.
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     arguments: Vec<OsString>,
 }
 
-/// The arguments, where the command line is for `ministat`: by its own name, or as the verb.
+/// The arguments, if the command line is for `ministat`: called by that name, or as the verb.
 pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     let program = line.next()?;
     let is_named = Path::new(&program).file_name() == Some(OsStr::new("ministat"));
@@ -63,7 +63,7 @@ pub(crate) fn asked(mut line: impl Iterator<Item = OsString>) -> Option<Args> {
     None
 }
 
-/// The flavour, and what is left of the arguments.
+/// The flavour, and the remaining arguments.
 fn flavour(arguments: &[OsString]) -> anyhow::Result<(Flavour, &[OsString])> {
     let first = arguments.first().and_then(|first| first.to_str());
     let (said, rest) = match first.and_then(|first| first.strip_prefix("--flavour=")) {
@@ -93,7 +93,7 @@ fn open(source: Source<'_>) -> io::Result<Opened> {
     }
 }
 
-/// Reads, decides, prints: what the classic does.
+/// Reads, decides and prints as the original does.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (flavour, arguments) = flavour(&args.arguments)?;
     let surroundings = Surroundings {

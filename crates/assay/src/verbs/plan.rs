@@ -128,14 +128,14 @@ enum What {
     Paired,
 }
 
-/// A size as it was typed.
+/// A size as the user typed it.
 #[derive(Clone, Debug, PartialEq)]
 struct Size {
     value: f64,
     measure: Option<Measure>,
 }
 
-/// Plans, shows.
+/// Computes the plan and shows it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let sides = args.sides.with(&args.pilot)?;
     let planning = if sides.is_empty() {
@@ -177,7 +177,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// What was asked, but for the sizes.
+/// The question, without the sizes.
 fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> Asked {
     Asked {
         kind: match args.kind {
@@ -202,7 +202,7 @@ fn asked(args: &Args, delta: Option<Threshold>, sd: Option<f64>) -> Asked {
     }
 }
 
-/// Sizes without a pilot: all in one unit, which `--unit` names for bare numbers.
+/// Sizes without a pilot. All must have the same unit; `--unit` gives that of bare numbers.
 fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
     let bare = args.reading.unit.as_deref().map(bare_unit).transpose()?;
     let (factor, bare) = bare.unwrap_or((1.0, Unit::One));
@@ -228,7 +228,7 @@ fn numbers(args: &Args) -> anyhow::Result<(Asked, Measure)> {
     Ok((asked(args, delta, sd.map(|(value, _)| value)), measure))
 }
 
-/// Sizes beside a pilot: in its unit, or the difference as a share of its reference.
+/// Sizes with a pilot: in its unit, or the difference as a fraction of its reference.
 fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<Asked> {
     let scaled = matches!(unit, Unit::Second | Unit::Byte);
     let amount = |option: &str, size: &Size| match &size.measure {
@@ -254,7 +254,7 @@ fn of_pilot(args: &Args, unit: &Unit) -> anyhow::Result<Asked> {
     Ok(asked(args, delta.map(|(value, measure)| of_size(value, measure)), sd))
 }
 
-/// The difference to find, under either of its names.
+/// The difference to detect, from either of the two options for it.
 fn difference(args: &Args) -> Option<Size> {
     let threshold = args.threshold.as_ref().map(|threshold| match threshold {
         Threshold::Relative(share) => Size { value: *share, measure: Some(Measure::Fraction) },
@@ -280,7 +280,7 @@ fn spelled(measure: &Measure) -> String {
     }
 }
 
-/// The unit that `--unit` names, and how many base units one of it is.
+/// The unit given by `--unit`, and the number of base units in it.
 fn bare_unit(symbol: &str) -> anyhow::Result<(f64, Unit)> {
     match parse_quantity(&format!("1{symbol}")) {
         Ok(Quantity::Amount(factor, unit)) => Ok((factor, unit)),

@@ -209,7 +209,7 @@ impl SamplerArgs {
         })
     }
 
-    /// The option that makes no sense where nothing is sampled.
+    /// The first given option that makes sense only when sampling.
     pub(super) fn given(&self) -> Option<&'static str> {
         [
             ("--sampler", self.sampler.is_some()),
@@ -243,7 +243,7 @@ impl HowArgs {
         }
     }
 
-    /// The option that makes no sense where nothing is sampled.
+    /// The first given option that makes sense only when sampling.
     fn given(&self) -> Option<&'static str> {
         let others = [
             ("--duration", self.duration.is_some()),
@@ -256,13 +256,13 @@ impl HowArgs {
     }
 }
 
-/// What a subject is.
+/// A subject to profile.
 enum Subject {
     File(PathBuf),
     Command(Command),
 }
 
-/// Looks what is to be profiled, and does it.
+/// Determines what to profile, and profiles it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let mut subjects =
         args.subjects.iter().map(|text| subject(text)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -311,7 +311,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     }
 }
 
-/// A file of a profile, or a command: what can be read and not be run is a file.
+/// Parses a subject: a file with a profile, or a command. A file that can be read but not executed
+/// is a profile.
 fn subject(text: &str) -> anyhow::Result<Subject> {
     let own = word_of(text);
     let path = Path::new(&own);
@@ -337,12 +338,12 @@ fn subject(text: &str) -> anyhow::Result<Subject> {
     Ok(Subject::Command(Command::parse(text, false)?))
 }
 
-/// Whether a name is that of a program in PATH, whatever its ending.
+/// Returns true if `text` is the name of a program in `PATH`, whatever its extension.
 fn found_as_program(text: &str) -> bool {
     Command::new([word_of(text)]).is_ok_and(|command| command.resolve().is_ok())
 }
 
-/// Reads a sampling rate: `997`, `997Hz`.
+/// Parses a sampling rate: `997`, `997Hz`.
 fn rate(text: &str) -> Result<f64, String> {
     let bare = text.trim().trim_end_matches("Hz").trim_end_matches("hz").trim_end();
     match bare.parse::<f64>() {

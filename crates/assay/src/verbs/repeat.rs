@@ -73,7 +73,7 @@ enum FailIf {
     Contradicted,
 }
 
-/// Measures again, compares, shows.
+/// Measures again, compares, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     present::check_exports(
         &args.show,
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     run::again(wanted, &|_, samples, record| decide(args, &recorded, &then, samples, record))
 }
 
-/// Holds both runs side by side and shows them; nothing when nothing was measured.
+/// Compares both runs and shows them; does nothing if nothing was measured.
 fn decide(
     args: &Args,
     recorded: &Samples,
@@ -145,7 +145,8 @@ fn decide(
     Ok(judge(replication.status(), &args.fail_if))
 }
 
-/// Settings of the machine that a comparison of two runs should name, beyond what says which machine it is.
+/// Settings of the machine to report in a comparison of two runs, in addition to those that
+/// identify the machine.
 const SETTINGS: [(&str, &str); 8] = [
     ("distribution", "system"),
     ("virtualisation", "virtual machine"),

@@ -40,9 +40,9 @@ use std::time::Duration;
 
 pub(crate) use again::{Again, again};
 
-/// With more runs in a block the user is asked whether that is meant.
+/// Smallest number of runs in a block for which the user has to confirm.
 const ASK_FROM: usize = 500;
-/// The launcher knows no more commands than that.
+/// Maximum number of commands that the launcher can handle.
 const MOST_SUBJECTS: usize = 65_536 - 16;
 
 /// Arguments of `assay run`.
@@ -103,7 +103,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Everything that says how commands run and what is read of them, to be compared with that of another run.
+    /// All settings that determine how commands run and what is read from them, for comparison with
+    /// those of another run.
     fn settings(&self) -> String {
         let what = (&self.builds, self.scan.all());
         format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.control)
@@ -135,14 +136,14 @@ struct ScanArgs {
 }
 
 impl ScanArgs {
-    /// Every parameter as `[N:]NAME=VALUES`.
+    /// All parameters as `[N:]NAME=VALUES`.
     fn all(&self) -> Vec<String> {
         let lists = self.list.chunks_exact(2).map(|pair| format!("{}={}", pair[0], pair[1]));
         self.parameter.iter().cloned().chain(lists).collect()
     }
 }
 
-/// Measures, records, decides, shows.
+/// Measures, records, decides, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     args.record.check()?;
     let Some(path) = &args.record.earlier.resume else {
@@ -166,20 +167,21 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     measure(args, Earlier::Resumed(Box::new(recorded)), &decide)
 }
 
-/// The run that this one has to do with.
+/// The earlier run that this one is based on.
 enum Earlier {
-    /// None: it is a run of its own.
+    /// No earlier run.
     None,
-    /// This one goes on with it, in its file.
+    /// This run resumes the earlier one, in its file.
     Resumed(Box<Samples>),
-    /// This one is the same experiment again, by this plan; the command line is recorded as that of the first.
+    /// This run repeats the experiment with the recorded plan. The command line of the first run is
+    /// the one recorded.
     Repeated { plan: Plan, argv: Vec<String>, fact: String },
 }
 
-/// Decides and shows what was measured.
+/// Decides on the measurements and shows the result.
 type Decide<'a> = &'a dyn Fn(&Args, &Samples, Option<&Record>) -> anyhow::Result<Ending>;
 
-/// Everything that was settled before anything is run.
+/// Everything that is settled before any command runs.
 struct Ready {
     commands: Vec<Prepared>,
     asked: Asked,
@@ -188,7 +190,7 @@ struct Ready {
     findings: Vec<Finding>,
 }
 
-/// The commands, and what is to be known of them.
+/// The commands, and findings about them.
 fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     if let Some(builds) = &args.builds {
         return of_builds(builds, &args.commands, &args.how, &args.control);
@@ -237,12 +239,12 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
     Ok(Ready { commands, asked, plan, environment, findings })
 }
 
-/// The metric that decides in a run that was recorded.
+/// The deciding metric of a recorded run.
 fn begun_primary(recorded: &Samples) -> String {
     recorded.plan.as_ref().map(|plan| plan.primary.clone()).unwrap_or_default()
 }
 
-/// A scan that would take for ever is asked about first.
+/// Asks the user to confirm a scan that would take very long.
 fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
     let count = match subjects {
         Some(count) if count <= MOST_SUBJECTS => count,
@@ -451,7 +453,7 @@ fn primary(session: &CommandSession, plan: &Plan, counted: &[Counted]) -> Result
     Ok(primary)
 }
 
-/// Decides and shows what there is; nothing when no block is whole.
+/// Decides on the measurements and shows the result; does nothing if no block is complete.
 fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Result<Ending> {
     if samples.is_empty() {
         return Ok(Ending::Fine);

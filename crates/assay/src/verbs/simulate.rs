@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// How the first line of text begins; a file that begins so may be overwritten.
+/// Beginning of the first line of text output. A file that begins with it may be overwritten.
 const FIRST: &str = "# simulated: by assay";
 
 /// Arguments of `assay simulate`.
@@ -103,11 +103,11 @@ struct TroubleArgs {
     step: Option<String>,
 }
 
-/// Where the numbers go, and as what.
+/// Form of the output.
 enum Form {
-    /// One number a line.
+    /// One number per line.
     Lines,
-    /// A column for every subject.
+    /// One column per subject.
     Columns,
     /// The table of observations, with their blocks.
     Table,
@@ -115,7 +115,7 @@ enum Form {
     Samples,
 }
 
-/// Draws and writes.
+/// Draws the numbers and writes them.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let numbers = args.unit.as_deref().map_or_else(Numbers::default, Numbers::of_symbol);
     let recipe = recipe(args, &numbers)?;
@@ -193,7 +193,7 @@ fn recipe(args: &Args, numbers: &Numbers) -> anyhow::Result<Recipe> {
     })
 }
 
-/// A single distribution is called after its file, as readers call it.
+/// Name of a single distribution: that of its file, as readers of the file name it.
 fn name_of(out: Option<&Path>) -> String {
     let stem = out.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| "simulated".to_owned())
@@ -216,7 +216,7 @@ fn form(args: &Args, subjects: usize) -> anyhow::Result<Form> {
     })
 }
 
-/// What is there already is overwritten only if it was simulated, too.
+/// Checks that an existing file was itself simulated, so that it may be overwritten.
 fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
     if matches!(form, Form::Samples) {
         return store::check_named("--out", path);
@@ -235,7 +235,7 @@ fn check_place(path: &Path, form: &Form) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is written.
+/// The data to write.
 struct Made<'a> {
     args: &'a Args,
     recipe: Recipe,
@@ -273,7 +273,7 @@ impl Made<'_> {
         Ok(out.flush()?)
     }
 
-    /// What was written, and how it can be had again.
+    /// The report: what was written, and how to reproduce it.
     fn report(&self, path: &Path) -> json::Synthetic {
         let metric = self.args.metric.as_deref().unwrap_or("value");
         let meta = Meta {
@@ -285,7 +285,7 @@ impl Made<'_> {
         json::Synthetic::of(&self.recipe, metric, self.numbers.unit.symbol(), meta)
     }
 
-    /// Says what the numbers are and how they can be had again.
+    /// Writes a preamble that says what the numbers are and how to reproduce them.
     fn preamble(&self, out: &mut impl Write) -> io::Result<()> {
         let version = env!("CARGO_PKG_VERSION");
         writeln!(out, "{FIRST} {version}; these are synthetic data, not measurements")?;
@@ -373,13 +373,13 @@ impl Made<'_> {
     }
 }
 
-/// A name as a cell of CSV.
+/// A name as a CSV cell.
 fn cell(name: &str) -> String {
     let needs_quotes = name.contains([',', ';', '"', '\t']) || name.trim() != name;
     if needs_quotes { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
 }
 
-/// A word as a shell takes it for one.
+/// Quotes a word so that a shell takes it as one word.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=,+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -388,7 +388,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", one_line(word).replace('\'', r"'\''"))
 }
 
-/// Text in which nothing ends the line.
+/// `text` with control characters, such as line breaks, replaced by spaces.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -45,7 +45,7 @@ enum Command {
     Log(log::Args),
 }
 
-/// Does what was asked for.
+/// Runs the subcommand, or the suite.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.command {
         Some(Command::Log(args)) => log::run(args),

@@ -60,7 +60,7 @@ pub(crate) struct Args {
     keep: Option<PathBuf>,
 }
 
-/// Runs the command, or tells what is kept.
+/// Runs the command, or lists the processes that are kept.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     if args.status {
         return status(args);

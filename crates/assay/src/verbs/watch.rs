@@ -119,7 +119,7 @@ struct LookArgs {
     color: ColorWhen,
 }
 
-/// Watches.
+/// Watches until the user quits.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     // A missing program is reported now, not at the first save.
     Command::new(args.command.clone())?.resolve()?;

@@ -39,7 +39,7 @@ impl Attention {
     /// used.
     ///
     /// # Errors
-    /// If there are no more descriptors.
+    /// If the limit of open files is reached.
     pub fn wakers(&self) -> std::io::Result<Vec<OwnedFd>> {
         self.descriptors().into_iter().map(|own| own.try_clone_to_owned()).collect()
     }

@@ -1,5 +1,5 @@
-//! Checks the syntax of a source. If our own grammar does not accept it, its interpreter is asked,
-//! because the grammar may lag behind.
+//! Checks the syntax of a source. If our own grammar rejects it, the interpreter of its language
+//! decides, because the grammar may lag behind.
 
 use super::programs::{Programs, on_path};
 use assay_coverage::Language;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// Compiles a file as Python, and writes nothing.
 const PYTHON: &str = "import sys\ntry:\n compile(open(sys.argv[1], 'rb').read(), sys.argv[1], 'exec', dont_inherit=True)\nexcept SyntaxError as e:\n import traceback\n sys.exit(''.join(traceback.format_exception_only(type(e), e)))";
 
-/// Returns the interpreter's message about a syntax error; `None` if there is none, or if it cannot
-/// be checked.
+/// Returns the interpreter's message about a syntax error; `None` if the syntax is correct, or
+/// cannot be checked.
 pub(crate) fn complaint(
     path: &Path,
     suite: &[OsString],

@@ -42,11 +42,11 @@ pub(crate) struct TellingArgs {
     pub on_all_green: Vec<String>,
 }
 
-/// Who tells it, and what was told last.
+/// Sends the notifications, and remembers the last state that was notified.
 pub(crate) struct Telling {
     how: TellingArgs,
     last: Option<(Light, bool)>,
-    /// Whether standard output is a terminal, and is not data.
+    /// True if commands may write to standard output, which is then not for data.
     shown: bool,
 }
 
@@ -55,7 +55,7 @@ impl Telling {
         Self { how, last: None, shown }
     }
 
-    /// Tells it, if things stand otherwise than before. Hands back what went wrong with that.
+    /// Notifies the user if the state has changed. Returns a message for each way that failed.
     pub fn tell(&mut self, came: &Came, programs: &mut Programs) -> Vec<String> {
         let is_red = came.light != Light::Green;
         let before = self.last.replace((came.light, came.all_green));
@@ -111,7 +111,7 @@ impl Telling {
     }
 }
 
-/// tmux and screen hand sequences on that are wrapped.
+/// Wraps an escape sequence so that tmux or screen passes it on to the terminal.
 fn wrapped(text: &str) -> String {
     match std::env::var_os("TMUX").is_some() {
         true => format!("\x1bPtmux;{}\x1b\\", text.replace('\x1b', "\x1b\x1b")),

@@ -1,4 +1,4 @@
-//! Copies: all that a store has, from either database to either, or nothing.
+//! Copies: all contents of a store, from either kind of database to either, or nothing.
 
 use super::*;
 use crate::CopyError;
@@ -9,7 +9,7 @@ fn copied(store: &Store) -> Vec<u8> {
     lines
 }
 
-/// A copy as lines, sorted: the two databases give rows in different orders.
+/// The lines of a copy, sorted, since the two databases return rows in different orders.
 fn sorted(copy: &[u8]) -> Vec<String> {
     let mut lines: Vec<String> =
         std::str::from_utf8(copy).unwrap().lines().map(str::to_owned).collect();
@@ -25,14 +25,14 @@ fn a_store_is_the_same_behind_a_copy_whichever_database_keeps_it() {
         let copy = copied(&given);
         on_both(|to| {
             let mut taken = to.store();
-            // What it had before is gone.
+            // The previous contents are removed.
             taken.add(&new_run(&samples(&[("other", 1.0)]), 9)).unwrap();
             assert!(taken.copy_in(&mut copy.as_slice()).unwrap() > 0);
             assert_eq!(sorted(&copied(&taken)), sorted(&copy));
             assert_eq!(taken.log(PROJECT, 9).unwrap(), given.log(PROJECT, 9).unwrap());
             let run = taken.find(PROJECT, "last").unwrap();
             assert_eq!(taken.text(&run).unwrap(), given.text(&run).unwrap());
-            // Numbers go on behind those that came with it.
+            // New ids follow those that were copied.
             taken.add(&new_run(&samples(&[("more", 1.0)]), 10)).unwrap();
             assert_eq!(taken.count(PROJECT).unwrap(), 4);
         });
@@ -78,7 +78,7 @@ fn a_copy_is_of_one_moment() {
         let store = filled(home, 2);
         let mut beside = home.store();
         let alone = copied(&store);
-        // Somebody writes while the first lines are handed over.
+        // Another program writes while the first lines are written.
         let mut lines = Beside {
             lines: Vec::new(),
             write: Some(Box::new(move || {
@@ -91,7 +91,7 @@ fn a_copy_is_of_one_moment() {
     });
 }
 
-/// Takes lines, and does something behind the first.
+/// Takes lines, and runs a function after the first one.
 struct Beside {
     lines: Vec<u8>,
     write: Option<Box<dyn FnOnce()>>,
@@ -125,7 +125,7 @@ fn what_can_not_be_written_is_said() {
     on_both(|home| {
         let store = filled(home, 1);
         assert!(matches!(store.copy_out(&mut Full), Err(CopyError::Lines(_))));
-        // It reads and writes on.
+        // The store can still be read and written.
         assert_eq!(store.count(PROJECT).unwrap(), 1);
     });
 }

@@ -1,8 +1,9 @@
-//! A store whose file is damaged: what is whole comes back, and nothing is made up.
+//! A store whose file is damaged: intact contents are recovered, and nothing is made up.
 
 use super::*;
 
-/// The texts that are saved of a file, by the names of their runs, after its bytes were changed.
+/// Returns the texts salvaged from a file after `damage` changed its bytes, by the names of their
+/// runs.
 fn saved_of(home: &Home, damage: impl FnOnce(&mut [u8])) -> (Saved, HashMap<String, Vec<u8>>) {
     let damaged = Home::new();
     let mut bytes = std::fs::read(home.path()).unwrap();
@@ -16,7 +17,8 @@ fn saved_of(home: &Home, damage: impl FnOnce(&mut [u8])) -> (Saved, HashMap<Stri
     (saved.unwrap(), texts)
 }
 
-/// A closed store of so many runs, some of which were removed again, and the page that its table of samples begins at.
+/// A closed store of 60 runs, some of which were removed again, and the number of the page at which
+/// its table of samples begins.
 fn with_gaps(home: &Home) -> usize {
     let mut store = filled(home, 60);
     for run in store.log(PROJECT, usize::MAX).unwrap().iter().step_by(13) {
@@ -34,19 +36,20 @@ fn a_damaged_store_gives_back_what_is_whole() {
     assert_eq!((all, whole.len()), (Saved { runs: 55, lost: 0 }, 55));
     let pages = std::fs::metadata(home.path()).unwrap().len() as usize / 4096;
     assert!(pages > 30, "{pages}");
-    // A third of its pages is overwritten, in the middle.
+    // The middle third of its pages is overwritten.
     let third = pages / 3 * 4096;
     let (saved, texts) = saved_of(&home, |bytes| bytes[third..2 * third].fill(0xA5));
     assert!(saved.runs >= 10 && saved.lost > 0, "{saved:?}");
-    // What was removed may count as lost where the list of runs is damaged.
+    // Removed runs may count as lost where the list of runs is damaged.
     assert!((55..=60).contains(&(saved.runs + saved.lost)), "{saved:?}");
     for text in texts.values() {
         assert!(assay_file::read_from(Cursor::new(text.clone()), "x").is_ok());
     }
-    // The page that leads to all samples: none of them lies on it.
+    // The root page of the samples, which contains none of them.
     let (saved, texts) = saved_of(&home, |bytes| bytes[(root - 1) * 4096..root * 4096].fill(0));
     assert_eq!((saved, &texts), (all, &whole));
-    // The first page, which says what there is. Nobody knows any more what the runs were called, and what was removed.
+    // The first page, which lists the tables. Names of runs are then lost, as is the knowledge of
+    // which were removed.
     let (saved, texts) = saved_of(&home, |bytes| bytes[..4096].fill(0xA5));
     assert!(saved.runs >= 55, "{saved:?}");
     assert!(whole.values().all(|text| texts.values().any(|saved| saved == text)));
@@ -58,7 +61,7 @@ fn whatever_is_damaged_nothing_is_made_up() {
     with_gaps(&home);
     let (_, whole) = saved_of(&home, |_| {});
     let mut state = 20_u64;
-    // Knuth's numbers; all that is asked of them is to be many and the same every time.
+    // Knuth's constants; the numbers only have to vary and be reproducible.
     let mut below = |most: usize| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -73,7 +76,7 @@ fn whatever_is_damaged_nothing_is_made_up() {
             }
         });
         let known = |text: &Vec<u8>| whole.values().any(|whole| whole == text);
-        // What was removed may come back where the list of free pages is damaged.
+        // Removed runs may reappear where the list of free pages is damaged.
         let parses = |text: &Vec<u8>| assay_file::read_from(Cursor::new(text.clone()), "x").is_ok();
         assert!(texts.values().all(|text| known(text) || parses(text)));
     }

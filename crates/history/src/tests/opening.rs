@@ -1,4 +1,5 @@
-//! A store that is opened: by whom, of which version, by several at once, where it can only be read, and with a disk or a server that fails.
+//! Opening a store: by other users, in other versions, by several programs at once, in read-only
+//! places, and with a failing disk or server.
 
 use super::*;
 
@@ -42,7 +43,7 @@ fn a_later_version_and_a_foreign_file_are_left_alone() {
         foreign.batch_execute("CREATE SCHEMA assay; CREATE TABLE assay.t (x INTEGER)").unwrap();
         let error = home.open(Access::Write).unwrap_err();
         assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
-        // A schema that an administrator has made is taken.
+        // A schema created by an administrator is used.
         foreign.batch_execute("DROP TABLE assay.t").unwrap();
         assert_eq!(filled(&home, 1).count(PROJECT).unwrap(), 1);
     }
@@ -74,7 +75,7 @@ fn two_writers_take_turns() {
                 std::thread::spawn(move || {
                     let mut store = Store::open(&path, Access::Write).unwrap();
                     for number in 0..10 {
-                        // Half of the runs are added by everybody.
+                        // Half of the runs are added by every writer.
                         let mark = if number < 5 { 0 } else { writer };
                         let samples = samples(&[("make", (mark * 100 + number) as f64 + 1.0)]);
                         store.add(&new_run(&samples, number)).unwrap();
@@ -91,7 +92,7 @@ fn two_writers_take_turns() {
 fn a_run_that_is_not_committed_was_never_there() {
     let home = Home::new();
     let store = filled(&home, 2);
-    // As after `kill -9`: a transaction that nobody ends, and a file that is copied meanwhile.
+    // As after `kill -9`: a transaction that is never ended, and a file copied in the middle of it.
     file(&store)
         .execute_batch("BEGIN IMMEDIATE; DELETE FROM result; DELETE FROM recording")
         .unwrap();
@@ -104,7 +105,7 @@ fn a_run_that_is_not_committed_was_never_there() {
     assert!(after.text(&after.find(PROJECT, "last").unwrap()).is_ok());
 }
 
-/// Makes a store one of version 1.
+/// Downgrades a store to version 1.
 fn first_version(store: &Store) {
     let steps = "DROP TABLE machine_state; DROP INDEX result_by_recording; \
                  CREATE INDEX result_by_recording ON result (recording); PRAGMA user_version = 1";
@@ -117,7 +118,7 @@ fn a_migration_that_is_killed_was_never_begun() {
     let store = filled(&home, 3);
     first_version(&store);
     drop(store);
-    // As after `kill -9` before the end: all of it is done, and nothing committed.
+    // As after `kill -9` just before the end: everything is done, and nothing committed.
     let db = rusqlite::Connection::open(home.path()).unwrap();
     db.execute_batch("BEGIN IMMEDIATE").unwrap();
     db.execute_batch(crate::sql::MIGRATIONS[1]).unwrap();
@@ -161,7 +162,7 @@ fn a_writer_that_others_keep_waiting_says_so_and_a_full_disk_changes_nothing() {
     let error = second.add(&new_run(&large, 9)).unwrap_err();
     assert!(matches!(error, StoreError::Busy { .. }), "{error}");
     file(&first).execute_batch("ROLLBACK").unwrap();
-    // So many pages and no more, as on a disk that is full.
+    // Limits the number of pages, as a full disk would.
     let pages: i64 = second.first("PRAGMA page_count", &[]).unwrap().unwrap();
     file(&second).pragma_update(None, "max_page_count", pages).unwrap();
     let error = second.add(&new_run(&large, 9)).unwrap_err();
@@ -193,7 +194,7 @@ fn a_server_that_goes_is_said_and_what_it_had_is_there_when_it_is_back() {
     let elsewhere = Home { address: Some(elsewhere), ..Home::new() };
     let error = elsewhere.open(Access::Write).unwrap_err();
     assert!(matches!(error, StoreError::Refused { .. }), "{error}");
-    // Who only reads can't write, whatever he may.
+    // A store opened for reading cannot be written, whatever the user's permissions.
     let mut reading = home.open(Access::Read).unwrap();
     let error = reading.add(&new_run(&given, 9)).unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");

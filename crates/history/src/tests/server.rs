@@ -1,5 +1,6 @@
-//! A PostgreSQL of one's own: its files are in a directory that goes with it, and it is reached by a socket there. It ends when whoever started
-//! it ends, however that comes about. Other crates' tests use it, too.
+//! A private PostgreSQL server: its files are in a directory that is removed with it, and it is
+//! reached through a socket there. It stops when the process that started it ends, for whatever
+//! reason. Tests of other crates use it, too.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 #![allow(dead_code, reason = "not every test that has one asks everything of it")]
@@ -8,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A server that runs.
+/// A running server.
 pub struct Server {
     programs: PathBuf,
     directory: PathBuf,
@@ -18,7 +19,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one; `None` where PostgreSQL is not installed, which is said.
+    /// Starts a server. Prints a message and returns `None` if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let Some(programs) = programs() else {
             println!("skipped: there is no PostgreSQL; sh scripts/tools.sh installs it");
@@ -36,7 +37,7 @@ impl Server {
         Some(server)
     }
 
-    /// Makes a database, and gives its address.
+    /// Creates a database and returns its address.
     pub fn database(&self, name: &str) -> String {
         let mut command = Command::new(self.programs.join("createdb"));
         command.args(["-U", "postgres", "-T", "template0", name]).arg("-h").arg(&self.directory);
@@ -44,17 +45,17 @@ impl Server {
         format!("postgres:///{name}?user=postgres&host={}", self.directory.display())
     }
 
-    /// Stops it, and ends the connections that it has.
+    /// Stops the server, which ends its connections.
     pub fn stop(&mut self) {
         self.ask("stop", "stopped");
     }
 
-    /// Kills all of its processes, as a machine does that loses its power.
+    /// Kills all of its processes, as a power failure would.
     pub fn kill(&mut self) {
         self.ask("kill", "killed");
     }
 
-    /// Starts it again with what it had.
+    /// Starts it again with its previous contents.
     pub fn start_again(&mut self) {
         self.ask("start", "started");
     }
@@ -71,7 +72,7 @@ impl Server {
     }
 }
 
-/// The programs of the latest version that is installed.
+/// The programs of the latest installed version.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     let programs = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));

@@ -3,7 +3,7 @@
 use super::logic::{all, any, bare, not, split};
 use super::{Absent, Here};
 
-/// Macros of compilers, by the system that they stand for.
+/// Predefined macros of compilers, with the system that they indicate.
 const OF_SYSTEMS: [(&str, &str); 24] = [
     ("_WIN32", "windows"),
     ("_WIN64", "windows"),
@@ -30,7 +30,7 @@ const OF_SYSTEMS: [(&str, &str); 24] = [
     ("__ANDROID__", "android"),
     ("__EMSCRIPTEN__", "emscripten"),
 ];
-/// Macros of systems and compilers that nobody has any more, or that this machine is not.
+/// Macros of systems and compilers that are obsolete or cannot be those of this machine.
 const NEVER: [&str; 14] = [
     "_AIX",
     "__hpux",
@@ -48,17 +48,17 @@ const NEVER: [&str; 14] = [
     "__WATCOMC__",
 ];
 
-/// One `#if` with its branches.
+/// An open `#if` with its branches.
 struct Open {
-    /// Returns true if what is around it is left out.
+    /// True if an enclosing branch is left out.
     outer: bool,
-    /// True if one of the branches before held; `None` if that is not known.
+    /// True if one of the earlier branches was taken; `None` if unknown.
     held: Option<bool>,
-    /// Why the branch at hand is left out.
+    /// The reason the current branch is left out.
     why: Option<String>,
 }
 
-/// The lines that are left out.
+/// Returns the lines that are left out.
 pub(super) fn of(text: &str, is_cpp: bool, here: &Here) -> Vec<Absent> {
     let mut open: Vec<Open> = Vec::new();
     let mut found: Vec<Absent> = Vec::new();
@@ -101,14 +101,14 @@ pub(super) fn of(text: &str, is_cpp: bool, here: &Here) -> Vec<Absent> {
     found
 }
 
-/// The word of a directive and what is behind it.
+/// Splits a directive into its keyword and the rest.
 fn directive(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     Some((&rest[..end], &rest[end..]))
 }
 
-/// A line without its comment.
+/// The line without its comment.
 fn strip(text: &str) -> &str {
     let end = [text.find("//"), text.find("/*")].into_iter().flatten().min();
     text[..end.unwrap_or(text.len())].trim()
@@ -132,12 +132,12 @@ fn expression(text: &str, is_cpp: bool, here: &Here) -> Option<bool> {
     }
     match text.parse::<i64>() {
         Ok(number) => Some(number != 0),
-        // A macro that is not there is 0; one that is has a value that is not known.
+        // An undefined macro is 0; the value of a defined one is unknown.
         Err(_) => defined(text, is_cpp, here).filter(|own| !own),
     }
 }
 
-/// Returns true if a macro is defined; `None` if that is not known.
+/// Returns true if a macro is defined; `None` if unknown.
 fn defined(name: &str, is_cpp: bool, here: &Here) -> Option<bool> {
     let name = name.trim();
     if let Some((_, system)) = OF_SYSTEMS.iter().find(|(own, _)| *own == name) {

@@ -1,4 +1,5 @@
-//! Branches of `if` that this platform never takes, and what is there for the type checker alone, in languages without a preprocessor.
+//! Branches of `if` that are never taken on this platform, and code that exists only for the type
+//! checker, in languages without a preprocessor.
 
 use super::logic::{all, any, bare, not, split, unquoted};
 use super::rust::each;
@@ -6,7 +7,7 @@ use super::{Absent, Here, short};
 use assay_coverage::Language;
 use tree_sitter::Node;
 
-/// The lines that are never run.
+/// Returns the lines that never run.
 pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
     let mut found = Vec::new();
     let words = |node: Node<'_>| {
@@ -32,13 +33,14 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
             let value = holds(language, told, here);
             let value = if node.kind() == "unless" { not(value) } else { value };
             let why = format!("`{}`", short(bare(told)));
-            // Lines are left out: branches on one line can't be told apart, so that both are tried.
+            // Absence is recorded by line, and branches on one line cannot be told apart, so both
+            // are tried.
             let is_on_one_line = node.start_position().row == node.end_position().row
                 && field("alternative").is_some();
             if is_on_one_line {
                 return;
             }
-            // What the condition says of other platforms makes no difference on this one.
+            // The parts of a condition that concern other platforms make no difference on this one.
             let consequence = field("consequence");
             let first = consequence.map(|own| match own.kind() {
                 "statement_block" | "block" => own.named_child(0).unwrap_or(own),
@@ -74,7 +76,8 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
     found
 }
 
-/// A function of Python that only a type checker reads: an `@overload`, a protocol's method of which `...` is the body.
+/// A Python function that only a type checker reads: an `@overload`, one whose body is `...`, or a
+/// method of a protocol.
 fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<Absent> {
     if node.kind() != "function_definition" {
         return None;
@@ -117,7 +120,7 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
     (is_protocol && statements.all(is_open)).then(|| Absent::of(node, "a method of a protocol"))
 }
 
-/// Returns true if a condition holds on this platform; `None` if that is not known.
+/// Returns true if a condition holds on this platform; `None` if unknown.
 fn holds(language: Language, text: &str, here: &Here) -> Option<bool> {
     let text = bare(text);
     let (or, and, negation) = match language {
@@ -179,7 +182,7 @@ fn python(text: &str, here: &Here) -> Option<bool> {
         .or_else(|| of_second_python(text))
 }
 
-/// Returns true if a condition asks for Python 2, which nothing here runs.
+/// Evaluates a condition on the major version of Python; Python 2 is never used here.
 fn of_second_python(text: &str) -> Option<bool> {
     let text: String = text.split_whitespace().collect();
     let major = text.strip_prefix("sys.version_info");
@@ -214,7 +217,7 @@ fn ruby(text: &str, here: &Here) -> Option<bool> {
     Some(engine)
 }
 
-/// Returns true if a comparison of one of these names with texts holds.
+/// Evaluates a comparison of one of `names`, whose value is `value`, with string literals.
 fn compared(text: &str, names: &[&str], value: &str) -> Option<bool> {
     let side = |own: &str| names.contains(&own.trim());
     for (sign, is_equal) in [("===", true), ("!==", false), ("==", true), ("!=", false)] {

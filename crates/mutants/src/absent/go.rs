@@ -1,9 +1,10 @@
-//! Files of Go that `go build` leaves out: by the end of their names, and by their build constraints (`go help buildconstraint`).
+//! Go files that `go build` leaves out because of their names or their build constraints (see `go
+//! help buildconstraint`).
 
 use super::logic::{all, any, bare, not, split};
 use super::{Absent, Here};
 
-/// Systems by which files are named.
+/// Operating systems that can occur in file names.
 const SYSTEMS: [&str; 17] = [
     "aix",
     "android",
@@ -23,12 +24,12 @@ const SYSTEMS: [&str; 17] = [
     "wasip1",
     "windows",
 ];
-/// Processors by which files are named.
+/// Processors that can occur in file names.
 const PROCESSORS: [&str; 17] = [
     "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64",
     "ppc64le", "riscv64", "s390x", "sparc64", "wasm", "armbe", "amd64p32",
 ];
-/// Systems that the tag `unix` stands for.
+/// Operating systems for which the tag `unix` is set.
 const UNIX: [&str; 12] = [
     "aix",
     "android",
@@ -44,7 +45,7 @@ const UNIX: [&str; 12] = [
     "solaris",
 ];
 
-/// Why a file is left out; `None`: it is built.
+/// The reason a file is left out; `None` if it is built.
 pub(super) fn file(path: &str, text: &str, here: &Here) -> Option<Absent> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".go").unwrap_or(name);
@@ -68,7 +69,7 @@ pub(super) fn file(path: &str, text: &str, here: &Here) -> Option<Absent> {
         let (told, is_built) = if let Some(own) = line.strip_prefix("//go:build ") {
             (own, expression(own, here))
         } else if let Some(own) = line.strip_prefix("// +build ") {
-            // Blanks are or, commas are and, `!` is not.
+            // Blanks mean or, commas mean and, `!` means not.
             let word = |word: &str| match word.strip_prefix('!') {
                 Some(word) => not(holds(word, here)),
                 None => holds(word, here),
@@ -101,7 +102,7 @@ fn expression(text: &str, here: &Here) -> Option<bool> {
     }
 }
 
-/// Returns true if a tag is set.
+/// Returns true if a tag is set; `None` if unknown.
 fn holds(tag: &str, here: &Here) -> Option<bool> {
     if here.tags.contains(tag) {
         return Some(true);
@@ -122,7 +123,7 @@ fn holds(tag: &str, here: &Here) -> Option<bool> {
         "linux" if system == "android" => Some(true),
         _ if SYSTEMS.contains(&tag) => Some(tag == system),
         _ if PROCESSORS.contains(&tag) => Some(tag == processor),
-        // The version of Go is not known.
+        // The version of Go is unknown.
         _ if tag.starts_with("go1.") => None,
         _ if tag.starts_with("goexperiment.")
             || tag == "race"
@@ -131,7 +132,7 @@ fn holds(tag: &str, here: &Here) -> Option<bool> {
         {
             None
         }
-        // Any other tag is off unless the command sets it: `ignore`, `tools`, `integration`.
+        // Any other tag is unset unless the command sets it, e.g. `ignore`, `tools`, `integration`.
         _ => Some(false),
     }
 }

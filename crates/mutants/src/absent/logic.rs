@@ -1,11 +1,11 @@
-//! Conditions that are true, false or not known: the logic of three values.
+//! Three-valued logic: conditions are true, false or unknown.
 
-/// Not of a condition.
+/// Negation.
 pub(super) fn not(own: Option<bool>) -> Option<bool> {
     own.map(|own| !own)
 }
 
-/// Returns true if all conditions hold.
+/// Conjunction.
 #[expect(clippy::manual_try_fold, reason = "a false condition decides also after an unknown one")]
 pub(super) fn all(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     own.into_iter().fold(Some(true), |before, own| match (before, own) {
@@ -15,12 +15,12 @@ pub(super) fn all(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     })
 }
 
-/// Returns true if one of the conditions holds.
+/// Disjunction.
 pub(super) fn any(own: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     not(all(own.into_iter().map(not)))
 }
 
-/// The parts of a text between separators that stand outside of brackets and quotes.
+/// Splits a text at separators outside of brackets and quotes.
 pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     let (mut parts, mut depth, mut begin, mut quote) = (Vec::new(), 0_i32, 0, None);
     let mut skip = 0;
@@ -46,7 +46,7 @@ pub(super) fn split<'t>(text: &'t str, separator: &str) -> Vec<&'t str> {
     parts
 }
 
-/// A text without parentheses around all of it.
+/// The text without enclosing parentheses.
 pub(super) fn bare(text: &str) -> &str {
     let mut text = text.trim();
     while let Some(inner) = text.strip_prefix('(').and_then(|own| own.strip_suffix(')')) {

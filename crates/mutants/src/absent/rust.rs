@@ -1,10 +1,10 @@
-//! Items and statements of Rust that `cfg` leaves out, and modules in files of their own.
+//! Rust items and statements that `cfg` leaves out, and modules in their own files.
 
 use super::logic::{all, any, bare, not, split, unquoted};
 use super::{Absent, Here, short};
 use tree_sitter::{Node, Parser};
 
-/// Settings that only tools set which do not run the tests here.
+/// `cfg` names set only by tools that do not run the tests here.
 const OF_TOOLS: [&str; 12] = [
     "docsrs",
     "doc",
@@ -20,7 +20,7 @@ const OF_TOOLS: [&str; 12] = [
     "creusot",
 ];
 
-/// The lines that are left out.
+/// Returns the lines that are left out.
 pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
     let mut found = Vec::new();
     each(root, &mut |node| {
@@ -52,7 +52,8 @@ pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
     found
 }
 
-/// The paths below which files of Rust are modules that are left out, by the text of the file that declares them.
+/// Returns the module paths (without extension) that the file at `path` declares under a false
+/// `cfg`, each with the reason. Rust files below them are left out.
 pub fn modules_off(path: &str, text: &[u8], here: &Here) -> Vec<(String, String)> {
     let mut parser = Parser::new();
     if parser.set_language(&assay_blocks::grammar(assay_coverage::Language::Rust)).is_err() {
@@ -92,7 +93,7 @@ fn words<'t>(node: Node<'_>, text: &'t [u8]) -> &'t str {
     std::str::from_utf8(text.get(node.byte_range()).unwrap_or_default()).unwrap_or_default()
 }
 
-/// Calls a function with every node. O(nodes).
+/// Calls `take` with every node. O(nodes).
 pub(crate) fn each<'t>(root: Node<'t>, take: &mut impl FnMut(Node<'t>)) {
     let mut cursor = root.walk();
     loop {
@@ -116,7 +117,7 @@ fn predicate(attribute: &str) -> Option<&str> {
     inner.starts_with('(').then(|| bare(inner))
 }
 
-/// The item or statement of an attribute.
+/// The item or statement that an attribute belongs to.
 fn owner(attribute: Node<'_>) -> Option<Node<'_>> {
     if attribute.kind() == "inner_attribute_item" {
         let around = attribute.parent()?;
@@ -132,7 +133,7 @@ fn owner(attribute: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// Returns true if a predicate holds; `None` if that is not known.
+/// Returns true if a predicate holds; `None` if unknown.
 fn holds(predicate: &str, here: &Here) -> Option<bool> {
     let text = predicate.trim();
     let inner =

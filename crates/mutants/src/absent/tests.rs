@@ -13,7 +13,7 @@ fn here() -> Here {
     }
 }
 
-/// The names of the functions all of whose mutants are left out, and of those none of whose are.
+/// The names of the functions whose mutants are all left out, and of those of which none is.
 fn functions(language: Language, path: &str, text: &str) -> (Vec<String>, Vec<String>) {
     let found = Generator::new(language).unwrap().mutants_here(path, text.as_bytes(), &here());
     let (mut out, mut built) = (Vec::new(), Vec::new());
@@ -161,7 +161,7 @@ if sys.version_info[0] == 2:
     assert_eq!((out, built), (vec!["a".to_owned()], vec!["b".to_owned()]));
 }
 
-/// The lines of a text that hold a change, and those of which none counts.
+/// The lines that contain a change, and those on which no change counts.
 fn lines(language: Language, text: &str) -> (BTreeSet<u32>, BTreeSet<u32>) {
     let found = Generator::new(language).unwrap().mutants_here("a", text.as_bytes(), &here());
     let finer = found.all.iter().filter(|own| !own.operator.is_extreme());
@@ -200,7 +200,7 @@ fn a_condition_on_the_platform_is_left_out_with_the_branch_that_is_not_taken() {
         "def a(x)\n  return x + 5 if RUBY_ENGINE == 'jruby'\n  return x + 6 unless RUBY_ENGINE == 'jruby'\n  x + 2\nend",
     );
     assert_eq!((built, out), (BTreeSet::from([3, 4]), BTreeSet::from([2])));
-    // A branch that is taken is tried, also on the line of its condition.
+    // A branch that is taken is tried, including the line of its condition.
     let (built, _) =
         lines(Language::Python, "def a(x):\n    if os.name == 'posix': x = x + 1\n    return x\n");
     assert!(built.contains(&2));

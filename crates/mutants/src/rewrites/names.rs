@@ -1,7 +1,9 @@
-//! Rewrites of names: of local variables, of what holds a constant, of private functions.
+//! Rewrites of names: of local variables, of variables that hold a constant, and of private
+//! functions.
 //!
-//! A name is understood where each word of the text that is spelt as it is belongs to a node that is this variable: one in a string, in a comment, in a
-//! macro, as an attribute or as the name of an argument, and nothing is done.
+//! A name is understood only if every word in the text that is spelled like it is a node that
+//! refers to this variable. If one occurs in a string, a comment or a macro, as an attribute or as
+//! the name of an argument, nothing is changed.
 
 use super::{Edits, Function, descendants, words_of};
 use crate::operator::Operator;
@@ -9,18 +11,18 @@ use assay_coverage::Language;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
-/// A variable of the function alone.
+/// A variable used only in the function.
 struct Local<'t> {
     name: String,
-    /// The statement or clause that gives it its first value,
+    /// The statement or clause that first assigns it.
     declaration: Node<'t>,
-    /// that value, where it is one,
+    /// The value first assigned, if it is a single one.
     value: Option<Node<'t>>,
-    /// and every mention, that one among them.
+    /// All mentions, including the first assignment.
     mentions: Vec<Node<'t>>,
 }
 
-/// Gives local variables other names.
+/// Renames local variables.
 pub(super) fn renamed(
     function: &Function<'_, '_>,
     counts: &HashMap<&[u8], usize>,
@@ -35,7 +37,7 @@ pub(super) fn renamed(
     }
 }
 
-/// Puts constants in the place of variables that hold them and nothing else.
+/// Replaces variables that only ever hold a constant with that constant.
 pub(super) fn inlined(function: &Function<'_, '_>, found: &mut Vec<(Operator, Edits)>) {
     let language = function.language;
     for local in locals(function) {
@@ -68,7 +70,7 @@ pub(super) fn inlined(function: &Function<'_, '_>, found: &mut Vec<(Operator, Ed
     }
 }
 
-/// Gives a private function another name, in its file.
+/// Renames a private function within its file.
 pub(super) fn renamed_private(
     function: &Function<'_, '_>,
     counts: &HashMap<&[u8], usize>,
@@ -119,7 +121,8 @@ pub(super) fn renamed_private(
     }
 }
 
-/// A function of a module, or a method of a class that inherits nothing, of which nobody else can be waiting for it by name.
+/// Returns true if it is a private function of a module, or a private method of a class without
+/// base classes, so that nothing outside can refer to it by name.
 fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
     let Some(around) = function.node.parent() else { return false };
     let is_plain = match around.kind() {
@@ -133,9 +136,10 @@ fn is_private_python(function: &Function<'_, '_>, name: &str) -> bool {
     is_plain && name.starts_with('_') && !name.starts_with("__")
 }
 
-/// A method below a bare `private`, in a class that inherits nothing and includes nothing.
+/// Returns true if it is a method after a bare `private`, in a class that has no superclass and
+/// includes no modules.
 fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
-    /// Names by which Ruby itself calls, or that everybody has.
+    /// Names that Ruby itself calls, or that every object has.
     const KNOWN: [&str; 30] = [
         "inspect",
         "hash",
@@ -200,7 +204,7 @@ fn is_private_ruby(function: &Function<'_, '_>, name: &str) -> bool {
     false
 }
 
-/// A method with `_` before its name, in a class that inherits nothing.
+/// Returns true if it is a method whose name begins with `_`, in a class that has no superclass.
 fn is_private_javascript(function: &Function<'_, '_>, name: &str) -> bool {
     let class = function.node.parent().and_then(|around| around.parent());
     let inherits = |class: Node<'_>| {
@@ -212,7 +216,7 @@ fn is_private_javascript(function: &Function<'_, '_>, name: &str) -> bool {
         && class.is_some_and(|own| !inherits(own))
 }
 
-/// The variables of a function that are all understood, in the order in which they begin.
+/// The variables of a function all of whose mentions are understood, in order of declaration.
 fn locals<'t>(function: &Function<'_, 't>) -> Vec<Local<'t>> {
     let nodes = function.nodes();
     let words: Vec<(usize, &[u8])> = words_of(&function.text[function.node.byte_range()]).collect();
@@ -248,7 +252,8 @@ fn locals<'t>(function: &Function<'_, 't>) -> Vec<Local<'t>> {
     all
 }
 
-/// What a node declares or assigns for a first time: names, the whole statement, and a value where there is one of one.
+/// What a node declares or first assigns: each name, the whole statement, and the value if it is a
+/// single one.
 fn declared<'t>(
     function: &Function<'_, 't>,
     node: Node<'t>,
@@ -292,7 +297,7 @@ fn declared<'t>(
     }
 }
 
-/// Whether it stands in a block of Ruby, in which variables may begin and end.
+/// Returns true if a node is in a Ruby block, where variables may begin and end.
 fn in_block(function: &Function<'_, '_>, node: Node<'_>) -> bool {
     let mut around = node.parent();
     while let Some(own) = around.filter(|own| own.id() != function.node.id()) {
@@ -304,7 +309,7 @@ fn in_block(function: &Function<'_, '_>, node: Node<'_>) -> bool {
     false
 }
 
-/// Whether an identifier is a variable, and not a name of something else.
+/// Returns true if an identifier is a variable rather than another kind of name.
 fn is_variable(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     let is_field =
@@ -340,7 +345,7 @@ fn is_variable(node: Node<'_>) -> bool {
     }
 }
 
-/// Whether a variable is only read there, in a place where a constant may stand.
+/// Returns true if the variable is only read there, in a place where a constant is allowed.
 fn is_read(node: Node<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     matches!(
@@ -357,14 +362,15 @@ fn is_read(node: Node<'_>) -> bool {
     )
 }
 
-/// The text of a constant that can stand wherever its variable does; `None` where it is none, or its type is not certain.
+/// The text of a constant that can replace its variable anywhere; `None` if the value is not a
+/// constant or its type is uncertain.
 fn constant(function: &Function<'_, '_>, declaration: Node<'_>, value: Node<'_>) -> Option<String> {
     let text = function.words(value);
     match (function.language, value.kind()) {
         (Language::Python, "integer" | "float" | "true" | "false" | "none")
         | (Language::Ruby, "integer" | "true" | "false" | "nil")
         | (Language::JavaScript, "number" | "true" | "false" | "null") => Some(format!("({text})")),
-        // A constant without a type would take that of whatever stands beside it.
+        // An untyped constant would take its type from the context.
         (Language::Go, "int_literal") => Some(format!("int({text})")),
         (Language::Go, "float_literal") => Some(format!("float64({text})")),
         (Language::Rust, "integer_literal" | "float_literal") => {

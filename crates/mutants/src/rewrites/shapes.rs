@@ -5,7 +5,7 @@ use crate::operator::Operator;
 use assay_coverage::Language;
 use tree_sitter::Node;
 
-/// All of a function. What stands in other functions within it is left as it is.
+/// Generates all such rewrites of a function. Code in nested functions is left unchanged.
 pub(super) fn of(function: &Function<'_, '_>, found: &mut Vec<(Operator, Edits)>) {
     for node in function.nodes() {
         if function.is_nested(node) {
@@ -23,7 +23,8 @@ pub(super) fn of(function: &Function<'_, '_>, found: &mut Vec<(Operator, Edits)>
     }
 }
 
-/// Swaps the sides of a comparison, one of which is a constant: so nothing changes places with what could be seen.
+/// Swaps the sides of a comparison, one of which must be a constant, so that the order of
+/// evaluation cannot be observed.
 fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     let language = function.language;
     let kinds = ["comparison_operator", "binary_expression", "binary"];
@@ -48,10 +49,10 @@ fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     };
     let is_nothing = |own: Node<'_>| matches!(own.kind(), "none" | "null" | "nil" | "undefined");
     let is_constant = |own: Node<'_>| match (language, between) {
-        // Of objects of Ruby, numbers alone ask the other side when they don't know it.
+        // Among Ruby objects, only numbers ask the other side if they do not know it.
         (Language::Ruby, "==") => own.kind() == "integer",
         (Language::Ruby, _) => false,
-        // Which object it is no object has a say in.
+        // Objects cannot override identity.
         (Language::Python, "is" | "is not") => is_nothing(own),
         (Language::JavaScript, "==" | "!=") => false,
         (Language::JavaScript, "===" | "!==") => is_number(own) || is_nothing(own),
@@ -61,7 +62,7 @@ fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     if is_constant(left) == is_constant(right) {
         return None;
     }
-    // What is longer than one line, or binds less, stays where it is.
+    // Operands that span several lines, or bind less tightly, are left alone.
     let is_simple = |own: Node<'_>| {
         own.start_position().row == own.end_position().row
             && !is_scope(own.kind())
@@ -74,7 +75,7 @@ fn mirrored(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     Some(vec![(node.byte_range(), text)])
 }
 
-/// Negates a condition, and swaps what it chooses between.
+/// Negates a condition, and swaps its branches.
 fn inverted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     let language = function.language;
     let named = |field: &str| node.child_by_field_name(field);
@@ -111,7 +112,7 @@ fn inverted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
             }
         }
         Language::JavaScript if then.kind() != "statement_block" => return None,
-        // Functions that are declared in a branch can be seen outside of it.
+        // Functions declared in a branch are visible outside of it.
         Language::JavaScript if function.words(node).contains("function") => return None,
         Language::Go if other.kind() != "block" => return None,
         Language::Rust if function.words(condition).contains("let ") => return None,
@@ -121,7 +122,7 @@ fn inverted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
         }
         _ => {}
     }
-    // In JavaScript the condition has parentheses of its own.
+    // In JavaScript the condition includes its own parentheses.
     let negated = format!("{sign}{})", function.words(condition));
     Some(vec![
         (condition.byte_range(), negated),
@@ -130,13 +131,13 @@ fn inverted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     ])
 }
 
-/// The block of an `else`, which must be nothing else.
+/// The block of an `else` that contains nothing else.
 fn block_of(other: Node<'_>) -> Option<Node<'_>> {
     let only = other.named_child(0).filter(|_| other.named_child_count() == 1)?;
     matches!(only.kind(), "statement_block" | "block").then_some(only)
 }
 
-/// The same in Ruby, which has a word for it, so that no method `!` is asked.
+/// The Ruby version of [`inverted`]. It uses `unless`, so that no `!` method is called.
 fn unless(
     function: &Function<'_, '_>,
     node: Node<'_>,
@@ -165,8 +166,9 @@ fn unless(
     ])
 }
 
-/// Whether one branch assigns a name that the other one mentions and that is no variable before: in Ruby a word is a variable from where it is first assigned in
-/// the text, and a method before.
+/// Returns true if one branch assigns a name that the other one mentions and that is not a variable
+/// before. In Ruby a word is a variable from its first assignment in the text on, and a method call
+/// before it.
 fn shares(function: &Function<'_, '_>, node: Node<'_>, (one, other): (Node<'_>, Node<'_>)) -> bool {
     let is_target = |own: &Node<'_>| {
         own.kind() == "identifier"
@@ -199,11 +201,11 @@ fn shares(function: &Function<'_, '_>, node: Node<'_>, (one, other): (Node<'_>, 
     names.any(|name| mentions(other, name) && !is_before(name))
 }
 
-/// Swaps two assignments of constants to different variables that follow each other.
+/// Swaps two consecutive assignments of constants to different variables.
 fn reordered(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     let next = node.next_named_sibling()?;
     let (first, second) = (assigned(function, node)?, assigned(function, next)?);
-    // What was declared to be of others can be seen by them.
+    // Global and nonlocal variables are visible to other functions.
     let all = function.words(function.node);
     if first == second || ["global ", "nonlocal "].iter().any(|word| all.contains(word)) {
         return None;
@@ -253,7 +255,7 @@ fn assigned<'a>(function: &'a Function<'_, '_>, node: Node<'_>) -> Option<&'a st
         | "null"
         | "boolean_literal"
         | "interpreted_string_literal" => true,
-        // Nothing is computed within.
+        // Nothing is evaluated within.
         "string" | "string_literal" => {
             !function.words(value).starts_with("<<")
                 && !super::descendants(value).iter().any(|own| own.kind() == "interpolation")
@@ -264,7 +266,7 @@ fn assigned<'a>(function: &'a Function<'_, '_>, node: Node<'_>) -> Option<&'a st
     (is_plain && target.kind() == "identifier").then(|| function.words(target))
 }
 
-/// Keeps what is returned in a variable first: between the two nothing happens.
+/// Stores a returned value in a variable first; nothing happens in between.
 fn extracted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
     let parent = node.parent()?;
     let last = || node.next_named_sibling().is_none() && parent.id() == function.body.id();
@@ -317,7 +319,7 @@ fn extracted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
             "dictionary",
             "list_comprehension",
         ]),
-        // What has no name takes that of its variable.
+        // Anonymous functions and classes would take the name of the variable.
         Language::JavaScript => is_of(&[
             "binary_expression",
             "ternary_expression",
@@ -334,7 +336,8 @@ fn extracted(function: &Function<'_, '_>, node: Node<'_>) -> Option<Edits> {
                 && !function.words(value).contains("<<")
                 && !function.words(value).starts_with("raise")
         }
-        // Types are taken from what stands around: only where there is a variable, whose type is known.
+        // Types are inferred from the context, so only values that mention a variable, whose type
+        // is known, are extracted.
         Language::Go | Language::Rust => is_of(&["binary_expression"]) && !calls() && names(),
         _ => false,
     };

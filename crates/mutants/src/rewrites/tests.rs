@@ -1,4 +1,4 @@
-//! What is rewritten in each language, and what is left as it is since nobody could be certain.
+//! The rewrites in each language, and code that is left alone because an equivalence is uncertain.
 
 use crate::{Generator, Language, Mutant, Operator};
 use std::fmt::Write;
@@ -7,7 +7,7 @@ fn all(language: Language, text: &str) -> Vec<Mutant> {
     let mut generator = Generator::new(language).unwrap();
     let units = generator.mutants("a", text.as_bytes()).units;
     let found = generator.rewrites("a", text.as_bytes(), &units);
-    // Each is read, and known by another name.
+    // Each parses, and has its own id.
     for own in &found {
         assert!(own.operator.is_rewrite());
         let applied = own.applied(text.as_bytes());
@@ -176,7 +176,8 @@ fn what_means_the_same_is_written_in_another_way() {
 fn a_name_of_which_one_mention_is_not_understood_stays() {
     use Language::{Go, JavaScript, Python, Ruby, Rust};
     for (language, text) in [
-        // In a text, a comment, an attribute, the name of an argument, a parameter, a function within, or declared to be others'.
+        // Mentioned in a string, a comment, an attribute, the name of an argument, a parameter or a
+        // nested function, or declared global or nonlocal.
         (Python, "def a():\n    x = f()\n    g('x')\n    return x\n"),
         (Python, "def a():\n    x = f()  # x\n    return x\n"),
         (Python, "def a(y):\n    x = f()\n    y.x = x\n"),
@@ -277,7 +278,7 @@ fn of_languages_of_which_nobody_wrote_it_down_there_are_none() {
     let text =
         "int a(int x) { int y = 0; int z = 1; if (x > 3) { y = z; } else { y = 2; } return y; }";
     assert!(all(Language::C, text).is_empty());
-    // A name that a rewrite would add may mean something there.
+    // The name that a rewrite would add may already have a meaning there.
     let text = "def a(x):\n    assay_value = 1\n    return x + assay_value\n";
     assert!(all(Language::Python, text).is_empty());
 }

@@ -1,12 +1,13 @@
-//! How functions of JavaScript and TypeScript take other bodies. One mistake of the grammar's own rules leaves nothing of a file, and compilers name the line
-//! alone: so the lines of each body are kept.
+//! How functions in JavaScript and TypeScript are given other bodies. A single syntax error makes a
+//! whole file unusable, and compilers report only the line of an error, so the lines of each body
+//! are recorded.
 
 use super::{Arm, Chain, Place, Switched, words};
 use crate::absent::each;
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// Kinds of functions: what leaves a loop around one can't be within it.
+/// Kinds of functions. A jump out of a loop around a function cannot be within that function.
 const FUNCTIONS: [&str; 6] = [
     "arrow_function",
     "function_declaration",
@@ -17,7 +18,7 @@ const FUNCTIONS: [&str; 6] = [
 ];
 const LOOPS: [&str; 4] = ["for_statement", "for_in_statement", "while_statement", "do_statement"];
 
-/// How a function takes other bodies; `None`: it can't.
+/// How a function can be given other bodies; `None` if it cannot.
 pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<Chain> {
     let is_block = body.kind() == "statement_block";
     let first = body.named_child(0).filter(|_| is_block);
@@ -26,7 +27,8 @@ pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<C
         own.kind() == "expression_statement"
             && own.named_child(0).is_some_and(|own| own.kind() == "string")
     };
-    // Fields are set behind the call of the parent's constructor, where compilers look for it in the body itself.
+    // Fields are initialized after the call of the parent's constructor, which compilers look for
+    // in the body itself.
     let is_constructor = function.kind() == "method_definition"
         && function
             .child_by_field_name("name")
@@ -56,12 +58,12 @@ pub(super) fn chain(function: Node<'_>, body: Node<'_>, text: &[u8]) -> Option<C
     }
 }
 
-/// The simple values before a body, most of them parameters' own.
+/// The literals before a body, most of them default values of parameters.
 fn values(function: Node<'_>, body: Node<'_>) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     each(function, &mut |node| {
         let is_simple = matches!(node.kind(), "string" | "number" | "true" | "false");
-        // Elsewhere a text may be a name.
+        // Elsewhere a string may be a name.
         let is_given = node.parent().is_some_and(|around| {
             ["right", "value"].iter().any(|name| around.child_by_field_name(name) == Some(node))
                 && matches!(
@@ -79,7 +81,7 @@ fn values(function: Node<'_>, body: Node<'_>) -> Vec<Range<usize>> {
     all
 }
 
-/// Returns true if `continue` can take the place of a `break`.
+/// Returns true if a `break` is in a loop, so that `continue` can replace it.
 fn is_in_loop(own: Node<'_>) -> bool {
     let mut around = own.parent().filter(|_| own.child_by_field_name("label").is_none());
     while let Some(node) = around.filter(|node| !FUNCTIONS.contains(&node.kind())) {
@@ -92,7 +94,7 @@ fn is_in_loop(own: Node<'_>) -> bool {
 }
 
 impl Switched {
-    /// What is before a body, with the values that are chosen there.
+    /// Writes the text before a body, with the values that are selected there.
     pub(super) fn before(
         &mut self,
         arms: &[Arm],
@@ -115,7 +117,7 @@ impl Switched {
         Some(())
     }
 
-    /// An expression that is one of several.
+    /// Writes an expression that selects one of several values.
     fn choice<'a>(
         &mut self,
         arms: impl Iterator<Item = &'a Arm>,
@@ -162,7 +164,7 @@ impl Switched {
         let first = self.feeds + 1;
         self.put(&arm.body);
         self.lines.push((first..self.feeds + 2, arm.number));
-        // It may end with a comment.
+        // The body may end with a comment.
         self.put(b"\n");
     }
 }

@@ -1,10 +1,12 @@
-//! What each language asks the switch with: a few lines that are added to a file, and that need nothing of the project. The file with the number is read once
-//! in a process; where it notes what is reached, each function is noted once.
+//! The code with which each language reads the switch: a few lines added to a file, which depend on
+//! nothing in the project. The file with the number is read once per process; when reached
+//! functions are recorded, each is recorded once.
 
 use super::{Places, quoted};
 use assay_coverage::Language;
 
-/// What stands before a text of this language (in Go behind the name of its package), and what behind it; `None`: a path can't be written there.
+/// The text to insert before that of the file (in Go, after the package name) and after it; `None`
+/// if a path cannot be written in the language.
 pub(super) fn of(
     language: Language,
     places: &Places<'_>,
@@ -30,8 +32,9 @@ pub(super) fn of(
     })
 }
 
-/// What reads the number may itself come by changed functions (an allocator): they are as they were for it. It names everything from the standard library's
-/// own root, which is there also where a crate does without.
+/// The code that reads the number may itself call changed functions (an allocator); for that call
+/// they are unchanged. All names start at the root of the standard library, which is available even
+/// to crates that do not use it.
 const RUST: &str = r#"
 #[doc(hidden)]
 #[allow(warnings, unused, missing_docs, unreachable_pub, nonstandard_style)]
@@ -128,8 +131,8 @@ func assaySwitchTAG(unit int) int {
 }
 "#;
 
-/// No header is read, since the text may want to say something before it reads the first one; functions of the system go by other names, since headers may
-/// declare them in ways of their own.
+/// No header is included, since the text may have to define something before it includes the first
+/// one. System functions are given other names, since headers may declare them in their own ways.
 const C: &str = r#"extern int assay_open_TAG(const char *, int, ...) __asm__("open");
 extern int assay_close_TAG(int) __asm__("close");
 extern __INTPTR_TYPE__ assay_read_TAG(int, void *, __SIZE_TYPE__) __asm__("read");
@@ -185,7 +188,8 @@ __attribute__((unused)) static int assay_switch_TAG(int unit)
 #line 1
 "#;
 
-/// Whoever loads a file again and again in one process sets `assay$` of the global object; else the first function that runs makes it.
+/// A caller that loads a file repeatedly in one process sets `assay$` of the global object;
+/// otherwise the first function that runs creates it.
 const JAVASCRIPT: &str = r#"
 function assay$TAG(unit) {
   let own = globalThis.assay$;

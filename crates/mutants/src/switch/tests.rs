@@ -1,4 +1,5 @@
-//! What a text with a switch looks like. That compilers take it is tried where they are run: by the tests of `assay-mutate`.
+//! The form of a text with a switch. The tests of `assay-mutate`, which run compilers, check that
+//! they accept it.
 
 use super::*;
 use crate::{Generator, Mutants};
@@ -51,7 +52,7 @@ fn the_text_is_read_and_has_every_function_once() {
         let (found, switched) = switched(language, text);
         let all = String::from_utf8(switched.text).unwrap();
         let again = Generator::new(language).unwrap().mutants("a", all.as_bytes());
-        // The grammar of C reads no directives of lines.
+        // The C grammar does not parse `#line` directives.
         assert!(language == Language::C || !again.is_broken, "{all}");
         for unit in found.units.iter().filter(|_| language != Language::C) {
             let name = unit.name.rsplit('.').next().unwrap();
@@ -65,7 +66,7 @@ fn the_text_is_read_and_has_every_function_once() {
 fn an_error_tells_whose_fault_it_is() {
     let text = "struct A;\nfn a(x: i32) -> i32 {\n    x + 1\n}\n\nfn b() -> u8 { 2 }\n";
     let (_, rust) = switched(Language::Rust, text);
-    // All lines are where they were.
+    // All lines keep their numbers.
     let all = String::from_utf8_lossy(&rust.text);
     assert_eq!(all.lines().nth(2), text.lines().nth(2));
     assert!(all.lines().nth(5).unwrap().starts_with("#[allow(warnings, unused)] fn b()"));
@@ -127,7 +128,7 @@ fn labels_are_the_own_of_each_body() {
         let count = |name: &str| named.iter().filter(|own| **own == name).count();
         assert_eq!(count("out"), 2, "{all}");
         let own = found.all.iter().map(|own| count(&format!("out_{}", own.id)));
-        // Where the whole body is gone, there are none.
+        // If the whole body is removed, it has none.
         assert!(own.clone().all(|times| times == 0 || times == 2), "{all}");
         assert!(own.filter(|times| *times == 2).count() > 3, "{all}");
     }
@@ -158,7 +159,7 @@ fn bodies_of_javascript_are_cases_and_their_lines_tell_whose_fault_it_is() {
         all.filter(|own| !own).count()
     };
     assert_eq!(can("function a(x) { return x + 1; }"), 0);
-    // Values before the body are chosen where they are.
+    // Values before the body are selected in place.
     let text = "function a(x = '', { y = 2 } = {}) { return x + y; }";
     assert_eq!(can(text), 0);
     let all = String::from_utf8(switched(Language::JavaScript, text).1.text).unwrap();

@@ -1,4 +1,4 @@
-//! What is changed of C, C++ and Java.
+//! The tables of C, C++ and Java.
 
 use super::*;
 
@@ -34,7 +34,7 @@ const C_OWN: &[Entry] = &[
 pub(super) static C: Table = Table {
     entries: &[
         C_OWN,
-        // Words for true and false need a header.
+        // `true` and `false` would need a header.
         &[
             entry(Loop, &["while_statement"], Change::Field("condition", "(0)")),
             entry(Loop, &["for_statement"], Change::Field("condition", "0")),

@@ -1,4 +1,4 @@
-//! What is changed of Go.
+//! The table of Go.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is changed of JavaScript and TypeScript.
+//! The table of JavaScript and TypeScript.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is changed of Python.
+//! The table of Python.
 
 use super::*;
 

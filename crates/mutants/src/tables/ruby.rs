@@ -1,4 +1,4 @@
-//! What is changed of Ruby.
+//! The table of Ruby.
 
 use super::*;
 

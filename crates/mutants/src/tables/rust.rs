@@ -1,4 +1,4 @@
-//! What is changed of Rust.
+//! The table of Rust.
 
 use super::*;
 

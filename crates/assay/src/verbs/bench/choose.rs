@@ -40,7 +40,7 @@ pub(super) struct ChooseArgs {
 }
 
 impl ChooseArgs {
-    /// What is wanted of all sides; `harness`: the one that the user names.
+    /// The benchmarks to run on all sides; `harness` is the one that the user names.
     pub fn wanted(&self, harness: Option<&str>) -> Wanted {
         let harness = harness.map(str::to_owned);
         Wanted { filter: self.filter.clone(), exclude: self.exclude.clone(), harness }
@@ -78,8 +78,8 @@ pub(super) struct SideArgs {
 }
 
 impl SideArgs {
-    /// The sides, each with its command; programs are not looked at yet. `given`: what the commands are called, where something
-    /// else than they themselves tells them apart.
+    /// The sides, each with its command; the programs are not inspected yet. `given` contains the
+    /// names of the commands if they are distinguished by something other than their text.
     pub fn sides(
         &self,
         mut commands: Vec<Command>,
@@ -132,7 +132,7 @@ impl SideArgs {
         Ok(sides.map(side).collect())
     }
 
-    /// What the sides are called unless the user says it: by what differs between them.
+    /// Default names of the sides, made from what differs between them.
     fn names_of(
         &self,
         commands: &[Command],

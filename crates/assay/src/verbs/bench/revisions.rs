@@ -36,10 +36,10 @@ pub(super) struct RevisionArgs {
 }
 
 impl RevisionArgs {
-    /// Sees to it that --builds says what the sides are made of.
+    /// Checks that `--builds` fits the kind of sides.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub fn check(&self) -> anyhow::Result<()> {
         match (&self.builds, self.rev.is_empty()) {
             (Some(Builds::Links(_)), true) => bail!(
@@ -52,10 +52,10 @@ impl RevisionArgs {
         }
     }
 
-    /// The programs of all revisions, before they are built; `None` when there are none.
+    /// The programs of all revisions, before they are built; `None` if there are no revisions.
     ///
     /// # Errors
-    /// When that is no program, or would be the same file for every revision.
+    /// If the program is not a command, or would be the same file for every revision.
     pub fn commands(&self) -> anyhow::Result<Option<Vec<Command>>> {
         let Some(text) = &self.program else { return Ok(None) };
         let program = Command::parse(text, false)?;
@@ -67,10 +67,12 @@ impl RevisionArgs {
         Ok(Some(vec![program; self.rev.len()]))
     }
 
-    /// Builds all revisions; `None` when there are none. `same` ones are refused unless that is meant.
+    /// Builds all revisions; `None` if there are none. Unless `same` is set, revisions that are the
+    /// same are rejected.
     ///
     /// # Errors
-    /// When there is no such revision, or it does not build, or not the program; [`RunError::Interrupted`](crate::run_error::RunError).
+    /// If a revision does not exist, it or its program cannot be built, or the user interrupts
+    /// ([`RunError::Interrupted`](crate::run_error::RunError)).
     pub fn prepare(&self, same: bool, quiet: bool) -> anyhow::Result<Option<Prepared>> {
         let (Some(line), Some(program)) = (&self.build, &self.program) else { return Ok(None) };
         let program = Command::parse(program, false)?;
@@ -83,7 +85,7 @@ impl RevisionArgs {
 }
 
 impl RevisionArgs {
-    /// How often to link every revision; `None`: once, as the build line does.
+    /// Number of times to link every revision; `None` means once, as the build line does.
     fn links(&self, program: &Command) -> anyhow::Result<Option<Links>> {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {
@@ -101,7 +103,8 @@ impl RevisionArgs {
     }
 }
 
-/// Lets every side run the program of its revision; there may be more sides than revisions, of one.
+/// Makes every side run the program of its revision. With a single revision there may be more sides
+/// than revisions.
 pub(super) fn settle(prepared: &Prepared, sides: &mut [Side]) {
     for (index, side) in sides.iter_mut().enumerate() {
         let commands = &prepared.commands;

@@ -9,7 +9,7 @@ use assay_report::benchmarks::{Shown, Sort};
 use clap::ValueEnum;
 use std::collections::BTreeMap;
 
-/// How many names of each side an error lists.
+/// Maximum number of names of each side in an error.
 const NAMED: usize = 3;
 
 /// How to show and decide a suite.
@@ -53,7 +53,7 @@ enum SortBy {
 }
 
 impl SuiteArgs {
-    /// How the benchmarks share the error.
+    /// How the error rate is shared among the benchmarks.
     pub fn adjust(&self) -> Adjust {
         match self.adjust {
             AdjustHow::Holm => Adjust::Holm,
@@ -62,10 +62,10 @@ impl SuiteArgs {
         }
     }
 
-    /// Refuses another correction than the one that the four steps make.
+    /// Rejects any correction other than the one that the four steps use.
     ///
     /// # Errors
-    /// With what to leave out.
+    /// If another correction is selected; the message names the option to leave out.
     pub fn check_rigorous(&self) -> anyhow::Result<()> {
         let other = match self.adjust {
             AdjustHow::Holm => return Ok(()),
@@ -78,7 +78,7 @@ impl SuiteArgs {
         )
     }
 
-    /// How to show them.
+    /// How the benchmarks are shown.
     pub fn shown(&self) -> Shown {
         let sort = match self.sort {
             SortBy::Effect => Sort::Effect,
@@ -89,7 +89,8 @@ impl SuiteArgs {
     }
 }
 
-/// Says what to do with files of many things that have nothing in common, or of which there is only one.
+/// Explains what to do if the files contain several series that have nothing in common, or only
+/// one.
 pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result<()> {
     if is_suite(samples) || args.reference.is_some() || samples.shares_a_row(|_| true) {
         return Ok(());

@@ -1,5 +1,5 @@
 //! `assay gate --branch`: determines which runs are on the main line. A store knows commits but no
-//! branches, so git is asked; its answer is about where the branch is now.
+//! branches, so this queries git, which knows only where the branch is now.
 
 use anyhow::{Context, bail};
 use assay_analysis::history::Revision;

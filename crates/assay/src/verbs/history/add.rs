@@ -15,7 +15,7 @@ use assay_report::words::counted;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// So many runs of a store that can't be read are named; of the others their number is said.
+/// Number of unreadable runs of a store that are named; the rest are only counted.
 const NAMED: usize = 3;
 
 /// Arguments of `assay history add`.
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     beside: BesideArgs,
 }
 
-/// Reads, adds, says what became of each.
+/// Reads and adds the files, and reports the outcome of each.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let project = args.beside.of.project();
     let change = StoreChange::new(&args.beside.of.place()?.to_string(), &project);
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 struct Work<'a> {
     args: &'a Args,
     project: String,
-    /// What can't be read begins no store.
+    /// Opened only when the first input has been read, so that unreadable input creates no store.
     opened: Option<Store>,
     change: StoreChange,
 }
@@ -87,7 +87,7 @@ impl Work<'_> {
         self.change.runs.push(ChangedRun { run: String::new(), done, file: file.to_owned() });
     }
 
-    /// A file is one run.
+    /// Adds a file as one run.
     fn file(&mut self, path: &Path) -> anyhow::Result<()> {
         let args = self.args;
         let BesideArgs { machine, reading, look, .. } = &args.beside;
@@ -125,7 +125,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A store is many runs. One that can't be read costs no other.
+    /// Adds every run of another tool's store. An unreadable run does not prevent the others from
+    /// being added.
     fn store(&mut self, path: &Path, found: &RunStore) -> anyhow::Result<()> {
         let args = self.args;
         let shown = path.display();
@@ -188,13 +189,13 @@ impl Work<'_> {
     }
 }
 
-/// Whether the store of ours is what can't be used, rather than what was to be added.
+/// Returns true if the error is about our own store rather than about the input.
 fn is_of_store(error: &anyhow::Error) -> bool {
     let of_store = error.downcast_ref::<StoreError>();
     of_store.is_some_and(|error| !matches!(error, StoreError::Nothing))
 }
 
-/// What became of the runs of a store.
+/// Counts of the outcomes for the runs of a store.
 #[derive(Default)]
 struct Sums {
     added: usize,
@@ -202,9 +203,9 @@ struct Sums {
     waiting: usize,
     unread: usize,
     revisions: HashSet<String>,
-    /// Revisions that were added without a place in a history.
+    /// Revisions added without a position in the history of a repository.
     unplaced: HashSet<String>,
-    /// Runs that were added without a revision.
+    /// Number of runs added without a revision.
     without: usize,
 }
 
@@ -272,7 +273,7 @@ fn is_placed(run: &Run) -> bool {
     run.revision.as_ref().is_some_and(|revision| revision.ordinal.is_some())
 }
 
-/// What is said of a run that has no place among others.
+/// The message about a run that has no position among the others.
 fn unplaced(run: &Run, file: &str) -> String {
     match &run.revision {
         None => format!(

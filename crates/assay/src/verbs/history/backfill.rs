@@ -69,7 +69,7 @@ pub(super) struct Args {
     look: LookArgs,
 }
 
-/// Chooses, then builds, measures and adds one after the other.
+/// Selects the revisions, then builds, measures and adds them one after the other.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     check(&args.words)?;
     interrupt::install()?;
@@ -132,7 +132,7 @@ fn sums(all: usize, measured: usize, before: usize, failed: usize, left: usize) 
     text + "\n"
 }
 
-/// The commits that have a run of the project on this machine.
+/// The commits for which the project has a run on this machine.
 fn known(args: &Args, project: &str) -> anyhow::Result<std::collections::HashSet<String>> {
     // Find out before building anything whether the store can be written.
     let store = args.of.open(Access::Write)?;
@@ -141,7 +141,7 @@ fn known(args: &Args, project: &str) -> anyhow::Result<std::collections::HashSet
     Ok(store.commits(project, &fingerprint)?)
 }
 
-/// Sees to it that the words are a command line that may be given to each revision.
+/// Checks that the words are a command line that can be used for each revision.
 fn check(words: &[String]) -> anyhow::Result<()> {
     #[derive(Parser)]
     struct Line<A: clap::Args> {
@@ -180,11 +180,11 @@ fn check(words: &[String]) -> anyhow::Result<()> {
 
 /// Why a revision has no run.
 enum Obstacle {
-    /// The user stopped it.
+    /// The user interrupted the backfill.
     Interrupted,
-    /// It does not build, or can't be measured.
+    /// The revision does not build, or cannot be measured.
     Revision(anyhow::Error),
-    /// No other revision will fare better.
+    /// A failure that would affect every other revision as well.
     Other(anyhow::Error),
 }
 
@@ -200,12 +200,12 @@ impl From<RevisionError> for Obstacle {
     }
 }
 
-/// One revision.
+/// The backfill of one revision.
 struct Task<'a> {
     args: &'a Args,
     project: &'a str,
     of: &'a Chosen,
-    /// Which of how many.
+    /// Number of this revision, and the total.
     number: (usize, usize),
 }
 
@@ -236,7 +236,7 @@ impl Task<'_> {
         Ok(ChangedRun { run, done, file: of.name.clone() })
     }
 
-    /// Adds what was recorded.
+    /// Adds the recorded run to the history.
     fn add(&self, file: &Path) -> Result<(String, &'static str), Obstacle> {
         let args = self.args;
         let mut samples =

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Accepts, takes back or lists.
+/// Accepts changes, withdraws acceptances, or lists them.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (reading, project) = args.of.of_project()?;
     if !args.list {
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The benchmarks that are meant, each of which the run has; `None` stands for all.
+/// The selected benchmarks, all of which the run must have; `None` means all of them.
 fn named(args: &Args, store: &Store, run: &Run) -> anyhow::Result<Vec<Option<String>>> {
     if args.benchmarks.is_empty() {
         return Ok(vec![None]);

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Writes the files, and says what is lost.
+/// Writes the files, and reports anything that was lost.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let place = args.of.place()?;
     let mut change = StoreChange::new(&place.to_string(), &args.of.project());

@@ -39,13 +39,13 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Reads `90d`, or a bare number of days.
+/// Parses `90d`, or a bare number of days.
 fn days(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('d').unwrap_or(text).parse().ok();
     number.filter(|&days| days < 100_000).ok_or_else(|| "write it like `90d`".to_owned())
 }
 
-/// Finds what is to go, and shows or removes it.
+/// Finds the runs to remove, and lists or removes them.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (reading, project) = args.of.of_project()?;
     let all = reading.log(&project, usize::MAX)?;
@@ -84,14 +84,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The time before which a run is old; `None`: every run is old enough.
+/// The time before which a run is old; `None` if every run is old enough.
 fn before(days: Option<u32>) -> anyhow::Result<Option<i64>> {
     let Some(days) = days else { return Ok(None) };
     let hours = (i64::from(days) * 24).hours();
     Ok(Some(Timestamp::now().checked_sub(hours)?.as_millisecond()))
 }
 
-/// Runs that are old enough and beyond those that stay of their revision on their machine. The latest come first, before and after.
+/// Returns the runs that are old enough and exceed the number to keep for their revision and
+/// machine. `all` is sorted from the latest to the oldest, and so is the result.
 fn surplus(all: Vec<Run>, keep: Option<u32>, before: Option<i64>) -> Vec<Run> {
     let mut seen: HashMap<(Option<String>, String), u32> = HashMap::new();
     let mut goes = |run: &Run| {

@@ -90,7 +90,7 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Removes runs: all that are named, or none where a name is wrong.
+/// Removes runs. If one of the names is wrong, nothing is removed.
 pub(super) fn rm(args: &RmArgs) -> anyhow::Result<Ending> {
     args.of.of_project()?;
     let mut store = args.of.open(Access::Write)?;

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     of: StoreArgs,
 }
 
-/// Says where the pages are, and answers until it is interrupted.
+/// Prints the address of the pages, and serves them until interrupted.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let site = pages(store, &project, true)?;

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Writes the pages, and says where to begin.
+/// Writes the pages, and prints the one to begin with.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let mut site = pages(store, &project, args.unredacted)?;
@@ -59,10 +59,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// The pages of a project; its changes are narrowed by the repository of the current directory.
+/// The pages of a project. Its changes are narrowed down with the repository of the current
+/// directory.
 ///
 /// # Errors
-/// When the store can't be read.
+/// If the store cannot be read.
 pub(super) fn pages(store: Store, project: &str, unredacted: bool) -> anyhow::Result<Site<Store>> {
     let narrow = Narrow { change: narrowing, event: narrowing_of_event };
     Site::of(store, &Of { project, tool: TOOL, part_of: None, unredacted, narrow })

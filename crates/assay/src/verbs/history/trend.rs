@@ -19,7 +19,7 @@ use assay_report::json::{self, Trends};
 use assay_site::vanished;
 use std::path::Path;
 
-/// Confidence of intervals and places, unless another is asked for.
+/// Default confidence of intervals and positions.
 const CONFIDENCE: f64 = 0.95;
 
 /// Arguments of `assay history trend`.
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Finds the series, looks for changes, shows them.
+/// Finds the series, looks for changes, and shows them.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (store, project) = args.of.of_project()?;
     let names = store.benchmarks(&project)?;
@@ -149,7 +149,8 @@ fn unknown(wanted: &str, names: &[String]) -> String {
     }
 }
 
-/// A commit around a change that the repository here has no more, or not on the way to the other one. Without a repository nothing is known.
+/// A finding if a commit next to a change is missing from this repository, or is not on the path to
+/// the other one. `None` without a repository, since nothing is known then.
 fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Finding> {
     let here = Path::new(".");
     let (before, after) = (before?, after?);
@@ -167,7 +168,7 @@ fn gone((before, after): (Option<&Revision>, Option<&Revision>)) -> Option<Findi
     Some(commit_gone(lost, before, after))
 }
 
-/// What narrows a change: where several commits lie in it, a search among them.
+/// The command that narrows down a change: a search among the commits in it, if there are several.
 pub(super) fn narrowing(
     store: &Store,
     project: &str,
@@ -180,7 +181,7 @@ pub(super) fn narrowing(
     narrowing_between(store, project, trend.between(change), commits, &point.recording, name)
 }
 
-/// The same of an event: by the benchmark that it moved most.
+/// Like [`narrowing`], for an event: uses the benchmark that it moved most.
 pub(super) fn narrowing_of_event(store: &Store, project: &str, event: &Event) -> Option<String> {
     let name = &event.moved.first()?.benchmark.name;
     let recording = &event.after.recording;

@@ -356,7 +356,7 @@ pub(crate) struct WhenArgs {
     pub seed: Option<u64>,
 }
 
-/// A span that may be none.
+/// Parses a duration that may be zero.
 fn span(text: &str) -> Result<f64, String> {
     if matches!(text.trim(), "0" | "0s") { Ok(0.0) } else { seconds(text) }
 }

@@ -41,7 +41,7 @@ pub(super) fn one(args: &Args, file: &Path) -> anyhow::Result<Ending> {
     exporting::present(&report, &args.show).map(|()| Ending::Fine)
 }
 
-/// Switches to counting lines, as `--lines` asks.
+/// Switches to counting lines, for `--lines`.
 pub(super) fn by_line(profiles: &mut [Profile]) -> anyhow::Result<()> {
     // Apply it to all profiles: one that ended early may have no lines.
     if profiles.iter_mut().map(Profile::by_line).fold(false, |known, own| known | own) {

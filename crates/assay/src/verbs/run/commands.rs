@@ -12,7 +12,7 @@ use assay_data::ParameterValue;
 use assay_measure::{Command, Input, Output};
 use std::path::PathBuf;
 
-/// The most runs at once.
+/// Maximum number of concurrent runs.
 const MOST_JOBS: u32 = 1024;
 
 /// How to run the commands.
@@ -88,7 +88,7 @@ pub(super) struct HowArgs {
     pub reference: Vec<String>,
 }
 
-/// The program behind the name of a shell: `default` is the system's.
+/// The program for the name of a shell; `default` is the system's.
 fn shell_program(name: &str) -> &str {
     if name == "default" { "/bin/sh" } else { name }
 }
@@ -104,8 +104,8 @@ fn tolerated(text: &str) -> Result<Tolerated, String> {
     text.split(',').map(status).collect::<Result<_, _>>().map(Tolerated::Statuses)
 }
 
-/// The commands as they will be run, one of each for every combination of the scan, with their names and hooks. All programs
-/// are looked up before any is run: a typing error should not cost a minute.
+/// The commands as they will be run, one for every combination of the scan, with their names and
+/// hooks. All programs are looked up before any is run, so that a typo does not cost a minute.
 pub(super) fn prepared(
     texts: &[String],
     how: &HowArgs,
@@ -131,7 +131,7 @@ pub(super) fn prepared(
     Ok(all)
 }
 
-/// The commands for one combination of values: `parameters` are those of each command.
+/// The commands for one combination of values. `parameters` contains those of each command.
 fn of_one_combination(
     texts: &[String],
     how: &HowArgs,
@@ -235,7 +235,7 @@ fn of_one_combination(
     Ok(prepared)
 }
 
-/// Every text in which a parameter may stand, with the command that it belongs to.
+/// Every text that may contain a parameter, with the command that it belongs to.
 fn mentions<'a>(
     texts: &'a [String],
     how: &'a HowArgs,
@@ -258,7 +258,8 @@ fn mentions<'a>(
     found
 }
 
-/// Says which command is compared with which: with `--reference`, and in scans of several commands, within each combination.
+/// Sets the reference of each command: as given by `--reference`, and within each combination in
+/// scans of several commands.
 fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyhow::Result<()> {
     if how.reference.is_empty() && (scan.is_empty() || count == 1) {
         return Ok(());
@@ -282,7 +283,8 @@ fn refer(all: &mut [Prepared], count: usize, how: &HowArgs, scan: &Scan) -> anyh
     Ok(())
 }
 
-/// The name of a command in a scan: its label with the values put in, and behind it those that the label does not hold.
+/// Name of a command in a scan: its label with the values filled in, followed by the values that
+/// the label does not contain.
 fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> String {
     let mut filled = fill(label, parameters);
     for (parameter, value) in parameters {
@@ -293,25 +295,27 @@ fn with_parameters(label: &str, parameters: &[(String, ParameterValue)]) -> Stri
     filled
 }
 
-/// A name that says how many of it go on at once.
+/// The name, with the number of concurrent runs if there are several.
 fn at_once(name: String, jobs: u32) -> String {
     if jobs > 1 { format!("{name} × {jobs}") } else { name }
 }
 
-/// A command's text as it is shown: on one line, with single spaces.
+/// Text of a command for display: on one line, with single spaces.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A path that the user typed is meant from here, also when the command runs elsewhere.
+/// Makes a path from the user absolute, since it is relative to the current directory even if the
+/// command runs in another one.
 fn absolute(path: &str) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| path.to_owned())
 }
 
-/// What one value of an option does to a command.
+/// Applies one value of an option to a command.
 pub(super) type Apply<'a> = &'a dyn Fn(&mut Command, &str) -> anyhow::Result<()>;
 
-/// Applies values of the form `[N:]VALUE` to the N-th command, or to all, with the parameters of each put in.
+/// Applies values of the form `[N:]VALUE` to the N-th command or to all, with the parameters of
+/// each filled in.
 fn assign(
     values: &[String],
     option: &str,
@@ -324,7 +328,7 @@ fn assign(
     })
 }
 
-/// Calls `apply` with every command (from 0) that a value of the form `[N:]VALUE` is meant for.
+/// Calls `apply` with every command (from 0) that a value of the form `[N:]VALUE` applies to.
 fn each(
     values: &[String],
     option: &str,
@@ -349,13 +353,14 @@ fn each(
     Ok(())
 }
 
-/// Takes `[N:]VALUE` apart.
+/// Splits `[N:]VALUE`.
 fn numbered_value(text: &str) -> (Option<usize>, &str) {
     let apart = text.split_once(':').and_then(|(n, rest)| Some((n.parse().ok()?, rest)));
     apart.map_or((None, text), |(n, rest)| (Some(n), rest))
 }
 
-/// What people will read: the names given, else the programs' names where they differ, else the whole commands.
+/// Names for display: those given, or else the programs' names if they differ, or else the whole
+/// commands.
 fn names(texts: &[String], commands: &[Command], given: &[String]) -> Vec<String> {
     let program = |command: &Command| {
         let program = PathBuf::from(command.argv.first()?);

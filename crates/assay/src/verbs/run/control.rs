@@ -14,7 +14,7 @@ use assay_measure::machine::{self, Knob, KnobError, Machine};
 use clap::ValueEnum;
 use std::path::PathBuf;
 
-/// The most CPUs that can be named.
+/// Upper bound of CPU numbers.
 const MOST_CPUS: u32 = 1024;
 
 /// How to hold the machine still.
@@ -75,11 +75,12 @@ pub(super) enum Switch {
     Off,
 }
 
-/// Microseconds of every period for real-time programs.
+/// Microseconds of every period available to real-time programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RtRuntime(Option<u32>);
 
-/// Whom a setting without a value is meant for: all, or a number, handed on as `N:`.
+/// Parses which commands a setting without a value applies to: `all`, or a number, which is
+/// returned as `N:`.
 fn whom(text: &str) -> Result<String, String> {
     match text.parse::<usize>() {
         Ok(n) => Ok(format!("{n}:")),
@@ -99,7 +100,8 @@ fn rt_runtime(text: &str) -> Result<RtRuntime, String> {
 }
 
 impl ControlArgs {
-    /// The settings of commands: option, values, and what each value does to a command.
+    /// The per-command settings: option, values, and the function that applies a value to a
+    /// command.
     pub fn settings(&self) -> [(&'static str, &[String], Apply<'static>); 4] {
         [
             ("--pin", &self.pin, &|command, value| {
@@ -148,7 +150,7 @@ impl ControlArgs {
         ]
     }
 
-    /// The settings of the machine.
+    /// The machine settings.
     pub fn knobs(&self) -> Vec<Knob> {
         let is_on = |switch: Switch| switch == Switch::On;
         let mut knobs = Vec::new();
@@ -160,7 +162,8 @@ impl ControlArgs {
     }
 }
 
-/// Tries once whether the caches may be emptied, if that is wanted at all. Where not, that is reported, and the runs stay warm.
+/// Tries once whether the caches can be dropped, if requested. If not, a finding reports it, and
+/// the caches stay warm.
 pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Finding>)> {
     if !wanted {
         return Ok((false, None));
@@ -174,7 +177,7 @@ pub(super) fn may_drop_caches(wanted: bool) -> anyhow::Result<(bool, Option<Find
     }
 }
 
-/// Keeps the files of the programs in memory, as long as what comes back lives.
+/// Keeps the files of the programs in memory as long as the returned locks live.
 pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec<Finding>) {
     let mut paths: Vec<PathBuf> = Vec::new();
     let mut files = Fingerprints::default();
@@ -204,7 +207,7 @@ pub(super) fn lock_programs(commands: &[Prepared]) -> (Vec<machine::Locked>, Vec
     (locked, findings)
 }
 
-/// Reads a list of CPUs: numbers and ranges.
+/// Parses a list of CPUs: numbers and ranges.
 fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     let number = |part: &str| {
         let cpu = part.trim().parse().ok().filter(|&cpu: &u32| cpu < MOST_CPUS);
@@ -230,7 +233,7 @@ fn cpus(text: &str) -> anyhow::Result<Vec<u32>> {
     Ok(cpus)
 }
 
-/// Checks that processors are among those at work, where that is known.
+/// Checks that the CPUs are online, if those are known.
 fn are_there(wanted: &[u32], online: Option<&[u32]>) -> anyhow::Result<()> {
     let Some(online) = online else { return Ok(()) };
     let Some(absent) = wanted.iter().find(|cpu| !online.contains(cpu)) else { return Ok(()) };

@@ -62,25 +62,25 @@ pub(super) enum How {
     Path,
 }
 
-/// What the arguments ask for.
+/// The metrics that the arguments request.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     pub specs: Vec<MetricSpec>,
     pub channel: Channel,
-    /// Take numbers that nobody has named, too.
+    /// True if numbers that were not named are read, too.
     pub all_samples: bool,
     pub events: Vec<Event>,
-    /// What is counted after all else.
+    /// Counting passes, which come after everything else.
     pub counted: Vec<Counted>,
 }
 
 impl MetricArgs {
-    /// The options that not every runner serves, and whether each was given.
+    /// The options that only some runners support, and whether each was given.
     pub fn given(&self) -> [(&'static str, bool); 2] {
         [("--counters", self.counters.is_some()), ("--alloc", self.alloc)]
     }
 
-    /// Reads the arguments.
+    /// Parses the arguments.
     pub fn read(&self) -> anyhow::Result<Asked> {
         let mut specs: Vec<MetricSpec> = Vec::new();
         let counted = Counted::asked(self.alloc, self.count_instructions);
@@ -125,12 +125,12 @@ impl MetricArgs {
 }
 
 impl Asked {
-    /// What is counted of which this metric decides: then nothing is timed.
+    /// The kind of counting that provides the primary metric; nothing is timed then.
     pub fn deciding(&self, primary: &str) -> Option<Counted> {
         Counted::of_metric(primary).filter(|own| self.counted.contains(own))
     }
 
-    /// Sees to it that the commands' runs bring what is to be read.
+    /// Makes the commands' runs provide what is to be read.
     pub fn prepare(&self, commands: &mut [Prepared]) -> anyhow::Result<()> {
         let stdout = self.specs.iter().find(|spec| spec.wants_stdout());
         let stderr = self.specs.iter().any(MetricSpec::wants_stderr);

@@ -12,7 +12,7 @@ use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{Action, Finding, Plan, Samples};
 
-/// Runs of a single command at which it stops even if it is not precise.
+/// Number of runs at which a single command stops even if the result is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
 
 /// How long to measure.
@@ -50,7 +50,7 @@ pub(super) struct WhenArgs {
     pub seed: Option<u64>,
 }
 
-/// The plan, before anything is known about how long a run takes.
+/// The plan, made before the duration of a run is known.
 pub(super) fn plan(
     when: &WhenArgs,
     judge: &JudgeArgs,
@@ -113,8 +113,8 @@ pub(super) fn plan(
     Ok(plan)
 }
 
-/// The plan of a run that goes on: the one that it was begun with, with a new budget. What was decided before the first block
-/// can't be decided anew after some of them were seen.
+/// The plan of a resumed run: its original plan with a new budget. Decisions made before the first
+/// block cannot be made again once some blocks have been seen.
 pub(super) fn gone_on_with(
     wished: Plan,
     recorded: &Samples,
@@ -155,7 +155,7 @@ pub(super) fn gone_on_with(
     Ok(Plan { warmup: wished.warmup, ..planning::resumed(begun, when.time) })
 }
 
-/// Whether the budget is too short for a verdict, after warming up.
+/// Returns true if the budget, after warm-up, is too short for a verdict.
 pub(super) fn too_short(
     plan: &Plan,
     block_seconds: Option<f64>,

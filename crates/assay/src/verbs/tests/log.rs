@@ -39,7 +39,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Reads the log and shows what it comes to.
+/// Reads the log and shows the totals.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let marker = Marker::new(&args.marker)?;
     let log = input::stream(&args.file)?;

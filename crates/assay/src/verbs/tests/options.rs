@@ -197,13 +197,13 @@ pub(crate) struct ProfilingArgs {
     pub output: Vec<PathBuf>,
 }
 
-/// What makes no sense where a suite is sampled and nothing is compared or recorded.
+/// Options that make no sense when a suite is sampled, because nothing is compared or recorded.
 const NOT_SAMPLED: [&str; 14] = [
     "rev", "toggle", "causes", "time", "warmup", "resume", "save", "keep", "junit", "report",
     "plots", "fail_if", "flaky", "shard",
 ];
 
-/// What makes no sense where only some tests run, once, and what they use is noted.
+/// Options that make no sense when only some tests run, once, and their dependencies are recorded.
 const NOT_CHANGED: [&str; 13] = [
     "only", "shard", "rev", "toggle", "with", "server", "runs", "time", "warmup", "keep", "order",
     "profile", "resume",

@@ -53,7 +53,7 @@ pub(super) fn part(
     Ok(own)
 }
 
-/// Returns the last times of tests in the history; empty if there is none. For Go, functions get
+/// Returns the last times of tests in the history; empty without a history. For Go, functions get
 /// the sum of their subtests.
 fn times(args: &Args, by_function: bool) -> BTreeMap<String, f64> {
     let history = &args.record.history;
