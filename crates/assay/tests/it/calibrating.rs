@@ -63,7 +63,7 @@ fn a_program_that_needs_its_place_is_calibrated_without_the_copy() {
     let room = Room::new();
     room.write("lib.sh", ":\n");
     let program = script(&room, "program", ". \"$(dirname \"$0\")/lib.sh\"");
-    let ended = room.run(&["calibrate", "--time", "8", "--json", &program]).ends(0);
+    let ended = room.run(&["calibrate", "--time", "12", "--json", &program]).ends(0);
     let result = ended.json();
     assert!(result["methods"].is_array() && result["layout"].is_null(), "{result:#}");
     assert!(is_kept(&room));

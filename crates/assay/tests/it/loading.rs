@@ -122,7 +122,7 @@ fn a_server_that_was_away_loses_and_a_pause_is_said_first() {
     let b = format!("b={pause}/");
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(3), "{}{}", shown(&run), said(&run));
-    assert!(shown(&run).starts_with("4 of 100 requests of b failed, 4 %"), "{}", shown(&run));
+    assert!(shown(&run).starts_with("4 of 100 requests of b failed, 4.0 %"), "{}", shown(&run));
 }
 
 #[test]
