@@ -1,5 +1,6 @@
-//! Commands that print TAP or JUnit XML, or write such a file; they accept no options of ours. An unknown command may start a framework that can be
-//! made to report through the environment alone (pytest, rspec, minitest, test-unit, mocha, jasmine, jest, vitest, `node --test`).
+//! Commands that print TAP or JUnit XML, or write it to a file. No options are added to them. An
+//! unknown command may start a framework that can be made to report through the environment alone
+//! (pytest, rspec, minitest, test-unit, mocha, jasmine, jest, vitest, `node --test`).
 
 use super::{EVENTS, Framework, KNOWN, Orders, hooked, javascript, python, ruby, seed};
 use crate::asking::{Answer, Request, Wanted};
@@ -26,7 +27,7 @@ fn asked(call: &Call, wanted: &Wanted) -> Result<Request, SuiteError> {
 /// A command that prints its report.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// True if the environment makes the frameworks that it may start report.
+    /// True if frameworks that the command may start are made to report through the environment.
     pub looks: bool,
 }
 
@@ -67,7 +68,7 @@ impl Framework for Printed {
         if let Some(run) = found.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
             return Ok(run);
         }
-        // Other output of the program need not be UTF-8.
+        // Other output of the program may not be UTF-8.
         let text = String::from_utf8_lossy(answer.output).into_owned();
         let read = reports::of_bytes(text.into_bytes(), "(standard output)");
         let results = read.map_err(|_| {
