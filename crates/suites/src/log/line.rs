@@ -1,8 +1,12 @@
 //! The beginning of a log line before its message: whitespace, a time, a level.
 //!
-//! Three formats are recognised. Ruby's `Logger`, and hence Rails: `D, [2026-01-31T10:00:00.000000
-//! #42] DEBUG -- app: message`. A level preceded only by times, numbers and words in brackets:
-//! `2026-01-31 10:00:00,000 [main] INFO  message`, `[WARN] message`. Python's `INFO:root:message`.
+//! Three formats are recognised:
+//!
+//! - Ruby's `Logger`, and hence Rails: `D, [2026-01-31T10:00:00.000000 #42] DEBUG -- app: message`.
+//! - A level preceded only by times, numbers and words in brackets:
+//!   `2026-01-31 10:00:00,000 [main] INFO  message`, `[WARN] message`.
+//! - Python's `INFO:root:message`.
+//!
 //! A line in any other format has no level and is all message.
 
 use assay_data::test_log::Level;

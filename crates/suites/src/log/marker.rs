@@ -75,7 +75,7 @@ impl Marker {
     }
 }
 
-/// What is wrong, without the pattern that is shown before it.
+/// Returns the last line of an error message, without the pattern shown before it.
 fn last_line(said: &str) -> String {
     let last = said.lines().last().unwrap_or_default();
     last.trim_start_matches("error: ").to_owned()
