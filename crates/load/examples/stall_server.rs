@@ -256,7 +256,7 @@ impl Server {
             // One system call instead of two; after a stall there are hundreds of connections to
             // accept.
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            // The peer is gone, or there are no file descriptors left: others may succeed.
+            // The peer is gone, or the file descriptors are exhausted: others may succeed.
             let Ok(stream) = accept_with(&self.listener, flags) else { return Ok(()) };
             let id = self.next;
             self.next += 1;

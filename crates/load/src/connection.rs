@@ -26,8 +26,8 @@ pub(crate) struct Flight {
     pub request: usize,
     /// True if it is in the measured part.
     pub counts: bool,
-    /// How often it was lost with a connection, or rejected unprocessed, and sent again over
-    /// another.
+    /// Number of times that it was lost with a connection, or rejected unprocessed, and sent again
+    /// over another.
     pub again: u8,
     /// Number of redirections followed, and the target of the last one.
     pub hops: u8,

@@ -35,7 +35,7 @@ pub enum Failure {
     NoPort,
     /// This process cannot open more file descriptors.
     NoDescriptor,
-    /// There is no route to the address.
+    /// The address is unreachable.
     Unreachable,
     /// There were too many redirections.
     RedirectLoop,

@@ -42,7 +42,7 @@ struct Stream {
     /// Declared and received length of the body, in bytes.
     promised: Option<u64>,
     came: u64,
-    /// Time of the last piece of the body, in ns of the clock; 0 if none yet.
+    /// Time of the last piece of the body, in ns of the clock; 0 before the first.
     last_piece: u64,
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Http2 {
     pub retired: bool,
 }
 
-/// What was received from the socket.
+/// State of the data received from the socket.
 #[derive(Debug, Default)]
 struct Seen {
     /// Number of bytes since the last query.

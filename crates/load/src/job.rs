@@ -53,7 +53,7 @@ impl Default for Connecting {
     }
 }
 
-/// Which answers are valid.
+/// Criteria for valid answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expect {
     /// Valid statuses; if empty, all below 400.
@@ -67,9 +67,9 @@ pub struct Expect {
 /// One slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// What is requested.
+    /// The requests.
     pub scenario: Scenario,
-    /// When it is requested.
+    /// The schedule.
     pub load: Load,
     /// Duration of the unmeasured part at the start, in seconds.
     pub settle_seconds: f64,
@@ -77,7 +77,7 @@ pub struct Job {
     pub seconds: f64,
     /// How connections are made and used.
     pub connecting: Connecting,
-    /// Which answers are valid.
+    /// Criteria for valid answers.
     pub expect: Expect,
     /// Maximum number of single requests that are recorded.
     pub keep_requests: usize,

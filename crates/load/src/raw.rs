@@ -17,7 +17,7 @@ pub struct Raw {
     pub first: u64,
     /// Time at which it ended.
     pub ended: u64,
-    /// Status of its answer, 0 if there was none.
+    /// Status of its answer; 0 without an answer.
     pub status: u16,
     /// The failure, as an index into [`Failure::ALL`]; `None` if it was successful.
     failed: Option<u8>,
@@ -35,7 +35,7 @@ impl Raw {
     }
 }
 
-/// A sample of every request, every second, every fourth …, as far as there is room.
+/// Keeps every request, every second one, every fourth one …, as many as fit.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub requests: Vec<Raw>,

@@ -29,7 +29,7 @@ pub(crate) struct Answer {
     pub body: Vec<u8>,
 }
 
-/// Which parts of an answer are kept.
+/// The parts of an answer that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Keep {
     pub fields: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Reader {
     trailer: usize,
     /// The rule of HTTP that the last answer violated.
     pub problem: Option<&'static str>,
-    /// Times of the current read and of the last chunk, in ns of the clock; 0 if none yet.
+    /// Times of the current read and of the last chunk, in ns of the clock; 0 before the first.
     now: u64,
     last_chunk: u64,
     /// Times between successive chunks of a body, in ns, until taken. Bodies with a declared length

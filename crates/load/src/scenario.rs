@@ -1,4 +1,4 @@
-//! What is requested: weighted requests, or the steps of a session with cookies and think time.
+//! The requests to send: weighted requests, or the steps of a session with cookies and think time.
 //! Requests are serialised here; their constant parts are prepared once.
 
 use crate::target::{Target, encode_value};

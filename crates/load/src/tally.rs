@@ -15,12 +15,12 @@ pub struct Second {
     /// Number of failures of each kind, in the order of [`Failure::ALL`].
     pub failed: [u64; Failure::ALL.len()],
     /// Latencies of answered requests, encoded ([`Histogram::encoded`]) because a slice may last
-    /// for hours. Empty if there are none.
+    /// for hours. Empty without answers.
     pub latency: String,
 }
 
 impl Second {
-    /// Returns the latencies; an empty histogram if there are none.
+    /// Returns the latencies, as an empty histogram without answers.
     pub fn histogram(&self) -> Histogram {
         Histogram::decoded(&self.latency).unwrap_or_default()
     }
@@ -41,9 +41,9 @@ pub struct Connections {
     pub closed_by_server: u64,
     /// Closed because of surplus bytes that belong to no answer.
     pub stray: u64,
-    /// Maximum number open at once.
+    /// Maximum number of simultaneously open connections.
     pub most_open: u64,
-    /// Maximum number of unanswered requests at once.
+    /// Maximum number of simultaneously unanswered requests.
     pub most_in_flight: u64,
 }
 

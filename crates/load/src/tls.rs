@@ -64,10 +64,10 @@ pub enum TlsError {
     File {
         /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// There are no trusted certificates.
+    /// This machine has no trusted certificates.
     #[error(
         "this machine has no certificates to trust: install ca-certificates, or name a file with --ca"
     )]
@@ -81,7 +81,7 @@ impl Tls {
     /// Returns the library's configuration. If `http2`, only that protocol is offered.
     ///
     /// # Errors
-    /// If a file cannot be read, or there are no trusted certificates.
+    /// If a file cannot be read, or no certificate is trusted.
     pub(crate) fn config(&self, http2: bool) -> Result<Arc<ClientConfig>, TlsError> {
         let refused = |error: rustls::Error| TlsError::Refused(error.to_string());
         let provider = Arc::new(rustls::crypto::ring::default_provider());

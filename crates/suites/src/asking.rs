@@ -1,5 +1,4 @@
-//! What is wanted from a run of a suite, what is added to the user's command for it, and the
-//! outcome.
+//! Requirements for a run of a suite, the additions to the user's command, and the outcome.
 
 use assay_data::private;
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ pub enum Order {
     Random(u64),
 }
 
-/// What is wanted from a run.
+/// Requirements for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// The order of tests.
@@ -85,7 +84,8 @@ impl Request {
         self
     }
 
-    /// Writes the files and directories that the run needs, readable for whatever user it runs as.
+    /// Writes the files and directories that the run needs, readable by any user that the command
+    /// may run as.
     ///
     /// # Errors
     /// If something cannot be written; returns its path and the error.
@@ -134,7 +134,8 @@ impl Request {
 }
 
 /// Adds the variables that runs need to an environment: `plain` variables replace existing ones;
-/// `options` are appended to the existing value, or to the inherited one; `paths` are prepended.
+/// `options` are appended to the value in `env`, or else to this process's own value; `paths` are
+/// prepended likewise.
 pub fn add_to_environment<'a>(
     env: &mut BTreeMap<String, String>,
     plain: impl IntoIterator<Item = &'a (String, String)>,
@@ -158,7 +159,7 @@ pub fn add_to_environment<'a>(
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The directory to which the run was asked to write its reports.
+    /// The directory for the run's reports.
     pub room: &'a Path,
     /// The directory in which the command ran.
     pub directory: &'a Path,

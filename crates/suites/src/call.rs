@@ -218,7 +218,7 @@ impl Call {
     }
 
     /// Returns all words, with `options` inserted directly after the first argument equal to
-    /// `word`, or after the framework's program if there is none.
+    /// `word`; if no argument is, after the framework's program.
     pub fn with_options_behind(&self, word: &str, options: &[String]) -> Vec<OsString> {
         let place = self.argv[self.at..].iter().position(|own| own == word);
         self.inserted(self.at + place.unwrap_or(0) + 1, options)

@@ -30,7 +30,7 @@ pub enum SuiteError {
     Unable {
         /// Name of the framework.
         framework: &'static str,
-        /// What it does not support and what to do instead; follows the name.
+        /// The missing capability and what to do instead; follows the name.
         what: String,
     },
     /// The framework is too old.
@@ -49,7 +49,7 @@ pub enum SuiteError {
         /// The command's output.
         said: Option<String>,
     },
-    /// There is no report.
+    /// The command left no report.
     #[error("it left no report{}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NoReport {
         /// The command's output.
@@ -60,7 +60,7 @@ pub enum SuiteError {
     Garbage {
         /// The report file.
         what: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// A file cannot be read.
@@ -81,7 +81,7 @@ impl SuiteError {
 
 /// Returns the most informative line of a command's output, in backticks, limited to 200
 /// characters: a line that names an exception, one that begins with `error:`, one that mentions an
-/// error, or else the last line.
+/// error, or the last line.
 pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
         let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();

@@ -86,8 +86,8 @@ struct GcOf {
     teardown: f64,
 }
 
-/// Returns the event files of all processes in a directory, sorted by process ID so that rows
-/// appear in the same order in every run, as far as processes do.
+/// Returns the event files of all processes in a directory, sorted by process ID so that the order
+/// of rows is as stable across runs as the order of processes.
 ///
 /// # Errors
 /// If the directory cannot be read.
@@ -200,7 +200,7 @@ struct Gathered {
     took: Vec<Option<f64>>,
     /// Processes that ended normally.
     ended: HashSet<u32>,
-    /// What the tests used.
+    /// Usage recorded for the tests.
     seen: seen::Gathered,
     /// Open spans outside of tests in processes that did not end normally, with the parent process.
     beside: Vec<(Option<u32>, Unfinished)>,

@@ -24,7 +24,7 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-/// How much control a framework gives over the order of tests.
+/// The degree to which a framework's order of tests can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
     /// The order cannot be chosen.
@@ -122,8 +122,9 @@ pub trait Framework: Debug + Sync {
         None
     }
 
-    /// The command that has the framework load a driver as a reporter. The driver replaces the framework's runner and runs its tests repeatedly. `None` if the
-    /// framework allows no such driver.
+    /// Returns the command that makes the framework load a driver as a reporter. The driver
+    /// replaces the framework's runner and runs its tests repeatedly. `None` if the framework does
+    /// not support such drivers.
     fn driven(&self, _call: &Call, _driver: &Path) -> Option<Request> {
         None
     }
@@ -147,7 +148,7 @@ pub trait Framework: Debug + Sync {
     /// subtests.
     ///
     /// # Errors
-    /// If there is no list, or it cannot be read.
+    /// If the list is missing or cannot be read.
     fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
         Err(SuiteError::NoReport { said: answer.said() })
     }
@@ -194,7 +195,7 @@ pub fn that_cover() -> Vec<&'static str> {
 /// Returns the framework with this name.
 ///
 /// # Errors
-/// If there is none.
+/// If no framework has this name.
 pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
     if let Some(file) = name.strip_prefix("junit:").or_else(|| name.strip_prefix("tap:")) {
         return Ok(Box::new(printed::Written { file: file.into() }));

@@ -50,7 +50,7 @@ pub const LIBRARIES: [(&str, &[u8]); 2] = [
     ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so"))),
     ("assay_python_calls.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_python_calls.so"))),
 ];
-/// Libraries compiled from C for the hooks; there are none except on Linux.
+/// Libraries compiled from C for the hooks; empty except on Linux.
 #[cfg(not(target_os = "linux"))]
 pub const LIBRARIES: [(&str, &[u8]); 0] = [];
 

@@ -1,5 +1,5 @@
-//! How much each test wrote to a log: lines by test, by level and by shape, for logs of any length
-//! in bounded memory.
+//! Attributes the lines of a log to tests: lines by test, by level and by shape, for logs of any
+//! length in bounded memory.
 //!
 //! A line that begins with the marker names the test that starts there ([`Marker`]), and every
 //! other line counts for the test that began last. Lines are bytes, since a log may contain
@@ -26,7 +26,7 @@ use std::io::{self, Read};
 use std::thread;
 use tally::Tally;
 
-/// Number of bytes read at once. For longer lines, only the beginning is analysed.
+/// Number of bytes per read. For longer lines, only the beginning is analysed.
 const CHUNK: usize = 256 * 1024;
 /// Maximum number of threads. More would only wait for the thread that counts.
 const MOST_LOOKERS: usize = 3;

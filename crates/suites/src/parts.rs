@@ -1,4 +1,4 @@
-//! Where the time of one run went: parts that sum to the total time, and each test's share of it.
+//! Breakdown of the time of one run: parts that sum to the total time, and each test's share of it.
 //!
 //! When several processes run in parallel, the one that finishes last is the critical one: it
 //! determines how long the run takes, so the parts describe its time. Shortening the other

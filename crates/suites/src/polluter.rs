@@ -49,8 +49,8 @@ impl Orders {
 }
 
 /// Searches for what makes `victim` fail. `fails` runs tests in the given order, with the victim
-/// last, and returns true if the victim failed. It is called at most three times, plus once for
-/// each halving of the suspects.
+/// last, and returns true if the victim failed. It is called three times, plus once for each
+/// halving of the suspects, and up to three more times if no single test is responsible.
 ///
 /// # Errors
 /// The errors of `fails`.

@@ -1,5 +1,6 @@
-//! Which commands can run in a process that is kept loaded, how to start such a process, and the
-//! words that request a run from it (docs/reference/preloading.md). Nothing is started here.
+//! Determines which commands can run in a process that is kept loaded, how to start such a process,
+//! and the words that request a run from it (docs/reference/preloading.md). Nothing is started
+//! here.
 
 use crate::asking::Request;
 use crate::call::{base_name, is_python, is_variable};

@@ -11,7 +11,7 @@ pub struct Run {
     pub framework: String,
     /// The tests, in the order in which they are reported. Names are unique.
     pub tests: Vec<Test>,
-    /// What the processes did besides running tests.
+    /// Activities of the processes other than running tests.
     pub spans: Vec<Span>,
     /// The processes that ran tests, or parts that ran in parallel (packages in Go). Empty if the
     /// framework does not report them.
@@ -23,7 +23,7 @@ pub struct Run {
     pub faults: Vec<String>,
     /// Notes about the run for the user.
     pub notes: Vec<String>,
-    /// What the tests used of the project, if requested.
+    /// Usage of the project by the tests, if requested.
     pub seen: Seen,
 }
 

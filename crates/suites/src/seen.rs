@@ -1,4 +1,4 @@
-//! What tests used, according to the hooks' lines: code by file and line, files, programs. It is
+//! Usage by tests according to the hooks' lines: code by file and line, files, programs. It is
 //! gathered per process; test names are resolved last, since a name may change once all tests are
 //! known. The submodules read the same information from runs of other frameworks: [`go`],
 //! [`cargo`].
@@ -30,7 +30,7 @@ pub(crate) fn place(room: &Path) -> PathBuf {
     room.join(SEEN)
 }
 
-/// Returns the project's top, if the run was asked to record usage.
+/// Returns the project's top, if usage was requested.
 fn top_of(answer: &Answer<'_>) -> Option<PathBuf> {
     let text = fs::read_to_string(place(answer.room).join(TOP)).ok()?;
     Path::new(&text).canonicalize().ok()

@@ -59,7 +59,7 @@ pub struct Toggle {
     pub setting: String,
     /// The displayed value: `off`; for shell lines `on`.
     pub value: String,
-    /// What it changes.
+    /// The changes that it makes.
     pub parts: Vec<Part>,
 }
 
@@ -152,7 +152,7 @@ pub fn language_of(framework: &str) -> Option<&'static str> {
     })
 }
 
-/// What is known about a suite before it runs.
+/// Properties of a suite that are known before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Suite<'a> {
     /// The language of its tests, in lower case; `None` if the command does not reveal it.

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Watch {
     from: From,
-    /// What is known from each file; the empty path is standard output.
+    /// State of each file; the empty path is standard output.
     known: BTreeMap<PathBuf, Known>,
 }
 
-/// Where the framework reports its progress.
+/// The source of a framework's progress.
 #[derive(Clone, Debug)]
 enum From {
     /// In the events of hooks, in this directory.
@@ -35,7 +35,7 @@ enum From {
     Tap,
 }
 
-/// What has been read from a file so far.
+/// State of reading a file.
 #[derive(Debug, Default)]
 struct Known {
     /// Number of bytes read, all of them whole lines.
@@ -70,7 +70,7 @@ impl Told {
 pub struct Hung {
     /// The test or span.
     pub what: Unfinished,
-    /// The running test: this one, or the test that waits for it.
+    /// The running test: the one that hangs, or the one that waits for the hanging span.
     pub test: Option<String>,
     /// The innermost open entry within it, if different.
     pub within: Option<String>,

@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 
 /// Maximum number of redirections of one request.
 const MOST_HOPS: u8 = 10;
-/// Number of connections whose time limits are checked at once: checking all of ten thousand would
+/// Number of connections per check of time limits: checking all of ten thousand in one go would
 /// delay due requests by 2 ms.
 const TURN: usize = 256;
 /// Detail of a redirection without a target.
@@ -23,7 +23,7 @@ const NOWHERE: &str = "it redirects without saying where to (no Location)";
 /// Detail of a timeout in the middle of an answer.
 const BEGAN: &str = "its answer began and did not end";
 /// Pause of a closed test's connection after a failure, in ns. Without it, a server that refuses
-/// connections would be asked a million times per second.
+/// connections would receive a million attempts per second.
 const PAUSE: u64 = 1_000_000;
 
 impl Engine<'_> {

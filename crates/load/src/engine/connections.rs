@@ -11,7 +11,7 @@ use crate::{socket, tls};
 use rustix::event::epoll;
 
 /// Maximum number of times that an unprocessed request is sent again. Several connections may be
-/// closed at once, each carrying it in turn.
+/// closed together, each of which may have carried it.
 const MOST_AGAIN: u8 = 5;
 
 impl Engine<'_> {
@@ -403,7 +403,7 @@ impl Engine<'_> {
         self.dispatch(flight);
     }
 
-    /// Closes a connection that is no longer used.
+    /// Closes a connection that will not be used again.
     pub(super) fn retire(&mut self, slot: usize) {
         let time = now();
         if let Some(Held::Http1(connection)) = self.remove(slot) {

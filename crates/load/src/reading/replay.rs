@@ -99,7 +99,7 @@ fn request(line: &str) -> Option<(String, String)> {
 }
 
 /// Returns the text before the closing quote, with the escapes of servers decoded: `\"`, `\\`, and
-/// `\x22` for a byte. `None` if there is no closing quote, or the text is not UTF-8.
+/// `\x22` for a byte. `None` if the closing quote is missing, or the text is not UTF-8.
 fn unquoted(text: &str) -> Option<String> {
     let mut plain = Vec::new();
     let mut bytes = text.bytes();

@@ -19,7 +19,7 @@ impl Tail {
     /// Length of the header before the lines, in bytes: a number, a letter and a newline.
     const HEAD: usize = 20;
 
-    /// Reads the tail that belongs to an event file; `None` if there is none.
+    /// Reads the tail that belongs to an event file; `None` if the file has no tail.
     pub fn of(events: &Path) -> Option<Self> {
         let mut bytes = fs::read(events.with_extension("tail")).ok()?;
         let head = std::str::from_utf8(bytes.get(..Self::HEAD)?).ok()?.trim_end_matches('\n');

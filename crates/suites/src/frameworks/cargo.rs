@@ -62,7 +62,7 @@ impl Framework for CargoTest {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let events = room.join(EVENTS);
-        // The runner must exist for reruns of doc test programs, which rustdoc starts through it.
+        // Kept for reruns: doc test programs are started by rustdoc through this runner.
         let runner = wanted.keep.as_deref().unwrap_or(room).join("run.sh");
         let doc = room.join("rustdoc.sh");
         let quoted = |path: &Path| serde_json::Value::from(path.display().to_string()).to_string();

@@ -178,8 +178,8 @@ fn builds_here(call: &Call) -> bool {
     call.is(&["go"]) && !names.any(|own| own.starts_with("exec") || own.starts_with("gcflags"))
 }
 
-/// Returns a script that runs and records a test program, with its package and the arguments of the
-/// tool that converts its output into events. `go` deletes these programs after the run.
+/// Returns a script that runs a test program and records it, together with its package and the tool
+/// that converts its output into events. `go` deletes test programs after the run.
 fn recorder_text() -> String {
     let before = r#"#!/bin/sh
 # $1: where it is kept; then the program and its arguments.
@@ -235,8 +235,8 @@ impl GoTest {
             return Ok(Request::words(argv));
         }
         options.insert(0, "-json".to_owned());
-        // If `-v` follows `-json`, tests print without the markers that separate the end of a test
-        // from output on the same line.
+        // `-v` after `-json` would make tests print without the markers that separate the end of a
+        // test from its earlier output on the same line.
         let is_verbose =
             |word: &OsString| matches!(word.to_str(), Some("-v" | "--v" | "-v=true" | "-test.v"));
         let mut argv = call.with_options_behind("test", &options);
@@ -263,7 +263,7 @@ fn covered(
         return Err(unable("can't show what tests use outside of a module: there is no go.mod"));
     };
     let mut call = call.clone();
-    // What is counted is determined here.
+    // Coverage is configured here, so the user's options for it are removed.
     call.argv = without(&call.argv, |name| name.starts_with("cover"), |name| name != "cover");
     let runner = room.join("run-go.sh");
     let words = list_words(&call.arguments());

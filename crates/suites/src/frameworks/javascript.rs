@@ -36,7 +36,8 @@ pub(super) struct Package {
     place: fn(&Call, &[String]) -> Vec<OsString>,
     /// An option that old versions do not know, and the first version that does.
     needs: (&'static str, &'static str),
-    /// Options for a single process and a driver; the path of the driver is appended. Empty if the runner can't be replaced.
+    /// Options for a single process and a driver; the path of the driver is appended. Empty if the
+    /// runner cannot be replaced.
     driven: &'static [&'static str],
 }
 

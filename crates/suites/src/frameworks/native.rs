@@ -59,8 +59,8 @@ impl Framework for GoogleTest {
     }
 }
 
-/// Parses the output of a GoogleTest program; `None` if there are no tests in it. GoogleTest
-/// flushes its output before each test, so the test that crashed the program is known.
+/// Parses the output of a GoogleTest program; `None` if it mentions no tests. GoogleTest flushes
+/// its output before each test, so the test that crashed the program is known.
 fn printed(output: &[u8]) -> Option<Run> {
     let text = String::from_utf8_lossy(output);
     let mut run = Run { framework: "GoogleTest".to_owned(), ..Run::default() };

@@ -90,7 +90,8 @@ impl Framework for Printed {
 /// The file in the room of a run with the advice for a command that reports nothing.
 const CURE: &str = "cure.txt";
 
-/// Advice for a command that starts an unreachable framework: the command line of the framework itself.
+/// Returns advice for a command that starts a framework that cannot be reached: the command line of
+/// the framework itself.
 fn cure_for(call: &Call) -> Option<String> {
     if call.is(&["tox", "nox"]) {
         let own = call.program();
@@ -114,7 +115,8 @@ fn cure_for(call: &Call) -> Option<String> {
     ))
 }
 
-/// The first command of a known framework in what a command is known to run, and the variables that are set for it there.
+/// Returns the first command of a known framework in what a command is known to run, and the
+/// variables that are set for it there.
 fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
     let is_set = |word: &str| {
         word.split_once('=').is_some_and(|(name, value)| is_variable(name) && !value.contains('$'))
@@ -148,7 +150,7 @@ fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
     None
 }
 
-/// A command that writes its report into a file of its own.
+/// A command that writes its report to a file.
 #[derive(Debug)]
 pub(super) struct Written {
     pub file: PathBuf,

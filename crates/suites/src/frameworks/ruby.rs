@@ -1,5 +1,5 @@
-//! rspec, minitest and test-unit. A hook loaded through `RUBYOPT` makes them report, whatever
-//! command starts them, and records which framework it found.
+//! rspec, minitest and test-unit. A hook loaded through `RUBYOPT` makes them report, regardless of
+//! the command that starts them, and records which framework it found.
 
 use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, seed};
 use crate::asking::{Answer, Request, Wanted};

@@ -12,8 +12,8 @@ use regex::bytes::{Regex, RegexBuilder};
 pub struct Marker {
     /// The pattern at the beginning of a message.
     exact: Regex,
-    /// The pattern anywhere; `None` if it has look-around assertions, which may match in a line but
-    /// not in a whole piece.
+    /// The pattern anywhere; `None` if it contains assertions about its surroundings, such as `^`,
+    /// which may hold in a line but not in a whole piece.
     anywhere: Option<Regex>,
     /// True if a heading between two lines of dashes, as written by Rails, also begins a test.
     pub(super) takes_headings: bool,

@@ -72,7 +72,7 @@ pub(super) struct Tally {
     tests: Vec<Test>,
     by_name: HashMap<Box<[u8]>, u32>,
     bytes_of_names: usize,
-    /// The current test; `None` if there was no room for it.
+    /// The current test; `None` if it did not fit into the table.
     current: Option<u32>,
     present: ByHash<Present>,
     /// Concatenated texts of the current shapes.
@@ -193,7 +193,7 @@ impl Tally {
         }
     }
 
-    /// Returns the index of the test with this name; `None` if there is no room for another one.
+    /// Returns the index of the test with this name; `None` if the table is full.
     fn numbered(&mut self, name: &[u8]) -> Option<u32> {
         if name.is_empty() {
             return Some(0);

@@ -1,4 +1,4 @@
-//! What the tests of `cargo test` use: the packages that their program is built from, according to
+//! Usage by the tests of `cargo test`: the packages that their program is built from, according to
 //! cargo, and the other files that the compiler read. Finding out what a single test executes would
 //! require building everything again with instrumentation.
 //!
@@ -72,7 +72,7 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
-    /// Reads the packages if the run was asked to record usage and cargo provided them.
+    /// Reads the packages, if usage was requested and cargo listed them.
     pub fn of(answer: &Answer<'_>) -> Option<Self> {
         let top = top_of(answer)?;
         let room = place(answer.room);

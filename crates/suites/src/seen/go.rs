@@ -1,4 +1,4 @@
-//! What Go tests use: the code that each entered, from Go's coverage of a separate run of it; the
+//! Usage by Go tests: the code that each entered, from Go's coverage of a separate run of it; the
 //! files it opened, from the log that Go keeps for its test cache; and the files its program is
 //! built from, from `go list`.
 
@@ -128,7 +128,7 @@ fn read(directory: &Path, name: &str) -> Option<String> {
 }
 
 /// Returns the patterns of all modules whose code is counted, separated by commas: those in
-/// `go.work`, or else the module around a directory. `None` if there is no module.
+/// `go.work`, or the module around a directory if there is no `go.work`. `None` without any module.
 pub(crate) fn modules(directory: &Path) -> Option<String> {
     let directory = directory.canonicalize().ok()?;
     let pattern = |text: String| module(&text).map(|own| format!("{own}/..."));

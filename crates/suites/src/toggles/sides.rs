@@ -40,7 +40,7 @@ pub fn sides(toggles: &[Toggle]) -> Vec<Side> {
     found
 }
 
-/// What a side adds to the environment of a suite.
+/// The additions of a side to the environment of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Added {
     /// Variables, which replace inherited ones.

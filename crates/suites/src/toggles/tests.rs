@@ -86,7 +86,7 @@ fn lines_of_ones_own_are_two() {
     assert_eq!(own.to_string(), "index=on");
     let side = Side { name: "x".to_owned(), on: vec![own] };
     assert_eq!(side.lines(), [("psql -c 'CREATE INDEX'", "psql -c 'DROP INDEX'")]);
-    // Capitals always denote a variable, whatever its value.
+    // Capitals denote a variable for any value.
     assert_eq!(toggle("PATHS=a;b").parts, [variable("PATHS", "a;b")]);
 }
 

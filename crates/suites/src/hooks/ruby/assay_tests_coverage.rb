@@ -5,10 +5,10 @@
 # before any project code. The format of events and the start of tests are handled elsewhere.
 #
 # Ruby's own `Coverage` returns all lines of all files on each query, and supports only one user,
-# which is usually the suite itself (SimpleCov). Here each file has its own trace point for calls
-# that is enabled only for that file's code, so the code of gems costs nothing and nothing else is
-# affected. The trace point is implemented in C (c/marks.c) if the library exists, and otherwise in
-# Ruby.
+# which is often the suite itself (SimpleCov). Here each file has its own trace point for calls that
+# is enabled only for that file's code: the code of gems costs nothing, and other users of trace
+# points do not notice. The trace point is implemented in C (c/marks.c) if the library exists, and
+# otherwise in Ruby.
 
 # Records marks in Ruby, with the same methods as the C library: a mark is a file number in the
 # upper bits and a line in the lower ones.

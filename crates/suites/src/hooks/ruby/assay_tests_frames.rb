@@ -8,7 +8,7 @@ module AssayTests
   # All other characters would end a frame or a line in some sample format, or a directory.
   UNSAFE_IN_FRAMES = /[^A-Za-z0-9_.-]/n.freeze
 
-  # Runs a block beneath the frame of a kind and a name, or directly if there is no kind.
+  # Runs a block beneath the frame of a kind and a name, or directly if `kind` is nil.
   FRAMED = <<~'RUBY'
     def framed(kind, name, &block)
       kind ? frame(kind, name).assay_frame(&block) : yield

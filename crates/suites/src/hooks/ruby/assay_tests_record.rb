@@ -89,7 +89,7 @@ module AssayTests
   @forked = false
   @io = nil
   @path = nil
-  # Lines to be written, if there is no tail.
+  # Lines to be written, without a tail.
   @pending = []
   @tail = nil
   @tail_at = HEAD

@@ -32,8 +32,8 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
     FILE = "<internal:assay_warm>"
     CLOCK = Process.method(:clock_gettime)
 
-    # What earlier runs loaded before their first test: lines of program, kind and path, separated
-    # by tabs. The kinds are:
+    # Records of the files that earlier runs loaded before their first test: lines of program, kind
+    # and path, separated by tabs. The kinds are:
     #
     # - `load`: files, in the order in which they are to be loaded;
     # - `early`: a library that is loaded before the file that requires it;

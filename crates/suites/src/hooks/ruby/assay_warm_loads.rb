@@ -219,7 +219,8 @@ module AssayWarm
       HARMLESS[name] || name.start_with?("core#")
     end
 
-    # Returns true if the opened class or module is not the project's, as far as can be determined.
+    # Returns true if the opened class or module is, to the extent that this can be determined, not
+    # the project's.
     def foreign?(name, flags, is_top)
       return is_top if flags & 7 == SINGLETON
       return true if flags & SCOPED != 0

@@ -217,7 +217,7 @@ module AssayWarm
         end
       end
 
-      # The stage is no longer needed, except to wait for the end of its runs.
+      # The stage is obsolete and only waits for the end of its runs.
       def retire
         leave if @runs.empty?
 
