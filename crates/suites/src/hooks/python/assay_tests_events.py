@@ -26,12 +26,12 @@ LONGEST_MESSAGE = 1000
 SHORTEST_SPAN = 50_000
 MOST_PROBLEMS = 20
 # High descriptor numbers: a file that the suite opens after closing all descriptors must not be
-# mistaken for one of the hooks.
+# mistaken for the hooks' own file.
 HIGH = (900, 200, 64)
 
 
-# Sizes in bytes of the tail and of its head, which contains the offset of its lines and, at the
-# third position, the phase of the running test.
+# Sizes in bytes of the tail and of its head, and the position in the head of the running test's
+# phase. The head begins with the offset of the tail's lines in the events file.
 TAIL = 1 << 16
 HEAD = 20
 PHASE = 18

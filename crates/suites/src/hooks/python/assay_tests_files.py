@@ -257,7 +257,7 @@ class Files:
             return
         if not self._matters(True) or path.endswith(_IMPORTABLE) and self._shows():
             return
-        # A directory exists as long as it contains anything.
+        # A directory exists as long as it contains anything, so it counts as listed.
         (now.lists if self.isdir(name) else now.opens).add(path)
 
     def _shows(self):

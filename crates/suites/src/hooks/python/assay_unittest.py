@@ -27,8 +27,8 @@ class Hooks:
         self.tests = {}
         self.arranged = False
         self.begun = False
-        # Names of classes, and whether the class that loads asyncio is hooked, which is done only
-        # when it is needed.
+        # Names of classes, and whether the class that loads asyncio is hooked: asyncio is loaded only
+        # by programs that need it.
         self.classes = {}
         self.awaits = False
 

@@ -12,7 +12,8 @@ import os
 import sys
 
 SKIPPED = ("assay_", "sitecustomize", "usercustomize", "__main__", "__mp_main__")
-# These modules patch others, and would do so after more code has taken references than in a run.
+# These modules replace functions of others. If they are loaded later than in a run, other modules
+# have already taken references to the originals.
 PATCHING = ("gevent.monkey", "eventlet.patcher")
 MOST_MODULES = 5000
 # If more modules than this print while they are loaded, none is loaded ahead.

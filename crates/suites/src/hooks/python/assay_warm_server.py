@@ -25,7 +25,7 @@ MOST_HOT = 4
 ANSWERS_WITHIN = 10.0
 # Time within which a loading process reports its process ID, in seconds.
 KNOWN_WITHIN = 1.0
-# Maximum loading time, in seconds and as a multiple of the longest so far.
+# Maximum time to wait for loading, in seconds and as a multiple of the longest so far.
 LOADS_WITHIN, LOADS_TIMES = 20.0, 5.0
 
 

@@ -254,8 +254,8 @@ module AssayCoverage
       @threads = true
     end
 
-    # Returns what happened outside of tests since the last call, as lines of sources and one more
-    # line; nil if nothing happened.
+    # Returns what happened outside of tests since the last call: the lines of new sources, followed
+    # by one more line if anything happened.
     def news
       outside if @running.zero? && !@setting_up
       lines = sources

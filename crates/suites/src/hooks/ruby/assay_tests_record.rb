@@ -67,13 +67,13 @@ module AssayTests
   UNLINK = File.method(:unlink)
   MAIN_THREAD = Thread.main
   # High descriptor numbers: a file that the suite opens after closing all descriptors must not be
-  # mistaken for one of the hooks.
+  # mistaken for the hooks' own file.
   HIGH = [900, 200, 64].freeze
   # Maximum length of a message in characters, and minimum duration of a span in nanoseconds.
   LONGEST_MESSAGE = 1_000
   SHORTEST_SPAN = 50_000
-  # Sizes in bytes of the tail and of its head, which contains the offset of its lines and, at the
-  # third position, the phase of the running test.
+  # Sizes in bytes of the tail and of its head, and the position in the head of the running test's
+  # phase. The head begins with the offset of the tail's lines in the events file.
   TAIL = 1 << 16
   HEAD = 20
   PHASE = 18
@@ -188,7 +188,7 @@ module AssayTests
       span("load", nil, LOADED, @load_end)
     end
 
-    # A test begins. Returns nil if it runs within another test of this process.
+    # A test begins. Returns nil if it does not belong to this process but to another, running test.
     def begin_test(key, name, group, place)
       return if inactive? || (!@tests.empty? && nested?)
 

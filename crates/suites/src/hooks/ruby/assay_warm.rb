@@ -143,7 +143,8 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
         CLOCK.call(Process::CLOCK_MONOTONIC)
       end
 
-      # Files below this top belong to the project, as for coverage.
+      # Returns the path relative to the project's top, or nil if the file is not the project's,
+      # as for coverage.
       def within(path)
         ::AssayCoverage.within(path)
       end

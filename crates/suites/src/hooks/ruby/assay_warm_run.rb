@@ -179,7 +179,8 @@ module AssayWarm
         !word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own)
       end
 
-      # Without `exit`, whose status handlers cannot change at this early point.
+      # Does not let SystemExit propagate: at this early point Ruby would ignore exit statuses set by
+      # handlers.
       def run_program(code)
         code.eval
       rescue SystemExit => e
