@@ -262,7 +262,7 @@ impl Http2 {
         let State::Open(ends) = &mut self.state else { return true };
         let mut stands = true;
         let seen = &self.seen;
-        // Reading answers frees window for the server, which must be announced immediately.
+        // Reading answers opens the flow-control window, which must be announced immediately.
         loop {
             if let Poll::Ready(_ended) = Pin::new(&mut ends.1).poll(&mut context) {
                 stands = false;

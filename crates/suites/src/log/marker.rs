@@ -1,4 +1,4 @@
-//! The marker: the format of the lines that name the test that begins.
+//! The marker: the format of the lines that announce a test.
 //!
 //! It is searched for at the beginning of a line's message, after whitespace and the logger's
 //! prefix, so that a message that quotes the marker does not begin a test. Since very few lines
@@ -7,7 +7,7 @@
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// The format of the lines that name the test that begins.
+/// The format of the lines that announce a test.
 #[derive(Clone, Debug)]
 pub struct Marker {
     /// The pattern at the beginning of a message.

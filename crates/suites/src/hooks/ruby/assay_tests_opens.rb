@@ -18,7 +18,7 @@ module AssayCoverage
 
     class << self
       def put_in
-        # Called for all reads by `File.open` and `File.new`.
+        # Both `File.open` and `File.new` call this method.
         before(::File, <<~'RUBY')
           def initialize(path, *rest, **options, &block)
             mode = rest.empty? ? options[:mode] : rest[0]

@@ -175,7 +175,8 @@ module AssayTests
         suite.tests.each { |test| shuffle(test, random) if test.respond_to?(:tests) }
       end
 
-      # Runs the chosen tests in order; a class begins as often as the order returns to it.
+      # Returns a suite of the chosen tests in order; a class begins as often as the order returns to
+      # it.
       def chosen(suite)
         all = {}
         collect(suite, [], all)

@@ -64,8 +64,8 @@ module AssayWarm
       private
 
       # Returns what earlier runs loaded: the files from the first project file on, and those before
-      # it. Libraries come before project files, except those that project files may affect;
-      # otherwise files are in the order in which they were loaded.
+      # it. Libraries are moved before project files, but not before those that may affect them
+      # (`settles`); otherwise files are in the order in which they were loaded.
       def planned
         early, late, settles, acts, @named = %w[early late settles acts named].map { |kind| Seen.of(@program, kind) }
         known = Seen.of(@program, "load").reject { |path| path.match?(ACTS) || acts.include?(path) || !File.file?(path) }
