@@ -1,8 +1,9 @@
-//! Packs the hooks (`src/hooks`), and compiles what the hooks load that is not text: `c/marks.c` for Ruby, `c/python_calls.c` for the interpreters of Python that have no
-//! `sys.monitoring`.
+//! Compresses the hooks (`src/hooks`) and compiles the libraries that they load: `c/marks.c` for
+//! Ruby, and `c/python_calls.c` for Python interpreters without `sys.monitoring`.
 //!
-//! They have no C library, and no header of Ruby or Python, so that each is the same for every interpreter; see their own heads. They are no
-//! objects to link: `cc` only names the compiler and the flags for the target.
+//! The libraries use neither the C library nor headers of Ruby or Python, so each works with every
+//! interpreter; see the comments in their sources. They are not object files to link: `cc` only
+//! determines the compiler and the flags for the target.
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
@@ -10,9 +11,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The texts, from the crate's directory.
+/// Directory of the hooks, relative to the crate.
 const HOOKS: &str = "src/hooks";
-/// Where the C is, from the crate's directory, what is made of it, and the flags that only this one has.
+/// C source relative to the crate, name of the library, and flags specific to it.
 const LIBRARIES: [(&str, &str, &[&str]); 2] = [
     (
         "../../c/marks.c",
@@ -33,7 +34,7 @@ const FLAGS: [&str; 12] = [
     "-fvisibility=hidden",
     "-Wl,--build-id=none",
     "-Wl,-z,noexecstack",
-    // Fuzz targets are compiled with one, which needs what only a program of theirs has.
+    // Fuzz targets are compiled with a sanitizer, whose runtime exists only in their own programs.
     "-fno-sanitize=all",
 ];
 
@@ -60,7 +61,7 @@ fn main() -> Result<(), String> {
     })
 }
 
-/// Writes the texts of all hooks one after the other, packed, and a table of their names and lengths.
+/// Writes the compressed concatenation of all hooks, and a table of their names and lengths.
 fn pack(hooks: &Path, to: &Path) -> io::Result<()> {
     let mut files = Vec::new();
     for (language, below) in [("javascript", ""), ("python", ""), ("python", "warm/"), ("ruby", "")]

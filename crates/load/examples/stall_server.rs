@@ -1,12 +1,15 @@
-//! A server for tests and benches of load generators: it answers each request a fixed time after reading it, stands still when it was told to,
-//! misbehaves in one way if asked, and logs when requests came. That log is the truth that a generator's own account is held to.
+//! A server for tests and benchmarks of load generators: it answers each request a fixed time after
+//! reading it, stalls when told to, misbehaves in one way if asked, and logs when requests arrived.
+//! That log is the reference for the generator's own results.
 //!
 //!     stall_server [--port P] [--answer-after 1ms] [--stall-at 5s --stall-for 1s [--every 10s]] [--body N] [--log FILE] [--misbehave KIND]
 //!
-//! It prints `listening on 127.0.0.1:PORT` when it is ready (port 0, the default, takes a free one) and runs until it is killed. The log has a line for each
-//! request, nanoseconds of the monotonic clock when it was read; it is written out at least every 20 ms. Standing still, counted from the
-//! first request, the server accepts, reads and writes nothing. One thread, one epoll, and a timer that is exact to the nanosecond: the
-//! server must be surer of its time than what it tests.
+//! It prints `listening on 127.0.0.1:PORT` when it is ready (port 0, the default, selects a free
+//! one) and runs until it is killed. The log has one line per request: the time at which it was
+//! read, in nanoseconds of the monotonic clock; it is flushed at least every 20 ms. During a stall,
+//! which is timed from the first request, the server accepts, reads and writes nothing. It uses one
+//! thread, one epoll, and a timer with nanosecond precision, because its timing must be more
+//! accurate than that of the program under test.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program, not a library")]
 #![allow(clippy::exit, reason = "bad arguments end it")]
@@ -26,7 +29,7 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// How the server misbehaves; the names are those of `--misbehave`.
+/// The ways in which the server can misbehave, as given to `--misbehave`.
 const KINDS: [&str; 17] = [
     "not",
     "never-answers",
@@ -47,11 +50,11 @@ const KINDS: [&str; 17] = [
     "drops-every-third",
 ];
 
-/// A longer head is none.
+/// Maximum length of a head.
 const LONGEST_HEAD: usize = 1 << 20;
-/// The log and the freezing are looked at this often, at least.
+/// Maximum interval between checks of the log and of stalls, in nanoseconds.
 const TICK: u64 = 20_000_000;
-/// Tokens of the epoll that are no connections.
+/// Epoll tokens that do not belong to connections.
 const LISTENER: u64 = 0;
 const TIMER: u64 = 1;
 
@@ -64,7 +67,7 @@ struct Options {
     kind: &'static str,
 }
 
-/// When the server stands still, in nanoseconds from the first request.
+/// When the server stalls, in nanoseconds from the first request.
 struct Stall {
     at: u64,
     length: u64,
@@ -72,7 +75,7 @@ struct Stall {
 }
 
 impl Stall {
-    /// Until when it stands still at a time; `None` when it does not.
+    /// Returns the end of the stall at a given time; `None` if the server is not stalled then.
     fn until(&self, since_first: u64) -> Option<u64> {
         let past = since_first.checked_sub(self.at)?;
         let round = self.every.map_or(0, |every| past / every * every);
@@ -85,7 +88,7 @@ fn main() -> io::Result<()> {
         eprintln!("stall_server: {problem}");
         std::process::exit(2);
     });
-    // Without it the kernel may put off the timer by 50 µs.
+    // By default the kernel may delay the timer by 50 µs.
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
     Server::new(options)?.run()
 }
@@ -122,7 +125,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, Strin
     Ok(options)
 }
 
-/// Nanoseconds of `5s`, `1ms`, `20us`.
+/// Parses `5s`, `1ms` or `20us`; returns nanoseconds.
 fn nanoseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(char::is_alphabetic);
     let factor = match &text[digits.len()..] {
@@ -144,13 +147,13 @@ fn now() -> u64 {
 #[derive(Default)]
 struct Connection {
     stream: Option<TcpStream>,
-    /// What was read and is no whole request yet.
+    /// Bytes that were read but are not a complete request yet.
     read: Vec<u8>,
-    /// What is to be written.
+    /// Bytes to write.
     write: Vec<u8>,
-    /// Written again and again once all else is.
+    /// Text that is written repeatedly after everything else.
     endless: &'static [u8],
-    /// Written piece by piece, one each 10 ms.
+    /// Bytes that are written in pieces, one every 10 ms.
     drip: Vec<u8>,
     closes: bool,
     wants_to_write: bool,
@@ -163,7 +166,7 @@ struct Server {
     timer: OwnedFd,
     connections: HashMap<u64, Connection>,
     next: u64,
-    /// What is to be done when: an answer, or the next piece of a slow body.
+    /// Scheduled actions: an answer, or the next piece of a slow body.
     due: BinaryHeap<Reverse<(u64, u64, bool)>>,
     first: Option<u64>,
     requests: u64,
@@ -173,7 +176,7 @@ struct Server {
 impl Server {
     fn new(options: Options) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", options.port))?;
-        // The standard library asks for a backlog of 128; a standing server needs more.
+        // The standard library uses a backlog of 128; a stalled server needs more.
         rustix::net::listen(&listener, 65_535)?;
         listener.set_nonblocking(true)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -226,7 +229,7 @@ impl Server {
         }
     }
 
-    /// Sleeps through the time in which the server shall do nothing.
+    /// Sleeps until the end of the current stall.
     fn stand_still(&self) {
         while let (Some(stall), Some(first)) = (&self.options.stall, self.first) {
             let since = now() - first;
@@ -235,7 +238,8 @@ impl Server {
         }
     }
 
-    /// Wakes for what is due next, and for the log while there is something to be done.
+    /// Sets the timer for the next scheduled action, and for the log while there is something to
+    /// do.
     fn set_timer(&self) -> io::Result<()> {
         let soon = now() + TICK;
         let at = self.due.peek().map_or(soon, |Reverse((at, ..))| (*at).min(soon));
@@ -249,9 +253,10 @@ impl Server {
 
     fn accept(&mut self) -> io::Result<()> {
         loop {
-            // One call for what would be two; after standing still there are hundreds to accept.
+            // One system call instead of two; after a stall there are hundreds of connections to
+            // accept.
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            // The peer is gone, or there are no descriptors left: others may fare better.
+            // The peer is gone, or the file descriptors are exhausted: others may succeed.
             let Ok(stream) = accept_with(&self.listener, flags) else { return Ok(()) };
             let id = self.next;
             self.next += 1;
@@ -264,7 +269,7 @@ impl Server {
             }
             self.connections.insert(id, connection);
             self.write(id)?;
-            // Its request may be there already.
+            // Its request may have arrived already.
             self.read(id)?;
         }
     }
@@ -301,7 +306,7 @@ impl Server {
         Ok(())
     }
 
-    /// Takes one request of so many bytes: notes its time, and when it is to be answered.
+    /// Handles one request of the given length: records its time and schedules the answer.
     fn take(&mut self, id: u64, length: usize) -> io::Result<()> {
         let time = now();
         self.first.get_or_insert(time);
@@ -311,7 +316,7 @@ impl Server {
         if let Some(connection) = self.connections.get_mut(&id) {
             let head = connection.read[..length].to_ascii_lowercase();
             let has = |what: &[u8]| head.windows(what.len()).any(|window| window == what);
-            // HTTP/1.0 closes unless it is asked not to; later versions the other way round.
+            // HTTP/1.0 closes unless asked not to; later versions do the opposite.
             connection.closes |= has(b"\r\nconnection: close")
                 || has(b" http/1.0\r\n") && !has(b"\r\nconnection: keep-alive");
             connection.read.drain(..length);
@@ -420,7 +425,7 @@ impl Server {
         self.write(id)
     }
 
-    /// Writes what can be, and asks to be told when more can.
+    /// Writes as much as possible, and requests an event when more can be written.
     fn write(&mut self, id: u64) -> io::Result<()> {
         let Some(connection) = self.connections.get_mut(&id) else { return Ok(()) };
         let Some(stream) = &mut connection.stream else { return Ok(()) };
@@ -454,7 +459,8 @@ impl Server {
     }
 }
 
-/// Bytes of the first request, if it is whole: its head, and a body if `Content-Length` says that there is one.
+/// Returns the length of the first request if it is complete: the head, and a body if
+/// `Content-Length` is given.
 fn request(read: &[u8]) -> Option<usize> {
     let head = read.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&read[..head]).to_ascii_lowercase();

@@ -1,5 +1,5 @@
-//! One connection of HTTP/1: how far it is, what was sent over it and not answered, and its bytes in and out. What becomes of an answer
-//! is the engine's.
+//! One HTTP/1 connection: its state, the requests sent over it that are unanswered, and its input
+//! and output buffers. The engine decides what to do with answers.
 
 use crate::failure::Failure;
 use crate::response::{Answer, Keep, Reader};
@@ -9,32 +9,34 @@ use crate::tls;
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 
-/// Servers keep connections without requests for at least so long, ns.
+/// Shortest time for which servers are expected to keep idle connections, in nanoseconds.
 const IDLE: u64 = 500_000_000;
 
-/// One request on its way.
+/// A request in flight.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     /// Its number in the schedule.
     pub index: u64,
-    /// When it was due, when it was sent, and when the first byte of its answer came, ns of the clock; 0: not yet.
+    /// Times at which it was due, was sent, and the first byte of its answer came, in ns of the
+    /// clock; 0 if not yet.
     pub due: u64,
     pub sent: u64,
     pub first: u64,
-    /// Which request of the scenario.
+    /// Index of the request in the scenario.
     pub request: usize,
-    /// Whether it is in the part that counts.
+    /// True if it is in the measured part.
     pub counts: bool,
-    /// How often it was lost with a connection, or refused untouched, and went over another.
+    /// Number of times that it was lost with a connection, or rejected unprocessed, and sent again
+    /// over another.
     pub again: u8,
-    /// How many redirections it followed, and to where the last one points.
+    /// Number of redirections followed, and the target of the last one.
     pub hops: u8,
     pub redirected: Option<Redirected>,
-    /// What is kept from step to step of a session.
+    /// State kept between the steps of a session.
     pub jar: Option<Box<Jar>>,
 }
 
-/// How far a connection is.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Connecting,
@@ -42,13 +44,13 @@ pub(crate) enum Phase {
     Open,
 }
 
-/// What reading from a connection came to.
+/// Result of reading from a connection.
 pub(crate) enum Received {
-    /// Bytes of answers were taken, and these are whole.
+    /// Bytes were read, and there may be more.
     Some,
-    /// Nothing more for now.
+    /// Nothing more is available now.
     Nothing,
-    /// The other end closed it.
+    /// The peer closed the connection.
     End,
 }
 
@@ -56,19 +58,19 @@ pub(crate) struct Connection {
     pub socket: OwnedFd,
     pub phase: Phase,
     pub tls: Option<Box<tls::Session>>,
-    /// When it was begun, and when the TCP connection stood, ns of the clock.
+    /// Start of the connection, and time at which TCP was established, in ns of the clock.
     pub began: u64,
     pub connected: u64,
-    /// What was sent, or waits to be sent, in the order in which answers come.
+    /// Requests that were sent or are waiting to be sent, in the order of the expected answers.
     pub flights: VecDeque<Flight>,
     pub reader: Reader,
-    /// Bytes that the socket did not take yet.
+    /// Bytes that the socket has not accepted yet.
     unsent: Vec<u8>,
-    /// How many answers came over it.
+    /// Number of answers received.
     pub served: u64,
-    /// When the last one came, ns of the clock.
+    /// Time of the last answer, in ns of the clock.
     pub answered: u64,
-    /// Whether it is among those that wait for something to do.
+    /// True if it is in the list of connections waiting for work.
     pub listed: bool,
 }
 
@@ -94,7 +96,7 @@ impl Connection {
         }
     }
 
-    /// Sends bytes, or keeps what the socket does not take.
+    /// Sends bytes, and buffers what the socket does not accept.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         if let Some(tls) = &mut self.tls {
             tls.write(bytes)?;
@@ -112,7 +114,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what waits, now that the socket takes more.
+    /// Sends buffered bytes once the socket accepts more.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         if let Some(tls) = &mut self.tls {
             return if tls.wants_to_send() { tls.send(&self.socket) } else { Ok(()) };
@@ -129,23 +131,24 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether its first request was sent after a pause in which a server may well have given it up. One that closes a busy connection
-    /// without an answer failed.
+    /// Returns true if its first unanswered request was sent after an idle period in which the
+    /// server may have closed the connection. A server that closes a busy connection without an
+    /// answer counts as a failure.
     pub(crate) fn was_idle(&self) -> bool {
         self.flights.front().is_none_or(|flight| flight.sent > self.answered + IDLE)
     }
 
-    /// Whether something waits to be sent.
+    /// Returns true if there are bytes waiting to be sent.
     pub(crate) fn has_unsent(&self) -> bool {
         !self.unsent.is_empty() || self.tls.as_ref().is_some_and(|tls| tls.wants_to_send())
     }
 
-    /// Reads once into `room`: how many plain bytes came.
+    /// Reads once into `room`; returns the number of plaintext bytes.
     pub(crate) fn receive(&mut self, room: &mut [u8]) -> Result<(usize, Received), Failure> {
         let Some(tls) = &mut self.tls else {
             return match socket::read(&self.socket, room) {
                 Io::Done(0) => Ok((0, Received::End)),
-                // Less than there was room for: the socket is empty.
+                // A partial read means that the socket is empty.
                 Io::Done(bytes) if bytes < room.len() => Ok((bytes, Received::Nothing)),
                 Io::Done(bytes) => Ok((bytes, Received::Some)),
                 Io::Later => Ok((0, Received::Nothing)),
@@ -164,7 +167,7 @@ impl Connection {
                 tls.send(&self.socket)?;
             }
             if !more {
-                // What came with the end is read before it.
+                // Data that arrived together with the end is returned first.
                 return match tls.read(room) {
                     Io::Done(0) => Ok((0, Received::End)),
                     Io::Done(bytes) => Ok((bytes, Received::Some)),
@@ -175,7 +178,7 @@ impl Connection {
         }
     }
 
-    /// The next answer in these bytes, and how many it used.
+    /// Parses the next answer in these bytes; also returns the number of bytes used.
     pub(crate) fn answer(
         &mut self,
         bytes: &[u8],
@@ -183,7 +186,7 @@ impl Connection {
         is_head: impl Fn(usize) -> bool,
     ) -> Result<(usize, Option<Answer>), Failure> {
         let Some(flight) = self.flights.front_mut().filter(|flight| flight.sent > 0) else {
-            // Nobody asked.
+            // No request was sent.
             return Err(Failure::Malformed);
         };
         self.reader.read_at(now);

@@ -1,8 +1,10 @@
-//! The loop of a generator: it sends what is due, reads what comes, and counts what became of it. One thread, one epoll, one clock.
+//! The event loop of a generator: sends requests that are due, reads answers, and counts the
+//! outcomes. One thread, one epoll, one clock.
 //!
-//! Nothing of a request is taken from the server's pace in an open test: a request that is due while all connections are busy opens
-//! another one, and its latency counts from the moment at which it was due, so that no stall of the server hides requests
-//! (G. Tene: coordinated omission). Requests that fail stay in the count. How late the loop itself was is measured with the same clock.
+//! In an open test the server's pace does not influence the requests: if all connections are busy
+//! when a request is due, another one is opened, and its latency counts from the time at which it
+//! was due, so a stall of the server does not hide requests (G. Tene: coordinated omission). Failed
+//! requests stay in the count. The lateness of the loop itself is measured with the same clock.
 
 mod answers;
 mod connections;
@@ -30,65 +32,67 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Room for what a connection gives at once.
+/// Buffer size for a single read.
 const ROOM: usize = 256 * 1024;
-/// How often a connection is read before others have their turn.
+/// Maximum number of reads from one connection before other connections are served.
 const MOST_READS: usize = 8;
-/// Events that are taken at once.
+/// Maximum number of events returned by one wait.
 const EVENTS: usize = 256;
-/// How often time limits are looked at: a twentieth of the shortest of them, and within these bounds, ns.
+/// Bounds of the interval between checks of time limits, in ns; it is a twentieth of the shortest
+/// limit.
 const SWEEP: (u64, u64) = (1_000_000, 50_000_000);
-/// How often it says how it goes, ns.
+/// Interval between progress reports, in ns.
 const TELL: u64 = 200_000_000;
 
-/// Why a generator can't begin.
+/// Why a generator cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// Where to.
+    /// The target is invalid.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// What.
+    /// The scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// TLS.
+    /// TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The system.
+    /// A system call failed.
     #[error("epoll: {0}")]
     System(#[from] rustix::io::Errno),
 }
 
-/// How a slice goes, for people who watch.
+/// Progress of a slice, for display.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
     /// Seconds since the start of the slice.
     pub seconds: f64,
-    /// Requests that were sent, and that are unanswered now.
+    /// Number of requests sent.
     pub sent: u64,
-    /// Requests that are unanswered now.
+    /// Number of requests that are unanswered now.
     pub in_flight: u64,
-    /// Answered well in the last whole second.
+    /// Number of successful answers in the last whole second.
     pub answered: u64,
-    /// Failed since the start.
+    /// Number of failures since the start.
     pub failed: u64,
-    /// Latency of the last whole second: median and 99 % quantile, s; NaN where nothing was answered.
+    /// Latency in the last whole second: median and 99 % quantile, in seconds; NaN if nothing was
+    /// answered.
     pub latency: [f64; 2],
 }
 
-/// What the world outside may say to a generator, and hear of it.
+/// Callbacks between a generator and its caller.
 pub struct Hooks<'a> {
-    /// Whether it is to stop.
+    /// Returns true if the generator should stop.
     pub stop: &'a dyn Fn() -> bool,
-    /// Hears how it goes, a few times a second.
+    /// Receives the progress a few times per second.
     pub pace: &'a dyn Fn(Pace),
 }
 
 /// Runs one slice.
 ///
 /// # Errors
-/// When it can't begin. What becomes of requests is in the tally.
+/// If it cannot start. Outcomes of requests are in the tally.
 pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
-    // What is due must not wait for the kernel's convenience: by default it may wake a thread 50 µs later.
+    // By default the kernel may wake a thread up to 50 µs late, which would delay requests.
     let _unset = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     raise_limit();
     let prepared = Prepared::of(&job.scenario, job.connecting.new && !job.scenario.session)?;
@@ -160,20 +164,21 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     Ok(engine.tally)
 }
 
-/// Wakes the loop at a moment, to the nanosecond. The time limit of epoll itself is in milliseconds before Linux 5.11.
+/// A timer that wakes the loop with nanosecond precision. epoll's own timeout is in milliseconds
+/// before Linux 5.11.
 struct Alarm {
     timer: OwnedFd,
     set: u64,
 }
 
 impl Alarm {
-    /// What stands for it among the events of epoll: no connection.
+    /// Its epoll token, which is not used by any connection.
     const DATA: u64 = u64::MAX;
 
     fn new(epoll: &OwnedFd) -> Result<Self, LoadError> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        // Each time that it goes off it is an event; nobody reads how often.
+        // Edge-triggered: each expiry is an event, and the expiry count is never read.
         let interest = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(epoll, &timer, epoll::EventData::new_u64(Self::DATA), interest)?;
         Ok(Self { timer, set: 0 })
@@ -192,13 +197,14 @@ impl Alarm {
     }
 }
 
-/// This generator's share of something whole.
+/// Returns this generator's share of a total.
 fn share(all: usize, (number, of): (u64, u64)) -> usize {
     let (of, number) = (of.max(1) as usize, number as usize);
     all / of + usize::from(number < all % of)
 }
 
-/// Each connection takes a descriptor: as many as this process may have at most. Where that is refused, requests say so.
+/// Raises the limit of file descriptors to the maximum, since each connection takes one. If that is
+/// not permitted, requests fail with an error that says so.
 fn raise_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -207,13 +213,14 @@ fn raise_limit() {
     }
 }
 
-/// CPU time that this thread took, s.
+/// Returns the CPU time of this thread, in seconds.
 fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// A place for a connection. Its age tells events of an earlier one from its own.
+/// A slot for a connection. Its age distinguishes events of an earlier connection from those of the
+/// current one.
 struct Slot {
     age: u32,
     held: Option<Held>,
@@ -224,7 +231,7 @@ enum Held {
     Http2(Box<Http2>),
 }
 
-/// A flight that waits for its user to think, by when that is over.
+/// A request that waits for its user's think time, with the time at which that ends.
 struct Thinking(u64, Flight);
 
 impl PartialEq for Thinking {
@@ -253,34 +260,34 @@ struct Engine<'j> {
     connecting: &'j Connecting,
     expect: &'j Expect,
     keep: Keep,
-    /// Moments of the clock, ns.
+    /// Times of the clock, in ns.
     started: u64,
     counts_from: u64,
     ends: u64,
     closed: bool,
-    /// Whether what comes now comes in the part that counts.
+    /// True if answers that arrive now are in the measured part.
     in_window: bool,
-    /// Requests that one connection carries at once.
+    /// Maximum number of concurrent requests per connection.
     per_connection: usize,
-    /// Connections that may be open at once.
+    /// Maximum number of open connections.
     most: usize,
     slots: Vec<Slot>,
     /// Connections of a closed test that were answered in this turn, with their ages.
     asks: Vec<(usize, u32)>,
-    /// Where the next look at time limits begins.
+    /// Slot at which the next check of time limits begins.
     swept: usize,
     free: Vec<usize>,
     open: usize,
-    /// Those of them that can't be used yet.
+    /// Number of open connections that cannot be used yet.
     opening: usize,
-    /// Connections that have room for another request; the last was used last.
+    /// Connections with room for another request; the last entry is the most recently used.
     waiting: Vec<usize>,
-    /// What is due and has no connection, because there may be no more of them.
+    /// Due requests that have no connection because the maximum number is open.
     backlog: VecDeque<Flight>,
     thinking: BinaryHeap<Reverse<Thinking>>,
-    /// Connections that gave more than their turn took, or have something to send.
+    /// Connections with more data than one turn reads, or with something to send.
     unfinished: Vec<(usize, u32)>,
-    /// The number of the next request, and how far it is to the one after.
+    /// Number of the next request, and the increment to the one after.
     index: u64,
     stride: u64,
     tally: Tally,
@@ -290,7 +297,7 @@ struct Engine<'j> {
     in_flight: u64,
     sent: u64,
     room: Vec<u8>,
-    /// Of the last whole second: answered, median, 99 % quantile.
+    /// Statistics of the last whole second: answered, median, 99 % quantile.
     last: [f64; 3],
     failed: u64,
     kept: Kept,
@@ -373,12 +380,12 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Whether nothing is on its way any more.
+    /// Returns true if no requests are outstanding.
     fn is_done(&self) -> bool {
         self.in_flight == 0 && self.backlog.is_empty() && self.thinking.is_empty()
     }
 
-    /// Sends all that is due by now.
+    /// Sends all requests that are due.
     fn send_due(&mut self, due: &mut std::iter::Peekable<impl Iterator<Item = u64>>, time: u64) {
         while let Some(at) = due.next_if(|at| self.started + at <= time) {
             let at = self.started + at;
@@ -396,12 +403,12 @@ impl Engine<'_> {
         }
     }
 
-    /// Whether what is due then is in the part that counts.
+    /// Returns true if a request due at this time is in the measured part.
     fn counts(&self, due: u64) -> bool {
         due >= self.counts_from && due < self.ends
     }
 
-    /// The next request of the scenario, due then.
+    /// Creates the next request of the scenario, due at `due`.
     fn next_flight(&mut self, due: u64) -> Flight {
         let index = self.index;
         self.index += self.stride;
@@ -412,7 +419,7 @@ impl Engine<'_> {
         Flight { index, due, request, counts, jar, ..Flight::default() }
     }
 
-    /// Gives a request to a connection: one that waits, or a new one.
+    /// Assigns a request to a connection: a waiting one, or a new one.
     fn dispatch(&mut self, flight: Flight) {
         self.in_flight += 1;
         let most = &mut self.tally.connections.most_in_flight;
@@ -426,7 +433,7 @@ impl Engine<'_> {
             self.give(slot, flight);
             return;
         }
-        // Connections that are being opened will carry several.
+        // Connections that are being opened will each carry several requests.
         let on_the_way = self.opening * (self.per_connection - 1);
         if self.open >= self.most || self.backlog.len() < on_the_way {
             self.in_flight -= 1;

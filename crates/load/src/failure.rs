@@ -1,49 +1,50 @@
-//! What may become of a request but an answer. Each request ends in exactly one of these, or was answered.
+//! The ways in which a request can fail. Each request is either answered or fails in exactly one of
+//! these ways.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a request got no answer that counts.
+/// Why a request has no valid answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Failure {
-    /// Nothing listens there.
+    /// The connection was refused.
     Refused,
-    /// The other end, or something between, broke the connection off.
+    /// The peer, or something in between, reset the connection.
     Reset,
-    /// The other end closed the connection before the answer was whole.
+    /// The peer closed the connection before the answer was complete.
     Closed,
-    /// No connection within the time allowed.
+    /// The connection was not established within the time limit.
     ConnectTimeout,
-    /// The TLS handshake was not done within the time allowed.
+    /// The TLS handshake was not completed within the time limit.
     TlsTimeout,
-    /// The answer was not whole within the time allowed.
+    /// The answer was not complete within the time limit.
     Timeout,
-    /// TLS: the certificate, or a broken rule of the protocol.
+    /// TLS: the certificate is invalid, or the protocol was violated.
     Tls,
-    /// What came was no answer by the rules of HTTP.
+    /// The answer is not valid HTTP.
     Malformed,
-    /// The body was not as long as its head said.
+    /// The body does not have the length declared in the head.
     WrongLength,
-    /// The status was not one that was expected.
+    /// The status is not an expected one.
     WrongStatus,
-    /// The body was not what was expected.
+    /// The body is not as expected.
     WrongBody,
     /// HTTP/2: the server ended the stream or the connection with an error.
     StreamReset,
-    /// This machine had no free local port.
+    /// This machine has no free local port.
     NoPort,
-    /// This process may open no more descriptors.
+    /// This process cannot open more file descriptors.
     NoDescriptor,
-    /// There is no way to that address.
+    /// The address is unreachable.
     Unreachable,
-    /// It was redirected again and again.
+    /// There were too many redirections.
     RedirectLoop,
     /// It was redirected to another server.
     RedirectedAway,
 }
 
 impl Failure {
-    /// All of them, in the order in which they are shown.
+    /// All kinds, in display order.
     pub const ALL: [Self; 17] = [
         Self::Refused,
         Self::Reset,
@@ -64,7 +65,7 @@ impl Failure {
         Self::RedirectedAway,
     ];
 
-    /// Its name in files and documents.
+    /// Name in files and documents.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -87,12 +88,12 @@ impl Failure {
         }
     }
 
-    /// Whether it says something of this machine, and nothing of the server.
+    /// Returns true if the failure concerns this machine and not the server.
     pub fn is_ours(self) -> bool {
         matches!(self, Self::NoPort | Self::NoDescriptor)
     }
 
-    /// What an error of a socket comes to.
+    /// Classifies a socket error.
     pub(crate) fn of_socket(error: rustix::io::Errno) -> Self {
         use rustix::io::Errno;
         match error {

@@ -1,5 +1,6 @@
-//! One connection of HTTP/2, with several requests on it at once. The protocol is the `h2` library's; here its futures are asked whenever
-//! the socket has something for them, so that one loop serves both protocols.
+//! One HTTP/2 connection, with several concurrent requests. The `h2` library implements the
+//! protocol; its futures are polled whenever the socket is ready, so that a single loop serves both
+//! protocols.
 
 use crate::connection::{Connection, Flight, Received};
 use crate::failure::Failure;
@@ -14,33 +15,34 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that a connection gives before others have their turn.
+/// Maximum number of bytes read from a connection before other connections are served.
 const MOST_AT_ONCE: u64 = 2 << 20;
 
-/// How a request ended.
+/// The outcome of a request.
 pub(crate) enum Over {
     Answered(Answer),
-    /// With details, where something is known beyond the kind.
+    /// Failed, with details if more than the kind is known.
     Failed(Failure, Option<String>),
-    /// The server said that it did nothing about it: it may go over another connection (RFC 9113, 8.7).
+    /// The server declared that it did not process the request, so it may be sent over another
+    /// connection (RFC 9113, 8.7).
     Untouched,
 }
 
-/// How far one stream is.
+/// State of a stream.
 enum Stage {
-    /// The head of the answer is to come.
+    /// Waiting for the head of the answer.
     Head(ResponseFuture),
-    /// Its body is.
+    /// Receiving the body.
     Body(h2::RecvStream, Answer),
 }
 
 struct Stream {
     flight: Flight,
     stage: Stage,
-    /// Bytes of the body that its head promised, and that came.
+    /// Declared and received length of the body, in bytes.
     promised: Option<u64>,
     came: u64,
-    /// When the last piece of the body came, ns of the clock; 0: none yet.
+    /// Time of the last piece of the body, in ns of the clock; 0 before the first.
     last_piece: u64,
 }
 
@@ -62,30 +64,31 @@ enum State {
 pub(crate) struct Http2 {
     state: State,
     streams: Vec<Stream>,
-    /// What waits until the preface was sent.
+    /// Requests that wait until the preface has been sent.
     early: Vec<(Flight, http::Request<()>, Bytes)>,
     seen: Rc<RefCell<Seen>>,
-    /// Times between successive pieces of bodies of no declared length, ns, until somebody takes them.
+    /// Times between successive pieces of bodies without a declared length, in ns, until taken.
     gaps: Vec<u64>,
-    /// Whether it is among those that wait for something to do.
+    /// True if it is in the list of connections waiting for work.
     pub listed: bool,
-    /// Whether something waits to be sent.
+    /// True if there is something to send.
     pub is_dirty: bool,
-    /// It takes no more requests.
+    /// True if it accepts no more requests.
     pub retired: bool,
 }
 
-/// What the socket gave.
+/// State of the data received from the socket.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Bytes since it was asked last.
+    /// Number of bytes since the last query.
     received: u64,
-    /// True once anything came, and true if that was an answer of HTTP/1.
+    /// `begun` is true once anything was received; `is_http1` if that was an HTTP/1 answer.
     begun: bool,
     is_http1: bool,
 }
 
-/// The socket, with TLS or without, as the library wants it. Nobody is woken: who reads it is asked again when epoll says so.
+/// The socket, with or without TLS, in the form that the library requires. It wakes no tasks: it is
+/// polled again when epoll reports it ready.
 struct Wire {
     connection: Connection,
     seen: Rc<RefCell<Seen>>,
@@ -99,7 +102,7 @@ impl AsyncRead for Wire {
     ) -> Poll<io::Result<()>> {
         let own = self.get_mut();
         let mut seen = own.seen.borrow_mut();
-        // The library reads for as long as something comes, which may be for ever.
+        // The library reads as long as data is available, which may be forever.
         if seen.received >= MOST_AT_ONCE {
             return Poll::Pending;
         }
@@ -155,7 +158,7 @@ impl AsyncWrite for Wire {
 }
 
 impl Http2 {
-    /// Begins to speak it over a connection that stands.
+    /// Starts HTTP/2 over an established connection.
     pub(crate) fn new(connection: Connection) -> Self {
         let seen = Rc::new(RefCell::new(Seen::default()));
         let wire = Wire { connection, seen: Rc::clone(&seen) };
@@ -177,7 +180,7 @@ impl Http2 {
         }
     }
 
-    /// How many requests are on it.
+    /// Returns the number of requests on the connection.
     pub(crate) fn load(&self) -> usize {
         self.streams.len() + self.early.len()
     }
@@ -187,23 +190,23 @@ impl Http2 {
         sent.chain(self.early.iter().map(|(flight, ..)| flight))
     }
 
-    /// When the oldest of them was sent.
+    /// Returns the send time of the oldest request.
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.flights().map(|flight| flight.sent).min()
     }
 
-    /// How many of them count.
+    /// Returns the number of requests in the measured part.
     pub(crate) fn counting(&self) -> u64 {
         self.flights().filter(|flight| flight.counts).count() as u64
     }
 
-    /// Bytes that came since it was asked last, and whether more may be there.
+    /// Returns the number of bytes received since the last call, and true if there may be more.
     pub(crate) fn take_received(&self) -> (u64, bool) {
         let received = std::mem::take(&mut self.seen.borrow_mut().received);
         (received, received >= MOST_AT_ONCE)
     }
 
-    /// Takes the times between successive pieces of bodies, ns.
+    /// Takes the times between successive pieces of bodies, in ns.
     pub(crate) fn take_gaps(&mut self) -> impl Iterator<Item = u64> {
         self.gaps.drain(..)
     }
@@ -213,7 +216,7 @@ impl Http2 {
         sent.chain(self.early.into_iter().map(|(flight, ..)| flight)).collect()
     }
 
-    /// Takes a request; gives it back where the connection takes no more.
+    /// Sends a request; returns it if the connection accepts no more.
     pub(crate) fn send(
         &mut self,
         (head, body): (http::Request<()>, Bytes),
@@ -237,7 +240,8 @@ impl Http2 {
         }
     }
 
-    /// Sends and receives what it can, and hands over what is over. Whether the connection still stands.
+    /// Sends and receives as much as possible and appends finished requests to `over`. Returns true
+    /// if the connection is still usable.
     pub(crate) fn pump(&mut self, over: &mut Vec<(Flight, Over)>, keep: Keep, time: u64) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         if let State::Begun(handshake) = &mut self.state {
@@ -258,7 +262,7 @@ impl Http2 {
         let State::Open(ends) = &mut self.state else { return true };
         let mut stands = true;
         let seen = &self.seen;
-        // Reading answers gives the server room to send more, which is to be told at once.
+        // Reading answers opens the flow-control window, which must be announced immediately.
         loop {
             if let Poll::Ready(_ended) = Pin::new(&mut ends.1).poll(&mut context) {
                 stands = false;
@@ -288,7 +292,7 @@ impl Http2 {
     }
 }
 
-/// Sends a request; `None` where the connection takes no more.
+/// Starts a request; `None` if the connection accepts no more.
 fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) -> Option<Stage> {
     let mut context = Context::from_waker(Waker::noop());
     if !matches!(sender.poll_ready(&mut context), Poll::Ready(Ok(()))) {
@@ -301,7 +305,8 @@ fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) 
     Some(Stage::Head(answer))
 }
 
-/// What a stream without an answer means: GOAWAY without an error leaves out what came after its last stream, as REFUSED_STREAM does one.
+/// Classifies a stream without an answer: a GOAWAY without an error excludes the streams after its
+/// last one, as REFUSED_STREAM excludes a single stream.
 fn without_answer(error: &h2::Error) -> Over {
     match error.reason() {
         Some(h2::Reason::NO_ERROR) if error.is_go_away() => Over::Untouched,
@@ -310,7 +315,7 @@ fn without_answer(error: &h2::Error) -> Over {
     }
 }
 
-/// What an error of a stream or of its connection means. Errors of HTTP/2 have names (RFC 9113, 7).
+/// Classifies an error of a stream or its connection. HTTP/2 errors have names (RFC 9113, 7).
 fn broken(error: &h2::Error) -> Over {
     let Some(reason) = error.reason() else {
         return Over::Failed(Failure::Closed, None);
@@ -374,7 +379,7 @@ impl Stream {
                         }
                     }
                     Poll::Ready(Some(Err(error))) => {
-                        // The length that the head promised is held to by the library (RFC 9113, 8.1.1).
+                        // The library enforces the declared length (RFC 9113, 8.1.1).
                         let other = self.promised.is_some_and(|promised| promised != self.came);
                         return Poll::Ready(
                             match error.is_library() && error.is_reset() && other {

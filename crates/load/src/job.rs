@@ -1,19 +1,21 @@
-//! What a generator is asked to do: everything of one slice, as plain data that can go to another process or machine.
+//! The job of a generator: everything about one slice, as plain data that can be sent to another
+//! process or machine.
 
 use crate::scenario::Scenario;
 use crate::schedule::Arrivals;
 use crate::tls::Tls;
 use serde::{Deserialize, Serialize};
 
-/// Which requests come when.
+/// When requests are sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
-    /// Open: when the schedule says, whatever the server does.
+    /// Open: according to the schedule, regardless of the server.
     Open(Arrivals),
-    /// Closed: so many connections, each of which asks again once it is answered. The server sets the pace.
+    /// Closed: a fixed number of connections, each of which sends the next request when it is
+    /// answered. The server determines the pace.
     Closed {
-        /// How many at once.
+        /// Number of connections.
         connections: usize,
     },
 }
@@ -21,19 +23,19 @@ pub enum Load {
 /// How connections are made and used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connecting {
-    /// A new one for each request (or session).
+    /// Use a new connection for each request (or session).
     pub new: bool,
-    /// Most that are open at once.
+    /// Maximum number of open connections.
     pub most: usize,
-    /// How many requests are sent on one before the first is answered (HTTP/1).
+    /// Number of requests sent on a connection before the first is answered (HTTP/1).
     pub pipeline: usize,
-    /// HTTP/2, with so many streams on a connection; `None`: HTTP/1.1.
+    /// Use HTTP/2 with this number of streams per connection; `None` for HTTP/1.1.
     pub http2_streams: Option<usize>,
-    /// TLS.
+    /// TLS settings.
     pub tls: Tls,
-    /// Longest time to a connection, and to the end of its handshake, s.
+    /// Time limit for connecting, and for the handshake, in seconds.
     pub connect_timeout: f64,
-    /// Longest time to the end of an answer, s, from the sending.
+    /// Time limit for a complete answer after sending the request, in seconds.
     pub timeout: f64,
 }
 
@@ -51,34 +53,35 @@ impl Default for Connecting {
     }
 }
 
-/// Which answers are taken for answers.
+/// Criteria for valid answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expect {
-    /// Statuses; none: below 400.
+    /// Valid statuses; if empty, all below 400.
     pub statuses: Vec<u16>,
-    /// What the body has to hold.
+    /// Text that the body must contain.
     pub body: Option<String>,
-    /// Whether redirections on the same server are followed.
+    /// Follow redirections to the same server.
     pub follow: bool,
 }
 
 /// One slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// What is asked.
+    /// The requests.
     pub scenario: Scenario,
-    /// When.
+    /// The schedule.
     pub load: Load,
-    /// Seconds at the start that don't count.
+    /// Duration of the unmeasured part at the start, in seconds.
     pub settle_seconds: f64,
-    /// Seconds that count.
+    /// Duration of the measured part, in seconds.
     pub seconds: f64,
-    /// Over which connections.
+    /// How connections are made and used.
     pub connecting: Connecting,
-    /// What must come.
+    /// Criteria for valid answers.
     pub expect: Expect,
-    /// Single requests that are kept, at most.
+    /// Maximum number of single requests that are recorded.
     pub keep_requests: usize,
-    /// Which generator this is, from 0, of how many that share the schedule or the connections.
+    /// Index of this generator, from 0, and the number of generators that share the schedule or the
+    /// connections.
     pub part: (u64, u64),
 }

@@ -1,7 +1,9 @@
-//! A load generator for HTTP: requests that are due by a schedule, whatever the server does, and what came of each.
+//! A load generator for HTTP: sends requests according to a schedule, regardless of the server's
+//! pace, and records the outcome of each.
 //!
-//! A [`Job`] says all of one slice: what is asked, when, over which connections, and what must come. [`generate`] does it and gives a
-//! [`Tally`]: counts, and histograms that add up exactly over generators. There are no statistics here, and nothing is printed.
+//! A [`Job`] describes one slice completely: what is requested, when, over which connections, and
+//! what is expected. [`generate`] runs it and returns a [`Tally`]: counts and histograms that can
+//! be added exactly over several generators. This crate computes no statistics and prints nothing.
 #![cfg_attr(
     not(feature = "generator"),
     allow(dead_code, reason = "readers have what only the generator asks of them")

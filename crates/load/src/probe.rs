@@ -1,9 +1,10 @@
-//! One request, to see whether a server is there and answers.
+//! A single request that checks whether a server responds.
 
 use crate::job::{Job, Load};
 use crate::schedule::Arrivals;
 
-/// The job that makes the first request of another job once, and waits for its answer for at most so many seconds.
+/// Returns a job that sends the first request of another job once and waits for its answer for at
+/// most `seconds`.
 pub fn probe(job: &Job, seconds: f64) -> Job {
     let mut probe = Job {
         load: Load::Open(Arrivals::Replay { times: vec![0.0] }),

@@ -1,23 +1,25 @@
-//! Single requests, for those who want to look at them: an even part of all, so that a slice of any length takes bounded memory. Nothing is
-//! concluded from them; histograms have every request.
+//! Records of single requests, for inspection: an evenly spaced sample, so that a slice of any
+//! length takes bounded memory. No conclusions are drawn from them; histograms include every
+//! request.
 
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 
-/// One request, with its moments in ns since the slice began to count; 0 for what did not come so far, or came before.
+/// One request, with its times in ns since the start of the measured part; 0 for events that did
+/// not happen, or happened before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raw {
-    /// When it was due.
+    /// Time at which it was due.
     pub due: u64,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent: u64,
-    /// When the first byte of its answer came.
+    /// Time of the first byte of its answer.
     pub first: u64,
-    /// When it was over.
+    /// Time at which it ended.
     pub ended: u64,
-    /// The status of its answer, 0 without one.
+    /// Status of its answer; 0 without an answer.
     pub status: u16,
-    /// How it failed, as an index into [`Failure::ALL`]; `None`: it was answered well.
+    /// The failure, as an index into [`Failure::ALL`]; `None` if it was successful.
     failed: Option<u8>,
 }
 
@@ -27,13 +29,13 @@ impl Raw {
         Self { due, sent, first, ended, status, failed: failed.map(|failure| failure as u8) }
     }
 
-    /// How it failed; `None`: it was answered well.
+    /// Returns the failure; `None` if it was successful.
     pub fn failure(&self) -> Option<Failure> {
         self.failed.and_then(|index| Failure::ALL.get(usize::from(index)).copied())
     }
 }
 
-/// Every request, every second, every fourth …: what fits.
+/// Keeps every request, every second one, every fourth one …, as many as fit.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub requests: Vec<Raw>,

@@ -1,5 +1,5 @@
-//! Files that say what to ask: tables of values, recordings of a browser (HAR), moments to replay. Each is somebody else's, and may hold
-//! anything: what can't be used is said with its place.
+//! Input files: tables of values, browser recordings (HAR), times to replay. They come from other
+//! programs and may contain anything; errors include the position.
 
 mod har;
 mod replay;
@@ -9,10 +9,10 @@ pub use har::session_of_har;
 pub use replay::{Replayed, replay};
 pub use values::values;
 
-/// Why a file can't be used.
+/// Why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ReadingError(pub(crate) String);
 
-/// More entries than these can't be meant.
+/// Maximum number of entries; more are assumed to be a mistake.
 pub(crate) const MOST: usize = 10_000_000;

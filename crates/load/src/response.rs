@@ -1,34 +1,35 @@
-//! Answers of HTTP/1: read as they come, in pieces of any size, by the rules of RFC 9112. Nothing of an answer is kept but what was asked
-//! for; no socket is known here.
+//! Parser for HTTP/1 answers, which may arrive in pieces of any size (RFC 9112). Only what is
+//! requested is kept of an answer; there is no I/O here.
 
 use crate::failure::Failure;
 use std::mem::take;
 
-/// Most bytes of a head, of the line before a chunk, and of all fields behind the last one. Servers take 8 to 32 KiB of a request.
+/// Maximum size of a head, of the line before a chunk, and of all trailer fields, in bytes. Servers
+/// accept 8 to 32 KiB in a request.
 pub(crate) const MOST_HEAD: usize = 256 * 1024;
-/// Most interim answers (1xx) before the final one.
+/// Maximum number of interim answers (1xx) before the final one.
 const MOST_INTERIM: u32 = 1000;
 /// Number of header fields that is parsed without allocating.
 const USUAL_FIELDS: usize = 128;
-/// Largest number of header fields of an answer.
+/// Maximum number of header fields of an answer.
 const MOST_FIELDS: usize = 2048;
-/// Most bytes of a body that is looked into.
+/// Maximum size of a body that is inspected, in bytes.
 pub(crate) const MOST_KEPT: usize = 4 << 20;
 
-/// What an answer said.
+/// A parsed answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub status: u16,
-    /// Whether the connection may be used again.
+    /// True if the connection may be reused.
     pub stays: bool,
-    /// Where it points to, and the cookies that it sets, where fields are kept.
+    /// Target of a redirection and the cookies that are set, if fields are kept.
     pub location: Option<String>,
     pub cookies: Vec<String>,
-    /// The body, where it is kept.
+    /// The body, if it is kept.
     pub body: Vec<u8>,
 }
 
-/// What of an answer is kept.
+/// The parts of an answer that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Keep {
     pub fields: bool,
@@ -38,48 +39,50 @@ pub(crate) struct Keep {
 /// How the body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Body {
-    /// The head is not whole.
+    /// The head is incomplete.
     NotYet,
-    /// After so many bytes.
+    /// After this number of bytes.
     Length(u64),
     Chunks(Chunk),
-    /// With the connection.
+    /// When the connection is closed.
     UntilClosed,
 }
 
-/// Where within a body of chunks.
+/// Position within a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
-    /// In the line that says how long the next one is.
+    /// In the line with the size of the next chunk.
     Size,
-    /// So many bytes of it are to come.
+    /// In the data, with this number of bytes remaining.
     Data(u64),
-    /// At the end of its line.
+    /// At the line break after the data.
     DataEnd,
-    /// In the fields behind the last one.
+    /// In the trailer fields.
     Trailer,
 }
 
-/// Reads one answer after another.
+/// Parses successive answers.
 #[derive(Debug)]
 pub(crate) struct Reader {
     body: Body,
-    /// A head, or a line of a chunked body, of which a part came.
+    /// An incomplete head, or an incomplete line of a chunked body.
     held: Vec<u8>,
     answer: Answer,
     keep: Keep,
-    /// Whether the request was HEAD, whose answer has no body.
+    /// True if the request was HEAD, whose answer has no body.
     headless: bool,
-    /// Ends of lines in a head of which a part came, interim answers since the last final one, bytes of the fields behind the last chunk.
+    /// Number of line ends in an incomplete head, of interim answers since the last final one, and
+    /// of bytes of trailer fields.
     lines: usize,
     interim: u32,
     trailer: usize,
-    /// The rule of HTTP that the last answer broke.
+    /// The rule of HTTP that the last answer violated.
     pub problem: Option<&'static str>,
-    /// Time of the read in progress and of the last chunk, ns of the clock; 0: none yet.
+    /// Times of the current read and of the last chunk, in ns of the clock; 0 before the first.
     now: u64,
     last_chunk: u64,
-    /// Times between successive chunks of a body, ns, until somebody takes them. Bodies of a declared length have none.
+    /// Times between successive chunks of a body, in ns, until taken. Bodies with a declared length
+    /// have none.
     pub gaps: Vec<u64>,
 }
 
@@ -101,17 +104,17 @@ impl Reader {
         }
     }
 
-    /// Sets the time at which the next bytes came, ns of the clock.
+    /// Sets the time at which the next bytes arrived, in ns of the clock.
     pub(crate) fn read_at(&mut self, now: u64) {
         self.now = now;
     }
 
-    /// Returns true within an answer.
+    /// Returns true if an answer has begun and is incomplete.
     pub(crate) fn is_within(&self) -> bool {
         !self.is_at_start()
     }
 
-    /// Notes that a chunk of a body begins.
+    /// Records the start of a chunk.
     fn chunk_began(&mut self) {
         if self.last_chunk > 0 {
             self.gaps.push(self.now.saturating_sub(self.last_chunk));
@@ -124,20 +127,20 @@ impl Reader {
         Failure::Malformed
     }
 
-    /// Says that the next answer is to HEAD.
+    /// Sets whether the next answer is to a HEAD request.
     pub(crate) fn expect_no_body(&mut self, is_head: bool) {
         self.headless = is_head;
     }
 
-    /// Whether nothing of an answer came yet.
+    /// Returns true if no part of an answer has arrived.
     pub(crate) fn is_at_start(&self) -> bool {
         self.body == Body::NotYet && self.held.is_empty()
     }
 
-    /// Takes bytes: how many it used, and the answer if that made it whole.
+    /// Parses bytes; returns the number of bytes used, and the answer if it is complete.
     ///
     /// # Errors
-    /// When they are none of HTTP.
+    /// If they are not valid HTTP.
     pub(crate) fn take(&mut self, input: &[u8]) -> Result<(usize, Option<Answer>), Failure> {
         let mut used = 0;
         loop {
@@ -150,7 +153,7 @@ impl Reader {
                     let Some(length) = self.head(rest)? else { return Ok((input.len(), None)) };
                     used += length;
                     if self.body == Body::NotYet {
-                        // An interim answer: the real one follows.
+                        // An interim answer: the final one follows.
                         self.interim += 1;
                         if self.interim > MOST_INTERIM {
                             return Err(self.malformed("more than 1000 interim answers (1xx)"));
@@ -190,10 +193,10 @@ impl Reader {
         }
     }
 
-    /// The connection was closed: the answer, if that is what ends it.
+    /// Handles the end of the connection; returns the answer if it is completed by that.
     ///
     /// # Errors
-    /// When it is not.
+    /// If the answer is incomplete.
     pub(crate) fn closed(&mut self) -> Result<Answer, Failure> {
         match self.body {
             Body::UntilClosed => Ok(self.whole()),
@@ -221,7 +224,8 @@ impl Reader {
         }
     }
 
-    /// The length of the head in the input; `None` where it is not whole, and held.
+    /// Returns the length of the head in the input; if it is incomplete, buffers the input and
+    /// returns `None`.
     fn head(&mut self, input: &[u8]) -> Result<Option<usize>, Failure> {
         if self.held.is_empty() {
             if let Some(length) = self.parse(input)? {
@@ -232,7 +236,7 @@ impl Reader {
             let before = self.held.len();
             self.held.extend_from_slice(input);
             self.lines += memchr::memchr_iter(b'\n', input).count();
-            // One that comes line by line is not parsed as often as it has lines.
+            // A head that arrives line by line is not parsed again for each line.
             let ends = ends_head(&self.held[before.saturating_sub(2)..]);
             if ends || self.lines > MOST_FIELDS {
                 self.lines = 0;
@@ -249,12 +253,12 @@ impl Reader {
         }
     }
 
-    /// The length of a head; `None` where it is not whole.
+    /// Parses a head and returns its length; `None` if it is incomplete.
     fn parse(&mut self, bytes: &[u8]) -> Result<Option<usize>, Failure> {
         let mut fields = [const { std::mem::MaybeUninit::uninit() }; USUAL_FIELDS];
         let mut response = httparse::Response::new(&mut []);
         let mut parser = httparse::ParserConfig::default();
-        // Deprecated by RFC 9112, 5.2, and still sent.
+        // Deprecated by RFC 9112, 5.2, but still in use.
         parser.allow_obsolete_multiline_headers_in_responses(true);
         let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
         let mut many;
@@ -274,7 +278,7 @@ impl Reader {
             return Err(self.malformed(LONG_HEAD));
         }
         let status = response.code.ok_or(Failure::Malformed)?;
-        // HTTP ends with 101; all other interim answers are followed by the final one.
+        // HTTP ends with 101; all other interim answers are followed by a final one.
         if (100..200).contains(&status) && status != 101 {
             return Ok(Some(length));
         }
@@ -319,7 +323,8 @@ impl Reader {
         Ok(Some(length))
     }
 
-    /// A step through a chunked body (RFC 9112, 7.1): how many bytes it took, and whether that was the last.
+    /// Parses a part of a chunked body (RFC 9112, 7.1); returns the number of bytes used, and true
+    /// at the end of the body.
     fn chunk(&mut self, chunk: Chunk, input: &[u8]) -> Result<(usize, bool), Failure> {
         if let Chunk::Data(left) = chunk {
             let taken = input.len().min(usize::try_from(left).unwrap_or(usize::MAX));
@@ -369,17 +374,17 @@ const LONG_HEAD: &str = "its head is longer than 256 KiB";
 const LONG_TRAILER: &str = "the fields behind the last chunk are longer than 256 KiB";
 const TWO_LENGTHS: &str = "it has two different Content-Length fields";
 
-/// Returns true if an empty line is in these bytes.
+/// Returns true if these bytes contain an empty line.
 fn ends_head(bytes: &[u8]) -> bool {
     [b"\n\r\n".as_slice(), b"\n\n"].iter().any(|end| memchr::memmem::find(bytes, end).is_some())
 }
 
-/// Describes a parse error of a head. Other protocols are known by how they begin.
+/// Describes a parse error of a head. Other protocols are recognised by their first bytes.
 fn problem_of(error: httparse::Error, bytes: &[u8]) -> &'static str {
     match bytes {
-        // A record of TLS (RFC 8446, 5.1): an alert, or a handshake.
+        // A TLS record (RFC 8446, 5.1): an alert or a handshake.
         [0x15 | 0x16, 3, ..] => return "it speaks TLS at this port: write https",
-        // A frame of SETTINGS (RFC 9113, 6.5), with which each server of HTTP/2 begins.
+        // A SETTINGS frame (RFC 9113, 6.5), which every HTTP/2 server sends first.
         [0, 0, _, 4, _, 0, 0, 0, 0, ..] => return "it speaks HTTP/2 at this port: say --http2",
         _ => {}
     }
@@ -398,8 +403,8 @@ fn problem_of(error: httparse::Error, bytes: &[u8]) -> &'static str {
     }
 }
 
-/// How many answers there are in bytes that come in pieces of a size, the status of each, and whether the end of the connection is one of
-/// theirs: what the parser's tests look at.
+/// Parses bytes in pieces of the given size; returns the status of each answer, and true if the end
+/// of the connection is valid. Used by the parser's tests.
 #[must_use]
 pub fn answers_in(bytes: &[u8], piece: usize) -> (Vec<u16>, bool) {
     let (mut reader, mut answers) = (Reader::new(Keep { fields: true, body: true }), Vec::new());
@@ -417,7 +422,7 @@ pub fn answers_in(bytes: &[u8], piece: usize) -> (Vec<u16>, bool) {
     (answers, reader.closed().is_ok())
 }
 
-/// The hexadecimal number at the start of the line of a chunk, or what is wrong with it.
+/// Parses the hexadecimal size at the start of a chunk's line; the error is what is wrong with it.
 fn chunk_size(line: &[u8]) -> Result<u64, &'static str> {
     let digits = line.split(|&b| b == b';').next().unwrap_or_default().trim_ascii();
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -427,7 +432,8 @@ fn chunk_size(line: &[u8]) -> Result<u64, &'static str> {
     u64::from_str_radix(text, 16).map_err(|_| "the size of a chunk is larger than any body")
 }
 
-/// The length of a body, or what is wrong with it. One that was sent twice may have become a list (RFC 9110, 8.6).
+/// Parses the length of a body; the error is what is wrong with it. A duplicate field may have been
+/// merged into a list (RFC 9110, 8.6).
 fn content_length(value: &[u8]) -> Result<u64, &'static str> {
     let mut all = value.split(|&b| b == b',').map(<[u8]>::trim_ascii);
     let first = all.next().unwrap_or_default();
@@ -441,12 +447,12 @@ fn content_length(value: &[u8]) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "its Content-Length is larger than any body")
 }
 
-/// The last word of a list with commas.
+/// Returns the last element of a comma-separated list.
 fn last_word(value: &[u8]) -> &[u8] {
     value.rsplit(|&b| b == b',').next().unwrap_or_default().trim_ascii()
 }
 
-/// Whether a list with commas holds a word.
+/// Returns true if a comma-separated list contains a word.
 fn has_word(value: &[u8], word: &[u8]) -> bool {
     value.split(|&b| b == b',').any(|own| own.trim_ascii().eq_ignore_ascii_case(word))
 }
@@ -458,7 +464,7 @@ mod tests {
 
     const KEEP: Keep = Keep { fields: true, body: true };
 
-    /// All answers in these bytes, which come in pieces of this size, and how the connection's end is taken.
+    /// Parses all answers in these bytes, in pieces of this size, and the end of the connection.
     fn read(bytes: &[u8], piece: usize) -> (Vec<Answer>, Result<Answer, Failure>) {
         let (mut reader, mut answers) = (Reader::new(KEEP), Vec::new());
         for mut piece in bytes.chunks(piece.max(1)) {
@@ -573,7 +579,7 @@ mod tests {
             assert_eq!((first, ended), (Ok(()), Err(Failure::Malformed)), "{start}{piece}");
             assert!(reader.problem.is_some(), "{start}{piece}");
         }
-        // A body is kept as far as it is looked into, and counted beyond.
+        // A body is kept up to the maximum inspected size, and only counted beyond it.
         let mut reader = Reader::new(KEEP);
         reader.take(b"HTTP/1.1 200 OK\r\n\r\n").expect("a head");
         let piece = [b'x'; 65_536];

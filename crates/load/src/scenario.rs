@@ -1,5 +1,5 @@
-//! What is asked: requests with weights, or the steps of a session, one after another with cookies and think time. Requests are made
-//! into bytes here; what is known beforehand is made once.
+//! The requests to send: weighted requests, or the steps of a session with cookies and think time.
+//! Requests are serialised here; their constant parts are prepared once.
 
 use crate::target::{Target, encode_value};
 use bytes::Bytes;
@@ -11,22 +11,22 @@ use std::collections::BTreeMap;
 pub struct Request {
     /// Method, as in `GET`.
     pub method: String,
-    /// Where it goes.
+    /// Target of the request.
     pub target: Target,
-    /// Fields beyond `Host`, `User-Agent` and `Content-Length`.
+    /// Header fields other than `Host`, `User-Agent` and `Content-Length`.
     pub fields: Vec<(String, String)>,
     /// Body.
     pub body: Vec<u8>,
-    /// True if a body was given, even an empty one: its length is sent with every method.
+    /// True if a body was given, even an empty one: its length is then sent with every method.
     pub has_body: bool,
-    /// How often it is made, beside the others; of a session's step without meaning.
+    /// Relative frequency; not used for steps of a session.
     pub weight: f64,
-    /// How long the user waits before it, s; of a session's steps only.
+    /// Think time before the request, in seconds; only for steps of a session.
     pub think_seconds: f64,
 }
 
 impl Request {
-    /// `GET` of a target.
+    /// Creates a `GET` request.
     pub fn get(target: Target) -> Self {
         Self {
             method: "GET".to_owned(),
@@ -40,63 +40,64 @@ impl Request {
     }
 }
 
-/// What is asked of one server.
+/// The requests to one server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The requests; all go to the server of the first.
     pub requests: Vec<Request>,
-    /// Whether they are the steps of a session, in their order, with cookies kept from one to the next. Otherwise each stands alone,
-    /// and they are mixed by weight.
+    /// True if the requests are the ordered steps of a session that keeps cookies. Otherwise they
+    /// are independent and mixed by weight.
     pub session: bool,
-    /// Names of columns whose values stand for `{{name}}` in paths, fields and bodies.
+    /// Names of the columns whose values replace `{{name}}` in paths, fields and bodies.
     pub columns: Vec<String>,
-    /// Rows of values; each request, or session, takes the next.
+    /// Rows of values; each request, or session, uses the next row.
     pub values: Vec<Vec<String>>,
 }
 
-/// Why a scenario can't be.
+/// Why a scenario is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioError {
-    /// Two servers.
+    /// The requests go to two servers.
     #[error("{0} and {1} are two servers: all requests of one side go to one")]
     TwoServers(String, String),
-    /// A placeholder that no column fills.
+    /// No column has the name of a placeholder.
     #[error("{{{{{name}}}}}: there is no such column; known are {known}")]
     NoColumn {
-        /// Its name.
+        /// Name of the placeholder.
         name: String,
-        /// The columns.
+        /// Names of the columns.
         known: String,
     },
-    /// Something that must not stand in a request.
+    /// A character that is not allowed in a request.
     #[error("{0} can't stand in a request: it has a line break or another control character")]
     Control(String),
-    /// The name of a field.
+    /// An invalid field name.
     #[error("`{0}` is no name of a header field: it has a character that can't be in one")]
     Name(String),
-    /// A typed field that says how long the body is.
+    /// A given field that conflicts with the length of the body.
     #[error(
         "the field `{field}` does not fit the body: leave it out, the length of each body is sent by itself"
     )]
     Length {
-        /// The field as it was typed.
+        /// The field as it was given.
         field: String,
     },
 }
 
 impl Scenario {
-    /// A scenario of one request.
+    /// Creates a scenario with one request.
     pub fn of(request: Request) -> Self {
         Self { requests: vec![request], session: false, columns: Vec::new(), values: Vec::new() }
     }
 }
 
-/// Cookies of one session: names and values. Domains and paths are of one server, and are not looked at.
+/// Cookies of one session: names and values. Domains and paths are ignored because there is only
+/// one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Jar(BTreeMap<String, String>);
 
 impl Jar {
-    /// Takes the value of a `Set-Cookie` field (RFC 6265, 5.2). One that ended removes it.
+    /// Applies the value of a `Set-Cookie` field (RFC 6265, 5.2). An expired cookie is removed.
     pub(crate) fn take(&mut self, set: &str) {
         let mut parts = set.split(';');
         let Some((name, value)) = parts.next().and_then(|pair| pair.split_once('=')) else {
@@ -122,7 +123,7 @@ impl Jar {
     }
 }
 
-/// A text with values in it.
+/// A part of a template.
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(Vec<u8>),
@@ -160,7 +161,8 @@ impl Template {
         self.fill_by(row, into, |value, into| into.extend_from_slice(value.as_bytes()));
     }
 
-    /// Fills the target of a request: characters of values that can't be part of one are encoded.
+    /// Fills the target of a request; characters of values that are not allowed in a target are
+    /// encoded.
     fn fill_path(&self, row: &[String], into: &mut Vec<u8>) {
         self.fill_by(row, into, encode_value);
     }
@@ -175,7 +177,7 @@ impl Template {
     }
 }
 
-/// A request, ready to be written as often as it takes.
+/// A prepared request.
 #[derive(Clone, Debug)]
 struct Ready {
     method: String,
@@ -184,20 +186,20 @@ struct Ready {
     body: Template,
     /// True if a body was given, even an empty one.
     has_body: bool,
-    /// All of it as bytes of HTTP/1, where nothing of it varies.
+    /// The whole request in HTTP/1 format, if no part of it varies.
     fixed: Option<Vec<u8>>,
 }
 
-/// Returns true for a character of the names of fields (RFC 9110, 5.6.2).
+/// Returns true for a character that is allowed in field names (RFC 9110, 5.6.2).
 fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// A scenario, ready to be asked.
+/// A prepared scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     requests: Vec<Ready>,
-    /// Shares of the requests, added up.
+    /// Cumulative shares of the requests.
     shares: Vec<f64>,
     values: Vec<Vec<String>>,
     pub(crate) session: bool,
@@ -214,7 +216,7 @@ pub(crate) struct Redirected {
     pub as_get: bool,
 }
 
-/// Who asks: which row of values, and with which cookies.
+/// The variable parts of a request: the row of values and the cookies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asker<'a> {
     pub row: u64,
@@ -222,10 +224,10 @@ pub(crate) struct Asker<'a> {
 }
 
 impl Prepared {
-    /// Makes ready. `close`: each connection serves one request.
+    /// Prepares a scenario. `close`: each connection serves one request.
     ///
     /// # Errors
-    /// When it goes to two servers, or names a column that is not there.
+    /// If it goes to two servers, or names an unknown column.
     pub(crate) fn of(scenario: &Scenario, close: bool) -> Result<Self, ScenarioError> {
         let columns = &scenario.columns;
         let first = &scenario.requests[0].target;
@@ -267,7 +269,7 @@ impl Prepared {
                 own("Connection", "close".to_owned())?;
             }
             for (name, value) in &request.fields {
-                // The length of each body is written with it.
+                // The length of each body is written when the request is sent.
                 let field = format!("{name}: {value}");
                 if name.eq_ignore_ascii_case("content-length") {
                     let fixed = Template::of(&request.body, columns)?.is_fixed();
@@ -323,13 +325,14 @@ impl Prepared {
         })
     }
 
-    /// How many requests there are.
+    /// Returns the number of requests.
     pub(crate) fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Which request arrival `index` makes: the first step of a session, or one of the mix. They are mixed evenly: multiples of the golden
-    /// ratio lie as far from each other as can be (Weyl's sequence).
+    /// Returns the request made by arrival `index`: the first step of a session, or one of the mix.
+    /// They are mixed evenly using multiples of the golden ratio, which are maximally spread
+    /// (Weyl's sequence).
     pub(crate) fn chosen(&self, index: u64) -> usize {
         if self.session || self.requests.len() == 1 {
             return 0;
@@ -346,14 +349,15 @@ impl Prepared {
         }
     }
 
-    /// The target of a request, as it is sent.
+    /// Returns the target of a request as it is sent.
     pub(crate) fn path(&self, request: usize, row: u64) -> String {
         let mut bytes = Vec::new();
         self.requests[request].path.fill_path(self.row(row), &mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The same request at the place that a redirection with this status names (RFC 9110, 15.4): whether it goes on as a GET without a body.
+    /// Returns true if a redirection with this status changes the request to a GET without a body
+    /// (RFC 9110, 15.4).
     pub(crate) fn becomes_get(&self, request: usize, status: u16) -> bool {
         let method = self.requests[request].method.as_str();
         match status {
@@ -363,12 +367,12 @@ impl Prepared {
         }
     }
 
-    /// Whether the answer to a request has no body.
+    /// Returns true if the answer to the request has no body.
     pub(crate) fn is_head(&self, request: usize) -> bool {
         self.requests[request].method == "HEAD"
     }
 
-    /// Appends a request as bytes of HTTP/1.
+    /// Appends a request in HTTP/1 format.
     pub(crate) fn write(&self, request: usize, asker: Asker<'_>, into: &mut Vec<u8>) {
         let ready = &self.requests[request];
         let cookies = asker.jar.and_then(Jar::field);
@@ -378,12 +382,12 @@ impl Prepared {
         }
     }
 
-    /// The bytes of a request that is always the same.
+    /// Returns the bytes of a constant request.
     pub(crate) fn fixed(&self, request: usize) -> Option<&[u8]> {
         self.requests[request].fixed.as_deref()
     }
 
-    /// Appends a request for another place on the same server, that a redirection pointed to.
+    /// Appends a redirected request to the same server.
     pub(crate) fn write_redirected(
         &self,
         request: usize,
@@ -412,7 +416,7 @@ impl Prepared {
         }
     }
 
-    /// A request as HTTP/2 takes it.
+    /// Returns a request for HTTP/2.
     pub(crate) fn of_http2(
         &self,
         request: usize,
@@ -431,7 +435,7 @@ impl Prepared {
         let mut path = Vec::new();
         ready.path.fill_path(row, &mut path);
         let (path, body) = (String::from_utf8(path).ok()?, filled(&ready.body));
-        // What `Host` is in HTTP/1; a typed one counts.
+        // The equivalent of `Host` in HTTP/1; a given field takes precedence.
         let host = ready.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("host"));
         let host = String::from_utf8(filled(&host?.1)).ok()?;
         let mut head = http::Request::builder()
@@ -442,7 +446,7 @@ impl Prepared {
             head = head.header("content-length", body.len());
         }
         for (name, value) in &ready.fields {
-            // RFC 9113, 8.2.2 and 8.3.1: these have no place in HTTP/2.
+            // These fields are not allowed in HTTP/2 (RFC 9113, 8.2.2 and 8.3.1).
             let is_of_http1 = ["host", "connection", "keep-alive", "transfer-encoding", "upgrade"];
             if !is_of_http1.iter().any(|own| name.eq_ignore_ascii_case(own)) {
                 head = head.header(name.to_ascii_lowercase(), filled(value));

@@ -1,57 +1,58 @@
-//! When requests are due. All of it is known before the first is sent: the server has no say in it, which is what makes a load test open
-//! (Schroeder, Wierman, Harchol-Balter: Open versus closed, NSDI 2006).
+//! When requests are due. The whole schedule is determined before the first request is sent and the
+//! server cannot influence it, which is what makes a load test open (Schroeder, Wierman,
+//! Harchol-Balter: Open versus closed, NSDI 2006).
 
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
-/// How requests arrive.
+/// The arrival process of requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// One after another at the same distance.
+    /// At a constant distance.
     Constant {
-        /// Requests a second.
+        /// Requests per second.
         rate: f64,
     },
-    /// At random, independent of each other: a Poisson process, as of many users who don't know of each other.
+    /// A Poisson process: random and independent, as from many users who do not know of each other.
     Poisson {
-        /// Requests a second, in the mean.
+        /// Mean number of requests per second.
         rate: f64,
-        /// Seed of the distances.
+        /// Random seed.
         seed: u64,
     },
-    /// At a rate that grows, or falls, evenly over the whole time.
+    /// At a rate that changes linearly over the whole time.
     Ramp {
-        /// Requests a second in the beginning.
+        /// Requests per second at the start.
         from: f64,
-        /// Requests a second in the end.
+        /// Requests per second at the end.
         to: f64,
     },
-    /// At recorded moments, s, in their order.
+    /// At recorded times, ascending.
     Replay {
-        /// Seconds since the first.
+        /// Seconds since the first request.
         times: Vec<f64>,
     },
 }
 
-/// The moments at which requests are due, in nanoseconds since the start, in their order.
+/// Times at which requests are due, in nanoseconds since the start, ascending.
 #[derive(Clone, Debug)]
 pub(crate) struct Due<'a> {
     arrivals: &'a Arrivals,
-    /// The whole length, s.
+    /// Total duration, in seconds.
     seconds: f64,
     next: u64,
-    /// Which arrivals are taken: every `of`th, from this one on.
+    /// Index of the first arrival that is taken, and the stride between arrivals.
     part: (u64, u64),
     random: Option<Pcg64Mcg>,
-    /// The moment of the last one, s, where moments build on each other.
+    /// Time of the last arrival in seconds, for processes in which times build on each other.
     at: f64,
 }
 
 impl Arrivals {
-    /// What is due within so many seconds, for generator `part.0` of `part.1`, which share the schedule among them: together they
-    /// send exactly what one would.
+    /// Returns the arrivals within `seconds` for generator `part.0` of `part.1`. Together, the
+    /// generators send exactly what a single one would.
     pub(crate) fn due(&self, seconds: f64, part: (u64, u64)) -> Due<'_> {
         let random = match self {
             Self::Poisson { seed, .. } => Some(Pcg64Mcg::seed_from_u64(*seed)),
@@ -60,7 +61,7 @@ impl Arrivals {
         Due { arrivals: self, seconds, next: 0, part, random, at: 0.0 }
     }
 
-    /// Requests a second in the mean over so many seconds.
+    /// Returns the mean number of requests per second over `seconds`.
     pub fn mean_rate(&self, seconds: f64) -> f64 {
         match self {
             Self::Constant { rate } | Self::Poisson { rate, .. } => *rate,
@@ -73,7 +74,7 @@ impl Arrivals {
 }
 
 impl Due<'_> {
-    /// The moment of arrival `index`, s; `None` behind the last one.
+    /// Returns the time of arrival `index` in seconds; `None` after the last one.
     fn moment(&mut self, index: u64) -> Option<f64> {
         Some(match self.arrivals {
             Arrivals::Constant { rate } => index as f64 / rate,
@@ -83,7 +84,7 @@ impl Due<'_> {
                 self.at -= uniform.ln() / rate;
                 self.at
             }
-            // The number of arrivals until t is from·t + (to − from)·t²/2T: solved for t.
+            // The number of arrivals until t is from·t + (to − from)·t²/2T, solved for t.
             Arrivals::Ramp { from, to } => {
                 let (index, bend) = (index as f64, (to - from) / self.seconds);
                 if bend.abs() < 1e-12 {
@@ -108,7 +109,8 @@ impl Iterator for Due<'_> {
         loop {
             let index = self.next;
             let moment = self.moment(index)?;
-            // In whole nanoseconds, or 0.1 s and 0.02 s would together be a bit more than 0.12 s.
+            // Rounded to whole nanoseconds, as otherwise 0.1 s + 0.02 s would be slightly more than
+            // 0.12 s.
             let at = (moment * 1e9).round();
             if moment.is_nan() || at >= (self.seconds * 1e9).round() {
                 return None;
@@ -146,7 +148,7 @@ mod tests {
         let due: Vec<u64> = of(1).due(20.0, (0, 1)).collect();
         assert_eq!(due, of(1).due(20.0, (0, 1)).collect::<Vec<_>>());
         assert_ne!(due, of(2).due(20.0, (0, 1)).collect::<Vec<_>>());
-        // Four standard deviations of a Poisson number.
+        // Four standard deviations of the Poisson distribution.
         assert!((9600..=10_400).contains(&due.len()), "{}", due.len());
         let gaps: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;

@@ -1,4 +1,4 @@
-//! Sockets that never block. Everything that the kernel is asked for a connection is asked here.
+//! Non-blocking sockets. All system calls for a connection are made here.
 
 use crate::failure::Failure;
 use rustix::io::Errno;
@@ -7,38 +7,38 @@ use rustix::net::{
 };
 use std::os::fd::OwnedFd;
 
-/// What became of reading or writing.
+/// Result of reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Io {
-    /// So many bytes; of reading, 0 is the end.
+    /// The number of bytes; 0 when reading means end of stream.
     Done(usize),
-    /// Not now.
+    /// The operation would block.
     Later,
     Failed(Failure),
 }
 
-/// Begins to connect. Whether that is done, epoll says.
+/// Starts connecting; epoll reports when that is done.
 ///
 /// # Errors
-/// When the kernel refuses at once.
+/// If the kernel fails immediately.
 pub(crate) fn open(address: &SocketAddrAny) -> Result<OwnedFd, Failure> {
     let family = address.address_family();
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let socket =
         socket_with(family, SocketType::STREAM, flags, None).map_err(Failure::of_socket)?;
     if family != AddressFamily::UNIX {
-        // A request is one small piece: nothing is gained by waiting for more (RFC 896).
+        // A request is one small write, so delaying it has no benefit (RFC 896).
         let _unset = sockopt::set_tcp_nodelay(&socket, true);
     }
     match connect(&socket, address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
-        // Of a Unix socket: its queue is full, which is the server's doing.
+        // For a Unix socket: the server's queue is full.
         Err(Errno::AGAIN) if family == AddressFamily::UNIX => Err(Failure::Refused),
         Err(error) => Err(Failure::of_socket(error)),
     }
 }
 
-/// What connecting came to, once epoll says that it is over.
+/// Returns the result of connecting, once epoll has reported the end.
 pub(crate) fn connected(socket: &OwnedFd) -> Result<(), Failure> {
     match sockopt::socket_error(socket) {
         Ok(Ok(())) => Ok(()),
@@ -46,8 +46,8 @@ pub(crate) fn connected(socket: &OwnedFd) -> Result<(), Failure> {
     }
 }
 
-/// Closes at once, without the wait that keeps a local port busy after a connection (RFC 9293, TIME-WAIT): thousands of connections a
-/// second would use up all ports within half a minute.
+/// Closes immediately, without the TIME-WAIT state (RFC 9293) that keeps a local port in use:
+/// thousands of connections per second would use up all ports within half a minute.
 pub(crate) fn close_at_once(socket: OwnedFd) {
     let _unset = sockopt::set_socket_linger(&socket, Some(std::time::Duration::ZERO));
     drop(socket);

@@ -1,5 +1,5 @@
-//! What came of the requests of one slice: counts and histograms, which those of several generators add up to exactly. Nothing is
-//! concluded from them here.
+//! The outcomes of the requests of one slice: counts and histograms, which can be added exactly
+//! over several generators. No conclusions are drawn here.
 
 use crate::failure::Failure;
 use crate::raw::Raw;
@@ -7,97 +7,100 @@ use assay_data::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One second of a slice, by when requests ended.
+/// One second of a slice, by the time at which requests ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Second {
-    /// Answered well.
+    /// Number of successful answers.
     pub answered: u64,
-    /// How many failed of each kind, in the order of [`Failure::ALL`].
+    /// Number of failures of each kind, in the order of [`Failure::ALL`].
     pub failed: [u64; Failure::ALL.len()],
-    /// Latencies of those that were answered, encoded ([`Histogram::encoded`]): a slice may last for hours. Empty where there are none.
+    /// Latencies of answered requests, encoded ([`Histogram::encoded`]) because a slice may last
+    /// for hours. Empty without answers.
     pub latency: String,
 }
 
 impl Second {
-    /// Its latencies; of none what is none.
+    /// Returns the latencies, as an empty histogram without answers.
     pub fn histogram(&self) -> Histogram {
         Histogram::decoded(&self.latency).unwrap_or_default()
     }
 }
 
-/// What is counted of connections.
+/// Counts of connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connections {
-    /// Opened, TLS and all.
+    /// Opened, including TLS.
     pub opened: u64,
-    /// Of these with a full handshake of TLS.
+    /// Opened with a full TLS handshake.
     pub full_handshakes: u64,
-    /// Of these with a resumed one.
+    /// Opened with a resumed TLS handshake.
     pub resumed_handshakes: u64,
-    /// Closed by the server while idle, so that a request had to go over another one.
+    /// Closed by the server while idle, so that a request had to be sent over another one.
     pub lost_idle: u64,
-    /// Closed by the server after an answer, with notice or without.
+    /// Closed by the server after an answer, with or without notice.
     pub closed_by_server: u64,
-    /// Given up because bytes came that belong to no answer.
+    /// Closed because of surplus bytes that belong to no answer.
     pub stray: u64,
-    /// Most that were open at once.
+    /// Maximum number of simultaneously open connections.
     pub most_open: u64,
-    /// Most requests that were unanswered at once.
+    /// Maximum number of simultaneously unanswered requests.
     pub most_in_flight: u64,
 }
 
-/// What came of a slice.
+/// The outcomes of a slice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Requests that were due in the part that counts.
+    /// Number of requests that were due in the measured part.
     pub due: u64,
-    /// Of these answered well.
+    /// Number of those with a successful answer.
     pub answered: u64,
-    /// Answers that came within the part that counts, whenever they were due: what the server delivers.
+    /// Number of answers received in the measured part, whenever the requests were due: the
+    /// server's throughput.
     pub delivered: u64,
-    /// Of those that were due, how many failed of each kind, in the order of [`Failure::ALL`].
+    /// Number of failures of each kind among the due requests, in the order of [`Failure::ALL`].
     pub failed: [u64; Failure::ALL.len()],
-    /// Requests that were sent in the whole slice, the settling part included; one that was sent again counts again.
+    /// Number of requests sent in the whole slice, including the settling part; repeated sends
+    /// count again.
     pub sent: u64,
-    /// Answers in the whole slice, the settling part included.
+    /// Number of answers in the whole slice, including the settling part.
     pub answered_in_all: u64,
-    /// Of those that were due, how many were neither answered nor failed when the slice was broken off.
+    /// Number of due requests that were neither answered nor failed when the slice was interrupted.
     pub unknown: u64,
-    /// Answers by status.
+    /// Number of answers by status.
     pub statuses: BTreeMap<u16, u64>,
-    /// Redirections that were answered, or followed.
+    /// Number of redirections that were answered or followed.
     pub redirected: u64,
-    /// Bytes that came within the part that counts, heads and all, of plain HTTP.
+    /// Bytes received in the measured part, including heads, without TLS overhead.
     pub received: u64,
-    /// Connections.
+    /// Counts of connections.
     pub connections: Connections,
-    /// From the moment at which a request was due to the end of its answer.
+    /// From the time at which a request was due to the end of its answer.
     pub latency: Histogram,
-    /// From the sending of a request to the end of its answer.
+    /// From sending a request to the end of its answer.
     pub service: Histogram,
-    /// How late the generator itself was.
+    /// Lateness of the generator itself.
     pub lateness: Histogram,
-    /// Time to a connection.
+    /// Time to establish a connection.
     pub connect: Histogram,
-    /// Time to the end of the TLS handshake, from there.
+    /// Time from there to the end of the TLS handshake.
     pub tls: Histogram,
-    /// From the sending to the first byte of the answer.
+    /// From sending a request to the first byte of the answer.
     pub first_byte: Histogram,
-    /// From the first byte to the last.
+    /// From the first byte of the answer to the last.
     pub transfer: Histogram,
-    /// Between successive chunks of a body of no declared length, as of server-sent events.
+    /// Between successive chunks of a body without a declared length, as in server-sent events.
     pub chunk_gap: Histogram,
-    /// Second by second.
+    /// Results by second.
     pub seconds: Vec<Second>,
-    /// CPU time that the generator took, s.
+    /// CPU time of the generator, in seconds.
     pub cpu_seconds: f64,
     /// Details of the first failure of each kind.
     pub details: BTreeMap<Failure, String>,
-    /// Single requests, where they were asked for: an even part of each generator's.
+    /// Single requests, if requested: an evenly spaced sample of each generator's requests.
     pub requests: Vec<Raw>,
 }
 
-/// A tally as it goes from one process to another: numbers as text, histograms in V2.
+/// The serialised form of a tally: numbers as text, histograms in V2 encoding.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sent {
     due: u64,
@@ -119,12 +122,12 @@ struct Sent {
 }
 
 impl Tally {
-    /// All that failed.
+    /// Returns the total number of failures.
     pub fn failures(&self) -> u64 {
         self.failed.iter().sum()
     }
 
-    /// How many failed in this way.
+    /// Returns the number of failures of this kind.
     pub fn failed_as(&self, failure: Failure) -> u64 {
         self.failed[failure as usize]
     }
@@ -134,12 +137,12 @@ impl Tally {
         self.failed[failure as usize] += 1;
     }
 
-    /// Keeps what exactly was wrong, if it is the first of its kind.
+    /// Keeps the details of a failure if it is the first of its kind.
     pub(crate) fn explain(&mut self, failure: Failure, detail: impl Into<String>) {
         self.details.entry(failure).or_insert_with(|| detail.into());
     }
 
-    /// The second of this number, made if there is none.
+    /// Returns the second with this number, creating it if necessary.
     pub(crate) fn second(&mut self, number: usize) -> &mut Second {
         if self.seconds.len() <= number {
             self.seconds.resize_with(number + 1, Second::default);
@@ -173,7 +176,8 @@ impl Tally {
         ]
     }
 
-    /// Adds what another generator counted of the same slice. Exact, but for the most at once, of which the sum is an upper limit.
+    /// Adds the counts of another generator for the same slice. Exact, except for the maxima, for
+    /// which the sum is an upper bound.
     pub fn add(&mut self, other: &Self) {
         self.due += other.due;
         self.answered += other.answered;
@@ -218,7 +222,7 @@ impl Tally {
         }
     }
 
-    /// As one line of JSON.
+    /// Serialises the tally as one line of JSON.
     pub fn to_line(&self) -> String {
         let second = |own: &Second| (own.answered, own.failed.to_vec(), own.latency.clone());
         let sent = Sent {
@@ -239,14 +243,14 @@ impl Tally {
             details: self.details.clone(),
             requests: self.requests.clone(),
         };
-        // Plain data is always written.
+        // Serialising plain data cannot fail.
         serde_json::to_string(&sent).unwrap_or_default()
     }
 
-    /// Reads what [`Self::to_line`] wrote.
+    /// Parses the output of [`Self::to_line`].
     ///
     /// # Errors
-    /// In words, when it is none.
+    /// If the line is invalid; the error is a message.
     pub fn of_line(line: &str) -> Result<Self, String> {
         let sent: Sent = serde_json::from_str(line).map_err(|error| error.to_string())?;
         let by_kind = |failed: Vec<u64>| {

@@ -1,4 +1,5 @@
-//! Where requests go: a URL, or a Unix socket, taken apart and looked up. What is secret in a URL never leaves this room in words.
+//! Targets of requests: parsing and resolving URLs and Unix sockets. Secrets in a URL are never
+//! included in messages.
 
 use rustix::net::SocketAddrAny;
 use serde::{Deserialize, Serialize};
@@ -6,52 +7,53 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
-/// A server, and what is asked of it.
+/// A server and the resource requested from it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// Whether TLS is spoken.
+    /// True for HTTPS.
     pub tls: bool,
-    /// The host as it was typed, without brackets.
+    /// The host as given, without brackets.
     pub host: String,
     /// Port.
     pub port: u16,
-    /// Path and query, with the slash at its start.
+    /// Path and query, with the leading slash.
     pub path: String,
-    /// The Unix socket on which it listens, instead of host and port.
+    /// The Unix socket on which the server listens, instead of host and port.
     pub socket: Option<PathBuf>,
     /// `user:password` of the URL.
     user: Option<String>,
 }
 
-/// Why a target is none.
+/// Why a target is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
-    /// It can't be read.
+    /// It cannot be parsed.
     #[error(
         "`{0}` is no URL: write http://host:port/path, https://…, or unix:/path/to/socket:/path"
     )]
     NotAUrl(String),
-    /// A blank within it.
+    /// It contains a space.
     #[error("`{0}`: a URL has no blanks: write %20")]
     Blank(String),
-    /// Another scheme.
+    /// The scheme is not supported.
     #[error("`{0}`: only http and https can be loaded")]
     Scheme(String),
-    /// The name is not known.
+    /// The host name cannot be resolved.
     #[error("{host}: its address can't be found: {why}")]
     Unknown {
         /// The host.
         host: String,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
 }
 
 impl Target {
-    /// Reads a URL: `http://host:port/path`, `https://…`, a host and path without a scheme, or `unix:/path/to/socket:/path`.
+    /// Parses a URL: `http://host:port/path`, `https://…`, a host and path without a scheme, or
+    /// `unix:/path/to/socket:/path`.
     ///
     /// # Errors
-    /// When it is none.
+    /// If the text is not a valid URL.
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let not_a_url = || TargetError::NotAUrl(without_user(text));
         if let Some(rest) = text.strip_prefix("unix:") {
@@ -97,8 +99,8 @@ impl Target {
         Ok(Self { tls, host, port, path, socket: None, user })
     }
 
-    /// The same server at another place: a path, or a whole URL of the same server, relative to this one (RFC 3986, 5.2). `None` if it is on
-    /// another server. A fragment is left out, and characters that can't be part of a request are encoded.
+    /// Resolves a path or URL relative to this target (RFC 3986, 5.2). `None` if it is on another
+    /// server. A fragment is removed, and characters that are not allowed in a request are encoded.
     pub fn at(&self, place: &str) -> Option<Self> {
         let place = place.split('#').next().unwrap_or_default();
         let scheme = if self.tls { "https:" } else { "http:" };
@@ -132,13 +134,13 @@ impl Target {
         Some(Self { path: encoded(&path), ..self.clone() })
     }
 
-    /// The same server, asked for exactly this.
+    /// Returns the same server with exactly this path.
     #[must_use]
     pub fn with_path(&self, path: &str) -> Self {
         Self { path: path.to_owned(), ..self.clone() }
     }
 
-    /// What stands in the `Host` field.
+    /// Returns the value of the `Host` field.
     pub fn authority(&self) -> String {
         let host =
             if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
@@ -150,7 +152,8 @@ impl Target {
         }
     }
 
-    /// The value of `Authorization` that user and password of the URL ask for (RFC 7617).
+    /// Returns the value of the `Authorization` field for the user and password of the URL (RFC
+    /// 7617).
     pub fn authorization(&self) -> Option<String> {
         use base64::Engine;
         let user = self.user.as_ref()?;
@@ -158,10 +161,10 @@ impl Target {
         Some(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(plain)))
     }
 
-    /// Where it listens.
+    /// Returns the address of the server.
     ///
     /// # Errors
-    /// When its name has no address, or the path of its socket is too long.
+    /// If the name has no address, or the path of the socket is too long.
     pub(crate) fn address(&self) -> Result<SocketAddrAny, TargetError> {
         let unknown = |why: String| TargetError::Unknown { host: self.host.clone(), why };
         if let Some(socket) = &self.socket {
@@ -177,15 +180,15 @@ impl Target {
             .to_socket_addrs()
             .map_err(|error| unknown(error.to_string()))?
             .collect();
-        // Servers that listen on one family alone mostly take the older one.
+        // Servers that listen on only one address family mostly use IPv4.
         let first = found.iter().find(|address| address.is_ipv4()).or(found.first());
         first.copied().ok_or_else(|| unknown("it has none".to_owned()))
     }
 
-    /// Whether it is this machine itself, by its loopback or a socket in its file system.
+    /// Returns true if the server is on this machine, via loopback or a Unix socket.
     ///
     /// # Errors
-    /// When its name has no address.
+    /// If the name has no address.
     pub fn is_this_machine(&self) -> Result<bool, TargetError> {
         let is_here = |ip: IpAddr| ip.is_loopback() || ip.is_unspecified();
         Ok(self.socket.is_some() || is_here(self.inet_address()?.ip()))
@@ -193,7 +196,7 @@ impl Target {
 }
 
 impl fmt::Display for Target {
-    /// The URL without user and password.
+    /// Formats the URL without user and password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(socket) = &self.socket {
             return write!(f, "unix:{}:{}", socket.display(), self.path);
@@ -209,7 +212,7 @@ impl fmt::Debug for Target {
     }
 }
 
-/// A URL without user and password, for messages about what could not be read.
+/// Removes user and password from a URL, for error messages about its parsing.
 pub fn without_user(text: &str) -> String {
     let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
     let authority_ends = rest.find('/').unwrap_or(rest.len());
@@ -218,8 +221,9 @@ pub fn without_user(text: &str) -> String {
     format!("{scheme}{sep}{}", &rest[at + 1..])
 }
 
-/// Appends a value that fills a place in the target of a request. Characters that can't be part of one are percent-encoded, and so are `#`,
-/// which would end it, and `%` that begins no encoded byte; what has a meaning in URLs keeps it.
+/// Appends a value that replaces a placeholder in the target of a request. Percent-encodes
+/// characters that are not allowed in it, `#`, which would end it, and `%` that does not begin an
+/// encoded byte; characters with a meaning in URLs keep it.
 pub(crate) fn encode_value(value: &str, into: &mut Vec<u8>) {
     for (at, byte) in value.bytes().enumerate() {
         let after = value.as_bytes().get(at + 1..at + 3);
@@ -232,11 +236,11 @@ pub(crate) fn encode_value(value: &str, into: &mut Vec<u8>) {
     }
 }
 
-/// A typed or received target with what can't be sent percent-encoded.
+/// Percent-encodes the characters of a given or received target that cannot be sent.
 fn encoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     text.bytes().for_each(|byte| push_encoded(byte, &mut bytes));
-    // All that is left is ASCII.
+    // Only ASCII is left.
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -251,7 +255,7 @@ fn push_code(byte: u8, into: &mut Vec<u8>) {
     into.extend_from_slice(format!("%{byte:02X}").as_bytes());
 }
 
-/// A path without its `.` and `..` steps (RFC 3986, 5.2.4).
+/// Removes `.` and `..` segments from a path (RFC 3986, 5.2.4).
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut steps = path.split('/').skip(1).peekable();

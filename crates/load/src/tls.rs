@@ -1,5 +1,5 @@
-//! TLS: how it is set up, and what a connection speaks once it is. Whether handshakes are full or resumed is chosen, and what really
-//! happened is counted.
+//! TLS: configuration and connections. The kind of handshake, full or resumed, is chosen, and the
+//! kind that took place is counted.
 
 use crate::failure::Failure;
 use crate::socket::{self, Io};
@@ -20,18 +20,18 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Handshakes {
-    /// Each in full.
+    /// Always full handshakes.
     #[default]
     Full,
-    /// Resumed where the server lets us.
+    /// Resumed handshakes if the server permits.
     Resumed,
 }
 
-/// Which version is spoken.
+/// The TLS version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Version {
-    /// Whichever the server prefers.
+    /// The version preferred by the server.
     #[default]
     Any,
     /// TLS 1.2.
@@ -40,47 +40,48 @@ pub enum Version {
     V13,
 }
 
-/// How TLS is spoken.
+/// TLS settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
     /// Full or resumed handshakes.
     pub handshakes: Handshakes,
-    /// Versions.
+    /// The TLS version.
     pub version: Version,
-    /// Any certificate is taken.
+    /// Accept any certificate.
     pub insecure: bool,
-    /// The name of the server in the handshake (SNI), which its certificate must have, too; `None`: the host of the URL.
+    /// The server name in the handshake (SNI), which the certificate must contain; `None` for the
+    /// host of the URL.
     pub server_name: Option<String>,
-    /// A file of certificates (PEM) that are trusted beside those of the system.
+    /// A file of certificates (PEM) that are trusted in addition to those of the system.
     pub ca: Option<PathBuf>,
 }
 
-/// Why TLS can't be set up.
+/// Why TLS cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
-    /// A file of certificates.
+    /// A certificate file cannot be used.
     #[error("{path}: {why}")]
     File {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// There is nothing to trust.
+    /// This machine has no trusted certificates.
     #[error(
         "this machine has no certificates to trust: install ca-certificates, or name a file with --ca"
     )]
     NoRoots,
-    /// The library refuses.
+    /// The library reported an error.
     #[error("TLS: {0}")]
     Refused(String),
 }
 
 impl Tls {
-    /// The library's configuration. `http2`: that protocol is offered, and no other.
+    /// Returns the library's configuration. If `http2`, only that protocol is offered.
     ///
     /// # Errors
-    /// When a file can't be read, or nothing is trusted.
+    /// If a file cannot be read, or no certificate is trusted.
     pub(crate) fn config(&self, http2: bool) -> Result<Arc<ClientConfig>, TlsError> {
         let refused = |error: rustls::Error| TlsError::Refused(error.to_string());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -134,26 +135,28 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     if found.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(found) }
 }
 
-/// The name that the server's certificate must have.
+/// Returns the name that the server's certificate must contain.
 ///
 /// # Errors
-/// When the host can't stand in a certificate.
+/// If the host is not a valid server name.
 pub(crate) fn name_of(target: &Target, tls: &Tls) -> Result<ServerName<'static>, TlsError> {
     let host = tls.server_name.as_ref().unwrap_or(&target.host);
     let name = ServerName::try_from(host.clone());
     name.map_err(|_| TlsError::Refused(format!("`{host}` is no name of a server")))
 }
 
-/// Who is trusted.
+/// The trusted certificates.
 #[derive(Debug)]
 struct Trusted {
     chains: Arc<WebPkiServerVerifier>,
-    /// Certificates that the user named: a server that signed its own is trusted by it, which no chain of authorities allows.
+    /// Certificates given by the user. They allow servers with self-signed certificates, which
+    /// chain validation rejects.
     own: Vec<CertificateDer<'static>>,
 }
 
-/// Looks at the server's certificate; without anybody to trust it takes any. By a certificate that nobody vouches for, a signature proves nothing:
-/// then it is not checked either: that costs the generator alone, and the server nothing.
+/// Verifies the server's certificate; accepts any if `trusted` is `None`. In that case signatures
+/// are not verified either, since they prove nothing for an untrusted certificate: verification
+/// would only cost the generator time.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,
@@ -215,7 +218,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// A socket as the library wants it.
+/// A socket in the form that the library requires.
 struct Wire<'a>(&'a OwnedFd, &'a mut Option<Failure>);
 
 impl Wire<'_> {
@@ -249,7 +252,7 @@ impl Write for Wire<'_> {
     }
 }
 
-/// What the library said, where its own words are none.
+/// Describes a library error whose own message is unhelpful.
 fn in_words(error: &rustls::Error) -> String {
     let said = error.to_string();
     match said.contains("CaUsedAsEndEntity") {
@@ -258,12 +261,12 @@ fn in_words(error: &rustls::Error) -> String {
     }
 }
 
-/// One connection's TLS.
+/// The TLS state of one connection.
 pub(crate) struct Session {
     connection: ClientConnection,
-    /// The other end closed the connection.
+    /// True if the peer closed the connection.
     ended: bool,
-    /// What the library said when it refused to go on.
+    /// The library's error message, if it failed.
     pub error: Option<String>,
 }
 
@@ -282,22 +285,22 @@ impl Session {
         self.connection.is_handshaking()
     }
 
-    /// Whether the other end closed the connection.
+    /// Returns true if the peer closed the connection.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended
     }
 
-    /// Whether the handshake was a resumed one.
+    /// Returns true if the handshake was a resumed one.
     pub(crate) fn was_resumed(&self) -> bool {
         self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
-    /// The protocol that both agreed on.
+    /// Returns true if HTTP/2 was negotiated.
     pub(crate) fn speaks_http2(&self) -> bool {
         self.connection.alpn_protocol() == Some(b"h2")
     }
 
-    /// Reads what came, and goes on with the handshake. Whether there may be more.
+    /// Reads available data and continues the handshake. Returns true if there may be more.
     pub(crate) fn receive(&mut self, socket: &OwnedFd) -> Result<bool, Failure> {
         let mut failure = None;
         match self.connection.read_tls(&mut Wire(socket, &mut failure)) {
@@ -308,7 +311,7 @@ impl Session {
             Ok(_) => {
                 if let Err(error) = self.connection.process_new_packets() {
                     self.error = Some(in_words(&error));
-                    // The other end is told why.
+                    // Sends the alert to the peer.
                     let _told = self.send(socket);
                     return Err(Failure::Tls);
                 }
@@ -320,29 +323,29 @@ impl Session {
         }
     }
 
-    /// Plain bytes that came.
+    /// Reads decrypted bytes.
     pub(crate) fn read(&mut self, into: &mut [u8]) -> Io {
         match self.connection.reader().read(into) {
             Ok(bytes) => Io::Done(bytes),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && self.ended => Io::Done(0),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Io::Later,
-            // Closed without the notice that TLS asks for: many servers do.
+            // Closed without a TLS close_notify alert, as many servers do.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Io::Done(0),
             Err(_) => Io::Failed(Failure::Tls),
         }
     }
 
-    /// Takes plain bytes to be sent.
+    /// Buffers plaintext to be sent.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.connection.writer().write_all(bytes).map_err(|_| Failure::Tls)
     }
 
-    /// Whether something waits to be sent.
+    /// Returns true if there is something to send.
     pub(crate) fn wants_to_send(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Sends what waits.
+    /// Sends buffered data.
     pub(crate) fn send(&mut self, socket: &OwnedFd) -> Result<(), Failure> {
         let mut failure = None;
         while self.connection.wants_write() {

@@ -1,4 +1,4 @@
-//! What is wanted of a run of a suite, what is added to the user's command for it, and what came of it.
+//! Requirements for a run of a suite, the additions to the user's command, and the outcome.
 
 use assay_data::private;
 use std::collections::BTreeMap;
@@ -7,95 +7,98 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// In which order tests are to run.
+/// The order in which tests run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As the framework has them by itself.
+    /// The framework's own order.
     #[default]
     Given,
-    /// In the random order of this seed, below 65536: some frameworks take no larger ones.
+    /// A random order with this seed, which is below 65536 because some frameworks accept no larger
+    /// ones.
     Random(u64),
 }
 
-/// What is wanted of a run.
+/// Requirements for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The order.
+    /// The order of tests.
     pub order: Order,
-    /// Only these tests, by their names, in this order where the framework can; `None`: all.
+    /// Only these tests, by name, in this order if the framework supports it; `None` for all tests.
     pub only: Option<Vec<String>>,
-    /// Whether causes are counted (log lines, SQL statements).
+    /// Count causes (log lines, SQL statements).
     pub causes: bool,
-    /// Whether each test runs beneath a frame of its own, for samplers.
+    /// Run each test beneath its own stack frame, for samplers.
     pub frames: bool,
-    /// Whether it is noted what each test uses of the project, whose top this is.
+    /// Record what each test uses of the project in this top directory.
     pub coverage: Option<PathBuf>,
-    /// Where its test programs are recorded, so that they can run again ([`programs`](crate::programs)).
+    /// Directory in which test programs are recorded so that they can be rerun
+    /// ([`programs`](crate::programs)).
     pub keep: Option<PathBuf>,
 }
 
-/// A file that the run finds when it starts.
+/// A file that must exist when the run starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Where.
+    /// Path of the file.
     pub path: PathBuf,
-    /// What is in it.
+    /// Contents of the file.
     pub content: Vec<u8>,
-    /// Whether it can be run.
+    /// Make the file executable.
     pub runs: bool,
 }
 
-/// The user's command with what is added for one run.
+/// The user's command with the additions for one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// All words.
+    /// All words of the command.
     pub argv: Vec<OsString>,
-    /// Variables; they replace those of the same name.
+    /// Environment variables, which replace inherited ones.
     pub env: Vec<(String, String)>,
-    /// Variables that hold options (`RUBYOPT`): behind what the user has in them, with a blank between.
+    /// Variables that hold options (`RUBYOPT`), appended to the user's value after a space.
     pub options: Vec<(String, String)>,
-    /// Variables that hold directories (`PYTHONPATH`): before what the user has in them, with a colon between.
+    /// Variables that hold directories (`PYTHONPATH`), prepended to the user's value with a colon.
     pub paths: Vec<(String, String)>,
-    /// Files, in the room of the run or, if they are the same for all runs, beside it.
+    /// Files to write, in the room of the run or, if they are the same for all runs, next to it.
     pub files: Vec<Text>,
-    /// Directories there, which have to exist.
+    /// Directories to create.
     pub directories: Vec<PathBuf>,
 }
 
 impl Request {
-    /// These words and nothing more.
+    /// Creates a request with these words and no additions.
     pub fn words(argv: Vec<OsString>) -> Self {
         Self { argv, ..Self::default() }
     }
 
-    /// The same with one more variable.
+    /// Adds an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.env.push((name.to_owned(), value.into()));
         self
     }
 
-    /// The same with one more file.
+    /// Adds a file.
     #[must_use]
     pub fn file(mut self, path: PathBuf, content: impl Into<Vec<u8>>) -> Self {
         self.files.push(Text { path, content: content.into(), runs: false });
         self
     }
 
-    /// Writes what the run finds when it starts, for whatever user it runs as.
+    /// Writes the files and directories that the run needs, readable by any user that the command
+    /// may run as.
     ///
     /// # Errors
-    /// When something can't be written: which, and why.
+    /// If something cannot be written; returns its path and the error.
     pub fn write(&self) -> Result<(), (PathBuf, io::Error)> {
         self.written(|path| fs::create_dir_all(path), |path, text| fs::write(path, text))
     }
 
-    /// The same for a run of this user's, where nobody else may look.
+    /// Like [`write`](Self::write), but accessible only to the current user.
     ///
     /// # Errors
-    /// As of [`write`](Self::write).
+    /// Like [`write`](Self::write).
     pub fn write_privately(&self) -> Result<(), (PathBuf, io::Error)> {
-        // One that is there is not ours to close.
+        // Permissions of an existing directory are not changed.
         let make = |path: &Path| if path.is_dir() { Ok(()) } else { private::directory(path) };
         self.written(make, private::replace)
     }
@@ -116,7 +119,7 @@ impl Request {
             if let Some(above) = file.path.parent() {
                 make(above).map_err(failed(above))?;
             }
-            // What an earlier run found stays as it is, and what was made of it is not out of date.
+            // Unchanged files are not rewritten, so files compiled from them stay up to date.
             if fs::read(&file.path).is_ok_and(|known| known == file.content) {
                 continue;
             }
@@ -130,8 +133,9 @@ impl Request {
     }
 }
 
-/// Adds to an environment what runs need beside it: variables that replace others; such as hold options, behind what is in them there, or else what we
-/// were given ourselves; and such as hold directories, before that.
+/// Adds the variables that runs need to an environment: `plain` variables replace existing ones;
+/// `options` are appended to the value in `env`, or else to this process's own value; `paths` are
+/// prepended likewise.
 pub fn add_to_environment<'a>(
     env: &mut BTreeMap<String, String>,
     plain: impl IntoIterator<Item = &'a (String, String)>,
@@ -152,27 +156,27 @@ pub fn add_to_environment<'a>(
     }
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer<'a> {
-    /// The room of the run: the directory in which it was asked to leave its reports.
+    /// The directory for the run's reports.
     pub room: &'a Path,
     /// The directory in which the command ran.
     pub directory: &'a Path,
-    /// What it wrote to standard output,
+    /// Standard output of the command.
     pub output: &'a [u8],
-    /// and to standard error.
+    /// Standard error of the command.
     pub errors: &'a [u8],
-    /// When it began, s of a monotonic clock,
+    /// Start time, in seconds of a monotonic clock.
     pub began: f64,
-    /// when it ended,
+    /// End time, in seconds of the same clock.
     pub ended: f64,
-    /// and what that clock lags behind the seconds since 1970.
+    /// Offset to add to that clock to get the seconds since 1970.
     pub since_1970: f64,
 }
 
 impl Answer<'_> {
-    /// What it said that tells most, for messages.
+    /// Returns the most informative line of the command's output, for messages.
     pub fn said(&self) -> Option<String> {
         crate::error::said(self.errors, self.output)
     }

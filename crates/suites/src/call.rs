@@ -1,11 +1,13 @@
-//! The command of a suite, and where in it the framework's own program stands: behind `env`, `bundle exec`, `python -m`, `npx`, `npm test` and the like.
+//! The command of a suite, and the position of the framework's own program in it: after `env`,
+//! `bundle exec`, `python -m`, `npx`, `npm test` and the like.
 
 use crate::asking::Request;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Programs that run the command behind them; in brackets the word that has to follow, or nothing.
+/// Programs that run the command after them, each with the word that must follow, or an empty
+/// string.
 const STARTERS: [(&str, &str); 27] = [
     ("bundle", "exec"),
     ("rbenv", "exec"),
@@ -36,46 +38,46 @@ const STARTERS: [(&str, &str); 27] = [
     ("c8", ""),
 ];
 
-/// Programs of packages whose scripts `package.json` names.
+/// Package managers that run scripts named in `package.json`.
 const PACKAGES: [&str; 4] = ["npm", "pnpm", "yarn", "bun"];
 
-/// So much of a file is looked at.
+/// Maximum size of a text file that is read, in bytes.
 const LONGEST_TEXT: u64 = 1 << 20;
-/// And so much of a program.
+/// Maximum size of a program that is read, in bytes.
 const LONGEST_PROGRAM: u64 = 64 << 20;
 
-/// A command, as the user typed it, and where in it the framework stands.
+/// A command as the user typed it, and the position of the framework in it.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// All words.
+    /// All words of the command.
     pub argv: Vec<OsString>,
     /// The directory in which it runs.
     pub directory: PathBuf,
     /// Index of the word that names the framework's program or module.
     at: usize,
-    /// Whether that word is a module behind `python -m`.
+    /// True if that word is a module after `python -m`.
     is_module: bool,
-    /// The words of the script of `package.json` that is run instead, where one is.
+    /// The words of the `package.json` script that the command runs, if any.
     script: Option<Vec<String>>,
-    /// The `env` commands in front of it, the outermost first.
+    /// The `env` commands in front of it, outermost first.
     envs: Vec<EnvWords>,
 }
 
-/// The words of `env`, before the command that it starts.
+/// The words of an `env` command before the command that it starts.
 #[derive(Clone, Debug, Default)]
 struct EnvWords {
     /// Index of the word `env` itself.
     at: usize,
-    /// Index of its first word that is neither an option nor a variable.
+    /// Index of the first word that is neither an option nor a variable.
     end: usize,
     /// True if it starts its command with an empty environment.
     is_empty: bool,
-    /// Variables that it takes away.
+    /// Variables that it removes.
     unset: Vec<String>,
 }
 
 impl Call {
-    /// A command that runs in a directory.
+    /// Parses a command that runs in a directory.
     pub fn new(argv: &[OsString], directory: &Path) -> Self {
         let mut call = Self {
             argv: argv.to_vec(),
@@ -148,7 +150,7 @@ impl Call {
             let script = match rest.first().map(String::as_str) {
                 Some("t" | "tst" | "test") => Some("test"),
                 Some("run" | "run-script") => rest.get(1).map(String::as_str),
-                // yarn and pnpm run scripts by their names alone.
+                // yarn and pnpm also run scripts by name without `run`.
                 Some(script) if name != "npm" => Some(script),
                 _ => None,
             };
@@ -163,49 +165,51 @@ impl Call {
         Some(line.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// The name of the framework's program or module, without directories and a version behind it.
+    /// Returns the name of the framework's program or module, without directories and version
+    /// suffix.
     pub fn program(&self) -> String {
         let name = base_name(&self.argv[self.at].to_string_lossy()).to_owned();
         let bare = bare(&name).to_owned();
         if bare.is_empty() { name } else { bare }
     }
 
-    /// Whether that program is called so.
+    /// Returns true if the program has one of these names.
     pub fn is(&self, names: &[&str]) -> bool {
         names.contains(&self.program().as_str())
     }
 
-    /// Whether it is a module of Python.
+    /// Returns true if the program is a Python module.
     pub fn is_module(&self) -> bool {
         self.is_module
     }
 
-    /// The words behind the framework's program.
+    /// Returns the words after the framework's program.
     pub fn arguments(&self) -> Vec<String> {
         self.argv[self.at + 1..].iter().map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
-    /// Whether one of them is one of these.
+    /// Returns true if any argument is one of these words.
     pub fn has(&self, words: &[&str]) -> bool {
         self.arguments().iter().any(|word| words.contains(&word.as_str()))
     }
 
-    /// The first word behind the program that is no option.
+    /// Returns the first argument that is not an option.
     pub fn verb(&self) -> Option<String> {
         self.arguments().into_iter().find(|word| !word.starts_with(['-', '+']))
     }
 
-    /// The words of the script that a package's manager runs, where that is the command.
+    /// Returns the words of the script if the command runs one through a package manager.
     pub fn script(&self) -> Option<&[String]> {
         self.script.as_deref()
     }
 
-    /// Whether a script of a package runs one of these programs.
+    /// Returns true if the command runs a package script that runs one of these programs.
     pub fn script_runs(&self, names: &[&str]) -> bool {
         self.script().is_some_and(|words| words.iter().any(|word| names.contains(&base_name(word))))
     }
 
-    /// All words, with options directly behind the framework's program; of a script of a package at the end.
+    /// Returns all words, with `options` inserted directly after the framework's program, or at the
+    /// end if the command runs a package script.
     pub fn with_options(&self, options: &[String]) -> Vec<OsString> {
         if self.script.is_some() {
             return self.with_last(options);
@@ -213,13 +217,15 @@ impl Call {
         self.inserted(self.at + 1, options)
     }
 
-    /// All words, with options directly behind this one, the first of its kind behind the program; where it is not there, behind the program.
+    /// Returns all words, with `options` inserted directly after the first argument equal to
+    /// `word`; if no argument is, after the framework's program.
     pub fn with_options_behind(&self, word: &str, options: &[String]) -> Vec<OsString> {
         let place = self.argv[self.at..].iter().position(|own| own == word);
         self.inserted(self.at + place.unwrap_or(0) + 1, options)
     }
 
-    /// All words, with others at the end: of a script of a package behind the `--` that npm wants.
+    /// Returns all words, with `words` appended; for an npm script, after the `--` that npm
+    /// requires.
     pub fn with_last(&self, words: &[String]) -> Vec<OsString> {
         let is_npm = self.script.is_some() && self.is(&["npm"]);
         let mark =
@@ -227,7 +233,7 @@ impl Call {
         self.argv.iter().cloned().chain(mark).chain(words.iter().map(OsString::from)).collect()
     }
 
-    /// All words, with others at the end behind a `--`, which is added where there is none.
+    /// Returns all words, with `words` appended after a `--`, which is added if missing.
     pub fn with_passed(&self, words: &[String]) -> Vec<OsString> {
         let mark = (!self.has(&["--"])).then(|| OsString::from("--"));
         self.argv.iter().cloned().chain(mark).chain(words.iter().map(OsString::from)).collect()
@@ -243,10 +249,11 @@ impl Call {
             .collect()
     }
 
-    /// A request whose variables `env` hands on: those that it sets itself get ours added, and those that it would take away are set again. The words
-    /// before the framework's program are still those of the call.
+    /// Makes the `env` commands of the call pass on the request's variables: assay's values are
+    /// added to variables that `env` sets, and variables that it removes are set again. The words
+    /// before the framework's program must still be those of the call.
     pub(crate) fn through_env(&self, mut request: Request) -> Request {
-        // From the last to the first, so that indices stay.
+        // In reverse order so that indices remain valid.
         for env in self.envs.iter().rev() {
             let mut more = Vec::new();
             let ours = [
@@ -287,7 +294,8 @@ impl Call {
         request
     }
 
-    /// Text that may name what the command runs: its words, and the lines of its script or Makefile.
+    /// Returns texts that may name what the command runs: its words, and the lines of its script or
+    /// Makefile.
     pub(crate) fn behind(&self) -> Vec<String> {
         let words = self.argv.iter().map(|word| word.to_string_lossy().into_owned());
         let mut all: Vec<String> = words.collect();
@@ -307,14 +315,15 @@ impl Call {
         all
     }
 
-    /// A file of the project, if it is text and not too large.
+    /// Reads a file of the project if it is text and not too large.
     pub fn text(&self, path: &str) -> Option<String> {
         let path = self.directory.join(path);
         let metadata = fs::metadata(&path).ok().filter(|file| file.is_file())?;
         (metadata.len() <= LONGEST_TEXT).then(|| fs::read_to_string(&path).ok())?
     }
 
-    /// Whether a program of the command holds one of these texts, as programs hold the names of the functions that they use.
+    /// Returns true if the program contains one of these texts, as programs contain the names of
+    /// functions that they use.
     pub fn program_holds(&self, texts: &[&str]) -> bool {
         let word = &self.argv[self.at];
         if !word.to_string_lossy().contains('/') {
@@ -328,14 +337,14 @@ impl Call {
             && texts.iter().any(|text| memchr::memmem::find(&bytes, text.as_bytes()).is_some())
     }
 
-    /// The command on one line, for people.
+    /// Returns the command on one line, for display.
     pub fn line(&self) -> String {
         let words: Vec<_> = self.argv.iter().map(|word| word.to_string_lossy()).collect();
         words.join(" ")
     }
 }
 
-/// How a variable of ours goes with the same one of the user's.
+/// How a variable set by assay is combined with the user's value.
 #[derive(Clone, Copy)]
 enum How {
     Replaces,
@@ -347,7 +356,7 @@ impl How {
     fn joined(self, name: &str, own: &str, ours: &str) -> String {
         match self {
             _ if own.is_empty() => format!("{name}={ours}"),
-            // Our value begins with the inherited one.
+            // assay's value begins with the inherited one.
             Self::Replaces if name == "PYTEST_PLUGINS" => {
                 let ours = ours.rsplit(',').next().unwrap_or(ours);
                 format!("{name}={own},{ours}")
@@ -360,7 +369,7 @@ impl How {
 }
 
 impl EnvWords {
-    /// Parses the `env` at this index.
+    /// Parses the `env` command at this index.
     fn of(words: &[String], at: usize) -> Self {
         let mut own = Self { at, end: at + 1, ..Self::default() };
         while let Some(word) = words.get(own.end) {
@@ -392,7 +401,8 @@ pub(crate) fn base_name(word: &str) -> &str {
     name.unwrap_or(word)
 }
 
-/// A program's name without the version that distributions put behind it: of `bundle3.1`, `pytest-3`.
+/// Returns a program's name without a version suffix added by distributions, as in `bundle3.1` and
+/// `pytest-3`.
 fn bare(name: &str) -> &str {
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     bare.trim_end_matches('-')
@@ -409,7 +419,7 @@ pub(crate) fn is_python(name: &str) -> bool {
     })
 }
 
-/// Where the module stands among the words behind Python's program.
+/// Returns the index of the module in the words after the Python program.
 fn module_of(words: &[String]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {

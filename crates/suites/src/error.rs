@@ -1,18 +1,18 @@
-//! What can be wrong with the run of a suite, in words that end a sentence about it.
+//! Errors of running a suite. Their messages complete a sentence about the suite.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a run told nothing that can be used.
+/// Why a run produced no usable results.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
-    /// The command is of no framework that is known, and printed no report.
+    /// The command's framework is unknown, and it printed no report.
     #[error(
         "it printed no results of tests (it said: {said}), and is no test framework that assay knows; {cure}"
     )]
     Unknown {
-        /// What it said.
+        /// The command's output.
         said: String,
         /// The recommended action.
         cure: String,
@@ -20,55 +20,55 @@ pub enum SuiteError {
     /// No framework has this name.
     #[error("--framework {name}: there are {known}")]
     NoSuchFramework {
-        /// The name.
+        /// The requested name.
         name: String,
-        /// The frameworks.
+        /// The known names.
         known: String,
     },
-    /// The framework can't do what was asked for.
+    /// The framework does not support the request.
     #[error("{framework} {what}")]
     Unable {
-        /// Its name.
+        /// Name of the framework.
         framework: &'static str,
-        /// What it can't, and what to do: words behind its name.
+        /// The missing capability and what to do instead; follows the name.
         what: String,
     },
     /// The framework is too old.
     #[error("{framework} {needed} or later is needed: {said}")]
     TooOld {
-        /// Its name.
+        /// Name of the framework.
         framework: &'static str,
-        /// The first version that can.
+        /// The first supported version.
         needed: &'static str,
-        /// What it said.
+        /// The command's output.
         said: String,
     },
-    /// It has no tests.
+    /// No tests were run.
     #[error("it ran no test{}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NoTests {
-        /// What it said.
+        /// The command's output.
         said: Option<String>,
     },
-    /// There is no report.
+    /// The command left no report.
     #[error("it left no report{}", .said.as_deref().map_or(String::new(), |said| format!("; it said: {said}")))]
     NoReport {
-        /// What it said.
+        /// The command's output.
         said: Option<String>,
     },
-    /// A report can't be read.
+    /// A report cannot be read.
     #[error("its report {what} can't be read: {why}")]
     Garbage {
-        /// The file.
+        /// The report file.
         what: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// The system lets a file not be read.
+    /// A file cannot be read.
     #[error("{}: {source}", .path.display())]
     Unreadable {
         /// The file or directory.
         path: PathBuf,
-        /// What it says.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -79,8 +79,9 @@ impl SuiteError {
     }
 }
 
-/// The line that tells most of what a command said, quoted: one that names an exception, one that begins with `error:`, one that speaks of an error,
-/// else the last; at most 200 characters.
+/// Returns the most informative line of a command's output, in backticks, limited to 200
+/// characters: a line that names an exception, one that begins with `error:`, one that mentions an
+/// error, or the last line.
 pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
     let names_exception = |line: &str| {
         let name = line.split(':').next().unwrap_or_default().trim_start_matches("E ").trim();
@@ -113,14 +114,15 @@ pub(crate) fn said(errors: &[u8], output: &[u8]) -> Option<String> {
         .or_else(|| all().find(|line| points(line)))
         .or_else(|| errors.last())
         .or_else(|| output.last())?;
-    // RSpec has what it says on the next line.
+    // RSpec prints the message on the next line.
     let next = all().skip_while(|own| *own != line).nth(1).filter(|_| line.ends_with("Error:"));
     let line = line.trim_start_matches("E ").trim();
     let line = next.map_or(line.to_owned(), |next| format!("{line} {next}"));
     Some(format!("`{}`", line.chars().take(200).collect::<String>()))
 }
 
-/// A line of what a command printed; of an event of `go test -json` what the tests or the compiler printed in it.
+/// Returns a line of a command's output; for an event of `go test -json`, the output of the tests
+/// or the compiler in it.
 fn spoken(line: &str) -> Option<Cow<'_, str>> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "PascalCase")]
@@ -139,7 +141,7 @@ fn spoken(line: &str) -> Option<Cow<'_, str>> {
 mod tests {
     use super::*;
 
-    /// What go 1.26 prints of a package that does not pass `go vet`.
+    /// Output of go 1.26 for a package that does not pass `go vet`.
     const BUILD: &str = r##"{"ImportPath":"ex.org/m2 [ex.org/m2.test]","Action":"build-output","Output":"# ex.org/m2\n"}
 {"ImportPath":"ex.org/m2 [ex.org/m2.test]","Action":"build-output","Output":"m2/a_test.go:9:1: ExampleX refers to unknown identifier: X\n"}
 {"ImportPath":"ex.org/m2 [ex.org/m2.test]","Action":"build-fail"}

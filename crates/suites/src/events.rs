@@ -1,5 +1,6 @@
-//! Reads what the hooks wrote that were loaded into the processes of a suite: one file for each process, one JSON object a line
-//! (version 1; the hooks say what each holds). A process that was killed leaves a file without an end, and perhaps half a line.
+//! Reads what the hooks loaded into a suite's processes wrote: one file per process, one JSON
+//! object per line (version 1; the hooks document the members). A killed process leaves a file
+//! without a final line, and possibly an incomplete line.
 
 mod names;
 mod tail;
@@ -16,10 +17,10 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use tail::Tail;
 
-/// The version of the lines that is understood.
+/// Version of the line format that is supported.
 const VERSION: u32 = 1;
 
-/// What a line says; each kind has a member that no other kind has.
+/// The members of all kinds of lines; each kind has a member that no other kind has.
 #[derive(Deserialize)]
 pub(crate) struct Line {
     assay_tests: Option<u32>,
@@ -51,29 +52,30 @@ pub(crate) struct Line {
     teardown: Option<f64>,
     gc: Option<f64>,
     gc_of: Option<GcOf>,
-    /// The time of a test whose phases are incomplete.
+    /// Duration of a test whose phases are incomplete.
     took: Option<f64>,
-    /// True if it is another attempt of the test with this name.
+    /// True if this is another attempt at the test with this name.
     #[serde(default)]
     again: bool,
-    /// True for a failure beside tests: of a hook, a fixture of several tests, a file.
+    /// True for a failure outside of tests: in a hook, a fixture shared by several tests, or a
+    /// file.
     #[serde(default)]
     beside: bool,
     #[serde(default)]
     causes: BTreeMap<String, Option<f64>>,
-    /// A fixture's.
+    /// Name of a fixture.
     name: Option<String>,
 }
 
 impl Line {
-    /// Name, failure and message of a test that ended; `None` for other lines.
+    /// Returns name, failure and message of a test that ended; `None` for other lines.
     pub(crate) fn ended_test(&self) -> Option<(&str, bool, Option<&str>)> {
         let failed = matches!(self.status.as_deref(), Some("failed" | "error"));
         Some((self.test.as_deref()?, failed, self.message.as_deref()))
     }
 }
 
-/// Seconds of the garbage collector by phase.
+/// Garbage collection time per phase, in seconds.
 #[derive(Clone, Copy, Deserialize)]
 struct GcOf {
     #[serde(default)]
@@ -84,10 +86,11 @@ struct GcOf {
     teardown: f64,
 }
 
-/// The files of all processes in a directory; by the numbers of processes, so that rows come in the same order in every run, as far as processes do.
+/// Returns the event files of all processes in a directory, sorted by process ID so that the order
+/// of rows is as stable across runs as the order of processes.
 ///
 /// # Errors
-/// When the directory can't be read.
+/// If the directory cannot be read.
 pub(crate) fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -100,10 +103,10 @@ pub(crate) fn files(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Reads the files of all processes in a directory; `None` where there are none. O(bytes).
+/// Reads the event files of all processes in a directory; `None` if there are none. O(bytes).
 ///
 /// # Errors
-/// When a file can't be read, or has a line in its midst that is none of the hooks'.
+/// If a file cannot be read, or contains a line before the last that was not written by a hook.
 pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
     let paths = match files(directory) {
         Ok(paths) => paths,
@@ -115,7 +118,8 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
         let mut bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
         let tail = Tail::of(path);
         let phase = tail.as_ref().and_then(|tail| tail.phase);
-        // One that was killed between writing its lines and forgetting them has them twice.
+        // A process that was killed after writing its lines but before clearing the tail has them
+        // twice.
         if let Some(tail) = tail.filter(|tail| tail.behind == bytes.len() as u64) {
             bytes.extend(tail.bytes);
         }
@@ -124,25 +128,27 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
     Ok(gathered.finish())
 }
 
-/// Reads the events of one process, which are in memory; `name` is what errors call them. None where it never said what it is. O(bytes).
+/// Reads the events of one process from memory; `name` identifies them in errors. `None` if the
+/// process did not identify itself. O(bytes).
 ///
 /// # Errors
-/// When a line in their midst is none of the hooks'.
+/// If a line before the last was not written by a hook.
 pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
     let mut gathered = Gathered::default();
     gathered.file(bytes, None, Path::new(name))?;
     Ok(gathered.finish())
 }
 
-/// What began in a process and did not end yet, in that order.
+/// The tests and spans of a process that began but have not ended, in order of their start.
 #[derive(Debug, Default)]
 pub(crate) struct Open(pub Vec<Unfinished>);
 
 impl Open {
-    /// Takes what a line says of it.
+    /// Updates the open tests and spans from a line.
     pub fn take(&mut self, line: &Line) {
         let Self(running) = self;
-        // What took no time to speak of may have no line of its end: it is over when a test begins or ends, or the process does.
+        // Very short spans may have no end line. A span is over when a test begins or ends, or when
+        // the process ends.
         let is_over = line.start.is_some()
             || line.test.is_some()
             || line.end.is_some() && line.span.is_none();
@@ -158,7 +164,7 @@ impl Open {
         } else if let Some(name) = &line.test {
             let started = line.started.as_ref().unwrap_or(name);
             running.retain(|own| own.name != *started);
-            // What holds it goes on with the next.
+            // The enclosing test continues with its next subtest.
             for own in running.iter_mut().filter(|own| holds(&own.name, name)) {
                 own.began = line.end.or(own.began);
             }
@@ -168,7 +174,8 @@ impl Open {
         }
     }
 
-    /// With the phase in which the process was last seen: that of its test, if there is but one.
+    /// Returns the open entries. If exactly one of them is a test, its phase is set to the last
+    /// known phase of the process.
     pub fn in_phase(mut self, phase: Option<Part>) -> Vec<Unfinished> {
         let mut tests = self.0.iter_mut().filter(|own| !own.beside);
         if let (Some(test), None) = (tests.next(), tests.next()) {
@@ -178,7 +185,7 @@ impl Open {
     }
 }
 
-/// Whether one name is that of what holds a test of the other.
+/// Returns true if `name` is the name of a test that encloses `test`.
 pub(crate) fn holds(name: &str, test: &str) -> bool {
     test.strip_prefix(name).is_some_and(|rest| rest.starts_with(": "))
 }
@@ -186,15 +193,16 @@ pub(crate) fn holds(name: &str, test: &str) -> bool {
 #[derive(Default)]
 struct Gathered {
     run: Run,
-    /// The name of each test, as it was told.
+    /// Name of each test as reported.
     names: Vec<String>,
-    /// The sum of the phases of each test, where known. Work of the framework between phases (failure reports) is not included.
+    /// Sum of the phases of each test, if known. Work of the framework between phases (failure
+    /// reports) is not included.
     took: Vec<Option<f64>>,
-    /// The processes that ended by themselves.
+    /// Processes that ended normally.
     ended: HashSet<u32>,
-    /// What tests used.
+    /// Usage recorded for the tests.
     seen: seen::Gathered,
-    /// What went on beside tests in a process that did not, with its parent.
+    /// Open spans outside of tests in processes that did not end normally, with the parent process.
     beside: Vec<(Option<u32>, Unfinished)>,
 }
 
@@ -222,7 +230,7 @@ impl Gathered {
             let line: Line = match read {
                 Ok(Some(line)) => line,
                 Ok(None) => continue,
-                // The process was killed while it wrote.
+                // The process was killed while writing this line.
                 Err(_) if lines.peek().is_none() && !text.ends_with('\n') => break,
                 Err(error) => {
                     let why = format!("line {}: {error}", number + 1);
@@ -257,7 +265,7 @@ impl Gathered {
         if is_ours {
             self.run.processes.push(own);
         }
-        // Of what holds other tests there is no line of its end.
+        // Tests that enclose other tests have no end line.
         let tests = &self.run.tests;
         let holds_any = |name: &str| tests.iter().any(|test| holds(name, &test.name));
         let mut unfinished = open.in_phase(phase);
@@ -300,7 +308,7 @@ impl Gathered {
         }
     }
 
-    /// What a test of the process at hand used, or the process outside of tests.
+    /// Adds what a test of the current process used, or the process outside of tests.
     fn used(&mut self, line: seen::Line, process: usize) {
         let tests = self.run.tests.iter().zip(&self.names).rev();
         let mut tests = tests.take_while(|(test, _)| test.process == process);
@@ -311,10 +319,10 @@ impl Gathered {
         });
     }
 
-    /// The attempt that counted until now, which another one takes the place of.
+    /// Removes and returns the previous attempt of a test, which the next attempt replaces.
     fn attempt(&mut self, name: &str, process: usize) -> Option<Test> {
         let place = self.names.iter().rposition(|own| own == name)?;
-        // Coverage is indexed by the places of tests.
+        // Coverage refers to tests by index.
         if self.run.tests[place].process != process
             || place + 1 != self.names.len() && self.seen.any()
         {
@@ -325,7 +333,7 @@ impl Gathered {
         Some(self.run.tests.remove(place))
     }
 
-    /// A test.
+    /// Converts a line into a test.
     fn test(&mut self, name: String, line: Line, process: usize) -> Test {
         let phases = line.setup.zip(line.body).zip(line.teardown);
         let phases = phases.map(|((setup, body), teardown)| setup + body + teardown);
@@ -336,7 +344,7 @@ impl Gathered {
             Some("skipped") => TestStatus::Skipped,
             _ => TestStatus::Passed,
         };
-        // No clock has times whose difference is beyond all numbers.
+        // Differences between times must be finite, which real clocks guarantee.
         let is_time = |(began, ended): &(f64, f64)| (ended - began).is_finite();
         let span = line.begin.zip(line.end).filter(is_time);
         let span = span.filter(|_| status != TestStatus::Skipped);
@@ -364,12 +372,14 @@ impl Gathered {
         }
     }
 
-    /// Takes off what groups set up while a test ran, which is not that test's. `None` where no process said what it is.
+    /// Subtracts group setup that ran during a test from the test's time. Returns `None` if no
+    /// process identified itself.
     fn finish(mut self) -> Option<Run> {
         names::told_apart(&mut self.run.tests, &self.names);
         let tests = &self.run.tests;
         self.run.seen = std::mem::take(&mut self.seen).finish(tests);
-        // Workers are killed when all is done; whoever ended as it should did that.
+        // Workers are killed when everything is done. If their parent ended normally, nothing is
+        // unfinished.
         let Self { beside, ended, run, .. } = &mut self;
         let left =
             beside.drain(..).filter(|(parent, _)| !parent.is_some_and(|id| ended.contains(&id)));
@@ -383,7 +393,7 @@ impl Gathered {
             let from = hooks.partition_point(|&(process, at, _)| {
                 process < test.process || (process == test.process && at < began)
             });
-            // Spans within spans (a fixture of a fixture) count once.
+            // Nested spans (a fixture used by a fixture) count once.
             let mut covered = began;
             let mut within = 0.0;
             for &(process, from, to) in &hooks[from..] {
@@ -402,7 +412,8 @@ impl Gathered {
     }
 }
 
-/// What is said of something outside of tests that does not end: `group setup of UserTest`, `fixture base of test_a.py`.
+/// Returns the description of an unfinished span outside of tests: `group setup of UserTest`,
+/// `fixture base of test_a.py`.
 fn about(span: &str, line: &Line) -> String {
     let name = line.name.as_ref().filter(|_| span.starts_with("fixture"));
     let span: Cow<'_, str> = span.replace('_', " ").into();
@@ -495,7 +506,7 @@ mod tests {
             run.tests.iter().map(|test| (test.name.as_str(), test.retries)).collect();
         assert_eq!(told, [("A: y", 0), ("A: x", 1), ("A: z", 2)]);
         assert_eq!(run.tests[1].message.as_deref(), Some("at first"));
-        // What the framework does between phases is not the test's.
+        // The framework's work between phases is not included in the test.
         assert_eq!((run.tests[2].seconds, run.framework.as_str()), (Some(1.0), "rspec"));
     }
 
@@ -571,7 +582,7 @@ mod tests {
         assert!(error.to_string().contains("version 2"), "{error}");
     }
 
-    /// Lines as hooks write them, and some that no hook would.
+    /// Lines as written by hooks, and some that no hook would write.
     fn lines() -> impl Strategy<Value = String> {
         let time = prop_oneof![Just(2.5), Just(-1e308), Just(1e308), 0.0..9.0];
         let line = (0..8_u8, "[A-C](: [xyé]{1,2})?", time.clone(), time).prop_map(
@@ -603,7 +614,7 @@ mod tests {
             let cut = &text.as_bytes()[..at.index(text.len() + 1)];
             let end = cut.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let (whole, rest) = cut.split_at(end);
-            // What lacks its newline alone is a line.
+            // A line that is complete except for its newline counts as a line.
             let is_line = serde_json::from_slice::<Line>(rest).is_ok();
             let expected = if is_line { [cut, b"\n"].concat() } else { whole.to_vec() };
             prop_assert_eq!(read_bytes(cut, "cut").unwrap(), read_bytes(&expected, "whole").unwrap());

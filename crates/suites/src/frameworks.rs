@@ -1,5 +1,5 @@
-//! The test frameworks that are known. Each is a file: how it is recognised from the command, how it is asked for the time of every test, how it
-//! orders and selects tests, and how its answer is read.
+//! The supported test frameworks. Each has a file that defines how it is detected from the command,
+//! how per-test times are requested, how it orders and selects tests, and how its report is read.
 
 mod cargo;
 mod ctest;
@@ -24,63 +24,68 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
-/// How the order of tests can be chosen.
+/// The degree to which a framework's order of tests can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orders {
-    /// Not at all.
+    /// The order cannot be chosen.
     No,
-    /// A random one by a seed.
+    /// A random order, given by a seed.
     Seeded,
-    /// Any, test by test.
+    /// Any order, test by test.
     Any,
 }
 
 /// A test framework.
 pub trait Framework: Debug + Sync {
-    /// Its name, by which users choose it.
+    /// Name by which users select the framework.
     fn name(&self) -> &'static str;
 
-    /// Whether a command runs it.
+    /// Returns true if the command runs this framework.
     fn knows(&self, call: &Call) -> bool;
 
     /// How the order of tests can be chosen.
     fn orders(&self) -> Orders;
 
-    /// Whether a run can be held to some of the tests by their names; else it is held to more than these, or not at all.
+    /// Returns true if a run can be restricted to tests by name. Otherwise a restricted run
+    /// includes additional tests, or cannot be restricted at all.
     fn selects(&self) -> bool {
         self.orders() == Orders::Any
     }
 
-    /// Whether its runs can tell what each test uses of the project.
+    /// Returns true if runs can report what each test uses of the project.
     fn covers(&self) -> bool {
         false
     }
 
-    /// Whether they tell it of all tests of a file together, so that they are chosen by files.
+    /// Returns true if coverage is reported per file instead of per test, so that tests are
+    /// selected by file.
     fn covers_files(&self) -> bool {
         false
     }
 
-    /// The command that runs the suite and leaves its answer in `room`, which is empty then.
+    /// Returns the command that runs the suite and writes its reports to `room`, an empty
+    /// directory.
     ///
     /// # Errors
-    /// When it can't do what is wanted.
+    /// If the framework does not support what is wanted.
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError>;
 
-    /// What a run told.
+    /// Reads the results of a run.
     ///
     /// # Errors
-    /// When it left no answer, or one that can't be read.
+    /// If the run left no report, or one that cannot be read.
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError>;
 
-    /// The command that builds all that a run needs, and runs no test. If it is `told`, compilers name each error by file and line, and stop at none; a run with
-    /// [`Wanted::keep`] takes what is built so. `None`: a run alone builds.
+    /// Returns the command that builds everything a run needs without running tests. If `told`,
+    /// compilers report each error with its file and line and do not stop early; runs with
+    /// [`Wanted::keep`] reuse this build. `None` if only a run can build.
     fn builds(&self, _call: &Call, _told: bool) -> Option<Request> {
         None
     }
 
-    /// The command that runs test programs again which a run recorded in `kept`, if it `stops` until the first of them that fails; its answer is read as that of
-    /// a run. `None`: only a run runs them.
+    /// Returns the command that reruns test programs recorded in `kept` by an earlier run. If
+    /// `stops`, it ends at the first failure. Its results are read like those of a run. `None` if
+    /// programs can only be run by a full run.
     fn again(
         &self,
         _programs: &[&Program],
@@ -91,59 +96,65 @@ pub trait Framework: Debug + Sync {
         None
     }
 
-    /// What stands before the names of a test program's tests, with a colon and a blank behind it, where [`Framework::again`] can hold it to some of them by the
-    /// rest of their names. `None`: it can't.
+    /// Returns the prefix of a program's test names, which is followed by a colon and a space, if
+    /// [`Framework::again`] can select tests by the rest of their names. `None` otherwise.
     fn names(&self, _program: &Program) -> Option<String> {
         None
     }
 
-    /// The files in which tests stand that runs name without one, below the directory of the call; `None`: not known.
+    /// Returns the files, relative to the call's directory, of tests whose names do not include the
+    /// file; `None` where unknown.
     fn files(&self, _call: &Call, tests: &[&str]) -> Vec<Option<String>> {
         vec![None; tests.len()]
     }
 
-    /// The command that builds as [`Framework::builds`] does, and records in `kept` which compilers it runs on the project's own code, which can run again
-    /// ([`programs`]). `None`: it says nothing of them.
+    /// Returns a command that builds like [`Framework::builds`] and records in `kept` the compiler
+    /// invocations for the project's own code so that they can be rerun ([`programs`]). `None` if
+    /// compilers cannot be recorded.
     fn compiles(&self, _call: &Call, _kept: &Path) -> Option<Request> {
         None
     }
 
-    /// The words that compile the package of the directory that they are started in, as this command does, and print on standard error what code its functions
-    /// have, none within another. `None`: there are none.
+    /// Returns the command that compiles the package in the current directory like this call and
+    /// prints the code of each function, without nested functions, to standard error. `None` if not
+    /// supported.
     fn code(&self, _call: &Call) -> Option<Vec<OsString>> {
         None
     }
 
-    /// The command that has the framework load a driver as a reporter. The driver replaces the framework's runner and runs its tests repeatedly. `None` if the
-    /// framework allows no such driver.
+    /// Returns the command that makes the framework load a driver as a reporter. The driver
+    /// replaces the framework's runner and runs its tests repeatedly. `None` if the framework does
+    /// not support such drivers.
     fn driven(&self, _call: &Call, _driver: &Path) -> Option<Request> {
         None
     }
 
-    /// What looks at a run of this command from outside while it goes on, with its answer in `room`; `None` where it tells nothing before it is over.
+    /// Returns a watcher that observes a run of this command from outside while it writes its
+    /// reports to `room`; `None` if nothing is available before the run ends.
     fn watch(&self, _call: &Call, _room: &Path) -> Option<Watch> {
         None
     }
 
-    /// The command that lists the tests and runs none.
+    /// Returns the command that lists the tests without running them.
     ///
     /// # Errors
-    /// When there is none.
+    /// If the framework cannot list tests.
     fn list(&self, _call: &Call, _room: &Path) -> Result<Request, SuiteError> {
         let what = "can't list its tests without running them, so it can't be divided: --shard is for pytest, rspec and go";
         Err(SuiteError::Unable { framework: self.name(), what: what.to_owned() })
     }
 
-    /// The tests that were listed, by the names that a run gives them; of Go the functions, without subtests.
+    /// Returns the listed tests, by the names that a run reports; for Go, the functions without
+    /// subtests.
     ///
     /// # Errors
-    /// When there is no list, or it can't be read.
+    /// If the list is missing or cannot be read.
     fn listed(&self, answer: &Answer<'_>) -> Result<Vec<String>, SuiteError> {
         Err(SuiteError::NoReport { said: answer.said() })
     }
 }
 
-/// All that are recognised, in the order in which they are asked.
+/// The detected frameworks, in the order in which they are tried.
 const KNOWN: [&dyn Framework; 17] = [
     &ruby::Rspec,
     &ruby::Minitest,
@@ -164,27 +175,27 @@ const KNOWN: [&dyn Framework; 17] = [
     &native::GoogleTest,
 ];
 
-/// And those that are looked for last, for they read whatever there is.
+/// Frameworks that are tried last because they read the program file itself.
 const LAST: [&dyn Framework; 1] = [&native::Catch2];
 
 fn known() -> impl Iterator<Item = &'static dyn Framework> {
     KNOWN.into_iter().chain(LAST)
 }
 
-/// The names of all frameworks.
+/// Returns the names of all frameworks.
 pub fn names() -> Vec<&'static str> {
     known().map(Framework::name).chain(["tap", "junit:FILE", "tap:FILE"]).collect()
 }
 
-/// The names of those whose runs can tell what each test uses of the project.
+/// Returns the names of the frameworks whose runs can report what each test uses of the project.
 pub fn that_cover() -> Vec<&'static str> {
     known().filter(|own| (**own).covers()).map(Framework::name).collect()
 }
 
-/// The framework of this name.
+/// Returns the framework with this name.
 ///
 /// # Errors
-/// When there is none.
+/// If no framework has this name.
 pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
     if let Some(file) = name.strip_prefix("junit:").or_else(|| name.strip_prefix("tap:")) {
         return Ok(Box::new(printed::Written { file: file.into() }));
@@ -200,7 +211,8 @@ pub fn by_name(name: &str) -> Result<Box<dyn Framework>, SuiteError> {
     Ok(Box::new(own))
 }
 
-/// The framework that a command runs. One that is not known may print what can be read: TAP, JUnit XML.
+/// Returns the framework that a command runs. Unknown commands are expected to print TAP or JUnit
+/// XML.
 pub fn by_call(call: &Call) -> Box<dyn Framework> {
     match known().find(|framework| framework.knows(call)) {
         Some(own) => Box::new(own),
@@ -288,7 +300,7 @@ impl Framework for &'static dyn Framework {
     }
 }
 
-/// The seed of the order, where it is random.
+/// Returns the seed of a random order, or `None` for the framework's own order.
 fn seed(wanted: &Wanted) -> Option<u64> {
     match wanted.order {
         crate::Order::Given => None,
@@ -296,19 +308,21 @@ fn seed(wanted: &Wanted) -> Option<u64> {
     }
 }
 
-/// What stands before the path of a file all of whose tests are wanted (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
+/// Prefix of a path in the list of wanted tests; selects all tests of that file
+/// (docs/reference/test-events.md, `ASSAY_TESTS_ONLY`).
 pub const WHOLE_FILE: &str = "file:";
 
-/// The directory of hooks, beside the rooms of all runs: what an interpreter makes of them to load them faster is there for the next run.
+/// Directory of the hooks. It is shared by all runs so that interpreters can reuse their compiled
+/// copies of the hooks.
 const HOOKS: &str = "hooks";
-/// The directory of what they write, in the room of a run.
+/// Directory for the events that hooks write, in the room of a run.
 const EVENTS: &str = "events";
 
 fn hooks_beside(room: &Path) -> PathBuf {
     room.with_file_name(HOOKS)
 }
 
-/// A request with the hooks, and what tells it where to write and what to do.
+/// Adds the hooks to a request, and the variables that configure them.
 fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     let events = room.join(EVENTS);
     let mut request = request.env("ASSAY_TESTS", format!("path:{}", events.display()));
@@ -337,7 +351,7 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     request
 }
 
-/// A request whose hook orders the tests, where the framework can't.
+/// Makes the hook order the tests, for frameworks that cannot do so themselves.
 fn ordered(request: Request, wanted: &Wanted) -> Request {
     match seed(wanted) {
         Some(seed) => request.env("ASSAY_TESTS_ORDER", seed.to_string()),
@@ -345,7 +359,8 @@ fn ordered(request: Request, wanted: &Wanted) -> Request {
     }
 }
 
-/// A regular expression that matches these names and no others, as nearly all dialects read it.
+/// Returns a regular expression that matches exactly these names, in a syntax that nearly all
+/// dialects share.
 fn any_of(names: &[String]) -> String {
     let escaped: Vec<String> = names.iter().map(|name| escaped(name)).collect();
     format!("^({})$", escaped.join("|"))
@@ -362,7 +377,7 @@ fn escaped(name: &str) -> String {
     text
 }
 
-/// Whether what a command said speaks of an option of this name that it doesn't know.
+/// Returns true if the command complained about an unknown option with this name.
 fn refuses(answer: &Answer<'_>, option: &str) -> bool {
     let has = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
@@ -384,7 +399,8 @@ fn refuses(answer: &Answer<'_>, option: &str) -> bool {
     has(answer.errors) || has(answer.output)
 }
 
-/// Explains a missing report: the framework is too old for one of our options, or said why itself.
+/// Explains a missing report: either the framework is too old for an option that was added, or it
+/// printed its own reason.
 fn too_old(
     error: SuiteError,
     answer: &Answer<'_>,

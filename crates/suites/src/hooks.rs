@@ -1,21 +1,32 @@
-//! What `assay tests` loads into the processes of a suite, as text: the hooks of test frameworks of Ruby, Python and JavaScript.
+//! The hooks that `assay tests` loads into the processes of a suite, as text, for test frameworks
+//! of Ruby, Python and JavaScript.
 //!
-//! All files go into one directory, from where the interpreters load what they need. They are written for themselves, in their languages:
-//! nothing of the gem or the package is imported. What they write is in docs/reference/test-events.md.
+//! All files are written to one directory, from which the interpreters load what they need. The
+//! hooks are self-contained and import nothing from the gem or the package. Their output is
+//! documented in docs/reference/test-events.md.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read;
 use std::sync::LazyLock;
 
-/// Every file by its name: `assay_tests.rb` is loaded by `RUBYOPT`, `assay_tests_hook.py` is the plugin of pytest, `assay_unittest.py` is run
-/// in place of `-m unittest`, `assay_node_reporter.mjs` is a reporter of `node --test`, `assay_node_coverage.mjs` is imported by its processes,
-/// `assay_jest_vitest_reporter.mjs` one of jest and vitest; `assay_warm.rb` is loaded by `RUBYOPT`; `warm/sitecustomize.py` is found by every Python that has its directory in
-/// `PYTHONPATH`, and loads `assay_warm.py`; the others are loaded by these.
+/// All hook files as pairs of name and text.
+///
+/// - `assay_tests.rb` is loaded through `RUBYOPT`.
+/// - `assay_tests_hook.py` is the pytest plugin.
+/// - `assay_unittest.py` is run in place of `-m unittest`.
+/// - `assay_node_reporter.mjs` is a reporter for `node --test`, and `assay_node_coverage.mjs` is
+///   imported by its processes.
+/// - `assay_jest_vitest_reporter.mjs` is a reporter for jest and vitest.
+/// - `assay_warm.rb` is loaded through `RUBYOPT`.
+/// - `warm/sitecustomize.py` is found by every Python that has its directory in `PYTHONPATH`, and
+///   loads `assay_warm.py`.
+///
+/// The other files are loaded by these.
 pub fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
-    /// They are a third of a megabyte, and packed a quarter of that.
+    /// The texts take a third of a megabyte; compressed, a quarter of that.
     static TEXTS: LazyLock<String> = LazyLock::new(|| {
         let mut texts = String::new();
-        // What was packed when this was built is whole.
+        // Decompression cannot fail: the data was compressed at build time.
         let _whole = DeflateDecoder::new(PACKED).read_to_string(&mut texts);
         texts
     });
@@ -27,17 +38,19 @@ pub fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-// `build.rs` packs the directory: FILES has every name with the length of its text, in the order of the texts.
+// `build.rs` compresses the directory: `FILES` has each name with the length of its text, in the
+// order of the texts.
 include!(concat!(env!("OUT_DIR"), "/hooks.rs"));
 static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hooks.deflate"));
 
-/// What is made of C for them (`build.rs`), by its name. The hooks find it beside themselves, and do without where it is not, which costs more.
+/// Libraries compiled from C for the hooks (`build.rs`), by file name. The hooks look for them in
+/// their own directory and use slower replacements if they are missing.
 #[cfg(target_os = "linux")]
 pub const LIBRARIES: [(&str, &[u8]); 2] = [
     ("assay_marks.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_marks.so"))),
     ("assay_python_calls.so", include_bytes!(concat!(env!("OUT_DIR"), "/assay_python_calls.so"))),
 ];
-/// What is made of C for them: only for Linux.
+/// Libraries compiled from C for the hooks; empty except on Linux.
 #[cfg(not(target_os = "linux"))]
 pub const LIBRARIES: [(&str, &[u8]); 0] = [];
 
@@ -48,7 +61,7 @@ mod tests {
     #[test]
     fn every_file_of_the_directory_is_there_as_it_is() {
         let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/src/hooks");
-        // What is in a directory has its name from there on, the language's own left out.
+        // File names relative to the language's directory.
         let places = |language: &str, below: &str| -> Vec<(String, String)> {
             let entries = fs::read_dir(format!("{directory}/{language}/{below}")).unwrap();
             let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());

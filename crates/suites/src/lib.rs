@@ -1,15 +1,20 @@
-//! Test suites: how test frameworks are asked and what they answer, and what can be learnt about the tests of a project from their logs.
+//! Test suites: running test frameworks, reading their reports, and analysing a project's tests by
+//! their logs.
 //!
-//! - [`frameworks`]: which framework a command runs, how it is asked for the time of every test, how its answer is read. Each has a file.
-//! - [`run`]: what one run of a suite told; [`parts`]: where its time went; [`watching`]: what it runs while it goes on.
-//! - [`hooks`]: what is loaded into a suite's processes, and writes what happens there;
-//! - [`programs`]: test programs that a run started, which can be started again without what built them;
-//! - [`preloading`]: which commands can run in a process that is kept loaded, and how such a process is started;
-//! - [`log`]: which test wrote how much into a log, and which lines those are;
-//! - [`toggles`]: settings that are compared with none, and what each of them changes.
+//! - [`frameworks`]: detects which framework a command runs, requests per-test times and reads its
+//!   reports. Each framework has its own file.
+//! - [`run`]: the results of one run of a suite; [`parts`]: where its time went; [`watching`]: what
+//!   it is currently running.
+//! - [`hooks`]: code loaded into a suite's processes that records what happens there.
+//! - [`programs`]: test programs started by a run, which can be started again without the build
+//!   tool.
+//! - [`preloading`]: which commands can run in a process that is kept loaded, and how to start such
+//!   a process.
+//! - [`log`]: how much each test wrote to a log, and which lines.
+//! - [`toggles`]: settings that are compared with a baseline without them, and the effects of each.
 //!
-//! No process is started and no clock is read here, nothing is decided or printed. The files that are read are the answers of frameworks, and those
-//! by which a project says which framework it has.
+//! This crate starts no processes, reads no clocks, makes no decisions and prints nothing. It reads
+//! only the reports of frameworks and the project files that reveal which framework is in use.
 
 #![cfg_attr(
     test,

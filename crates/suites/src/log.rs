@@ -1,8 +1,11 @@
-//! Which test wrote how much into a log: lines by test, by level and by shape, of a log of any length in bounded memory.
+//! Attributes the lines of a log to tests: lines by test, by level and by shape, for logs of any
+//! length in bounded memory.
 //!
-//! A line that begins with the marker names the test that starts there ([`Marker`]), and every other line counts for the test that
-//! began last. Lines are bytes: a log may hold anything. [`pieces`] cuts the log into pieces of whole lines, [`looking`] finds what a line is, for
-//! which it needs no other ([`line`], [`shape`]), on as many processors as help; [`tally`] counts, in the order of the log.
+//! A line that begins with the marker names the test that starts there ([`Marker`]), and every
+//! other line counts for the test that began last. Lines are bytes, since a log may contain
+//! anything. [`pieces`] splits the log into pieces of whole lines; [`looking`] analyses each line
+//! independently ([`line`], [`shape`]), on several processors; [`tally`] counts in the order of the
+//! log.
 
 mod frequent;
 mod heading;
@@ -23,33 +26,35 @@ use std::io::{self, Read};
 use std::thread;
 use tally::Tally;
 
-/// Bytes that are read at once. A longer line is one line, of which the beginning is looked at.
+/// Number of bytes per read. For longer lines, only the beginning is analysed.
 const CHUNK: usize = 256 * 1024;
-/// More threads than these would wait for the one that counts.
+/// Maximum number of threads. More would only wait for the thread that counts.
 const MOST_LOOKERS: usize = 3;
-/// Pieces that are under way for each thread: one that it looks at, one that waits.
+/// Pieces in flight per thread: one being analysed, one waiting.
 const UNDER_WAY: usize = 2;
 
-/// Counts the lines of a log, each for the test that began before it. O(bytes); memory does not grow with the log.
+/// Counts the lines of a log, each for the test that began before it. O(bytes); memory does not
+/// grow with the log.
 ///
 /// # Errors
-/// When the bytes can't be read.
+/// If the log cannot be read.
 pub fn read(mut log: impl Read, marker: &Marker) -> io::Result<TestLog> {
     read_in_chunks(&mut log, marker, CHUNK)
 }
 
-/// No generic function: that would be compiled with the crate that calls it, and as small as that one rather than as fast as this.
+/// Not generic: a generic function would be compiled in the calling crate, which is optimised for
+/// size rather than speed.
 fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Result<TestLog> {
     let mut tally = Tally::default();
     let mut pieces = Pieces::of(log, chunk);
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        // One is enough where the system allows no second.
+        // One thread suffices if the system does not allow more.
         let mut lookers = vec![Looker::start(scope, marker)?];
         let others =
             (1..processors.min(MOST_LOOKERS)).map_while(|_| Looker::start(scope, marker).ok());
         lookers.extend(others);
-        // Each in its turn, so that pieces come back in their order.
+        // Round-robin, so that pieces come back in order.
         let (mut given, mut counted) = (0, 0);
         let mut spare = Vec::new();
         let mut is_end = false;

@@ -1,32 +1,35 @@
-//! Where the time of one run went: parts that sum to the time of the whole, and what single tests have of it.
+//! Breakdown of the time of one run: parts that sum to the total time, and each test's share of it.
 //!
-//! Of several processes beside one another the one that is heard of last is the critical one: the run takes as long as it does, so the
-//! parts are those of its time. What the others do meanwhile shortens nothing, and stands in the sum over all of them alone.
+//! When several processes run in parallel, the one that finishes last is the critical one: it
+//! determines how long the run takes, so the parts describe its time. Shortening the other
+//! processes would not shorten the run; their time is included only in the sum over all tests.
 
 use crate::run::{Part, Run, Test};
 use std::collections::BTreeSet;
 
-/// Where the time of a run went.
+/// A breakdown of the time of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// Seconds of each part, in the order of [`Part::ALL`]; `None` where the framework does not say it. They sum to the whole.
+    /// Seconds of each part, in the order of [`Part::ALL`]; `None` if the framework does not report
+    /// it. They sum to the total time.
     pub seconds: [Option<f64>; Part::ALL.len()],
-    /// What all tests took, over all processes, s.
+    /// Total duration of all tests in all processes, in seconds.
     pub tests: f64,
-    /// How many processes ran tests beside one another; 0: not known.
+    /// Number of processes that ran tests in parallel; 0 if unknown.
     pub workers: usize,
-    /// The process of which the parts are, where there are several.
+    /// The process that the parts describe, if there are several.
     pub critical: Option<String>,
 }
 
 impl Parts {
-    /// Of one part.
+    /// Returns the seconds of one part.
     pub fn of(&self, part: Part) -> Option<f64> {
         let place = Part::ALL.iter().position(|own| *own == part)?;
         self.seconds[place]
     }
 
-    /// In whole nanoseconds: moments hold no less, and what differences of them leave would be shown as time.
+    /// Sets a part, rounded to whole nanoseconds. Timestamps have no finer resolution, and the
+    /// rounding errors of their differences would be shown as time.
     fn set(&mut self, part: Part, seconds: f64) {
         if let Some(place) = Part::ALL.iter().position(|own| *own == part) {
             self.seconds[place] = Some((seconds * 1e9).round() / 1e9);
@@ -34,7 +37,7 @@ impl Parts {
     }
 }
 
-/// The parts of a run that lasted from `began` to `ended`. O(n log n).
+/// Computes the parts of a run that lasted from `began` to `ended`. O(n log n).
 pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let tests = run.tests.iter().filter_map(|test| test.seconds).sum();
     let mut parts = Parts { tests, workers: workers(run).len(), ..Parts::default() };
@@ -42,7 +45,8 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let critical = critical(run);
     let is_placed = run.tests.iter().any(|test| test.began.is_some()) || !run.spans.is_empty();
     if !is_placed {
-        // Only how long the tests took is known; beside one another they may take longer than the whole.
+        // Only the durations of tests are known; for parallel tests their sum may exceed the total
+        // time.
         let is_timed = run.tests.iter().any(|test| test.seconds.is_some());
         let body = if is_timed { tests.min(whole) } else { 0.0 };
         if is_timed {
@@ -79,7 +83,7 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let process = run.processes.get(critical);
     let told = |part: Part| run.spans.iter().any(|span| span.part == part);
     let edges = edges(run, critical);
-    // Clocks that are not quite one clock tell of moments before the run, or after it.
+    // Slightly different clocks may report times before or after the run.
     let within = |moment: f64| moment.clamp(began, ended.max(began));
     if let Some((first, last)) = edges {
         let (first, last) = (within(first), within(last));
@@ -100,26 +104,28 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     parts
 }
 
-/// The time in which tests of a process ran, by what they did: none is below 0, and they sum to it.
+/// The time during which tests of a process ran, divided by activity. Values are non-negative and
+/// sum to that time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shared {
     setup: f64,
     body: f64,
     teardown: f64,
     gc: f64,
-    /// In none of these: what the framework does about a test.
+    /// Time in none of these phases: the framework's work for a test.
     rest: f64,
 }
 
 impl Shared {
-    /// Divides the `in_tests` seconds of these tests. The time of the collector is subtracted from the phases in which it ran; if these are unknown, from
-    /// bodies first, then from setup and teardown.
+    /// Divides the `in_tests` seconds among the phases of these tests. Collector time is subtracted
+    /// from the phases in which it ran; if these are unknown, from bodies first, then from setup
+    /// and teardown.
     fn of<'a>(tests: impl Iterator<Item = &'a Test>, in_tests: f64) -> Self {
         let mut all = Self::default();
         let known = |seconds: Option<f64>| seconds.unwrap_or(0.0).max(0.0);
         for test in tests {
             let (mut setup, mut teardown) = (known(test.setup), known(test.teardown));
-            // Without a known body the time outside of setup and teardown counts as the body.
+            // If the body is unknown, the time outside of setup and teardown counts as the body.
             let told = test.body.or_else(|| Some(test.seconds? - setup - teardown));
             let mut body = known(told);
             let mut left = known(test.gc);
@@ -141,7 +147,8 @@ impl Shared {
             all.body += body;
             all.teardown += teardown;
         }
-        // Concurrent tests in one process (threads) overlap: their parts are shares of the time in which any of them ran.
+        // Concurrent tests in one process (threads) overlap: their parts are scaled to the time
+        // during which any of them ran.
         let sum = all.setup + all.body + all.teardown + all.gc;
         let scale = if sum > in_tests && sum > 0.0 { in_tests / sum } else { 1.0 };
         let [setup, body, teardown, gc] =
@@ -151,7 +158,7 @@ impl Shared {
     }
 }
 
-/// The processes that ran tests.
+/// Returns the processes that ran tests.
 fn workers(run: &Run) -> BTreeSet<usize> {
     match run.processes.is_empty() {
         true => BTreeSet::new(),
@@ -159,13 +166,13 @@ fn workers(run: &Run) -> BTreeSet<usize> {
     }
 }
 
-/// The process that is heard of last, of those that ran tests.
+/// Returns the process with the latest event among those that ran tests.
 fn critical(run: &Run) -> Option<usize> {
     let last = |process: &usize| edges(run, *process).map_or(f64::NEG_INFINITY, |(_, last)| last);
     workers(run).into_iter().max_by(|a, b| last(a).total_cmp(&last(b)))
 }
 
-/// When the first and the last is heard of a process.
+/// Returns the times of the first and the last event of a process.
 fn edges(run: &Run, process: usize) -> Option<(f64, f64)> {
     let tests = run.tests.iter().filter(|test| test.process == process);
     let tests = tests.filter_map(|test| test.began.zip(test.ended));
@@ -174,19 +181,20 @@ fn edges(run: &Run, process: usize) -> Option<(f64, f64)> {
     all.reduce(|(first, last), (began, ended)| (first.min(began), last.max(ended)))
 }
 
-/// How long a process was in what.
+/// Time that a process spent in each activity.
 struct Timeline {
     /// In any test.
     in_tests: f64,
-    /// Between its first test and its last, in neither a test nor a span.
+    /// Between the first and the last test, outside of tests and spans.
     between: f64,
     /// In each kind of span.
     of_spans: Vec<(Part, f64)>,
 }
 
-/// How long a process was in what: what is set up for a group while a test runs is the group's.
+/// Computes the timeline of a process. Group setup that runs during a test counts for the group.
 fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> Timeline {
-    // A span begins or ends: of those that are open the first in the order of parts has the time; tests come last.
+    // Starts and ends of spans. The innermost open span gets the time: the kinds are in the order
+    // of parts, and tests come last.
     let mut edges: Vec<(f64, usize, i32)> = Vec::new();
     let mut add = |from: f64, to: f64, kind: usize| {
         let (from, to) = (from.clamp(began, ended), to.clamp(began, ended));
@@ -210,7 +218,7 @@ fn timeline(run: &Run, process: usize, began: f64, ended: f64) -> Timeline {
     let last = edges.iter().rposition(is_last).unwrap_or(0);
     let (mut at, mut between, mut is_tested) = (began, 0.0, false);
     for (place, (time, kind, step)) in edges.into_iter().enumerate() {
-        // The innermost is the last in the order: hooks within loading are hooks.
+        // The innermost kind is the last in the order: hooks within loading count as hooks.
         let current = (0..tests).rev().chain([tests]).find(|&kind| open[kind] > 0);
         if let Some(kind) = current {
             seconds[kind] += time - at;
@@ -253,7 +261,7 @@ mod tests {
         let mut first = test("a", 4.0, 1.0);
         first.ended = Some(6.0);
         (first.setup, first.teardown, first.gc) = (Some(0.25), Some(0.125), Some(0.0625));
-        // Its group is set up within it: its time goes from 4 to 6.
+        // Its group is set up during the test, from 4 to 6.
         let run = Run {
             tests: vec![first, test("b", 6.5, 2.0)],
             spans: vec![
@@ -285,7 +293,7 @@ mod tests {
             teardown: Some(0.125),
             ..test(name, began, 1.0)
         };
-        // Between the two half a second lies open, half a second is a span.
+        // Between the two tests, half a second is unaccounted for and half a second is a span.
         let run = Run {
             tests: vec![told("a", 2.0), told("b", 4.0)],
             spans: vec![span(Part::Loading, 1.0, 1.5), span(Part::Hooks, 3.5, 4.0)],

@@ -1,33 +1,35 @@
-//! A test that fails in some orders and passes in others: which test before it makes the difference. It is searched for by halves, so that among 500
-//! tests twelve runs find it, and fewer where many orders were seen: most tests are then cleared by them.
+//! Finds which earlier test makes an order-dependent test fail. The search is binary: among 500
+//! tests it takes twelve runs, and fewer if many orders were observed, because those already clear
+//! most tests.
 
 use std::collections::HashSet;
 
-/// What makes the difference.
+/// The cause of an order dependence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The test fails behind this one.
+    /// The test fails after this one.
     Polluter(String),
-    /// The test fails by itself, and passes behind this one.
+    /// The test fails alone, and passes after this one.
     Needed(String),
-    /// No single one does: the test fails (or passes) behind all of these together.
+    /// No single test is responsible: the test fails (or passes) after all of these together.
     Together(Vec<String>),
-    /// The same order gave another result: it does not depend on the order alone.
+    /// The same order gave a different result, so the failure does not depend on the order alone.
     NotByOrder,
 }
 
-/// What runs in different orders showed: the search starts from it.
+/// Results of runs in different orders, from which the search starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Orders {
-    /// For each run in which the test failed the tests that ran before it, in their order.
+    /// For each run in which the test failed, the tests that ran before it, in order.
     pub failed_behind: Vec<Vec<String>>,
-    /// The same of the runs in which it passed.
+    /// For each run in which the test passed, the tests that ran before it, in order.
     pub passed_behind: Vec<Vec<String>>,
 }
 
 impl Orders {
-    /// The tests that could make it fail (or pass) by themselves: they ran before it whenever it failed (passed), and never when it passed (failed);
-    /// and all that ran before it once when it did.
+    /// Returns the tests that could make it fail (or pass) by themselves: those that ran before it
+    /// whenever it failed (passed), and never when it passed (failed). Also returns all tests that
+    /// ran before it in one such run.
     fn suspects(&self, alone: bool) -> (Vec<String>, &[String]) {
         let (with, without) = match alone {
             true => (&self.passed_behind, &self.failed_behind),
@@ -46,11 +48,12 @@ impl Orders {
     }
 }
 
-/// Searches for what makes `victim` fail. `fails` runs some tests in their order, the victim as the last, and says whether that failed. At most
-/// three runs, and one for each halving of the suspects.
+/// Searches for what makes `victim` fail. `fails` runs tests in the given order, with the victim
+/// last, and returns true if the victim failed. It is called three times, plus once for each
+/// halving of the suspects, and up to three more times if no single test is responsible.
 ///
 /// # Errors
-/// Those of `fails`.
+/// The errors of `fails`.
 pub fn search<E>(
     victim: &str,
     orders: &Orders,
@@ -74,7 +77,8 @@ pub fn search<E>(
             return Ok(if alone { Found::Needed(name) } else { Found::Polluter(name) });
         }
     }
-    // No single one does it. Where the same order gives the same twice, several do it together.
+    // No single test is responsible. If the same order gives the same result twice, several tests
+    // are jointly responsible.
     if all.is_empty() || run(all)? == alone || run(all)? == alone || run(&[])? != alone {
         return Ok(Found::NotByOrder);
     }
@@ -155,7 +159,7 @@ mod tests {
 
     #[test]
     fn chance_is_not_taken_for_an_order() {
-        // It fails in every third run, whatever ran before.
+        // It fails in every third run, regardless of the order.
         let count = std::cell::Cell::new(0);
         let orders = Orders {
             failed_behind: vec![names(10), names(3).split_off(1)],

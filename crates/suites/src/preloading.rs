@@ -1,5 +1,6 @@
-//! Which commands can run in a process that is kept loaded, what such a process is started with, and the words by which a run of it is asked for
-//! (docs/reference/preloading.md). Nothing is started here.
+//! Determines which commands can run in a process that is kept loaded, how to start such a process,
+//! and the words that request a run from it (docs/reference/preloading.md). Nothing is started
+//! here.
 
 use crate::asking::Request;
 use crate::call::{base_name, is_python, is_variable};
@@ -8,20 +9,21 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// So much of a program is read to see which interpreter runs it.
+/// Number of bytes read from a program to determine its interpreter.
 const HEAD: u64 = 4096;
-/// Options of interpreters that have a word of their own behind them.
+/// Interpreter options that take their value from the next word.
 const RUBY_OPTIONS: [&str; 5] = ["-I", "-r", "-C", "-E", "-W"];
 const PYTHON_OPTIONS: [&str; 2] = ["-X", "-W"];
-/// Programs that start the one that is meant as a child, or with variables of their own.
+/// Programs that start the actual program as a child process or with additional variables.
 const STARTERS: [&str; 15] = [
     "uv", "uvx", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "tox", "nox", "coverage",
     "spring", "timeout", "nice", "nohup",
 ];
-/// Programs of Ruby whose first word is a program of its own.
+/// Ruby programs whose first argument acts as a program of its own.
 const WITH_VERBS: [&str; 2] = ["rake", "rails"];
 
-/// What is read before anything of a project is loaded, so that a new one makes the whole process another.
+/// Configuration files that are read before any project code is loaded, so that a change requires a
+/// new process.
 const READ_FIRST: [&str; 12] = [
     "pytest.ini",
     ".pytest.ini",
@@ -37,12 +39,12 @@ const READ_FIRST: [&str; 12] = [
     "Gemfile.lock",
 ];
 
-/// Whether a file, where it is new, makes a preloaded process another one from the beginning on.
+/// Returns true if a new version of this file requires the preloaded process to start over.
 pub fn is_read_first(path: &Path) -> bool {
     path.file_name().and_then(OsStr::to_str).is_some_and(|name| READ_FIRST.contains(&name))
 }
 
-/// What an interpreter is of.
+/// The language of an interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interpreter {
     /// Ruby.
@@ -51,24 +53,25 @@ pub enum Interpreter {
     Python,
 }
 
-/// How a command is run in a process that is kept loaded.
+/// How a command runs in a process that is kept loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preloading {
-    /// Which interpreter it is.
+    /// The interpreter.
     pub interpreter: Interpreter,
-    /// What commands of the same process have in common: the interpreter, its options, the program.
+    /// The words that all commands of the same process share: the interpreter, its options and the
+    /// program.
     pub kind: Vec<String>,
-    /// Variables that stand before the program (`env NAME=VALUE`).
+    /// Variables set before the program (`env NAME=VALUE`).
     pub env: Vec<(String, String)>,
-    /// The words of a run.
+    /// The words that request a run.
     pub words: Vec<String>,
 }
 
 impl Preloading {
-    /// How a command is run; `resolve` finds a program by its name.
+    /// Determines how a command is run; `resolve` finds a program by name.
     ///
     /// # Errors
-    /// Why it can't be, in words.
+    /// If the command cannot run in a preloaded process; returns the reason as text.
     pub fn of(
         argv: &[OsString],
         resolve: &dyn Fn(&OsStr) -> Option<PathBuf>,
@@ -112,7 +115,8 @@ impl Preloading {
         Ok(Self { interpreter, kind: shared(kind), env, words })
     }
 
-    /// The command that is started, with what makes its interpreter wait; `hooks` is the directory of [`hooks::files`].
+    /// Returns the command to start, with the hooks that make its interpreter wait; `hooks` is the
+    /// directory of [`hooks::files`].
     pub fn request(&self, argv: &[OsString], hooks: &Path) -> Request {
         let mut request = Request::words(argv.to_vec());
         for (name, text) in hooks::files() {
@@ -135,7 +139,7 @@ impl Preloading {
     }
 }
 
-/// The interpreter, how many words the kind has, and the words of a run.
+/// The interpreter, the number of words of the kind, and the words of a run.
 type Found = Result<(Interpreter, usize, Vec<String>), String>;
 
 fn of_python(words: &[String]) -> Found {
@@ -175,7 +179,8 @@ fn of_ruby(words: &[String]) -> Found {
     }
 }
 
-/// How many words say what is loaded: the program behind `bundle exec`, the task of rake.
+/// Returns the number of words that determine what is loaded: `bundle exec` with the program after
+/// it, and the task of rake.
 fn of_ruby_program(words: &[String]) -> usize {
     let is_bundle = words.first().is_some_and(|word| base_name(word).starts_with("bundle"));
     let at = if is_bundle && words.get(1).is_some_and(|word| word == "exec") { 2 } else { 0 };
@@ -183,7 +188,7 @@ fn of_ruby_program(words: &[String]) -> usize {
     at + if has_verb { 2 } else { 1 }
 }
 
-/// Files of tests are all run by the same process.
+/// Makes all test files share the same process.
 fn shared(mut kind: Vec<String>) -> Vec<String> {
     if let Some(last) = kind.last_mut()
         && let Some(name) = base_name(last).strip_suffix(".rb")
@@ -199,7 +204,8 @@ fn is_ruby(name: &str) -> bool {
         .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
 }
 
-/// By which interpreter a script is run, as its first lines have it. Those of rbenv and pyenv run what has the same name.
+/// Returns the interpreter of a script according to its first lines. Shims of rbenv and pyenv run
+/// the program with the same name.
 fn interpreter_of(path: &Path) -> Option<Interpreter> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(HEAD).read_to_end(&mut bytes).ok()?;
@@ -212,7 +218,8 @@ fn interpreter_of(path: &Path) -> Option<Interpreter> {
             text.contains(python).then_some(Interpreter::Python)
         }
     };
-    // Where the path of the interpreter is too long for a first line, a shell starts it in the second.
+    // If the interpreter's path is too long for a shebang line, a shell starts it on the second
+    // line.
     by(first, "ruby", "python").or_else(|| {
         let second = rest.lines().next().unwrap_or_default();
         by(second, "/ruby", "/python").or_else(|| by(rest, "rbenv", "pyenv"))

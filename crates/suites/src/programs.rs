@@ -1,7 +1,9 @@
-//! Test programs that a run started, so that they can be started again without what built and started them: their words, their variables, and where they ran.
+//! Test programs started by a run, recorded with their arguments, variables and working directory
+//! so that they can be started again without the tool that built and started them.
 //!
-//! They are recorded by the shell that stands between the framework's own program and them (`RECORD`), into a directory that outlives the run
-//! ([`Wanted::keep`](crate::Wanted::keep)). What runs them again is a script of ours ([`again`]). Compilers are recorded in the same way
+//! They are recorded by a shell script between the framework's own program and them (`RECORD`), in
+//! a directory that outlives the run ([`Wanted::keep`](crate::Wanted::keep)). A generated script
+//! runs them again ([`again`]). Compilers are recorded in the same way
 //! ([`Framework::compiles`](crate::Framework::compiles)).
 
 use std::ffi::OsString;
@@ -9,14 +11,15 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Records the program and its arguments, which are those of the shell: `kept` is the directory, `own` the number by which it is known there.
+/// Shell code that records the program and its arguments, which are those of the shell: `kept` is
+/// the directory, and `own` the name of the record in it.
 pub(crate) const RECORD: &str = r#"
 pwd -P > "$kept/$own.place"
 printf '%s\0' "$@" > "$kept/$own.words"
 cat /proc/$$/environ > "$kept/$own.variables"
 "#;
 
-/// What a program has from where it runs now, and not from who started it then.
+/// Variables that a rerun program takes from the current environment instead of the recorded one.
 const OWN: [&str; 10] = [
     "HOME",
     "OLDPWD",
@@ -33,30 +36,33 @@ const OWN: [&str; 10] = [
 /// A test program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Program {
-    /// Itself and its arguments.
+    /// The program and its arguments.
     pub words: Vec<OsString>,
-    /// Where it runs.
+    /// The working directory.
     pub place: PathBuf,
-    /// Its variables.
+    /// Environment variables.
     pub variables: Vec<(String, OsString)>,
-    /// What else was noted of it: the path of its package in Go.
+    /// Additional information: in Go, the path of its package.
     pub about: String,
-    /// How it ended, of one that tells no tests and is one: that of a test in documentation.
+    /// Exit status of a program that is itself a test and does not report tests: a documentation
+    /// test.
     pub status: Option<i32>,
-    /// What stands before the names of its tests, if it can be held to some of them ([`Framework::names`](crate::Framework::names)),
+    /// Prefix of the names of its tests, if it can be restricted to some of them
+    /// ([`Framework::names`](crate::Framework::names)).
     pub tests: String,
-    /// and to which of them it is held, by the rest of their names; none: it runs all.
+    /// The tests to which it is restricted, without the prefix; empty if it runs all.
     pub only: Vec<String>,
 }
 
 impl Program {
-    /// Its file, as far as it is known by a path.
+    /// Returns the path of the program, if it has words.
     pub fn path(&self) -> Option<&Path> {
         self.words.first().map(Path::new)
     }
 }
 
-/// Those that were recorded in a directory, the larger ones last: what compiles before it runs is no file there, and stands behind all others.
+/// Returns the programs recorded in a directory, sorted by size. A program whose file does not
+/// exist because it is compiled before it runs comes last.
 pub fn recorded(kept: &Path) -> Vec<Program> {
     let mut found: Vec<(u64, String, Program)> = Vec::new();
     for entry in fs::read_dir(kept).into_iter().flatten().flatten() {
@@ -93,8 +99,10 @@ fn divided(bytes: &[u8]) -> Vec<OsString> {
     all.map(|own| OsString::from_vec(own.to_vec())).collect()
 }
 
-/// A script that runs programs one behind the other, each where it ran and with its variables. It ends with the status of the last one that failed; if it
-/// `stops`, behind the first one. One whose status was recorded fails where it ended well and does not, or the other way round.
+/// Returns a script that runs programs sequentially, each in its directory and with its variables.
+/// It exits with the status of the last failed program; if it `stops`, directly after the first
+/// one. A program with a recorded status fails if it does not end the same way (success or
+/// failure).
 pub fn again<'a>(
     programs: impl Iterator<Item = (&'a Program, Vec<OsString>)>,
     stops: bool,
@@ -127,7 +135,7 @@ pub fn again<'a>(
     script
 }
 
-/// A text as one word of the shell.
+/// Appends a text as one shell word.
 fn quoted(script: &mut Vec<u8>, text: &[u8]) {
     script.push(b'\'');
     for byte in text {
@@ -172,7 +180,7 @@ mod tests {
         assert_eq!(String::from_utf8_lossy(&output.stdout), once);
         assert_eq!(output.status.code(), Some(3));
         assert_eq!(String::from_utf8_lossy(&run(false).stdout), format!("{once}{once}"));
-        // One that is to fail does well when it fails.
+        // A program that should fail succeeds when it fails.
         let fails = Program { status: Some(101), ..all[0].clone() };
         let script = again(std::iter::once((&fails, fails.words.clone())), true);
         let script = String::from_utf8(script).unwrap();

@@ -1,4 +1,5 @@
-//! Reports of frameworks as runs: what they say of each test, read by the importers that read a user's file, too.
+//! Converts reports of frameworks to runs. They are read by the importers that also read a user's
+//! report files.
 
 use crate::asking::Answer;
 use crate::error::SuiteError;
@@ -10,10 +11,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Reads the report in a file that the run left.
+/// Reads a report file written by a run.
 ///
 /// # Errors
-/// When it is not there, or can't be read.
+/// If the file does not exist or cannot be read.
 pub(crate) fn of_file(path: &Path, answer: &Answer<'_>) -> Result<TestResults, SuiteError> {
     match fs::read(path) {
         Ok(bytes) if bytes.is_empty() => Err(SuiteError::NoReport { said: answer.said() }),
@@ -25,20 +26,20 @@ pub(crate) fn of_file(path: &Path, answer: &Answer<'_>) -> Result<TestResults, S
     }
 }
 
-/// Reads a report.
+/// Parses a report.
 ///
 /// # Errors
-/// When it can't be read.
+/// If it cannot be parsed.
 pub(crate) fn of_bytes(bytes: Vec<u8>, name: &str) -> Result<TestResults, SuiteError> {
     import::read_tests(bytes, name)
         .map_err(|error| SuiteError::Garbage { what: name.to_owned(), why: error.to_string() })
 }
 
-/// A report as a run. `framework` is what it is called where the report doesn't say.
+/// Converts a report to a run. `framework` is the name used if the report does not contain one.
 pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) -> Run {
     let known = results.tool.clone().filter(|tool| tool.to_lowercase().starts_with(framework));
     let moment = |since_1970: f64| since_1970 - answer.since_1970;
-    // What runs beside one another are the groups (packages) of a report that has their times.
+    // If a report has times for groups (packages), these are what runs in parallel.
     let processes: Vec<Process> = results
         .groups
         .iter()
@@ -72,7 +73,7 @@ pub(crate) fn run(results: TestResults, framework: &str, answer: &Answer<'_>) ->
     }
 }
 
-/// A name that no other test of the run has: of several of one name those after the first are numbered.
+/// Returns a name that no other test of the run has: duplicates after the first are numbered.
 pub(crate) fn unique(names: &mut HashSet<String>, name: String) -> String {
     let mut own = name.clone();
     let mut times = 1;
@@ -83,7 +84,7 @@ pub(crate) fn unique(names: &mut HashSet<String>, name: String) -> String {
     own
 }
 
-/// A test of a report.
+/// Converts a test of a report.
 pub(crate) fn of_result(test: &TestResult) -> Test {
     Test {
         name: test.name.clone(),

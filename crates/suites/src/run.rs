@@ -1,27 +1,29 @@
-//! What one run of a suite told: its tests, and what it did beside them.
+//! The results of one run of a suite: its tests, and what it did besides them.
 
 use assay_data::seen::Seen;
 pub use assay_data::test_results::TestStatus;
 use std::collections::BTreeMap;
 
-/// One run of a suite. Times are seconds of the clock that [`Answer`](crate::Answer) uses.
+/// One run of a suite. Times are in seconds of the clock that [`Answer`](crate::Answer) uses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// The framework, with its version where it says, as in `pytest 8.3.2`.
+    /// The framework, with its version if known, as in `pytest 8.3.2`.
     pub framework: String,
-    /// The tests, in the order in which they are reported. No two have one name.
+    /// The tests, in the order in which they are reported. Names are unique.
     pub tests: Vec<Test>,
-    /// What the processes did beside tests.
+    /// Activities of the processes other than running tests.
     pub spans: Vec<Span>,
-    /// The processes that ran tests, or the parts that ran beside one another (packages of Go). Empty: the framework doesn't say.
+    /// The processes that ran tests, or parts that ran in parallel (packages in Go). Empty if the
+    /// framework does not report them.
     pub processes: Vec<Process>,
-    /// Tests that began and never ended, and files whose tests never began.
+    /// Tests that began but never ended, and files whose tests never began.
     pub unfinished: Vec<Unfinished>,
-    /// Faults of its report as a whole, which make the suite fail even if all tests passed; one sentence each.
+    /// Faults of the report as a whole, which make the suite fail even if all tests passed; one
+    /// sentence each.
     pub faults: Vec<String>,
-    /// What should be known of it.
+    /// Notes about the run for the user.
     pub notes: Vec<String>,
-    /// What its tests used of the project, where that was asked for.
+    /// Usage of the project by the tests, if requested.
     pub seen: Seen,
 }
 
@@ -31,8 +33,9 @@ impl Run {
         self.tests.iter().any(|test| test.status == TestStatus::Failed)
     }
 
-    /// The reason why the suite failed, other than failed tests, as a sentence: faults of its report, or a failed process (`badly`, as in `exited with status
-    /// 1`) without a failed test.
+    /// Returns the reason why the suite failed, other than failed tests, as a sentence: faults of
+    /// its report, or a failed process (`badly`, as in `exited with status 1`) without a failed
+    /// test.
     pub fn trouble(&self, badly: Option<&str>) -> Option<String> {
         match (self.faults.as_slice(), badly) {
             ([], Some(how)) if !self.has_failed() => {
@@ -44,111 +47,115 @@ impl Run {
     }
 }
 
-/// One test.
+/// A test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Test {
-    /// Its name.
+    /// Name of the test.
     pub name: String,
-    /// By what it is selected, where that is not its name.
+    /// Identifier for selecting the test, if different from its name.
     pub id: Option<String>,
-    /// Its name when it began, where it got another one meanwhile.
+    /// Name at the start of the test, if it changed while the test ran.
     pub started: Option<String>,
-    /// What it stands in, where that isn't in its file alone: a class.
+    /// The group that contains the test, if it is not directly in its file: a class.
     pub group: Option<String>,
-    /// Its file, from the directory in which the suite was started where that is known.
+    /// File of the test, relative to the directory in which the suite was started if known.
     pub file: Option<String>,
-    /// Where in the file.
+    /// Line in the file.
     pub line: Option<u32>,
-    /// When it began, where that is known,
+    /// Start time, if known.
     pub began: Option<f64>,
-    /// and when it ended.
+    /// End time, if known.
     pub ended: Option<f64>,
-    /// Time in seconds, without the setup of its whole group. `None`: it was skipped, or the report has no time.
+    /// Duration in seconds, without the setup of its whole group. `None` if the test was skipped or
+    /// the report has no time.
     pub seconds: Option<f64>,
-    /// What came of it.
+    /// Outcome of the test.
     pub status: TestStatus,
-    /// What it said when it failed.
+    /// The failure message.
     pub message: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,
-    /// Seconds of its own setup,
+    /// Duration of the test's own setup, in seconds.
     pub setup: Option<f64>,
-    /// of its body,
+    /// Duration of the test's body, in seconds.
     pub body: Option<f64>,
-    /// of its teardown,
+    /// Duration of the test's teardown, in seconds.
     pub teardown: Option<f64>,
-    /// and of the garbage collector in all of them.
+    /// Garbage collection time in all three phases, in seconds.
     pub gc: Option<f64>,
-    /// The same in its setup, its body and its teardown, where that is known.
+    /// Garbage collection time in setup, body and teardown, if known, in seconds.
     pub gc_of: Option<[f64; 3]>,
-    /// What was counted while it ran, by name.
+    /// Counts of causes while the test ran, by name.
     pub causes: BTreeMap<String, f64>,
-    /// Index of its process.
+    /// Index of the process.
     pub process: usize,
-    /// True for a failure beside tests, in what is done for several of them: no test has its name.
+    /// True for a failure outside of tests, in code shared by several tests; no test has this name.
     pub beside: bool,
 }
 
 impl Test {
-    /// Returns true for a failure beside tests, and for unittest's replacement of a test file that could not be loaded.
+    /// Returns true for a failure outside of tests, and for unittest's replacement of a test file
+    /// that could not be loaded.
     pub fn is_stand_in(&self) -> bool {
         self.beside || self.name.starts_with("unittest.loader._FailedTest")
     }
 }
 
-/// A test, or what is done for several of them, that didn't end.
+/// A test, or code shared by several tests, that did not end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Unfinished {
-    /// Its name, or that of the file or package.
+    /// Name of the test, file or package.
     pub name: String,
-    /// When it began, where that is known.
+    /// Start time, if known.
     pub began: Option<f64>,
-    /// Whether it is something else than a test: what is set up for a group.
+    /// True if it is not a test but the setup of a group.
     pub beside: bool,
-    /// Where the test was last seen: in its setup, its body or its teardown.
+    /// The last known phase of the test: setup, body or teardown.
     pub phase: Option<Part>,
-    /// Index of its process.
+    /// Index of the process.
     pub process: usize,
 }
 
 /// A process of the suite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
-    /// What it is called: a worker's name, a package.
+    /// Name of the process: a worker or a package.
     pub name: String,
-    /// When its framework was loaded, or it began.
+    /// Time at which its framework was loaded or the process began.
     pub began: Option<f64>,
-    /// When the last was heard of it.
+    /// Time of the last event of the process.
     pub ended: Option<f64>,
 }
 
-/// What a process does when it runs no test.
+/// An activity of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// From the start of the command to the first thing that is told: interpreters start, frameworks are loaded, compilers build.
+    /// From the start of the command to its first event: interpreters start, frameworks are loaded,
+    /// compilers build.
     Boot,
-    /// Files of tests are loaded, tests are collected.
+    /// Test files are loaded and tests are collected.
     Loading,
-    /// What is set up and torn down once for a suite, a file or a group.
+    /// Setup and teardown that run once for a suite, a file or a group.
     Hooks,
-    /// A test's own setup,
+    /// A test's own setup.
     Setup,
-    /// its body,
+    /// A test's body.
     Body,
-    /// and its teardown.
+    /// A test's teardown.
     Teardown,
-    /// The garbage collector, within tests.
+    /// Garbage collection within tests.
     Gc,
-    /// What the framework does for each test in none of its phases, and between tests: reports, plugins, output, the next test.
+    /// The framework's work for each test outside its phases, and between tests: reports, plugins,
+    /// output, choosing the next test.
     Framework,
-    /// From the last thing that is told to the end of the command.
+    /// From the last event to the end of the command.
     Ending,
-    /// What is none of these.
+    /// Time that belongs to none of these.
     Unaccounted,
 }
 
 impl Part {
-    /// All, in the order in which they are shown.
+    /// All parts, in display order.
     pub const ALL: [Self; 10] = [
         Self::Boot,
         Self::Loading,
@@ -162,7 +169,7 @@ impl Part {
         Self::Unaccounted,
     ];
 
-    /// Name of its metric.
+    /// Name of the metric for this part.
     pub fn name(self) -> &'static str {
         match self {
             Self::Boot => "boot",
@@ -179,16 +186,17 @@ impl Part {
     }
 }
 
-/// A stretch of time of one process that is no test's own.
+/// A period of a process outside of any test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
-    /// What is done in it.
+    /// The activity.
     pub part: Part,
-    /// For which group, where it is for one; of hooks also which: `fixture base of test_a.py`.
+    /// The group that it was done for, if any; for hooks also which hook: `fixture base of
+    /// test_a.py`.
     pub group: Option<String>,
-    /// When it began.
+    /// Start time.
     pub began: f64,
-    /// When it ended.
+    /// End time.
     pub ended: f64,
     /// Index of the process.
     pub process: usize,

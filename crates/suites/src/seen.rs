@@ -1,5 +1,7 @@
-//! What the hooks' lines say of what tests used: code by file and line, files, programs. Gathered by process; test names come last, since a name
-//! may change when all tests are known. And what other frameworks' runs leave behind of it: [`go`], [`cargo`].
+//! Usage by tests according to the hooks' lines: code by file and line, files, programs. It is
+//! gathered per process; test names are resolved last, since a name may change once all tests are
+//! known. The submodules read the same information from runs of other frameworks: [`go`],
+//! [`cargo`].
 
 pub(crate) mod cargo;
 pub(crate) mod go;
@@ -12,29 +14,29 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where a run leaves what was seen of its tests, in its room,
+/// Directory for the recorded usage, in the room of a run.
 const SEEN: &str = "seen";
-/// and there the file that has the path of the project's top.
+/// File in that directory that contains the path of the project's top.
 const TOP: &str = "top";
 
-/// A request whose run has a place for what is seen, and finds the project's top there.
+/// Adds to a request the directory for recorded usage and the file with the project's top.
 pub(crate) fn asked(mut request: Request, top: &Path, room: &Path) -> Request {
     request.directories.push(place(room));
     request.file(place(room).join(TOP), top.as_os_str().as_encoded_bytes())
 }
 
-/// That place.
+/// Returns that directory.
 pub(crate) fn place(room: &Path) -> PathBuf {
     room.join(SEEN)
 }
 
-/// The project's top, where it was asked for what is seen.
+/// Returns the project's top, if usage was requested.
 fn top_of(answer: &Answer<'_>) -> Option<PathBuf> {
     let text = fs::read_to_string(place(answer.room).join(TOP)).ok()?;
     Path::new(&text).canonicalize().ok()
 }
 
-/// What one process of a run uses, as it is put together: its files get numbers as they come.
+/// Usage of one process under construction; files are numbered as they are added.
 #[derive(Default)]
 struct Program {
     process: ProcessSeen,
@@ -53,12 +55,12 @@ impl Program {
     }
 }
 
-/// A path from the top of the project; `None`: it is elsewhere.
+/// Returns a path relative to the top of the project; `None` if it is outside.
 fn below(top: &Path, path: &Path) -> Option<String> {
     path.strip_prefix(top).ok()?.to_str().map(str::to_owned)
 }
 
-/// The members of such lines.
+/// The members of lines about usage.
 #[derive(Deserialize, Default)]
 pub(crate) struct Line {
     source: Option<String>,
@@ -83,7 +85,7 @@ pub(crate) struct Line {
     unseen: Option<String>,
 }
 
-/// A program that was started: its words alone, or with where it ran.
+/// A program that was started: only its words, or also its directory.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Spawned {
@@ -107,7 +109,7 @@ impl From<Spawned> for Started {
 }
 
 impl Line {
-    /// Whether a line is one of these: they begin with the member that no other has.
+    /// Returns true for lines about usage, which begin with a member that other lines do not have.
     pub fn begins(text: &str) -> bool {
         let begins = ["{\"covers\":", "{\"covers_file\":", "{\"source\":", "{\"loaded\":"];
         begins.iter().any(|begin| text.starts_with(begin))
@@ -123,18 +125,19 @@ impl Line {
     }
 }
 
-/// What a run's lines said so far.
+/// The usage read so far.
 #[derive(Default)]
 pub(crate) struct Gathered {
     processes: Vec<ProcessSeen>,
-    /// Index of each test, in the order of the lists above.
+    /// Indices of the tests, in the order of each process's list.
     tests: Vec<Vec<usize>>,
-    /// Of processes that say of a file what all its tests used: their index, and the file.
+    /// Usage by all tests of a file together, for processes that report it this way: process index
+    /// and file.
     files: Vec<(usize, String, Used)>,
 }
 
 impl Gathered {
-    /// Another process's lines follow.
+    /// Starts the lines of the next process.
     pub fn next_process(&mut self) {
         self.processes.push(ProcessSeen::default());
         self.tests.push(Vec::new());
@@ -145,7 +148,8 @@ impl Gathered {
         self.tests.iter().any(|tests| !tests.is_empty())
     }
 
-    /// Takes a line of it; `test` is the index of the last test of that name. What belongs to no test is everybody's.
+    /// Adds a line of the current process; `test` returns the index of the last test with a name.
+    /// Usage outside of tests is attributed to all tests.
     pub fn take(&mut self, line: Line, test: impl FnOnce(&str) -> Option<usize>) {
         let (Some(process), Some(tests)) = (self.processes.last_mut(), self.tests.last_mut())
         else {
@@ -174,7 +178,7 @@ impl Gathered {
         }
     }
 
-    /// All of it; `all` are the tests, with the names that they have now.
+    /// Returns everything; `all` are the tests with their final names.
     pub fn finish(mut self, all: &[Test]) -> Seen {
         for (process, file, used) in self.files {
             let own = all.iter().enumerate().filter(|(_, test)| test.file.as_ref() == Some(&file));

@@ -1,5 +1,6 @@
-//! Parts of a suite that run on several machines and take about as long: the longest tests first, each to the part that has least to do so far.
-//! Every part comes to the same division by itself, from the same names and times.
+//! Divides a suite into parts of similar duration that run on several machines: the longest tests
+//! first, each to the part with the shortest total so far. Every machine computes the same division
+//! from the same names and times.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,9 +8,9 @@ use std::str::FromStr;
 /// One part of several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which, from 1.
+    /// Number of the part, from 1.
     pub number: usize,
-    /// Of how many.
+    /// Total number of parts.
     pub of: usize,
 }
 
@@ -26,18 +27,19 @@ impl FromStr for Shard {
     }
 }
 
-/// What a part runs.
+/// The contents of a part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Share {
-    /// Its tests, in the order in which all were listed.
+    /// The tests, in the order in which they were listed.
     pub tests: Vec<String>,
-    /// What they take by the times that are known, s.
+    /// Their known total duration, in seconds.
     pub seconds: f64,
-    /// How many of all tests have no time.
+    /// Number of tests in the whole suite that have no known time.
     pub unknown: usize,
 }
 
-/// The tests of a part. Those without a time count with the mean of the others. O(n (log n + parts)).
+/// Returns the tests of a part. Tests without a known time count with the mean of the others. O(n
+/// (log n + parts)).
 pub fn share(tests: &[String], seconds: &BTreeMap<String, f64>, shard: Shard) -> Share {
     let known: Vec<f64> = tests.iter().filter_map(|test| seconds.get(test).copied()).collect();
     let usual = match known.len() {

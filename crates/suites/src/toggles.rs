@@ -1,14 +1,16 @@
-//! Settings of a suite that are compared with none: what they are called, what each of them changes, and what it needs.
+//! Settings of a suite that are compared with a baseline: their names, their effects and their
+//! requirements.
 //!
-//! A toggle is data: variables, files of ours that Ruby or Python load, settings of a server, lines of a shell. Who runs the suite applies
-//! them; nothing is applied, started or looked up here. What a side of the comparison consists of is in [`sides`].
+//! A toggle is data: variables, files that Ruby or Python load, server settings, shell lines. The
+//! code that runs the suite applies them; nothing is applied, started or looked up here. The sides
+//! of a comparison are defined in [`sides`].
 
 pub mod sides;
 
 use std::fmt;
 use thiserror::Error;
 
-/// A file that the interpreter of a suite loads, in a directory of ours: its name and its text.
+/// Files that the interpreters of a suite load from a directory created for them: name and text.
 pub const FILES: [(&str, &str); 2] = [
     (RUBY_FILE, include_str!("toggles/assay_toggles.rb")),
     (PYTHON_FILE, include_str!("toggles/sitecustomize.py")),
@@ -16,14 +18,15 @@ pub const FILES: [(&str, &str); 2] = [
 const RUBY_FILE: &str = "assay_toggles.rb";
 const PYTHON_FILE: &str = "sitecustomize.py";
 
-/// Every kind of toggle that is built in, as an error lists them.
+/// All built-in kinds of toggles, as listed in error messages.
 pub const OFFERED: &str = "warm=on, gc=off|per-process|generational, yjit=on, python-gc=off|freeze, hash-cost=min, log-level=LEVEL, workers=N, \
      pg.SETTING=VALUE (pg.fsync=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), VARIABLE=VALUE, or 'NAME=ON-LINE;OFF-LINE' of your own";
 
-/// Levels of a log, the most talkative first.
+/// Log levels, most verbose first.
 const LEVELS: [&str; 6] = ["debug", "info", "warn", "error", "fatal", "off"];
-/// Ruby's collector for a process that allocates much and is gone soon: more room at once, and collections of old objects later. The
-/// variables of gc.c; those that a version does not know it ignores.
+/// Settings of Ruby's garbage collector for a process that allocates a lot and ends soon: a larger
+/// initial heap and later collections of old objects. The variables are documented in gc.c;
+/// versions ignore those that they do not know.
 const GENERATIONAL: [(&str, &str); 10] = [
     ("RUBY_GC_HEAP_INIT_SLOTS", "600000"),
     ("RUBY_GC_HEAP_0_INIT_SLOTS", "600000"),
@@ -36,7 +39,7 @@ const GENERATIONAL: [(&str, &str); 10] = [
     ("RUBY_GC_OLDMALLOC_LIMIT_MAX", "536870912"),
     ("RUBY_GC_HEAP_OLDOBJECT_LIMIT_FACTOR", "4.0"),
 ];
-/// By which variables runners are told how many tests to run at once.
+/// Variables that set the number of tests that runners execute in parallel.
 const WORKERS: [&str; 9] = [
     "PARALLEL_WORKERS",
     "PARALLEL_TEST_PROCESSORS",
@@ -49,64 +52,64 @@ const WORKERS: [&str; 9] = [
     "VITEST_MAX_WORKERS",
 ];
 
-/// One setting with the value that it is to have.
+/// A setting and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toggle {
-    /// What is set: `gc`, `pg.fsync`.
+    /// Name of the setting: `gc`, `pg.fsync`.
     pub setting: String,
-    /// To what, for people: `off`; of lines `on`.
+    /// The displayed value: `off`; for shell lines `on`.
     pub value: String,
-    /// What it changes.
+    /// The changes that it makes.
     pub parts: Vec<Part>,
 }
 
 /// Something that a toggle changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// A variable of the environment.
+    /// An environment variable.
     Variable {
-        /// Its name.
+        /// Name of the variable.
         name: String,
-        /// What it is to be.
+        /// Value of the variable.
         value: String,
     },
-    /// A word behind those that a variable has, which begin with a blank each.
+    /// A word appended to a variable's words; it begins with a space.
     Word {
-        /// The variable.
+        /// Name of the variable.
         name: &'static str,
         /// The word.
         word: &'static str,
     },
-    /// Something that our file does in the interpreter.
+    /// An action of the toggle file in the interpreter.
     Hook(&'static str),
-    /// A setting of the PostgreSQL that the suite uses.
+    /// A setting of the PostgreSQL server that the suite uses.
     Postgres {
-        /// Its name there.
+        /// Name of the setting in PostgreSQL.
         setting: String,
-        /// What it is to be.
+        /// Value of the setting.
         value: String,
     },
-    /// A PostgreSQL with its data in memory in place of the one on the disk.
+    /// A PostgreSQL server with its data in memory instead of on disk.
     PostgresInMemory,
-    /// A setting of the Redis that the suite uses.
+    /// A setting of the Redis server that the suite uses.
     Redis {
-        /// Its name there.
+        /// Name of the setting in Redis.
         setting: String,
-        /// What it is to be.
+        /// Value of the setting.
         value: String,
     },
     /// Each run is a fork of a process that has the suite loaded.
     Preloaded,
-    /// Lines for a shell, before and after every run.
+    /// Shell lines run before and after every run.
     Lines {
-        /// Switches it on.
+        /// Switches the setting on.
         on: String,
-        /// Switches it off.
+        /// Switches the setting off.
         off: String,
     },
 }
 
-/// A language whose interpreter loads a file of ours.
+/// A language whose interpreter can load a toggle file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// Ruby.
@@ -124,19 +127,20 @@ pub enum ServerKind {
     Redis,
 }
 
-/// How a server comes to be there.
+/// The origin of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerFrom {
-    /// Started for the suite alone, with its data on a disk or in memory.
+    /// Started only for the suite, with its data on disk or in memory.
     Started {
-        /// Whether they are in memory whatever is set.
+        /// True if the data is in memory regardless of toggles.
         in_memory: bool,
     },
-    /// The user's own, named by its address.
+    /// The user's own server, given by its address.
     Named,
 }
 
-/// What the tests of a framework are written in, in lower case; `None` where a framework runs tests of any language, or is not known.
+/// Returns the language of a framework's tests, in lower case; `None` if the framework runs tests
+/// in any language, or is unknown.
 pub fn language_of(framework: &str) -> Option<&'static str> {
     Some(match framework {
         "rspec" | "minitest" | "test-unit" => "ruby",
@@ -148,49 +152,50 @@ pub fn language_of(framework: &str) -> Option<&'static str> {
     })
 }
 
-/// What is known of a suite before it runs.
+/// Properties of a suite that are known before it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Suite<'a> {
-    /// What its tests are written in, in lower case; `None` where the command does not say.
+    /// The language of its tests, in lower case; `None` if the command does not reveal it.
     pub language: Option<&'a str>,
     /// Servers whose settings may be changed.
     pub servers: Vec<(ServerKind, ServerFrom)>,
 }
 
-/// Why a text is no toggle.
+/// Why a text is not a toggle.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ToggleError {
-    /// There is no such thing.
+    /// The setting is unknown.
     #[error("`{given}` is no setting that can be toggled; there are {OFFERED}")]
     Unknown {
-        /// As it was given.
+        /// The text as given.
         given: String,
     },
-    /// It can't have that value.
+    /// The setting does not have this value.
     #[error("`{setting}` can't be `{value}`: {offered}")]
     Value {
-        /// The setting.
+        /// Name of the setting.
         setting: String,
-        /// What was to be its value.
+        /// The rejected value.
         value: String,
-        /// What can be given instead.
+        /// The supported values.
         offered: &'static str,
     },
-    /// Lines that are not two.
+    /// Shell lines that are not a pair.
     #[error(
         "`{given}`: write the line that switches it on, one `;`, and the line that switches it off; join several commands by `&&`"
     )]
     Lines {
-        /// As it was given.
+        /// The text as given.
         given: String,
     },
 }
 
 impl Toggle {
-    /// Reads what a user wrote: `SETTING=VALUE`, a variable `NAME=VALUE` in capitals, or `name=ON-LINE;OFF-LINE`.
+    /// Parses a toggle: `SETTING=VALUE`, a variable `NAME=VALUE` in capitals, or
+    /// `name=ON-LINE;OFF-LINE`.
     ///
     /// # Errors
-    /// [`ToggleError`], with what there is instead.
+    /// [`ToggleError`], which lists the alternatives.
     pub fn read(given: &str) -> Result<Self, ToggleError> {
         let unknown = || ToggleError::Unknown { given: given.to_owned() };
         let (setting, value) = given.split_once('=').ok_or_else(unknown)?;
@@ -254,18 +259,20 @@ impl Toggle {
         Ok(Self { setting: setting.to_owned(), value: value.to_owned(), parts })
     }
 
-    /// Why it can have no effect on a suite, in words that end a sentence; `None` where nothing speaks against it.
+    /// Returns the reason why the toggle cannot affect the suite, as the end of a sentence; `None`
+    /// if no reason is known.
     pub fn obstacle(&self, suite: &Suite<'_>) -> Option<String> {
         self.parts.iter().find_map(|part| part.obstacle(suite))
     }
 
-    /// A command that ends with status 0 where the setting can be had, and what it means if it does not.
+    /// Returns a command that exits with status 0 if the setting is available, and the explanation
+    /// if it does not.
     pub fn probe(&self) -> Option<(&'static [&'static str], &'static str)> {
         (self.setting == "yjit")
             .then_some((&["ruby", "--yjit", "-e", ""], "this Ruby was built without YJIT"))
     }
 
-    /// The kind of server that it changes.
+    /// Returns the kind of server that the toggle changes.
     pub fn server(&self) -> Option<ServerKind> {
         self.parts.iter().find_map(Part::server)
     }
@@ -286,7 +293,7 @@ impl Part {
         }
     }
 
-    /// The languages whose interpreters know it; empty where that does not matter.
+    /// The languages whose interpreters support it; empty if it does not depend on the language.
     fn languages(&self) -> &'static [Language] {
         match self {
             Self::Hook("gc-off" | "gc-per-process") | Self::Word { .. } => &[Language::Ruby],
@@ -335,13 +342,13 @@ impl Part {
     }
 }
 
-/// Settings of PostgreSQL that are nothing but how long it waits for a disk.
+/// PostgreSQL settings that affect only how long it waits for the disk.
 fn is_about_disks(setting: &str) -> bool {
     matches!(setting, "fsync" | "synchronous_commit" | "full_page_writes" | "wal_sync_method")
 }
 
 impl Language {
-    /// In lower case, as a suite's language is given.
+    /// Name in lower case, as in [`Suite::language`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Ruby => "ruby",
@@ -358,7 +365,7 @@ impl Language {
 }
 
 impl ServerKind {
-    /// As `--with` calls it.
+    /// Name of the server in `--with`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
@@ -366,7 +373,7 @@ impl ServerKind {
         }
     }
 
-    /// As its makers call it.
+    /// The product name.
     pub fn label(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",
@@ -386,7 +393,7 @@ fn variable(name: &str, value: &str) -> Part {
     Part::Variable { name: name.to_owned(), value: value.to_owned() }
 }
 
-/// Capitals tell a variable from a setting of ours.
+/// Capitals distinguish a variable from a built-in setting.
 fn is_variable(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_uppercase() || first == '_');
     begins && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
@@ -401,7 +408,7 @@ fn is_value(value: &str) -> bool {
     value.len() <= 200 && !value.is_empty() && !value.contains(|c: char| c.is_control())
 }
 
-/// What Redis writes for on and off.
+/// Converts `on` and `off` to Redis's values.
 fn redis_value(setting: &str, value: &str) -> String {
     match (setting, value) {
         ("save", "off") => "",

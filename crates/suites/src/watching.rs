@@ -1,8 +1,9 @@
-//! What a suite runs at the moment, and since when: seen from outside, in what its framework writes while it runs. Whoever looks says when it is;
-//! what is to be done about a test that hangs is not decided here.
+//! Determines which test a suite is running, and since when, from what its framework writes while
+//! it runs. The caller supplies the current time; what to do about a hanging test is not decided
+//! here.
 //!
-//! Not every framework tells. Those that leave a report when all is over can't, and of what prints its results nobody knows how long they wait in a
-//! buffer of the program before they are seen.
+//! Not every framework can be watched. Some write a report only at the end, and results printed to
+//! standard output may wait in the program's buffer for an unknown time.
 
 use crate::events::{self, Line, Open, Tail, holds};
 use crate::frameworks::crate_that_runs;
@@ -13,20 +14,20 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A suite that is looked at while it runs.
+/// A suite that is watched while it runs.
 #[derive(Debug)]
 pub struct Watch {
     from: From,
-    /// What is known of each file; one that has no name is standard output.
+    /// State of each file; the empty path is standard output.
     known: BTreeMap<PathBuf, Known>,
 }
 
-/// Where the framework tells it.
+/// The source of a framework's progress.
 #[derive(Clone, Debug)]
 enum From {
     /// In the events of hooks, in this directory.
     Events(PathBuf),
-    /// In the events of libtest, a file for each program, in this directory.
+    /// In the events of libtest, one file per program, in this directory.
     Libtest(PathBuf),
     /// On standard output, as `go test -json` does.
     Go,
@@ -34,10 +35,10 @@ enum From {
     Tap,
 }
 
-/// What was read of a file so far.
+/// State of reading a file.
 #[derive(Debug, Default)]
 struct Known {
-    /// So many bytes, all of whole lines.
+    /// Number of bytes read, all of them whole lines.
     read: u64,
     open: Open,
     phase: Option<Part>,
@@ -49,9 +50,9 @@ struct Known {
 pub struct Told {
     /// Number of tests that ended.
     pub ended: usize,
-    /// Those that failed, and were not asked for yet: their names, and what they said.
+    /// Tests that failed since the last query: their names and messages.
     pub failed: Vec<(String, Option<String>)>,
-    /// The last that began and did not end.
+    /// The last test that began and has not ended.
     pub running: Option<String>,
 }
 
@@ -64,18 +65,18 @@ impl Told {
     }
 }
 
-/// Something that takes longer than it may.
+/// Something that exceeds its time limit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hung {
-    /// What it is.
+    /// The test or span.
     pub what: Unfinished,
-    /// The test that runs, if it is one's own or if the test waits for it.
+    /// The running test: the one that hangs, or the one that waits for the hanging span.
     pub test: Option<String>,
-    /// What began last within it, if that is another thing.
+    /// The innermost open entry within it, if different.
     pub within: Option<String>,
-    /// How long it takes by now, s.
+    /// Duration so far, in seconds.
     pub seconds: f64,
-    /// When that was seen.
+    /// Time of the observation.
     pub at: f64,
 }
 
@@ -100,17 +101,17 @@ struct OfGo {
 }
 
 impl Watch {
-    /// Of hooks that write into this directory.
+    /// Watches hooks that write to this directory.
     pub(crate) fn events(directory: PathBuf) -> Self {
         Self::new(From::Events(directory))
     }
 
-    /// Of programs of libtest, whose events are in this directory.
+    /// Watches libtest programs whose events are in this directory.
     pub(crate) fn libtest(directory: PathBuf) -> Self {
         Self::new(From::Libtest(directory))
     }
 
-    /// Of `go test -json`.
+    /// Watches `go test -json`.
     pub(crate) fn go() -> Self {
         Self::new(From::Go)
     }
@@ -129,14 +130,16 @@ impl Watch {
         !matches!(self.from, From::Tap)
     }
 
-    /// Looks at what was written since the last time, and says what takes longer than `limit` by `now`, s; `output` reads standard output from a
-    /// place on. What can't be read is looked at again the next time. O(what is new).
+    /// Reads new events and returns what takes longer than `limit` seconds at time `now`; `output`
+    /// reads standard output from an offset. Anything that cannot be read is retried next time.
+    /// O(new events).
     pub fn hung(&mut self, now: f64, limit: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Option<Hung> {
         self.look(now, output);
         self.known.values().find_map(|known| known.hung(now, limit))
     }
 
-    /// Reads new events likewise and returns the progress; each failure is returned once. O(new events + running tests).
+    /// Like [`hung`](Self::hung), but returns the progress; each failure is returned once. O(new
+    /// events + running tests).
     pub fn told(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Told {
         self.look(now, output);
         let mut all = Told::default();
@@ -187,20 +190,20 @@ impl Watch {
     }
 }
 
-/// What stands in a file from a place on.
+/// Reads a file from an offset to its end.
 fn from(path: &Path, place: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|mut file| {
         file.seek(SeekFrom::Start(place))?;
         file.read_to_end(&mut bytes)
     });
-    // What came before an error are bytes of the file all the same.
+    // Bytes read before an error are still valid.
     let _read_later = read;
     bytes
 }
 
 impl Known {
-    /// Takes the whole lines of what follows; whether there were any.
+    /// Processes the complete lines of `bytes`; returns true if there were any.
     fn lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Open, &mut Told, &[u8])) -> bool {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
@@ -219,7 +222,8 @@ impl Known {
                 open.take(&line);
             }
         };
-        // The tail first: lines that leave it in between are read from the file.
+        // Read the tail first: lines that move from it to the file in the meantime are then read
+        // from the file.
         let tail = Tail::of(path);
         self.lines(&from(path, self.read), take);
         let Some(tail) = tail else { return };
@@ -238,7 +242,7 @@ impl Known {
             !running.iter().any(|other| holds(&own.name, &other.name) || is_part(own, other))
         };
         let is_late = |own: &&Unfinished| since(own).is_some_and(|took| took > limit);
-        // The innermost is what everything else waits for.
+        // Everything else waits for the innermost entry.
         let what = running.iter().filter(|own| is_leaf(own)).rfind(is_late)?;
         let mut tests = running.iter().filter(|own| !own.beside);
         let only = tests.next().filter(|_| tests.next().is_none());
@@ -257,7 +261,7 @@ impl Known {
     }
 }
 
-/// Whether a test of Go is a part of another one.
+/// Returns true if a Go test is a subtest of another.
 fn is_part(of: &Unfinished, test: &Unfinished) -> bool {
     test.name.strip_prefix(&of.name).is_some_and(|rest| rest.starts_with('/'))
 }
@@ -266,7 +270,7 @@ fn began(open: &mut Open, name: String, now: f64) {
     open.0.push(Unfinished { name, began: Some(now), ..Unfinished::default() });
 }
 
-/// A test ended; what holds it goes on.
+/// Ends a test; the test that contains it continues.
 fn ended(open: &mut Open, name: &str, now: f64) {
     let test = Unfinished { name: name.to_owned(), ..Unfinished::default() };
     open.0.retain(|own| own.name != name);
@@ -280,7 +284,7 @@ fn libtest(open: &mut Open, told: &mut Told, line: &[u8], program: &str, now: f6
     let name = format!("{program}{}", event.name);
     match (event.kind.as_str(), event.event.as_str()) {
         ("test", "started") => began(open, name, now),
-        // It speaks of slow ones, too.
+        // libtest also reports slow tests.
         ("test", "timeout") => {}
         ("test", came) => {
             ended(open, &name, now);
@@ -295,7 +299,7 @@ fn go(open: &mut Open, told: &mut Told, line: &[u8], now: f64) {
     let Some(test) = event.test else { return };
     let name = format!("{}: {test}", event.package);
     match event.action.as_str() {
-        // One that waits until others beside which it runs have ended is not running.
+        // A test that is paused until other parallel tests have ended is not running.
         "run" | "cont" => began(open, name, now),
         "pause" => ended(open, &name, now),
         came @ ("pass" | "fail" | "skip") => {
@@ -306,7 +310,7 @@ fn go(open: &mut Open, told: &mut Told, line: &[u8], now: f64) {
     }
 }
 
-/// A line of TAP: results alone count, not those of subtests.
+/// Parses a line of TAP; only top-level results count, not those of subtests.
 fn tap(told: &mut Told, line: &[u8]) {
     let line = String::from_utf8_lossy(line);
     let (passed, rest) = match line.strip_prefix("not ok") {
@@ -352,7 +356,7 @@ mod tests {
         write(open);
         assert_eq!(watch.hung(1.5, 1.0, &none), None);
         assert_eq!(name(watch.hung(2.5, 1.0, &none)).unwrap(), "group setup of A");
-        // Half a line is read when it is whole.
+        // An incomplete line is read once it is complete.
         write(&format!("{open}{{\"start\":\"A: x\",\"at\":2.0}}\n{{\"test\":\"A"));
         let hung = watch.hung(3.5, 1.0, &none).unwrap();
         assert_eq!((hung.test.as_deref(), hung.seconds), (Some("A: x"), 1.5));
@@ -377,7 +381,7 @@ mod tests {
         assert_eq!((hung.what.name.as_str(), hung.what.phase), ("A: x", Some(Part::Body)));
         let run = events::read(room.path()).unwrap().unwrap();
         assert_eq!(run.unfinished, [Unfinished { process: 0, ..hung.what }]);
-        // What the file has already is not taken twice.
+        // Lines that are already in the file are not processed twice.
         let whole = format!("{first}{{\"start\":\"A: x\",\"at\":2.0}}\n");
         fs::write(room.path().join("7.jsonl"), &whole).unwrap();
         assert_eq!(events::read(room.path()).unwrap().unwrap().unfinished.len(), 1);
@@ -399,7 +403,7 @@ mod tests {
         let hung = known.hung(4.0, 1.0).unwrap();
         assert_eq!(hung.what.name, "fixture base of a.py");
         assert_eq!(hung.test.as_deref(), Some("a.py::t"));
-        // It began too late to be what hangs, but it is where the test is.
+        // The fixture began too late to count as hanging, but it is where the test is.
         let hung = known.hung(2.25, 1.0).unwrap();
         assert_eq!(hung.what.name, "a.py::t");
         assert_eq!(hung.within.as_deref(), Some("fixture base of a.py"));

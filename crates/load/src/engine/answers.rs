@@ -1,4 +1,5 @@
-//! What becomes of a request once it is over: judged, counted, and followed by the next one of its session, redirection or connection.
+//! Handles finished requests: validates and counts them, and starts the next one of the session,
+//! redirection or connection.
 
 use super::{Engine, Held, Pace, Thinking};
 use crate::clock::{nanoseconds, now};
@@ -12,19 +13,21 @@ use crate::scenario::Redirected;
 use crate::target::without_user;
 use std::cmp::Reverse;
 
-/// Most redirections of one request.
+/// Maximum number of redirections of one request.
 const MOST_HOPS: u8 = 10;
-/// Connections whose time limits are looked at in one go: at all of ten thousand it would make what is due meanwhile 2 ms late.
+/// Number of connections per check of time limits: checking all of ten thousand in one go would
+/// delay due requests by 2 ms.
 const TURN: usize = 256;
-/// Detail of a redirection that can't be followed.
+/// Detail of a redirection without a target.
 const NOWHERE: &str = "it redirects without saying where to (no Location)";
-/// Detail of a time limit that passed in the middle of an answer.
+/// Detail of a timeout in the middle of an answer.
 const BEGAN: &str = "its answer began and did not end";
-/// How long a connection of a closed test pauses after a failure, ns: a server that refuses would be asked a million times a second.
+/// Pause of a closed test's connection after a failure, in ns. Without it, a server that refuses
+/// connections would receive a million attempts per second.
 const PAUSE: u64 = 1_000_000;
 
 impl Engine<'_> {
-    /// A request was answered, over a connection that goes on if it is named.
+    /// Handles an answer; `slot` is its connection if that stays open.
     pub(super) fn answered(
         &mut self,
         flight: Flight,
@@ -54,12 +57,12 @@ impl Engine<'_> {
         self.go_on(flight, Some(&answer), time, slot);
     }
 
-    /// A request failed. Its connection is none any more, or was never one.
+    /// Handles a failed request. Its connection is closed, or never existed.
     pub(super) fn failed(&mut self, flight: Flight, failure: Failure, time: u64) {
         self.in_flight -= 1;
         self.keep(&flight, 0, Some(failure), time);
         self.count_failure(&flight, failure, time);
-        // A session that lost a step is over: what follows would not be what its user did.
+        // A session that lost a step is over: later steps would not be what its user did.
         if self.closed && time < self.ends {
             let due = time + PAUSE;
             let next = self.next_flight(due);
@@ -67,7 +70,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Keeps a request that counts as one of those to be looked at.
+    /// Records a request in the measured part for inspection.
     fn keep(&mut self, flight: &Flight, status: u16, failure: Option<Failure>, time: u64) {
         if flight.counts {
             let from = self.counts_from;
@@ -106,7 +109,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends the second that is over, if one is.
+    /// Ends the current second if it is over.
     fn in_second(&mut self, time: u64) {
         let number = ((time - self.started) / 1_000_000_000) as usize;
         if number != self.second_number {
@@ -127,7 +130,8 @@ impl Engine<'_> {
         }
     }
 
-    /// What comes after a request: the next step of its session, the next request of its connection, or what waits for one.
+    /// Starts what follows a request: the next step of its session, the next request of its
+    /// connection, or a request that waits for a connection.
     fn go_on(&mut self, flight: Flight, answer: Option<&Answer>, time: u64, slot: Option<usize>) {
         let step = flight.request + 1;
         if let Some(mut jar) = flight.jar
@@ -154,7 +158,8 @@ impl Engine<'_> {
                 self.dispatch(next);
             }
         } else if self.closed && time < self.ends {
-            // In a closed test a connection asks again as soon as all answers that came with this one are taken.
+            // In a closed test a connection sends its next request after all answers that arrived
+            // together have been processed.
             match slot {
                 Some(slot) => self.asks.push((slot, self.slots[slot].age)),
                 None => {
@@ -169,8 +174,9 @@ impl Engine<'_> {
         }
     }
 
-    /// Has the connections of a closed test ask again that were answered in this turn. Requests that leave together are taken together: a server
-    /// that is full then needs fewer turns of its own, as it would with many clients.
+    /// Sends the next requests on connections of a closed test that were answered in this turn.
+    /// Requests sent together are received together, so that a saturated server needs fewer
+    /// wake-ups of its own, as it would with many clients.
     pub(super) fn ask_again(&mut self) {
         let mut asks = std::mem::take(&mut self.asks);
         for (slot, age) in asks.drain(..) {
@@ -189,7 +195,7 @@ impl Engine<'_> {
         self.asks = asks;
     }
 
-    /// Asks where a redirection points to.
+    /// Sends a request to the target of a redirection.
     fn follow(&mut self, mut flight: Flight, answer: Answer, time: u64, slot: Option<usize>) {
         let place = answer.location.as_deref().unwrap_or_default();
         let asked = match &flight.redirected {
@@ -226,7 +232,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends what took too long among the next [`TURN`] connections; all of them have had their turn after [`Self::turns`] calls.
+    /// Enforces the time limits of the next [`TURN`] connections; all connections are covered after
+    /// [`Self::turns`] calls.
     pub(super) fn sweep(&mut self, time: u64) {
         let connecting = nanoseconds(self.connecting.connect_timeout);
         let answering = nanoseconds(self.connecting.timeout);
@@ -266,12 +273,12 @@ impl Engine<'_> {
         }
     }
 
-    /// Into how many turns a look at the time limits of all connections falls.
+    /// Returns the number of calls that cover all connections.
     pub(super) fn turns(&self) -> u64 {
         self.slots.len().div_ceil(TURN).max(1) as u64
     }
 
-    /// Has a connection of HTTP/2 send and receive, and takes what is over.
+    /// Lets an HTTP/2 connection send and receive, and handles finished requests.
     pub(super) fn pump(&mut self, slot: usize) {
         let Some(Held::Http2(own)) = self.slots[slot].held.as_mut() else { return };
         own.is_dirty = false;
@@ -316,7 +323,7 @@ impl Engine<'_> {
         }
     }
 
-    /// How it goes.
+    /// Returns the progress.
     pub(super) fn pace(&self, time: u64) -> Pace {
         Pace {
             seconds: (time - self.started) as f64 / 1e9,
@@ -328,8 +335,9 @@ impl Engine<'_> {
         }
     }
 
-    /// What is on its way when it is interrupted is neither answered nor failed; in an open test what was due and not sent is so, too. What is
-    /// still there after all time limits was not answered within them.
+    /// Counts what is left. Requests in flight when the slice is interrupted are neither answered
+    /// nor failed; in an open test this includes due requests that were not sent. Requests that
+    /// remain after all time limits have passed were not answered within them.
     pub(super) fn finish(&mut self, due: impl Iterator<Item = u64>, interrupted: bool) {
         self.end_second();
         self.tally.requests = std::mem::take(&mut self.kept.requests);
@@ -360,15 +368,15 @@ impl Engine<'_> {
     }
 }
 
-/// Returns true for a status that is to say where to ask instead (RFC 9110, 15.4).
+/// Returns true for a redirection status (RFC 9110, 15.4).
 fn points(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// What is wrong with an answer, if anything is.
+/// Returns what is wrong with an answer, if anything.
 fn wrong(expect: &Expect, answer: &Answer) -> Option<Failure> {
     let is_right = match expect.statuses.as_slice() {
-        // 101 says that something else than HTTP follows.
+        // After 101 the connection no longer speaks HTTP.
         [] => {
             let is_followed = expect.follow && points(answer.status);
             answer.status < 400 && answer.status != 101 && !is_followed

@@ -1,4 +1,5 @@
-//! Connections: opened, given requests, read, lost. What an answer or a failure means for its request is said in `answers`.
+//! Opens connections, assigns requests to them, reads them, and handles their loss. What an answer
+//! or a failure means for its request is defined in `answers`.
 
 use super::{Engine, Held, MOST_READS, Slot};
 use crate::clock::now;
@@ -9,7 +10,8 @@ use crate::scenario::Asker;
 use crate::{socket, tls};
 use rustix::event::epoll;
 
-/// How often a request is sent once more that no server has touched. Several connections may be closed at once, and each may have it.
+/// Maximum number of times that an unprocessed request is sent again. Several connections may be
+/// closed together, each of which may have carried it.
 const MOST_AGAIN: u8 = 5;
 
 impl Engine<'_> {
@@ -100,7 +102,8 @@ impl Engine<'_> {
                         self.list(slot);
                     }
                     Err(flight) => {
-                        // It takes no more: what it has goes on, and this one goes over another.
+                        // It accepts no more requests: its current ones continue, and this one is
+                        // sent over another connection.
                         own.retired = true;
                         self.in_flight -= 1;
                         self.dispatch(*flight);
@@ -111,7 +114,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Puts a connection among those that wait, if it has room.
+    /// Adds a connection to the waiting list if it has room.
     pub(super) fn list(&mut self, slot: usize) {
         let room = match self.slots[slot].held.as_mut() {
             Some(Held::Http1(own)) => {
@@ -129,7 +132,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Something happened to a connection.
+    /// Handles an event of a connection.
     pub(super) fn ready(&mut self, slot: usize, reads: bool, writes: bool, ended: bool) {
         match self.slots[slot].held.as_mut() {
             Some(Held::Http1(connection)) => {
@@ -154,7 +157,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The TCP connection stands, or can't be had.
+    /// Handles the result of connecting.
     pub(super) fn connected(&mut self, slot: usize) {
         let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
         if let Err(failure) = socket::connected(&connection.socket) {
@@ -201,7 +204,7 @@ impl Engine<'_> {
         self.opened(slot);
     }
 
-    /// A connection may be used.
+    /// Handles a connection that is ready for use.
     pub(super) fn opened(&mut self, slot: usize) {
         self.tally.connections.opened += 1;
         let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
@@ -223,13 +226,13 @@ impl Engine<'_> {
             self.give(slot, flight);
         }
         self.fill(slot);
-        // What came with the end of the handshake raises no event any more.
+        // Data that arrived with the end of the handshake triggers no further event.
         if self.tls.is_some() && matches!(self.slots[slot].held, Some(Held::Http1(_))) {
             self.read(slot, false);
         }
     }
 
-    /// Gives a connection what waits for one.
+    /// Assigns waiting requests to a connection.
     pub(super) fn fill(&mut self, slot: usize) {
         while !self.backlog.is_empty() {
             let has_room = match self.slots[slot].held.as_ref() {
@@ -247,7 +250,8 @@ impl Engine<'_> {
         self.list(slot);
     }
 
-    /// Reads what a connection has, and takes the answers out of it. `ended`: the other end will send no more; the kernel reports that only once.
+    /// Reads available data from a connection and handles the answers in it. `ended`: the peer will
+    /// send no more; the kernel reports this only once.
     pub(super) fn read(&mut self, slot: usize, ended: bool) {
         let mut room = std::mem::take(&mut self.room);
         for turn in 0.. {
@@ -282,7 +286,7 @@ impl Engine<'_> {
         self.room = room;
     }
 
-    /// Takes the answers out of bytes; whether the connection still stands.
+    /// Handles the answers in `bytes`; returns true if the connection is still usable.
     pub(super) fn take_answers(&mut self, slot: usize, mut bytes: &[u8]) -> bool {
         let time = now();
         while !bytes.is_empty() {
@@ -306,12 +310,12 @@ impl Engine<'_> {
                     connection.answered = time;
                     let Some(flight) = connection.flights.pop_front() else { return false };
                     self.tally.connections.closed_by_server += u64::from(!answer.stays);
-                    // Whatever is sent next would be answered by what came too much.
+                    // Surplus bytes would be taken for the answer to the next request.
                     let stray = answer.stays && !bytes.is_empty() && connection.flights.is_empty();
                     self.tally.connections.stray += u64::from(stray);
                     let kept = !self.connecting.new || flight.jar.is_some();
                     if !answer.stays || stray || !kept {
-                        // What else was sent over it goes again over another.
+                        // Other requests sent over it are sent again over another connection.
                         self.answered(flight, answer, time, None);
                         self.retire(slot);
                         return false;
@@ -323,7 +327,7 @@ impl Engine<'_> {
         true
     }
 
-    /// The server closed a connection.
+    /// Handles a connection closed by the server.
     pub(super) fn ended(&mut self, slot: usize) {
         let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
         if let Some(flight) = connection.flights.front()
@@ -343,7 +347,8 @@ impl Engine<'_> {
         self.broken(slot, Failure::Closed);
     }
 
-    /// A connection broke: its first request failed, unless the server had given it up while it was idle; what was sent behind goes again.
+    /// Handles a broken connection: its first request failed, unless the server had closed the
+    /// connection while it was idle; requests sent after it are sent again.
     pub(super) fn broken(&mut self, slot: usize, failure: Failure) {
         let time = now();
         let Some(held) = self.remove(slot) else { return };
@@ -388,7 +393,7 @@ impl Engine<'_> {
         self.refill();
     }
 
-    /// Sends once more what a connection lost that was no longer there.
+    /// Sends a request again that was lost with a closed connection.
     pub(super) fn again(&mut self, mut flight: Flight, failure: Failure, time: u64) {
         if flight.again >= MOST_AGAIN {
             return self.failed(flight, failure, time);
@@ -398,7 +403,7 @@ impl Engine<'_> {
         self.dispatch(flight);
     }
 
-    /// A connection that serves no more is closed.
+    /// Closes a connection that will not be used again.
     pub(super) fn retire(&mut self, slot: usize) {
         let time = now();
         if let Some(Held::Http1(connection)) = self.remove(slot) {
@@ -421,7 +426,7 @@ impl Engine<'_> {
         Some(held)
     }
 
-    /// Opens connections for what waits for one.
+    /// Opens connections for waiting requests.
     pub(super) fn refill(&mut self) {
         while self.open < self.most
             && let Some(flight) = self.backlog.pop_front()

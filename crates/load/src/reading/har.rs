@@ -1,12 +1,13 @@
-//! Recordings of a browser's requests (HTTP Archive 1.2, W3C draft) as a session: the requests to one server in their order, with the
-//! pauses between them as think time. Cookies and connections are the generator's own, as a new visitor's would be.
+//! Converts recordings of a browser's requests (HTTP Archive 1.2, W3C draft) to sessions: the
+//! requests to one server in order, with the pauses between them as think time. Cookies and
+//! connections are the generator's own, as for a new visitor.
 
 use super::ReadingError;
 use crate::scenario::Request;
 use crate::target::Target;
 use serde::Deserialize;
 
-/// Pauses shorter than this are the browser's, not the user's, s.
+/// Shorter pauses are attributed to the browser, not the user, in seconds.
 const SHORTEST_PAUSE: f64 = 0.5;
 
 #[derive(Deserialize)]
@@ -52,10 +53,11 @@ struct Posted {
     text: String,
 }
 
-/// The requests of the recording that went to the server of its first one, and how many went elsewhere.
+/// Returns the requests to the server of the first one, and the number of requests to other
+/// servers.
 ///
 /// # Errors
-/// When it is no such recording: with the line, or the number of the entry.
+/// If the text is not a HAR recording; includes the line or the number of the entry.
 pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError> {
     let har: Har = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| ReadingError(format!("not a HAR file: {error}")))?;
@@ -64,7 +66,7 @@ pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError>
     for (number, entry) in har.log.entries.into_iter().enumerate() {
         let wrong = |why: String| ReadingError(format!("entry {}: {why}", number + 1));
         if !entry.request.url.starts_with("http") {
-            // Pictures that stand in the page itself, and sockets.
+            // Images embedded in the page, and web sockets.
             continue;
         }
         let target = Target::parse(&entry.request.url).map_err(|error| wrong(error.to_string()))?;
@@ -104,7 +106,8 @@ pub fn session_of_har(text: &str) -> Result<(Vec<Request>, usize), ReadingError>
     Ok((requests, elsewhere))
 }
 
-/// Whether a field is sent again: not what the connection, the generator or the cookies themselves say.
+/// Returns true if a header field is sent again; fields set by the connection, the generator or
+/// cookies are not.
 fn is_users(name: &str) -> bool {
     let not = [
         "host",
@@ -123,7 +126,8 @@ fn is_users(name: &str) -> bool {
     !name.starts_with(':') && !not.iter().any(|own| name.eq_ignore_ascii_case(own))
 }
 
-/// Seconds of a moment as in `2026-11-23T10:00:01.250+01:00`, since some day; only differences are worth anything.
+/// Parses a time such as `2026-11-23T10:00:01.250+01:00`; returns seconds since an arbitrary
+/// origin, for differences only.
 fn seconds_of(moment: &str) -> Option<f64> {
     let moment: jiff::Timestamp = moment.parse().ok()?;
     Some(moment.as_microsecond() as f64 / 1e6)

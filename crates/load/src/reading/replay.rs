@@ -1,23 +1,26 @@
-//! Moments to send requests at, as they were once recorded: numbers, one a line, or a server's log in the common or combined format
-//! (Apache's `%h %l %u %t "%r" %>s %b`, nginx's default), whose paths are then asked, too.
+//! Recorded times at which to send requests: numbers, one per line, or a server log in the common
+//! or combined format (Apache's `%h %l %u %t "%r" %>s %b`, nginx's default), whose paths are
+//! requested as well.
 
 use super::{MOST, ReadingError};
 
-/// What a recording says.
+/// The contents of a recording.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replayed {
-    /// Seconds since the first request, in their order.
+    /// Seconds since the first request, ascending.
     pub times: Vec<f64>,
-    /// What was asked, of a server's log: methods and paths, one for each moment.
+    /// Method and path for each time, from a server log.
     pub asked: Vec<(String, String)>,
-    /// Lines of a log that hold no request that can be made again, such as those of broken handshakes, or bytes that are not UTF-8.
+    /// Number of log lines without a repeatable request, such as failed handshakes or bytes that
+    /// are not UTF-8.
     pub skipped: usize,
 }
 
-/// Reads moments. A log has whole seconds only: the requests of one second are spread evenly over it.
+/// Reads recorded times. Logs have only whole seconds: the requests of one second are spread evenly
+/// over it.
 ///
 /// # Errors
-/// When a line is neither a number nor an entry of a log: with its number.
+/// If a line is neither a number nor a log entry; includes its number.
 pub fn replay(text: &str) -> Result<Replayed, ReadingError> {
     let mut found = Replayed::default();
     let mut is_log = false;
@@ -65,7 +68,7 @@ pub fn replay(text: &str) -> Result<Replayed, ReadingError> {
     Ok(found)
 }
 
-/// Spreads those of one second evenly over it.
+/// Spreads requests with the same time evenly over one second.
 fn spread(times: &mut [f64]) {
     for second in times.chunk_by_mut(|a, b| a == b) {
         let count = second.len() as f64;
@@ -73,14 +76,15 @@ fn spread(times: &mut [f64]) {
     }
 }
 
-/// The moment of a log's entry, s.
+/// Returns the time of a log entry, in seconds.
 fn moment(line: &str) -> Option<f64> {
     let inside = line.split_once('[')?.1.split_once(']')?.0;
     let moment = jiff::Zoned::strptime("%d/%b/%Y:%H:%M:%S %z", inside).ok()?;
     Some(moment.timestamp().as_second() as f64)
 }
 
-/// Method and path of a log's entry. Blanks in the path are kept; they are encoded when it is sent.
+/// Returns the method and path of a log entry. Spaces in the path are kept; they are encoded when
+/// the request is sent.
 fn request(line: &str) -> Option<(String, String)> {
     let quoted = unquoted(line.split_once('"')?.1)?;
     let (method, rest) = quoted.split_once(' ')?;
@@ -94,8 +98,8 @@ fn request(line: &str) -> Option<(String, String)> {
     (right && !path.chars().any(lost)).then(|| (method.to_owned(), path.to_owned()))
 }
 
-/// The text before the closing quote, with the escapes of servers undone: `\"`, `\\`, and `\x22` for a byte. `None` if it does not end, or is
-/// not UTF-8.
+/// Returns the text before the closing quote, with the escapes of servers decoded: `\"`, `\\`, and
+/// `\x22` for a byte. `None` if the closing quote is missing, or the text is not UTF-8.
 fn unquoted(text: &str) -> Option<String> {
     let mut plain = Vec::new();
     let mut bytes = text.bytes();

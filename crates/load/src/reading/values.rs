@@ -1,12 +1,12 @@
-//! Tables of values that fill the places of a request: CSV with a heading.
+//! Tables of values for the placeholders of requests: CSV with a header.
 
 use super::{MOST, ReadingError};
 use std::io::Read;
 
-/// The names of the columns, and the rows.
+/// Reads the column names and the rows.
 ///
 /// # Errors
-/// When it is no such table: with the line.
+/// If the file is not a valid table; includes the line.
 pub fn values(file: impl Read) -> Result<(Vec<String>, Vec<Vec<String>>), ReadingError> {
     let wrong = |error: csv::Error| ReadingError(error.to_string());
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(file);

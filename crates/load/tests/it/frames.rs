@@ -1,4 +1,4 @@
-//! HTTP/2 frame by frame, for servers that say what no server says when asked.
+//! HTTP/2 at the level of frames, for servers that send what no real server would send on request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ pub(crate) const HEADERS: u8 = 1;
 pub(crate) const RST_STREAM: u8 = 3;
 pub(crate) const SETTINGS: u8 = 4;
 pub(crate) const GOAWAY: u8 = 7;
-/// `:status: 200`, by its number in the static table (RFC 7541, A).
+/// `:status: 200`, by its index in the static table (RFC 7541, A).
 pub(crate) const OK: [u8; 1] = [0x88];
 
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
@@ -16,7 +16,8 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
-/// Takes a connection with these settings, and asks `answer` about the stream of each request; `None` from it ends the connection.
+/// Accepts a connection with these settings and calls `answer` with the stream of each request; the
+/// connection ends when it returns `None`.
 pub(crate) fn serve(
     mut stream: TcpStream,
     settings: &[u8],

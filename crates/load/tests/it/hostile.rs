@@ -1,5 +1,5 @@
-//! Servers of HTTP/1 that break its rules, or use what hardly anybody does, each in one way. Whatever they do, every request has one end,
-//! which is named for what it is; and the test ends.
+//! HTTP/1 servers that break the rules or use rare features, each in one way. In all cases every
+//! request has exactly one outcome, which is named correctly, and the test ends.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -11,39 +11,39 @@ use std::net::{Shutdown, TcpStream};
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
-/// Requests of each server.
+/// Number of requests to each server.
 const REQUESTS: u64 = 4;
-/// Time limit of requests that are to be answered or to fail, s; and of those that are to wait in vain.
+/// Time limits in seconds: for requests that are answered or fail, and for requests that time out.
 const LIMITS: (f64, f64) = (10.0, 0.2);
-/// Servers that are tried at once.
+/// Number of servers that are tested in parallel.
 const AT_ONCE: usize = 8;
 
-/// A part of what a server does about a request.
+/// A step of a server's reaction to a request.
 enum Step {
     Send(Vec<u8>),
-    /// Byte by byte.
+    /// Sends the text byte by byte.
     Drip(Vec<u8>),
-    /// Again and again, until the connection is gone.
+    /// Sends the text repeatedly until the connection is closed.
     Endless(&'static [u8]),
     Close,
     Reset,
-    /// Nothing more is sent; what comes is still read.
+    /// Stops sending but continues reading.
     HalfClose,
     Hang,
 }
 use Step::{Close, Drip, Endless, HalfClose, Hang, Reset, Send};
 
-/// What is to become of the requests.
+/// The expected outcome of the requests.
 pub(crate) enum Wanted {
     Answered,
-    /// Answered, with bytes behind the answers that belong to none.
+    /// Answered, with surplus bytes that belong to no answer.
     Stray,
-    /// Failed in this way, with this within the details; empty: without any.
+    /// Failed in this way, with this text in the details; if empty, without details.
     Failed(Failure, &'static str),
 }
 use Wanted::{Answered, Failed, Stray};
 
-/// What a server does about a request for a path.
+/// A server's reaction to a request for a path.
 type Manner = fn(&str) -> Vec<Step>;
 type Mode = (&'static str, Manner, Wanted);
 
@@ -54,12 +54,12 @@ fn text(text: &str) -> Vec<Step> {
     vec![Send(text.as_bytes().to_vec())]
 }
 
-/// An answer with these fields before its length.
+/// Returns an answer with these fields before its length.
 fn with(fields: &str) -> Vec<Step> {
     text(&format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 5\r\n\r\nhello"))
 }
 
-/// An answer of these fields and this body.
+/// Returns an answer with these fields and this body.
 fn of(fields: &str, body: &str) -> Vec<Step> {
     text(&format!("HTTP/1.1 200 OK\r\n{fields}\r\n{body}"))
 }
@@ -81,7 +81,7 @@ fn redirection(to: &str) -> Vec<Step> {
     text(&format!("HTTP/1.1 302 Found\r\n{to}Content-Length: 0\r\n\r\n"))
 }
 
-/// What is unusual and right, or nearly so: such servers can be measured.
+/// Unusual but (nearly) correct behaviour: such servers can be measured.
 const READ: &[Mode] = &[
     ("300 fields", |_| with(&fields(300)), Answered),
     ("2000 fields", |_| with(&fields(2000)), Answered),
@@ -157,7 +157,7 @@ const READ: &[Mode] = &[
     ("two answers", |_| text(&format!("{OK}{OK}")), Stray),
 ];
 
-/// What breaks the rules, or has no end.
+/// Rule violations, and answers that never end.
 const BROKEN: &[Mode] = &[
     ("2100 fields", |_| with(&fields(2100)), Failed(Failure::Malformed, "2048 header fields")),
     (
@@ -388,7 +388,7 @@ const REDIRECTIONS: &[Mode] = &[
     ("without a place", |_| redirection(""), Failed(Failure::WrongStatus, "no Location")),
 ];
 
-/// Reads requests, one after another, and does with each what its path is to see.
+/// Reads successive requests and reacts to each according to its path.
 fn serve(mut stream: TcpStream, manner: Manner) -> Option<()> {
     let mut held = Vec::new();
     loop {
@@ -442,7 +442,7 @@ pub(crate) fn job(url: &str, wanted: &Wanted) -> Job {
     support::job(url, constant(REQUESTS as f64 * 20.0), 0.05, timeout)
 }
 
-/// What is wrong with what became of the requests; `None`: nothing.
+/// Returns how the outcomes differ from the expected ones, if they do.
 pub(crate) fn complaint(tally: &Tally, wanted: &Wanted) -> Option<String> {
     adds_up(tally);
     let right = match *wanted {
@@ -460,7 +460,7 @@ pub(crate) fn complaint(tally: &Tally, wanted: &Wanted) -> Option<String> {
     (!right).then(|| format!("{failed:?} {what:?}"))
 }
 
-/// Tries all of these.
+/// Tests all of these modes.
 fn all_are_named(modes: &[Mode], change: fn(&mut Job)) {
     let mut wrong = Vec::new();
     for some in modes.chunks(AT_ONCE) {
@@ -535,7 +535,7 @@ fn a_server_that_speaks_no_tls_is_named() {
 
 #[test]
 fn a_server_that_accepts_nobody_ends_in_a_time_limit() {
-    // The kernel accepts for it.
+    // The kernel accepts connections on its behalf.
     let (_listens, address) = listener();
     let url = format!("http://{address}/");
     let wanted = Failed(Failure::Timeout, "");

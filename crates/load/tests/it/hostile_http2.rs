@@ -1,4 +1,5 @@
-//! Servers of HTTP/2 that break its rules, each in one way, frame by frame. Every request has one end, which is named for what it is.
+//! HTTP/2 servers that break the rules, each in one way, at the level of frames. Every request has
+//! exactly one outcome, which is named correctly.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -15,12 +16,13 @@ const PUSH_PROMISE: u8 = 5;
 const PING: u8 = 6;
 const WINDOW_UPDATE: u8 = 8;
 const CONTINUATION: u8 = 9;
-/// Flags: the stream ends, the head ends, the payload is padded.
+/// Flags: end of the stream, end of the head, padded payload.
 const END: u8 = 1;
 const WHOLE: u8 = 4;
 const PADDED: u8 = 8;
 
-/// What is sent about a request on a stream, and what follows again and again; of nothing the connection is closed.
+/// Returns the bytes sent for a request on a stream, and the bytes then sent repeatedly; if the
+/// latter are empty, the connection is closed.
 type Manner = fn(u32) -> (Vec<u8>, Vec<u8>);
 type Mode = (&'static str, Manner, Wanted);
 
@@ -32,13 +34,13 @@ fn answer(id: u32) -> Vec<u8> {
     [frame(HEADERS, WHOLE, id, &OK), frame(DATA, END, id, b"hello")].concat()
 }
 
-/// A field of a head, not indexed (RFC 7541, 6.2.2).
+/// A header field without indexing (RFC 7541, 6.2.2).
 fn field(name: &str, value: &str) -> Vec<u8> {
     let short = |text: &str| u8::try_from(text.len()).unwrap();
     [&[0, short(name)], name.as_bytes(), &[short(value)], value.as_bytes()].concat()
 }
 
-/// A head with these fields.
+/// A HEADERS frame with these fields.
 fn head(flags: u8, id: u32, fields: &[(&str, &str)]) -> Vec<u8> {
     let fields = fields.iter().map(|(name, value)| field(name, value));
     frame(
@@ -252,7 +254,7 @@ fn start(manner: Manner, settings: &'static [u8]) -> String {
 
 fn of_http2(url: &str, wanted: &Wanted) -> Job {
     let mut job = job(url, wanted);
-    // Each request has a connection of its own, so that none fails by what another met.
+    // Each request has its own connection, so that none fails because of another's failure.
     job.connecting.http2_streams = Some(1);
     job
 }
@@ -284,7 +286,7 @@ fn a_head_of_any_length_is_refused() {
 #[test]
 fn a_body_that_may_not_be_sent_ends_in_a_time_limit() {
     let wanted = Failed(Failure::Timeout, "");
-    // SETTINGS_INITIAL_WINDOW_SIZE is 0; nothing is answered until the body has come.
+    // SETTINGS_INITIAL_WINDOW_SIZE is 0; the server answers only after the body has arrived.
     let url = start(|_| once(&[frame(PING, 0, 0, &[0; 8])]), &[0, 4, 0, 0, 0, 0]);
     let mut job = of_http2(&url, &wanted);
     job.scenario.requests[0].method = "POST".to_owned();

@@ -1,5 +1,5 @@
-//! HTTP/2 against a server that speaks it frame by frame, so that it can say what no server says when asked: GOAWAY in the midst of things,
-//! and streams that it ends with an error.
+//! HTTP/2 against a server that is scripted frame by frame, so that it can send what no real server
+//! would send on request: GOAWAY at any time, and streams that end with an error.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 #[derive(Clone, Copy)]
 enum Manner {
-    /// Every third stream is ended with this error.
+    /// Ends every third stream with this error.
     EndsEveryThird(u32),
-    /// Each connection says GOAWAY once it has answered so many, and is closed then.
+    /// Sends GOAWAY on each connection after this number of answers, and then closes it.
     GoesAwayAfter(u32),
     /// Garbage instead of frames.
     Babbles,
@@ -39,7 +39,7 @@ fn serve(mut stream: TcpStream, manner: Manner) -> Option<()> {
             Manner::GoesAwayAfter(count) if seen == count => {
                 let last = [id.to_be_bytes(), [0; 4]].concat();
                 stream.write_all(&frame(GOAWAY, 0, 0, &last)).ok()?;
-                // What was sent meanwhile is read and not answered.
+                // Requests sent in the meantime are read but not answered.
                 stream.set_read_timeout(Some(Duration::from_millis(50))).ok()?;
                 while stream.read(&mut [0; 4096]).ok()? > 0 {}
                 None
@@ -63,7 +63,7 @@ fn load(manner: Manner) -> Tally {
 fn a_stream_that_is_ended_with_an_error_is_a_failure_of_its_own() {
     let tally = load(Manner::EndsEveryThird(2));
     let reset = tally.failed_as(Failure::StreamReset);
-    // Of the last streams of a connection two may be no third.
+    // Up to two of a connection's last streams may not be a third one.
     let least = (300 - 2 * tally.connections.opened.min(150)) / 3;
     assert!((least..=100).contains(&reset) && tally.failures() == reset, "{:?}", tally.failed);
 }
@@ -71,7 +71,7 @@ fn a_stream_that_is_ended_with_an_error_is_a_failure_of_its_own() {
 #[test]
 fn a_refused_stream_goes_over_the_connection_once_more() {
     let tally = load(Manner::EndsEveryThird(7));
-    // What is sent again may by chance be a third once more, and is then a failure.
+    // A repeated request may happen to be a third stream again, and is then a failure.
     let reset = tally.failed_as(Failure::StreamReset);
     assert!(reset == tally.failures() && tally.answered >= 270, "{:?}", tally.failed);
 }

@@ -1,4 +1,4 @@
-//! The integration tests of this crate, as one program, so that it is linked once.
+//! The integration tests of this crate, as one program so that it is linked only once.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,5 @@
-//! TLS, HTTP/2 and large bodies against a real nginx, which counts its requests itself. Where there is no nginx, this says that it was skipped.
+//! TLS, HTTP/2 and large bodies against a real nginx, which counts its requests itself. If nginx is
+//! not installed, the tests report that they were skipped.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 struct Nginx {
     child: Child,
     home: tempfile::TempDir,
-    /// Plain, TLS without sessions, TLS with tickets and HTTP/2.
+    /// Ports for plain HTTP, TLS without sessions, and TLS with tickets and HTTP/2.
     ports: [u16; 3],
 }
 
@@ -35,7 +36,7 @@ fn run_in(home: &Path, line: &[&str]) -> bool {
 }
 
 impl Nginx {
-    /// `None`: there is none here.
+    /// Starts nginx; `None` if it is not installed.
     fn start() -> Option<Self> {
         let nginx = program()?;
         let home = tempfile::tempdir().unwrap();
@@ -81,7 +82,7 @@ impl Nginx {
               server {{ listen 127.0.0.1:{resumed} ssl http2; ssl_session_tickets on; }}
             }}"
         );
-        // Workers of another user have to reach the files.
+        // Workers running as another user must be able to read the files.
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(home.path(), open).unwrap();
         fs::write(home.path().join("nginx.conf"), text).unwrap();
@@ -97,7 +98,7 @@ impl Nginx {
         Some(own)
     }
 
-    /// Requests so far, this question among them.
+    /// Returns the number of requests so far, including this query.
     fn requests(&self) -> u64 {
         let mut stream = TcpStream::connect(("127.0.0.1", self.ports[0])).unwrap();
         stream.write_all(b"GET /status HTTP/1.0\r\n\r\n").unwrap();
@@ -108,7 +109,7 @@ impl Nginx {
         counts.unwrap().split_whitespace().nth(2).unwrap().parse().unwrap()
     }
 
-    /// A closed test of a tenth of a second over 4 connections.
+    /// Runs a closed test for a tenth of a second over 4 connections.
     fn load(&self, url: &str, connecting: Connecting) -> Tally {
         let mut connecting = connecting;
         connecting.tls.ca = Some(self.home.path().join("certificate.pem"));
@@ -123,7 +124,8 @@ impl Nginx {
         let tally = run(&job);
         adds_up(&tally);
         assert_eq!(tally.unknown, 0);
-        // Requests may be on their way when the server reaches `keepalive_requests`; they are sent again.
+        // Requests may be in flight when the server reaches `keepalive_requests`; they are sent
+        // again.
         let seen = self.requests() - before - 1;
         let lost = tally.connections.lost_idle;
         assert!(
@@ -159,7 +161,7 @@ fn a_real_server_is_loaded_in_every_way_and_counts_the_same() {
     let kept = |http2| with(false, http2, Handshakes::Full, Version::Any);
     let fine =
         |tally: &Tally| assert!(tally.answered > 4 && tally.failures() == 0, "{:?}", tally.failed);
-    // Connections are closed after 50 requests each: others take their place, and nothing fails.
+    // Connections are closed after 50 requests each: others replace them, and nothing fails.
     let tally = nginx.load(&format!("http://127.0.0.1:{plain}/small"), kept(false));
     fine(&tally);
     assert!(tally.connections.opened >= tally.answered / 50, "{:?}", tally.connections);
@@ -184,7 +186,7 @@ fn a_real_server_is_loaded_in_every_way_and_counts_the_same() {
         let tally = nginx.load(&format!("https://127.0.0.1:{resumed}/{page}"), kept(true));
         fine(&tally);
     }
-    // Who signed its certificate is not known without the file.
+    // Without the file the issuer of the certificate is unknown.
     let tally = nginx.ask(&format!("https://127.0.0.1:{full}/small"), kept(false));
     assert_eq!((tally.answered, tally.failures()), (0, tally.failed_as(Failure::Tls)));
     assert!(tally.details.get(&Failure::Tls).is_some_and(|why| why.contains("certificate")));

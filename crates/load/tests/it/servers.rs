@@ -1,4 +1,5 @@
-//! Whole slices against a server of ours that behaves, stands still, or misbehaves in one way. What the server logs is the truth.
+//! Whole slices against a test server that behaves, stalls, or misbehaves in one way. The server's
+//! log is the reference.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
@@ -7,7 +8,7 @@ use assay_load::{Failure, Hooks, Job, Load, Request, Scenario, Tally, Target, ge
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// The server, for as long as it is kept.
+/// The server process, which is stopped when this value is dropped.
 struct Server {
     child: Child,
     url: String,
@@ -65,7 +66,7 @@ fn every_misbehaviour_has_its_class_and_none_is_waited_for() {
         adds_up(&tally);
         assert_eq!(tally.due, 10, "{how}");
         match wanted {
-            // Broken off in the middle of a busy machine's day it may look like one or the other.
+            // On a busy machine an interrupted connection may look like either.
             Some(Failure::Reset) => assert_eq!(
                 tally.failed_as(Failure::Reset) + tally.failed_as(Failure::Closed),
                 10,
@@ -100,7 +101,8 @@ fn what_is_there_no_more_or_speaks_before_it_is_asked_ends_nothing() {
 
 #[test]
 fn a_stall_hides_no_request() {
-    // A fifth of a second in each second: of the requests that were due, a tenth waited for at least half of that.
+    // A stall of 0.2 s in each second: a tenth of the due requests waited for at least half of
+    // that.
     let stall =
         ["--answer-after", "1ms", "--stall-at", "300ms", "--stall-for", "200ms", "--every", "1s"];
     let server = Server::start(&stall);
@@ -153,7 +155,7 @@ fn a_session_waits_between_its_steps_and_an_interruption_counts_what_was_lost() 
     job.scenario = Scenario { requests: vec![first, second], session: true, ..job.scenario };
     let tally = run(&job);
     adds_up(&tally);
-    // Eight sessions; the second steps of the last may be due behind the end.
+    // Eight sessions; the second steps of the last one may be due after the end.
     assert!((14..=16).contains(&tally.due), "{}", tally.due);
     assert_eq!(tally.connections.opened, tally.connections.most_open);
     let stops = generate(&job, &Hooks { stop: &|| true, pace: &|_| () }).unwrap();

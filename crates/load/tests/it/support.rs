@@ -1,4 +1,4 @@
-//! What the tests share: jobs, and servers that the tests script.
+//! Shared by the tests: jobs, and servers that the tests script.
 
 use assay_load::{
     Arrivals, Connecting, Expect, Hooks, Job, Load, Request, Scenario, Tally, Target, generate,
@@ -6,7 +6,8 @@ use assay_load::{
 use std::net::{TcpListener, TcpStream};
 use std::thread::spawn;
 
-/// Requests of one URL, s, without a part that does not count; `timeout` also limits how long connecting may take, s.
+/// Returns a job that requests one URL for `seconds`, without an unmeasured part; `timeout` also
+/// limits connecting, in seconds.
 pub(crate) fn job(url: &str, load: Load, seconds: f64, timeout: f64) -> Job {
     Job {
         scenario: Scenario::of(Request::get(Target::parse(url).unwrap())),
@@ -28,20 +29,20 @@ pub(crate) fn run(job: &Job) -> Tally {
     generate(job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins")
 }
 
-/// Every request has exactly one end.
+/// Checks that every request has exactly one outcome.
 pub(crate) fn adds_up(tally: &Tally) {
     assert_eq!(tally.due, tally.answered + tally.failures() + tally.unknown, "{tally:?}");
     assert_eq!(tally.latency.count(), tally.answered);
 }
 
-/// A socket that the kernel listens at, and its address. Nobody accepts yet.
+/// Returns a listening socket and its address. Connections are not accepted yet.
 pub(crate) fn listener() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     (listener, address)
 }
 
-/// A server with a thread for each connection; its address.
+/// Starts a server with one thread per connection; returns its address.
 pub(crate) fn start(serve: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) -> String {
     let (listener, address) = listener();
     spawn(move || {

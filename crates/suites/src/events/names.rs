@@ -1,11 +1,13 @@
-//! Unique names of tests: those of one name in several files get their file in front, and the rest are numbered.
+//! Unique names of tests: tests with the same name in several files are prefixed with their file,
+//! and the rest are numbered.
 
 use crate::run::Test;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// Tests of one name in several files have these before their names: in which order files run beside one another differs from run to run.
-/// Those that are left are numbered after the first, as in reports.
+/// Prefixes tests that have the same name in several files with the file, because the order of
+/// files that run in parallel differs between runs. Remaining duplicates after the first are
+/// numbered, as in reports.
 pub(super) fn told_apart(tests: &mut [Test], names: &[String]) {
     let mut files: HashMap<&str, Option<&str>> = HashMap::new();
     let mut shared: HashSet<&str> = HashSet::new();
@@ -27,7 +29,7 @@ pub(super) fn told_apart(tests: &mut [Test], names: &[String]) {
     tests.iter_mut().zip(told).for_each(|(test, name)| test.name = name);
 }
 
-/// A name behind its file, of which it may have the last part already.
+/// Returns a name prefixed with its file, replacing a prefix that is only the file's base name.
 fn in_file(file: &str, name: &str) -> String {
     let last = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
     let own = name.strip_prefix(&*last).and_then(|rest| rest.strip_prefix(": "));

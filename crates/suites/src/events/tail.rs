@@ -1,24 +1,25 @@
-//! The tail of a process's events: lines that it keeps in mapped memory until there are enough of them.
+//! The tail of a process's events: lines that it keeps in mapped memory until there are enough to
+//! write.
 
 use crate::run::Part;
 use std::fs;
 use std::path::Path;
 
-/// The last lines of a process that writes seldom, and until then keeps them in a file that it has in its memory.
+/// The last lines of a process that buffers its events in a memory-mapped file.
 pub(crate) struct Tail {
-    /// Where they belong: behind so many bytes.
+    /// Offset in the event file at which the lines belong, in bytes.
     pub behind: u64,
-    /// The phase of the test that runs.
+    /// Phase of the running test.
     pub phase: Option<Part>,
-    /// The lines.
+    /// The buffered lines.
     pub bytes: Vec<u8>,
 }
 
 impl Tail {
-    /// So long is what stands before the lines: a number, a letter, and the end of a line.
+    /// Length of the header before the lines, in bytes: a number, a letter and a newline.
     const HEAD: usize = 20;
 
-    /// That of a process with this file of events; `None` where it has none.
+    /// Reads the tail that belongs to an event file; `None` if the file has no tail.
     pub fn of(events: &Path) -> Option<Self> {
         let mut bytes = fs::read(events.with_extension("tail")).ok()?;
         let head = std::str::from_utf8(bytes.get(..Self::HEAD)?).ok()?.trim_end_matches('\n');

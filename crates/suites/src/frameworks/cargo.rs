@@ -1,7 +1,8 @@
 //! `cargo test` and `cargo nextest`.
 //!
-//! libtest writes its events only for those who allow unstable options. That is allowed to the test programs alone (by a runner that cargo starts
-//! them with), since in the environment of the compiler it would build everything anew.
+//! libtest writes events only if unstable options are allowed. They are allowed only for the test
+//! programs, through a runner that cargo starts them with; setting this in the compiler's
+//! environment would rebuild everything.
 
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, seed, too_old};
 use crate::asking::{Answer, Request, Text, Wanted};
@@ -18,7 +19,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Runs a test program so that its events go to a file of its own, and its name and the moments of its start and end to another.
+/// Runs a test program and redirects its events to a separate file; writes its name and its start
+/// and end times to another.
 const RUNNER: [&str; 2] = [
     r#"#!/bin/sh
 # $1: the directory for events; then the program and its arguments.
@@ -60,7 +62,7 @@ impl Framework for CargoTest {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let events = room.join(EVENTS);
-        // Programs of doc tests, which rustdoc starts by our runner, find it when all runs again.
+        // Kept for reruns: doc test programs are started by rustdoc through this runner.
         let runner = wanted.keep.as_deref().unwrap_or(room).join("run.sh");
         let doc = room.join("rustdoc.sh");
         let quoted = |path: &Path| serde_json::Value::from(path.display().to_string()).to_string();
@@ -77,7 +79,7 @@ impl Framework for CargoTest {
         if let Some(seed) = seed(wanted) {
             passed.push(format!("--shuffle-seed={seed}"));
         }
-        // A whole file can't be asked for.
+        // Whole files cannot be selected.
         let only = wanted.only.as_ref();
         if let Some(only) = only.filter(|only| !only.iter().any(|own| own.starts_with(WHOLE_FILE)))
         {
@@ -87,7 +89,7 @@ impl Framework for CargoTest {
         let verb = call.verb().unwrap_or_default();
         call.argv = call.with_options_behind(&verb, &["--config".to_owned(), config]);
         let own = std::env::var("RUSTDOC").unwrap_or_else(|_| "rustdoc".to_owned());
-        // rustdoc runs its tests itself; asked about its version it must answer as ever.
+        // rustdoc runs doc tests itself; version queries must be passed through unchanged.
         let wrapped = format!(
             "#!/bin/sh\ncase \" $* \" in *' --test '*) exec sh '{}' '{}' '{own}' \"$@\";; *) exec '{own}' \"$@\";; esac\n",
             runner.display(),
@@ -124,7 +126,7 @@ impl Framework for CargoTest {
             let mut words: Vec<OsString> =
                 before.into_iter().chain(own.words.iter().cloned()).collect();
             if !own.only.is_empty() {
-                // Who is held to some tests has tried whether it understands that.
+                // `only` is set only if the program is known to accept these options.
                 words.push("--exact".into());
                 words.extend(stops.then(|| "--fail-fast".into()));
                 words.extend(own.only.iter().map(OsString::from));
@@ -135,7 +137,8 @@ impl Framework for CargoTest {
         let words = [OsString::from("sh"), script.clone().into()].to_vec();
         let mut request = Request::words(words).file(script, text).file(runner, runner_that(None));
         request.directories.push(events);
-        // Where it failed is of no use here, and to find out takes ten times as long as to fail.
+        // Backtraces are not needed here, and resolving one takes ten times as long as the failing
+        // test.
         Some(request.env("RUST_BACKTRACE", "0"))
     }
 
@@ -146,12 +149,13 @@ impl Framework for CargoTest {
 
     fn compiles(&self, call: &Call, kept: &Path) -> Option<Request> {
         let recorder = kept.join("compiler.sh");
-        // Asked about its version it compiles nothing.
+        // Version queries compile nothing and are not recorded.
         let text = format!(
             "#!/bin/sh\nkept='{}' own=$$\ncase \" $* \" in *' --crate-name '*' --out-dir '*){RECORD};; esac\nexec \"$@\"\n",
             kept.display()
         );
-        // What stands before this compiler is asked for the project's own crates alone: what they need stays as it is built.
+        // The workspace wrapper is used only for the project's own crates, so dependencies are not
+        // rebuilt.
         let mut request =
             self.builds(call, true)?.env("RUSTC_WORKSPACE_WRAPPER", recorder.display().to_string());
         request.files.push(Text { path: recorder, content: text.into_bytes(), runs: true });
@@ -183,7 +187,7 @@ impl Framework for CargoTest {
         };
         let mut run =
             Run { framework: "cargo test".to_owned(), processes: vec![process], ..Run::default() };
-        // What comes before the first program is the build.
+        // Time before the first program is the build.
         let began = answer.began;
         run.spans.push(span(Part::Boot, began, programs[0].began));
         let mut names: HashSet<String> = HashSet::new();
@@ -201,7 +205,8 @@ impl Framework for CargoTest {
     }
 }
 
-/// What runs a test program; it records it where it is to `keep` it. A program of a doc test, which rustdoc removes, is kept itself, with how it ended.
+/// Returns the script that runs a test program and, if `keep` is given, records it there. Doc test
+/// programs, which rustdoc deletes, are copied there together with their exit status.
 fn runner_that(keep: Option<&Path>) -> String {
     let Some(keep) = keep else { return RUNNER.join(seen::cargo::RUNNER) };
     let kept = format!("\nkept='{}' own=$$", keep.display());
@@ -221,8 +226,9 @@ fn runner_that(keep: Option<&Path>) -> String {
     [&first, seen::cargo::RUNNER, &kept, RECORD, RUNNER[1]].concat()
 }
 
-/// The words by which test programs choose these tests. A doc test's name has blanks, at which rustdoc would divide it: of those all of the file run, and of
-/// others all whose names hold one.
+/// Returns the filter arguments that select these tests. Names of doc tests contain spaces, at
+/// which rustdoc would split them, so all doc tests of the file run, as well as other tests whose
+/// names contain one of the filters.
 fn chosen(names: &[String]) -> Vec<String> {
     let has_doc = names.iter().any(|name| name.starts_with("doc: "));
     let own = |name: &String| {
@@ -238,7 +244,7 @@ fn span(part: Part, began: f64, ended: f64) -> Span {
     Span { part, group: None, began, ended, process: 0 }
 }
 
-/// What the tests of a program are called by: its crate, or `doc`.
+/// Returns the prefix of a program's test names: its crate, or `doc`.
 fn crate_of(program: &str) -> Option<String> {
     let file = Path::new(program).file_name()?.to_string_lossy().into_owned();
     Some(match file.as_str() {
@@ -247,7 +253,7 @@ fn crate_of(program: &str) -> Option<String> {
     })
 }
 
-/// The same, by what the runner wrote of a program that runs.
+/// Like [`crate_of`], for a running program, from the file that the runner wrote about it.
 pub(crate) fn crate_that_runs(about: &Path) -> Option<String> {
     let text = fs::read_to_string(about).ok()?;
     crate_of(text.trim_end().splitn(3, ' ').nth(2)?)
@@ -255,18 +261,18 @@ pub(crate) fn crate_that_runs(about: &Path) -> Option<String> {
 
 /// A test program that ran.
 struct Program {
-    /// Its crate, or `doc`.
+    /// The crate, or `doc`.
     name: String,
-    /// Where it is.
+    /// Path of the program.
     path: PathBuf,
     began: f64,
-    /// `None`: it did not end.
+    /// `None` if it did not end.
     ended: Option<f64>,
     events: PathBuf,
 }
 
 impl Program {
-    /// By what the runner wrote: `BEGAN ENDED PROGRAM`.
+    /// Parses the line that the runner wrote: `BEGAN ENDED PROGRAM`.
     fn of(about: &Path, since_1970: f64) -> Option<Self> {
         let text = fs::read_to_string(about).ok()?;
         let mut words = text.trim_end().splitn(3, ' ');
@@ -279,7 +285,8 @@ impl Program {
         Some(Self { name, path: path.into(), began, ended, events })
     }
 
-    /// Adds its tests. Programs run one behind the other; within one it is known how long the tests took together, and not when each ran.
+    /// Adds the program's tests. Programs run sequentially; within a program only the total
+    /// duration of the tests is known, not when each ran.
     fn add(
         &self,
         run: &mut Run,
@@ -288,7 +295,7 @@ impl Program {
     ) -> Result<(), SuiteError> {
         let bytes = fs::read(&self.events).unwrap_or_default();
         if !bytes.contains(&b'{') {
-            // A harness of its own, or it died before it said anything.
+            // The program uses a custom harness, or it died before printing anything.
             if self.ended.is_none() {
                 let (name, began) = (self.name.clone(), Some(self.began));
                 run.unfinished.push(Unfinished { name, began, ..Unfinished::default() });
@@ -315,7 +322,7 @@ impl Program {
         let Some(ended) = self.ended else { return Ok(()) };
         let all = results.groups.iter().map(|(_, _, seconds)| seconds).sum::<f64>();
         if all > 0.0 {
-            // Programs start slowly and end quickly.
+            // The tests are assumed to run at the end, since programs start slowly and end quickly.
             let began = (ended - all).max(self.began);
             run.spans.push(span(Part::Loading, self.began, began));
             run.spans.push(span(Part::Body, began, ended));
@@ -380,7 +387,7 @@ impl Framework for Nextest {
         }
         let results = reports::of_bytes(answer.output.to_vec(), "(standard output)")?;
         let mut run = reports::run(results, "nextest", answer);
-        // Its groups are numbers of its own clock.
+        // Group times are measured by nextest's own clock.
         run.processes.clear();
         Ok(run)
     }

@@ -1,4 +1,4 @@
-//! ctest: a test is a program, and the report is JUnit XML.
+//! ctest: each test is a program, and the report is JUnit XML.
 
 use super::{Framework, Orders, any_of, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};

@@ -1,5 +1,5 @@
-//! `go test`, also behind gotestsum: its events (`-json`) tell when each test and each package began and ended. Results are never taken from
-//! Go's cache.
+//! `go test`, also when run by gotestsum: its events (`-json`) report when each test and each
+//! package began and ended. Cached results are never used.
 
 use super::{Framework, Orders, WHOLE_FILE, any_of, seed};
 use crate::asking::{Answer, Request, Wanted};
@@ -70,7 +70,7 @@ impl Framework for GoTest {
             let before = ["-t", "-p", &own.about].map(OsString::from);
             let before = std::iter::once(converter.clone().into()).chain(before);
             let mut words: Vec<OsString> = before.chain(own.words.clone()).collect();
-            // Directly behind the program.
+            // Must directly follow the program.
             if stops {
                 words.insert(5, "-test.failfast".into());
             }
@@ -87,7 +87,7 @@ impl Framework for GoTest {
     }
 
     fn names(&self, program: &Program) -> Option<String> {
-        // Who chooses among subtests has chosen already.
+        // If the command already selects subtests, the selection must not be replaced.
         let is_part = |word: &OsString| {
             word.to_str().is_none_or(|word| word.starts_with(RUN) && word.contains('/'))
         };
@@ -122,7 +122,7 @@ impl Framework for GoTest {
         let mut run = reports::run(results, "go", answer);
         run.framework = "go test".to_owned();
         run.seen = seen::go::seen(answer, &mut run.tests);
-        // What runs before a package begins is the build of the programs.
+        // Time before a package begins is the build of the test programs.
         let first = run.processes.iter().enumerate();
         let spans = first.filter_map(|(process, own)| {
             let (began, ended) = (answer.began, own.began?);
@@ -165,20 +165,21 @@ impl Framework for GoTest {
     }
 }
 
-/// What is asked of a build whose errors are to be known: all of them, and those of the compiler alone.
+/// Options for a build that reports all errors, and only those of the compiler.
 const FOR_BUILDS: [&str; 2] = ["-vet=off", "-gcflags=./...=-e"];
 
-/// By what a test program is told which tests it runs.
+/// Option that selects the tests of a test program.
 const RUN: &str = "-test.run";
 
-/// Whether it can be asked to build, and to start its programs by another one.
+/// Returns true if the command can build only, and can start its programs through another program.
 fn builds_here(call: &Call) -> bool {
     let arguments = call.arguments();
     let mut names = arguments.iter().map(|word| word.trim_start_matches('-'));
     call.is(&["go"]) && !names.any(|own| own.starts_with("exec") || own.starts_with("gcflags"))
 }
 
-/// Runs a test program and records it, with the package that it is of and with what makes events of what it prints. `go` removes them behind the run.
+/// Returns a script that runs a test program and records it, together with its package and the tool
+/// that converts its output into events. `go` deletes test programs after the run.
 fn recorder_text() -> String {
     let before = r#"#!/bin/sh
 # $1: where it is kept; then the program and its arguments.
@@ -197,7 +198,7 @@ set -- "$kept/$own.test" "$@"
 }
 
 impl GoTest {
-    /// The command with what is wanted, and with more options.
+    /// Returns the command for what is wanted, with more options.
     fn asked(
         &self,
         call: &Call,
@@ -234,7 +235,8 @@ impl GoTest {
             return Ok(Request::words(argv));
         }
         options.insert(0, "-json".to_owned());
-        // Behind `-json` it would have tests print without the marks by which an end is told from what they printed before it on its line.
+        // `-v` after `-json` would make tests print without the markers that separate the end of a
+        // test from its earlier output on the same line.
         let is_verbose =
             |word: &OsString| matches!(word.to_str(), Some("-v" | "--v" | "-v=true" | "-test.v"));
         let mut argv = call.with_options_behind("test", &options);
@@ -246,7 +248,8 @@ impl GoTest {
     }
 }
 
-/// The same, with programs that are run as it takes to see what each test uses ([`seen::go`]).
+/// Like [`asked`](GoTest::asked), but starts programs so that what each test uses can be determined
+/// ([`seen::go`]).
 fn covered(
     call: &Call,
     wanted: &Wanted,
@@ -260,7 +263,7 @@ fn covered(
         return Err(unable("can't show what tests use outside of a module: there is no go.mod"));
     };
     let mut call = call.clone();
-    // What is counted is chosen here.
+    // Coverage is configured here, so the user's options for it are removed.
     call.argv = without(&call.argv, |name| name.starts_with("cover"), |name| name != "cover");
     let runner = room.join("run-go.sh");
     let words = list_words(&call.arguments());
@@ -275,11 +278,12 @@ fn covered(
     Ok(seen::asked(request, top, room).file(runner, seen::go::RUNNER))
 }
 
-/// So many packages are named, and no more.
+/// Maximum number of packages named on the command line.
 const MOST_PACKAGES: usize = 200;
 
-/// The words with the packages of these tests in place of patterns such as `./...`: the others need not even be built. As they are, if a package is not
-/// there: its pattern would not mind.
+/// Replaces patterns such as `./...` by the packages of the wanted tests, so that other packages
+/// are not built. Returns the words unchanged if a package does not exist, which a pattern would
+/// tolerate.
 fn narrowed(call: &Call, only: &[String]) -> Vec<OsString> {
     let words = &call.argv[..];
     let package = |name: &String| match name.strip_prefix(WHOLE_FILE) {
@@ -313,7 +317,8 @@ fn narrowed(call: &Call, only: &[String]) -> Vec<OsString> {
         .collect()
 }
 
-/// The words without options of some names; those of them that `takes` a value may have it in the next word.
+/// Returns the words without the options for which `is_named` is true; for those that `takes` a
+/// value, a value in the next word is removed as well.
 fn without(
     words: &[OsString],
     is_named: impl Fn(&str) -> bool,
@@ -333,7 +338,8 @@ fn without(
     kept
 }
 
-/// Options of `go test` that `go list` has to know, too: they say which files a package has.
+/// Returns the options of `go test` that `go list` also needs because they determine which files a
+/// package has.
 fn list_words(arguments: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     let mut words = arguments.iter();
@@ -354,7 +360,8 @@ fn list_words(arguments: &[String]) -> Vec<String> {
     found
 }
 
-/// The functions of tests: without their packages, and without subtests, of which one function has many; of whole files those that are in them.
+/// Returns the functions to run: names without packages and subtests, deduplicated, and for whole
+/// files all test functions in them.
 fn tests(call: &Call, names: &[String]) -> Vec<String> {
     let whole = names.iter().filter_map(|name| name.strip_prefix(WHOLE_FILE));
     let whole: Vec<String> = whole
@@ -428,7 +435,7 @@ mod tests {
         assert_eq!(words[5], "-coverpkg=m/...");
         assert_eq!(words[6], "-exec=sh '/r/run-go.sh' '/r/seen' '-race -tags=a,b'");
         assert_eq!(words[7..], ["-race", "-tags", "a,b", "./...", "-run", "TestA"]);
-        // Packages of which nothing is wanted are not built.
+        // Packages without wanted tests are not built.
         let only = ["m/a: TestA/sub", "file:b/b_test.go"].map(str::to_owned).to_vec();
         let wanted = Wanted { only: Some(only), ..wanted };
         let of = || {

@@ -1,4 +1,4 @@
-//! jest, vitest, mocha, jasmine and `node --test`, also behind the scripts of a package.
+//! jest, vitest, mocha, jasmine and `node --test`, also when run by the scripts of a package.
 
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, any_of, hooked, hooks_beside, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
@@ -10,40 +10,41 @@ use crate::{events, reports};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The options that choose tests by their names, without the files that the names begin with.
+/// Returns the options that select tests by name, without the file prefix of the names.
 fn named(wanted: &Wanted) -> Vec<String> {
     let only =
         wanted.only.as_ref().map(|only| only.iter().map(|name| own_name(name)).collect::<Vec<_>>());
     only.map_or_else(Vec::new, |only| vec![format!("--testNamePattern={}", any_of(&only))])
 }
 
-/// A test's name without the file that it begins with.
+/// Returns a test's name without its file prefix.
 fn own_name(name: &str) -> String {
     name.split_once(": ").map_or(name, |(_, own)| own).to_owned()
 }
 
-/// jest and vitest: one names its options as the other does, but for how it writes its report and shuffles.
+/// jest or vitest, which differ mainly in the options for reports and shuffling.
 #[derive(Debug)]
 pub(super) struct Package {
     name: &'static str,
-    /// What asks for our reporter beside the others; what it is follows.
+    /// Options that add a reporter; the last one is completed with `=` and the reporter's path.
     reporter: &'static [&'static str],
-    /// What asks for the report, whose file is named behind it.
+    /// Options that request the report; the file name follows.
     report: &'static [&'static str],
-    /// What asks for a random order, and what is followed by its seed.
+    /// Option for a random order, and the option that takes its seed.
     shuffle: [&'static str; 2],
-    /// Where options stand in the command line.
+    /// Inserts options at the right place of the command line.
     place: fn(&Call, &[String]) -> Vec<OsString>,
-    /// An option that an old one does not know, and the version that does.
+    /// An option that old versions do not know, and the first version that does.
     needs: (&'static str, &'static str),
-    /// Options for a single process and a driver; the path of the driver is appended. Empty if the runner can't be replaced.
+    /// Options for a single process and a driver; the path of the driver is appended. Empty if the
+    /// runner cannot be replaced.
     driven: &'static [&'static str],
 }
 
 /// jest.
 pub(super) const JEST: Package = Package {
     name: "jest",
-    // One takes the place of those that were configured.
+    // `--reporters` replaces configured reporters.
     reporter: &["--reporters=default", "--reporters"],
     report: &["--json"],
     shuffle: ["--randomize", "--seed"],
@@ -56,7 +57,7 @@ pub(super) const JEST: Package = Package {
 pub(super) const VITEST: Package = Package {
     name: "vitest",
     reporter: &["--reporter"],
-    // By itself it would wait for changes.
+    // Without `--run`, vitest would wait for changes.
     report: &["--run", "--reporter=json"],
     shuffle: ["--sequence.shuffle", "--sequence.seed"],
     place: Call::with_last,
@@ -85,7 +86,7 @@ impl Framework for Package {
         let report = room.join("report.json");
         let reporter = hooks_beside(room).join("assay_jest_vitest_reporter.mjs");
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        // They come first: jest would take the user's files behind them for more reporters.
+        // These options come first: jest would parse file names after them as more reporters.
         let mut options: Vec<String> = words(self.reporter);
         if let Some(option) = options.last_mut() {
             *option = format!("{option}={}", reporter.display());
@@ -108,7 +109,7 @@ impl Framework for Package {
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
-        // Of a version that calls the reporter for no test there is the report.
+        // In versions that do not call the reporter for tests, the report is used instead.
         let told = events::read(&answer.room.join(EVENTS))?;
         if let Some(run) = told.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
             return Ok(run);
@@ -119,11 +120,12 @@ impl Framework for Package {
     }
 }
 
-/// mocha and jasmine: `NODE_OPTIONS` loads a listener into them, so any command may start them. Their own reporters stay.
+/// mocha or jasmine. `NODE_OPTIONS` loads a listener, so any command may start them. Their own
+/// reporters are kept.
 #[derive(Debug)]
 pub(super) struct Listened {
     name: &'static str,
-    /// The option that chooses tests by a regular expression of their full names.
+    /// Option that selects tests by a regular expression matched against full names.
     filter: &'static str,
 }
 
@@ -176,10 +178,11 @@ impl Framework for Listened {
     }
 }
 
-/// The hook that every Node process of a command loads first.
+/// The hook that is loaded first by every Node process of a command.
 const START: &str = "assay_node_start.cjs";
 
-/// A request whose programs of Node are looked at for frameworks that can be made to report as they start; with `node --test`, where that is among them.
+/// Adds to a request the hook that detects frameworks in Node processes as they start and makes
+/// them report; if `runs_node`, `node --test` as well.
 pub(super) fn loaded(mut request: Request, runs_node: bool, room: &Path) -> Request {
     let start = hooks_beside(room).join(START).display().to_string();
     let mut options = vec![match start.contains(' ') {
@@ -193,7 +196,7 @@ pub(super) fn loaded(mut request: Request, runs_node: bool, room: &Path) -> Requ
     request
 }
 
-/// The options of `node --test` that ask for its reports.
+/// Returns the options of `node --test` that request its reports.
 fn reporters(room: &Path) -> Vec<String> {
     let report = room.join("report.xml");
     vec![
@@ -204,9 +207,9 @@ fn reporters(room: &Path) -> Vec<String> {
     ]
 }
 
-/// The reporter that writes events, among the hooks.
+/// File name of the reporter that writes events.
 const REPORTER: &str = "assay_node_reporter.mjs";
-/// What each process of it imports that runs a file, to see what its tests use.
+/// File name of the module that test processes import to record what their tests use.
 const COVERAGE: &str = "assay_node_coverage.mjs";
 
 /// `node --test`.
@@ -247,7 +250,7 @@ impl Framework for NodeTest {
         let (files, names): (Vec<_>, Vec<_>) =
             only.iter().partition(|name| name.starts_with(WHOLE_FILE));
         if !names.is_empty() && files.is_empty() {
-            // Groups stand before the names, and have to be matched by themselves.
+            // Names include their groups, each of which must be matched separately.
             let mut names: Vec<String> =
                 names.iter().flat_map(|name| name.split(": ").map(str::to_owned)).collect();
             names.sort();
@@ -255,11 +258,12 @@ impl Framework for NodeTest {
             options.push(format!("--test-name-pattern={}", any_of(&names)));
         }
         let argv = match call.script() {
-            // What stands behind the files is theirs.
+            // Words after the files are arguments of the test files.
             Some(_) => call.argv.clone(),
             None => call.with_options_behind("--test", &options),
         };
-        // The processes of the other files leave at once. Where tests are wanted by name beside whole files, all run.
+        // Processes of unselected files exit immediately. If both names and whole files are wanted,
+        // everything runs.
         let only = wanted.only.clone().filter(|_| names.is_empty() && !files.is_empty());
         let told = Wanted { only, coverage: wanted.coverage.clone(), ..Wanted::default() };
         let mut request = hooked(Request::words(argv), &told, room);
@@ -284,7 +288,7 @@ impl Framework for NodeTest {
         let results = reports::of_file(&answer.room.join("report.xml"), answer);
         let errors = String::from_utf8_lossy(answer.errors);
         let results = results.map_err(|error| match error {
-            // Of an old one `junit` is a module that there is not.
+            // Old versions try to load `junit` as a module and fail.
             SuiteError::NoReport { said }
                 if errors.contains("'junit'") || errors.contains("/junit'") =>
             {
@@ -300,7 +304,7 @@ impl Framework for NodeTest {
     }
 }
 
-/// The URL of a file, in which no blank divides options.
+/// Returns the URL of a file, encoded so that no space splits the options.
 fn url(path: &Path) -> String {
     let path = path.display().to_string();
     let signs = [("%", "%25"), (" ", "%20"), ("#", "%23"), ("?", "%3F"), ("\"", "%22")];

@@ -1,5 +1,5 @@
-//! Maven (Surefire and Failsafe) and Gradle: they leave JUnit XML among what they build, whoever asks. Those files are read that are younger than
-//! the run.
+//! Maven (Surefire and Failsafe) and Gradle: they always write JUnit XML to their build
+//! directories. Report files that are newer than the start of the run are read.
 
 use super::{Framework, Orders, seed};
 use crate::asking::{Answer, Request, Wanted};
@@ -12,9 +12,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// So deep are modules looked for.
+/// Maximum depth at which modules are searched for.
 const MAX_DEPTH: usize = 6;
-/// Clocks of file systems tick slowly.
+/// Resolution of file system timestamps, in seconds.
 const TICK: f64 = 0.02;
 
 /// Maven.
@@ -89,7 +89,7 @@ impl Framework for Gradle {
             });
         }
         let mut options = Vec::new();
-        // What nobody changed would not be tested again.
+        // Otherwise Gradle skips tests whose inputs have not changed.
         if !call.has(&["--rerun", "--rerun-tasks"]) {
             options.push("--rerun".to_owned());
         }
@@ -117,7 +117,7 @@ fn read(answer: &Answer<'_>, places: &[&str], framework: &str) -> Result<Run, Su
         return Err(SuiteError::NoReport { said: answer.said() });
     }
     let mut run = Run { framework: framework.to_owned(), ..Run::default() };
-    // Modules may have classes of one name.
+    // Different modules may have classes with the same name.
     let mut names = HashSet::new();
     for file in files {
         let results = reports::of_file(&file, answer)?;
@@ -131,7 +131,8 @@ fn read(answer: &Answer<'_>, places: &[&str], framework: &str) -> Result<Run, Su
     Ok(run)
 }
 
-/// The reports in these places below a directory, of modules too, that are no older.
+/// Finds the reports in `places` below a directory and in its modules that are no older than
+/// `youngest`.
 fn find(directory: &Path, places: &[&str], youngest: f64, depth: usize, files: &mut Vec<PathBuf>) {
     for place in places {
         reports_in(&directory.join(place), youngest, 2, files);

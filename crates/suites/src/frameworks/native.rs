@@ -1,5 +1,6 @@
-//! Programs of GoogleTest and Catch2: they are known by the functions of their framework. GoogleTest answers in JUnit XML, Catch2 in its own: its JUnit
-//! XML has no times of tests before version 3.
+//! GoogleTest and Catch2 programs, detected by the names of their framework's functions. GoogleTest
+//! writes JUnit XML. For Catch2 its own XML is used because its JUnit XML has no test times before
+//! version 3.
 
 use super::{Framework, Orders, seed, too_old};
 use crate::asking::{Answer, Request, Wanted};
@@ -10,7 +11,7 @@ use crate::run::{Run, Test, TestStatus, Unfinished};
 use std::fs;
 use std::path::Path;
 
-/// GoogleTest takes seeds up to this one.
+/// Largest seed that GoogleTest accepts.
 const MOST_OF_GOOGLE: u64 = 99_999;
 
 /// A program of GoogleTest.
@@ -51,14 +52,15 @@ impl Framework for GoogleTest {
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         match reports::of_file(&answer.room.join("report.xml"), answer) {
             Ok(results) => Ok(reports::run(results, "GoogleTest", answer)),
-            // The report is written when all is over. A program that crashed has printed how far it came.
+            // The report is written at the end. If the program crashed, its output shows how far it
+            // got.
             Err(error) => printed(answer.output).ok_or(error),
         }
     }
 }
 
-/// What a program of GoogleTest printed of its tests; `None` if that is nothing. It empties its buffer before each test, so the one
-/// that ends the program is known.
+/// Parses the output of a GoogleTest program; `None` if it mentions no tests. GoogleTest flushes
+/// its output before each test, so the test that crashed the program is known.
 fn printed(output: &[u8]) -> Option<Run> {
     let text = String::from_utf8_lossy(output);
     let mut run = Run { framework: "GoogleTest".to_owned(), ..Run::default() };
@@ -143,7 +145,7 @@ impl Framework for Catch2 {
         }
         let is_whole =
             ["</Catch>", "</Catch2TestRun>"].iter().any(|end| text.trim_end().ends_with(end));
-        // Where it breaks off, a test has ended the program.
+        // If the report is incomplete, a test has ended the program.
         let last = text.rsplit_once("<TestCase").filter(|_| !is_whole);
         let open = last.filter(|(_, part)| !part.contains("<OverallResult "));
         let unfinished =
@@ -166,7 +168,8 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(unescaped(value.split_once('"')?.0))
 }
 
-/// The tests of Catch2's XML: each from its `<TestCase name=…>` to the next one, with what its last `<OverallResult …/>` says.
+/// Parses the tests of Catch2's XML. Each extends from its `<TestCase name=…>` to the next; its
+/// result is the last `<OverallResult …/>`.
 fn cases(text: &str) -> Vec<Test> {
     let case = |part: &str| {
         let name = attribute(part.split_once('>')?.0, "name")?;
@@ -197,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_program_that_crashed_has_printed_how_far_it_came() {
-        // As 1.12.1 prints it.
+        // Output of GoogleTest 1.12.1.
         let text = "[==========] Running 4 tests from 2 test suites.\n\
             [ RUN      ] A.adds\nhello [       OK ] A.adds (20 ms)\n\
             [ RUN      ] P/A.takes/0\na.cc:7: Failure\nExpected: x\n[  FAILED  ] P/A.takes/0, where GetParam() = 3 (0 ms)\n\
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_xml_of_catch_has_tests_with_times() {
-        // As 2.13.10 writes it, shortened.
+        // Output of Catch2 2.13.10, shortened.
         let text = r#"<Catch name="a"><Group name="a">
             <TestCase name="adds &lt;int&gt;" filename="a.cpp" line="4">
               <OverallResult success="true" durationInSeconds="2.2e-05"/>

@@ -1,5 +1,6 @@
-//! Commands that print TAP or JUnit XML, or write such a file; they accept no options of ours. An unknown command may start a framework that can be
-//! made to report through the environment alone (pytest, rspec, minitest, test-unit, mocha, jasmine, jest, vitest, `node --test`).
+//! Commands that print TAP or JUnit XML, or write it to a file. No options are added to them. An
+//! unknown command may start a framework that can be made to report through the environment alone
+//! (pytest, rspec, minitest, test-unit, mocha, jasmine, jest, vitest, `node --test`).
 
 use super::{EVENTS, Framework, KNOWN, Orders, hooked, javascript, python, ruby, seed};
 use crate::asking::{Answer, Request, Wanted};
@@ -26,7 +27,7 @@ fn asked(call: &Call, wanted: &Wanted) -> Result<Request, SuiteError> {
 /// A command that prints its report.
 #[derive(Debug)]
 pub(super) struct Printed {
-    /// True if the environment makes the frameworks that it may start report.
+    /// True if frameworks that the command may start are made to report through the environment.
     pub looks: bool,
 }
 
@@ -67,7 +68,7 @@ impl Framework for Printed {
         if let Some(run) = found.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
             return Ok(run);
         }
-        // Other output of the program need not be UTF-8.
+        // Other output of the program may not be UTF-8.
         let text = String::from_utf8_lossy(answer.output).into_owned();
         let read = reports::of_bytes(text.into_bytes(), "(standard output)");
         let results = read.map_err(|_| {
@@ -89,7 +90,8 @@ impl Framework for Printed {
 /// The file in the room of a run with the advice for a command that reports nothing.
 const CURE: &str = "cure.txt";
 
-/// Advice for a command that starts an unreachable framework: the command line of the framework itself.
+/// Returns advice for a command that starts a framework that cannot be reached: the command line of
+/// the framework itself.
 fn cure_for(call: &Call) -> Option<String> {
     if call.is(&["tox", "nox"]) {
         let own = call.program();
@@ -113,7 +115,8 @@ fn cure_for(call: &Call) -> Option<String> {
     ))
 }
 
-/// The first command of a known framework in what a command is known to run, and the variables that are set for it there.
+/// Returns the first command of a known framework in what a command is known to run, and the
+/// variables that are set for it there.
 fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
     let is_set = |word: &str| {
         word.split_once('=').is_some_and(|(name, value)| is_variable(name) && !value.contains('$'))
@@ -147,7 +150,7 @@ fn framework_line(call: &Call) -> Option<(Vec<String>, String)> {
     None
 }
 
-/// A command that writes its report into a file of its own.
+/// A command that writes its report to a file.
 #[derive(Debug)]
 pub(super) struct Written {
     pub file: PathBuf,

@@ -1,7 +1,8 @@
 //! pytest and unittest.
 //!
-//! pytest writes JUnit XML by itself; the hook, a plugin that is loaded through the environment, tells more: when each test began, what its
-//! setup took, which test ran when the process was killed. unittest has no reports, and is run by a runner of ours.
+//! pytest writes JUnit XML itself. The hook, a plugin loaded through the environment, reports more:
+//! when each test began, how long its setup took, and which test was running if the process was
+//! killed. unittest has no reports and is run by a custom runner.
 
 use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, too_old};
 use crate::asking::{Answer, Request, Wanted};
@@ -13,11 +14,11 @@ use crate::{events, reports};
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The module of pytest's plugin.
+/// Module name of the pytest plugin.
 const PLUGIN: &str = "assay_tests_hook";
-/// The runner of unittest.
+/// File name of the unittest runner.
 const RUNNER: &str = "assay_unittest.py";
-/// Options by which pytest goes by what failed before, for which it needs its own cache.
+/// Options that make pytest depend on earlier failures, for which it needs its own cache.
 const BY_CACHE: [&str; 9] = [
     "--lf",
     "--last-failed",
@@ -53,7 +54,7 @@ impl Framework for Pytest {
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
         let mut options = vec![format!("--junit-xml={}", room.join("report.xml").display())];
-        // What fails in orders of ours is nothing that the user's next run should go by.
+        // Failures in orders chosen by assay must not affect the user's next run.
         if !call.has(&BY_CACHE) {
             options
                 .extend(["-o".to_owned(), format!("cache_dir={}", room.join("cache").display())]);
@@ -78,7 +79,7 @@ impl Framework for Pytest {
 
     fn list(&self, call: &Call, room: &Path) -> Result<Request, SuiteError> {
         let cache = format!("cache_dir={}", room.join("cache").display());
-        // Names stand on lines of their own whatever the user's own options say of words.
+        // `--verbosity=-1` prints one name per line regardless of the user's verbosity options.
         let options = ["--collect-only", "--color=no", "-o", &cache].map(str::to_owned);
         let mut call = call.clone();
         call.argv = call.with_options(&options);
@@ -94,20 +95,20 @@ impl Framework for Pytest {
     }
 }
 
-/// A request whose runs of pytest load the plugin through the environment.
+/// Adds to a request what loads the pytest plugin through the environment.
 pub(super) fn loaded(request: Request, room: &Path) -> Request {
     let mut request = request.env("PYTEST_PLUGINS", plugins());
     request.paths.push(("PYTHONPATH".to_owned(), hooks_beside(room).display().to_string()));
     request
 }
 
-/// The plugins that the user has in the environment, and ours.
+/// The plugins in the user's environment, followed by the hook.
 fn plugins() -> String {
     let own = std::env::var("PYTEST_PLUGINS").ok().filter(|own| !own.is_empty());
     own.map_or_else(|| PLUGIN.to_owned(), |own| format!("{own},{PLUGIN}"))
 }
 
-/// unittest, also that of Django.
+/// unittest, including Django's tests.
 #[derive(Debug)]
 pub(super) struct Unittest;
 
@@ -140,11 +141,11 @@ impl Framework for Unittest {
         let mut argv = call.argv.clone();
         let module = argv.windows(2).position(|two| two[0] == "-m" && two[1] == "unittest");
         match (module, argv.iter().position(is_manage)) {
-            // `python -m unittest ARGUMENTS` becomes `python RUNNER ARGUMENTS`,
+            // `python -m unittest ARGUMENTS` becomes `python RUNNER ARGUMENTS`.
             (Some(module), _) => {
                 argv.splice(module..module + 2, [runner]);
             }
-            // and a script that runs the tests itself is run by it.
+            // A script that runs the tests itself is run by the runner.
             (None, Some(script)) => {
                 let python = call.is(&["manage.py"]).then(|| interpreter(call, &argv[script]));
                 let runner = python.into_iter().flatten().chain([runner, "--script".into()]);
@@ -168,7 +169,7 @@ impl Framework for Unittest {
     }
 }
 
-/// The words that start the interpreter of a script that is run by itself, as its first line has them.
+/// Returns the words that start the interpreter of an executable script, from its shebang line.
 fn interpreter(call: &Call, script: &OsString) -> Vec<OsString> {
     let text = script.to_str().and_then(|script| call.text(script)).unwrap_or_default();
     let line = text.lines().next().and_then(|line| line.strip_prefix("#!"));

@@ -1,4 +1,5 @@
-//! rspec, minitest and test-unit: asked by a hook that Ruby loads through `RUBYOPT`, whatever starts them. It tells which of them it met.
+//! rspec, minitest and test-unit. A hook loaded through `RUBYOPT` makes them report, regardless of
+//! the command that starts them, and records which framework it found.
 
 use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, seed};
 use crate::asking::{Answer, Request, Wanted};
@@ -9,15 +10,15 @@ use crate::watching::Watch;
 use crate::{events, reports};
 use std::path::Path;
 
-/// The file of the hook that loads the others.
+/// File name of the hook that loads the others.
 const HOOK: &str = "assay_tests.rb";
 
-/// A command that runs tests of Ruby, with the hook.
+/// Adds the Ruby hook to a request for a test run.
 fn asked(request: Request, wanted: &Wanted, room: &Path) -> Request {
     loaded(hooked(request, wanted, room), room)
 }
 
-/// A request whose programs of Ruby load the hook.
+/// Adds to a request what loads the hook into Ruby processes.
 pub(super) fn loaded(mut request: Request, room: &Path) -> Request {
     let option = format!("-r{}", hooks_beside(room).join(HOOK).display());
     request.options.push(("RUBYOPT".to_owned(), option));
@@ -68,7 +69,8 @@ impl Framework for Rspec {
         let mut options = Vec::new();
         let mut task_options = Vec::new();
         if is_rspec {
-            // What is read if the hook should not be loaded: somebody may clear the environment.
+            // Fallback in case the hook is not loaded, for example because the environment was
+            // cleared.
             let report = room.join("report.json").display().to_string();
             options.extend(["--format".to_owned(), "json".to_owned(), "--out".to_owned(), report]);
         }
@@ -95,7 +97,7 @@ impl Framework for Rspec {
         }
         let report = answer.room.join("report.json");
         let results = reports::of_file(&report, answer);
-        // With no example, as if a file can't be loaded, it has nothing but messages.
+        // A report without examples, such as when a file cannot be loaded, has only messages.
         let results = results.map_err(|error| match error {
             SuiteError::Garbage { .. } => {
                 SuiteError::NoReport { said: messages(&report).or_else(|| answer.said()) }
@@ -117,7 +119,7 @@ impl Framework for Rspec {
     }
 }
 
-/// minitest, also that of Rails.
+/// minitest, including Rails tests.
 #[derive(Debug)]
 pub(super) struct Minitest;
 
@@ -145,7 +147,7 @@ impl Framework for Minitest {
     }
 
     fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
-        // Minitest has a variable for its seed, and test-unit leaves it to the hook.
+        // minitest reads its seed from `SEED`; for test-unit the hook sets it.
         let request = asked(Request::words(call.argv.clone()), wanted, room);
         Ok(match seed(wanted) {
             Some(seed) => ordered(request, wanted).env("SEED", seed.to_string()),
@@ -162,7 +164,7 @@ impl Framework for Minitest {
     }
 }
 
-/// test-unit; by its command it is not told from minitest.
+/// test-unit. Its commands cannot be distinguished from those of minitest.
 #[derive(Debug)]
 pub(super) struct TestUnit;
 

@@ -1,14 +1,17 @@
-//! Counts of very many different things in a table of bounded size: those that are frequent stay.
+//! Counts of a large number of distinct items in a table of bounded size that keeps the frequent
+//! ones.
 //!
-//! When the table is full the median count is taken off every count, and what comes to nothing goes; so a count is too small by at
-//! most the sum of what was taken off. That is the algorithm of Misra and Gries (1982, Finding repeated elements), with the median in place of
-//! the smallest count, as in Anderson and others (2017, A high-performance algorithm for identifying frequent items in data
-//! streams, section 2.3), so that one addition takes constant time on average. While there is room, counts are exact.
+//! When the table is full, the median count is subtracted from every count, and items whose count
+//! drops to zero are removed; so each count is too low by at most the sum of the subtracted values.
+//! This is the algorithm of Misra and Gries (1982, Finding repeated elements), with the median in
+//! place of the smallest count, as in Anderson and others (2017, A high-performance algorithm for
+//! identifying frequent items in data streams, section 2.3), so that an addition takes amortised
+//! constant time. Until the table is full, counts are exact.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Counts, and what is known of each thing that is counted.
+/// Counts, with a value for each counted item.
 pub(super) struct Frequent<V> {
     most: usize,
     entries: HashMap<u64, (u64, V), BuildHasherDefault<AsItIs>>,
@@ -16,12 +19,13 @@ pub(super) struct Frequent<V> {
 }
 
 impl<V> Frequent<V> {
-    /// A table of at most so many things (at least 2).
+    /// Creates a table with a capacity of `most` items (at least 2).
     pub(super) fn new(most: usize) -> Self {
         Self { most: most.max(2), entries: HashMap::default(), missed: 0 }
     }
 
-    /// Adds to the count of the thing with this hash; `new` makes what is known of it where it is not in the table.
+    /// Adds to the count of the item with this hash; `new` creates its value if it is not in the
+    /// table.
     pub(super) fn add(&mut self, key: u64, count: u64, new: impl FnOnce() -> V) -> &mut V {
         if self.entries.len() >= self.most && !self.entries.contains_key(&key) {
             self.shrink();
@@ -43,23 +47,23 @@ impl<V> Frequent<V> {
         });
     }
 
-    /// By how much any count may be too small.
+    /// Returns the maximum amount by which any count may be too low.
     pub(super) fn missed(&self) -> u64 {
         self.missed
     }
 
-    /// What is in the table, in no order: hash, count, what is known of it.
+    /// Returns the entries in arbitrary order: hash, count, value.
     pub(super) fn into_entries(self) -> impl Iterator<Item = (u64, u64, V)> {
         self.entries.into_iter().map(|(key, (count, value))| (key, count, value))
     }
 
-    /// What is in the table, in no order.
+    /// Returns the entries in arbitrary order.
     pub(super) fn entries(&self) -> impl Iterator<Item = (u64, u64, &V)> {
         self.entries.iter().map(|(key, (count, value))| (*key, *count, value))
     }
 }
 
-/// Keys that are hashes already.
+/// A hasher for keys that are already hashes.
 #[derive(Default)]
 pub(super) struct AsItIs(u64);
 

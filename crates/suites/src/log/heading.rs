@@ -1,32 +1,34 @@
-//! The headings that Rails writes into its log before each test: `Class: test_name` between two lines of as many dashes.
+//! The headings that Rails writes to its log before each test: `Class: test_name` between two lines
+//! of equally many dashes.
 //!
-//! Three lines are one heading, so up to two are held back until it is known what they are. (ActiveSupport's `TaggedLogging` for
-//! tests writes them; the shape was seen in a log of ActiveSupport 6.1.)
+//! A heading consists of three lines, so up to two lines are held back until they are identified.
+//! (ActiveSupport's `TaggedLogging` for tests writes them; the format was taken from a log of
+//! ActiveSupport 6.1.)
 
-/// Fewer dashes underline something else.
+/// Minimum number of dashes; shorter lines underline something else.
 const FEWEST_DASHES: usize = 5;
 
 /// Lines that may be the beginning of a heading, trimmed.
 #[derive(Default)]
 pub(super) struct Heading {
-    /// The dashes, then what may be a name.
+    /// The dashes, then a possible name.
     held: Vec<Vec<u8>>,
 }
 
-/// What a line comes to.
+/// The classification of a line.
 pub(super) enum Seen {
     /// It is held back.
     Held,
-    /// It ends a heading: the name of the test.
+    /// It ends a heading with this test name.
     Name(Vec<u8>),
-    /// These lines were held back, and are none; then comes this one.
+    /// The held-back lines are not a heading; the current line follows them.
     Lines(Vec<Vec<u8>>),
-    /// It has nothing to do with headings.
+    /// It is not part of a heading.
     Line,
 }
 
 impl Heading {
-    /// Looks at a line that is trimmed.
+    /// Classifies a trimmed line.
     pub(super) fn see(&mut self, line: &[u8]) -> Seen {
         match self.held.as_slice() {
             [] if is_dashes(line) => {
@@ -53,12 +55,12 @@ impl Heading {
         }
     }
 
-    /// Whether the line that was seen last is held back.
+    /// Returns true if the last line is held back.
     pub(super) fn holds(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// What is held back at the end of the log.
+    /// Returns the lines that are held back at the end of the log.
     pub(super) fn rest(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.held)
     }

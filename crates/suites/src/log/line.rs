@@ -1,23 +1,28 @@
-//! What stands at the beginning of a line of a log before its message: blanks, a time, a level.
+//! The beginning of a log line before its message: whitespace, a time, a level.
 //!
-//! Three shapes are known. Ruby's `Logger`, and so Rails: `D, [2026-01-31T10:00:00.000000 #42] DEBUG -- app: message`. A level behind nothing
-//! but times, numbers and words in brackets: `2026-01-31 10:00:00,000 [main] INFO  message`, `[WARN] message`. Python's `INFO:root:message`.
-//! A line of any other shape has no level, and is all message.
+//! Three formats are recognised:
+//!
+//! - Ruby's `Logger`, and hence Rails: `D, [2026-01-31T10:00:00.000000 #42] DEBUG -- app: message`.
+//! - A level preceded only by times, numbers and words in brackets:
+//!   `2026-01-31 10:00:00,000 [main] INFO  message`, `[WARN] message`.
+//! - Python's `INFO:root:message`.
+//!
+//! A line in any other format has no level and is all message.
 
 use assay_data::test_log::Level;
 
-/// A level must begin within so many bytes.
+/// Maximum number of bytes before a level.
 const LONGEST_BEFORE_LEVEL: usize = 64;
 
-/// A line, taken apart.
+/// A parsed line.
 pub(super) struct Parts<'a> {
-    /// Its level, if it has one: then the line begins a record of a logger.
+    /// Its level, if any: then the line begins a logger record.
     pub level: Option<Level>,
-    /// The rest, without blanks around it.
+    /// The rest, trimmed.
     pub message: &'a [u8],
 }
 
-/// The line without blanks around it. As in Ruby, zero bytes count as such.
+/// Returns the line without surrounding whitespace. As in Ruby, zero bytes count as whitespace.
 pub(super) fn trimmed(mut line: &[u8]) -> &[u8] {
     let is_blank = |byte: u8| byte <= b' ' && matches!(byte, b' ' | b'\t'..=b'\r' | 0);
     while let [first, rest @ ..] = line
@@ -33,7 +38,7 @@ pub(super) fn trimmed(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// Takes a line apart that is trimmed.
+/// Parses a trimmed line.
 pub(super) fn parts(line: &[u8]) -> Parts<'_> {
     let begins = match line {
         [b'A'..=b'Z', b',', b' ', b'[', ..] => of_logger(line),
@@ -65,7 +70,7 @@ fn of_logger(line: &[u8]) -> Option<(Level, &[u8])> {
     let behind_time = memchr::memchr(b']', &line[..line.len().min(LONGEST_BEFORE_LEVEL)])? + 1;
     let (level, behind) = level_at(trimmed(&line[behind_time..]))?;
     let behind = trimmed(behind).strip_prefix(b"--")?;
-    // The name of the program may be missing, but not the colon behind it.
+    // The name of the program may be missing, but not the colon after it.
     let colon = memchr::memchr(b':', &behind[..behind.len().min(LONGEST_BEFORE_LEVEL)])?;
     Some((level, trimmed(&behind[colon + 1..])))
 }
@@ -79,7 +84,7 @@ fn of_others(line: &[u8]) -> Option<(Level, &[u8])> {
             let is_end =
                 |byte: &u8| matches!(byte, b' ' | b':' | b']' | b'-' | b'|' | b'\t' | b')');
             let ends = behind.iter().take_while(|byte| is_end(byte)).count();
-            // `ERROR 404` is a message of its own; a logger sets its level apart.
+            // `ERROR 404` is a message; a logger separates its level from the message.
             let is_apart = at > 0
                 || matches!(behind, [b':' | b' ', b':' | b' ' | b'-' | b'|', ..])
                 || is_python(behind);
@@ -130,7 +135,7 @@ const WORDS: [(&[u8], Level); 13] = [
     (b"UNKNOWN", Level::Unknown),
 ];
 
-/// The level that a text begins with as a word, and what follows it.
+/// Returns the level word that a text begins with, and the text after it.
 fn level_at(text: &[u8]) -> Option<(Level, &[u8])> {
     let first = *text.first()?;
     if !first.is_ascii_uppercase() {

@@ -1,6 +1,8 @@
-//! What a line is, as far as it takes no other line to know it: its level, its message, its shape, whether it may begin a test.
+//! Analysis of single lines, independent of other lines: level, message, shape, and whether the
+//! line may begin a test.
 //!
-//! That is most of the work on a log, so it is done by threads of their own, piece by piece. Nothing is counted here.
+//! This is most of the work on a log, so separate threads do it, piece by piece. Nothing is counted
+//! here.
 
 use super::line::{self, Parts};
 use super::marker::Marker;
@@ -13,22 +15,22 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-/// A line, without blanks around it.
+/// A trimmed line.
 pub(super) struct Line<'a> {
-    /// All of it.
+    /// The whole line.
     pub text: &'a [u8],
-    /// Its level, if it has one: then it begins a record of a logger.
+    /// Its level, if any: then it begins a logger record.
     pub level: Option<Level>,
-    /// What stands behind that.
+    /// The text after the level.
     pub message: &'a [u8],
-    /// The hash of the message's shape.
+    /// Hash of the message's shape.
     pub shape: u64,
-    /// Whether the marker may be in it.
+    /// True if the line may contain the marker.
     pub may_mark: bool,
 }
 
 impl<'a> Line<'a> {
-    /// Looks at a line.
+    /// Analyses a line.
     pub fn of(line: &'a [u8], may_mark: bool, shape: &mut Shape) -> Self {
         let text = line::trimmed(line);
         let Parts { level, message } = line::parts(text);
@@ -36,7 +38,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Where a line stands in its piece. Its message ends where it ends.
+/// Position of a line in its piece. Its message extends to the end of the line.
 struct Place {
     begin: u32,
     length: u32,
@@ -46,7 +48,7 @@ struct Place {
     shape: u64,
 }
 
-/// A piece of a log: whole lines, and once it was looked at what they are.
+/// A piece of a log: whole lines and, after analysis, what is known of each.
 #[derive(Default)]
 pub(super) struct Piece {
     bytes: Vec<u8>,
@@ -55,23 +57,23 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Empties it, with room for so many bytes.
+    /// Clears the piece and resizes its buffer to `room` bytes.
     pub fn empty(&mut self, room: usize) {
         self.bytes.resize(room, 0);
         self.places.clear();
     }
 
-    /// The room for its bytes.
+    /// Returns the buffer for its bytes.
     pub fn buffer(&mut self) -> &mut [u8] {
         &mut self.bytes
     }
 
-    /// These of its bytes are the lines.
+    /// Sets the range of bytes that contains the lines.
     pub fn holds(&mut self, range: Range<usize>) {
         self.held = range;
     }
 
-    /// What its lines are.
+    /// Returns the analysed lines.
     pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         self.places.iter().map(|place| {
             let begin = place.begin as usize;
@@ -91,7 +93,7 @@ impl Piece {
             let end = memchr(b'\n', &lines[begin..]).map_or(lines.len(), |length| begin + length);
             let may_mark = candidate.is_some_and(|at| at <= end);
             let line = Line::of(&lines[begin..end], may_mark, shape);
-            // A piece is far shorter than 4 GiB, and the trimmed line lies within it.
+            // A piece is far smaller than 4 GiB, and the trimmed line is within it.
             let from = line.text.as_ptr().addr() - bytes.as_ptr().addr();
             places.push(Place {
                 begin: from as u32,
@@ -109,17 +111,17 @@ impl Piece {
     }
 }
 
-/// A thread that looks at pieces, and gives them back in the order in which it got them.
+/// A thread that analyses pieces and returns them in the order in which it received them.
 pub(super) struct Looker {
     to: Sender<Piece>,
     from: Receiver<Piece>,
 }
 
 impl Looker {
-    /// Starts one; it ends when it is dropped.
+    /// Starts a thread, which ends when this value is dropped.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     pub fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
         marker: &'scope Marker,
@@ -138,18 +140,18 @@ impl Looker {
         Ok(Self { to, from })
     }
 
-    /// Gives it a piece.
+    /// Sends a piece to the thread.
     ///
     /// # Errors
-    /// When the thread is gone.
+    /// If the thread has ended.
     pub fn give(&self, piece: Piece) -> io::Result<()> {
         self.to.send(piece).map_err(io::Error::other)
     }
 
-    /// Takes back the piece that it got first.
+    /// Receives the piece that was sent first.
     ///
     /// # Errors
-    /// When the thread is gone.
+    /// If the thread has ended.
     pub fn take(&self) -> io::Result<Piece> {
         self.from.recv().map_err(io::Error::other)
     }

@@ -1,23 +1,25 @@
-//! The marker: how the line looks that says which test begins.
+//! The marker: the format of the lines that announce a test.
 //!
-//! It is looked for where a line's message begins, behind blanks and what a logger puts before it, so that a message that quotes the
-//! marker begins no test. Since hardly any line is one, whole pieces of the log are searched for where the pattern may match, by
-//! the search of `regex`, which goes by the literals of the pattern; only the lines found so are looked at closely.
+//! It is searched for at the beginning of a line's message, after whitespace and the logger's
+//! prefix, so that a message that quotes the marker does not begin a test. Since very few lines
+//! match, whole pieces of the log are first searched for possible matches with `regex`, which uses
+//! the literals of the pattern; only the lines found this way are examined closely.
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// How the line looks that says which test begins.
+/// The format of the lines that announce a test.
 #[derive(Clone, Debug)]
 pub struct Marker {
     /// The pattern at the beginning of a message.
     exact: Regex,
-    /// The pattern anywhere; `None` where it looks around itself, so that a line says more of it than a piece of the log.
+    /// The pattern anywhere; `None` if it contains assertions about its surroundings, such as `^`,
+    /// which may hold in a line but not in a whole piece.
     anywhere: Option<Regex>,
-    /// Whether a heading between two lines of dashes begins a test, too, as Rails writes it.
+    /// True if a heading between two lines of dashes, as written by Rails, also begins a test.
     pub(super) takes_headings: bool,
 }
 
-/// Why a pattern can't be a marker.
+/// Why a pattern cannot be a marker.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "--marker: {problem}; give a regular expression whose first group is the name of the test, as in `{}`",
@@ -28,22 +30,23 @@ pub struct MarkerError {
 }
 
 impl Marker {
-    /// What is looked for unless the user says otherwise.
+    /// The default pattern.
     pub const USUAL: &str = "RUNNING (.*)";
 
-    /// Lines whose message begins with this regular expression; its first group is the name of the test, or all of it where it has none.
-    /// Beside [`Self::USUAL`] the headings of Rails begin tests, too.
+    /// Creates a marker that matches messages beginning with this regular expression. Its first
+    /// group is the name of the test, or the whole match if it has no groups. With [`Self::USUAL`]
+    /// the headings of Rails begin tests as well.
     ///
     /// # Errors
-    /// When it is no regular expression.
+    /// If the pattern is not a valid regular expression.
     pub fn new(pattern: &str) -> Result<Self, MarkerError> {
         let takes_headings = pattern == Self::USUAL;
-        // It always begins there.
+        // The pattern is anchored anyway.
         let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
-        // Bytes, whatever they are: a name need not be UTF-8.
+        // Match bytes: a name may not be UTF-8.
         let built = |pattern: &str| {
             RegexBuilder::new(pattern).unicode(false).build().map_err(|error| MarkerError {
-                // The first lines show the pattern with a mark below it.
+                // The first lines of the message show the pattern with a mark below it.
                 problem: last_line(&error.to_string()),
             })
         };
@@ -55,7 +58,8 @@ impl Marker {
         Ok(Self { exact, anywhere, takes_headings })
     }
 
-    /// Where, from there on, the next match may begin; the line that it is in may begin a test.
+    /// Returns the position at or after `from` where the next match may begin; the line containing
+    /// it may begin a test.
     pub(super) fn candidate(&self, piece: &[u8], from: usize) -> Option<usize> {
         match &self.anywhere {
             Some(anywhere) => anywhere.find_at(piece, from).map(|found| found.start()),
@@ -63,7 +67,7 @@ impl Marker {
         }
     }
 
-    /// The name of the test that this message begins.
+    /// Returns the name of the test that this message begins.
     pub(super) fn name<'a>(&self, message: &'a [u8]) -> Option<&'a [u8]> {
         let found = self.exact.captures(message)?;
         let name = found.get(1).or_else(|| found.get(0))?;
@@ -71,7 +75,7 @@ impl Marker {
     }
 }
 
-/// What is wrong, without the pattern that is shown before it.
+/// Returns the last line of an error message, without the pattern shown before it.
 fn last_line(said: &str) -> String {
     let last = said.lines().last().unwrap_or_default();
     last.trim_start_matches("error: ").to_owned()

@@ -1,31 +1,35 @@
-//! Whether most of what a test wrote is one large message, such as an e-mail that was logged: its lines say nothing of its work.
+//! Detects whether most of what a test wrote is one large message, such as a logged e-mail, whose
+//! lines say nothing about the test's work.
 //!
-//! Two signs. With a logger that puts something before each record, lines without that belong to the record before them. Otherwise: lines
-//! that stand together, of several shapes that no other test has, and that look like no record of Rails. It is a guess, and shown as one.
+//! There are two signs. If a logger prefixes each record, lines without a prefix belong to the
+//! previous record. Otherwise: adjacent lines of several shapes that no other test has, and that do
+//! not look like Rails records. This is a guess, and is presented as one.
 
-/// Fewer lines are no large message.
+/// Minimum number of lines of a large message.
 const FEWEST_LINES: u64 = 10;
-/// Fewer shapes that no other test has are a statement of its own, not a text.
+/// Minimum number of shapes unique to the test; fewer indicate an unusual statement rather than a
+/// text.
 const FEWEST_SHAPES: usize = 3;
 
 /// Lines of one shape within one test.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
-    /// How many.
+    /// Number of lines.
     pub lines: u64,
-    /// Place of the first within the test.
+    /// Position of the first line within the test.
     pub first: u32,
-    /// Place of the last.
+    /// Position of the last line within the test.
     pub last: u32,
-    /// Whether no other test has this shape.
+    /// True if no other test has this shape.
     pub is_own: bool,
-    /// Whether it looks like a record of a logger.
+    /// True if it looks like a logger record.
     pub is_record: bool,
-    /// Whether there is nothing in it.
+    /// True if it is blank.
     pub is_blank: bool,
 }
 
-/// How many of a test's lines look like one message, if that is most of them. `longest` is the longest record of a logger in lines.
+/// Returns the number of a test's lines that look like one message, if that is most of them.
+/// `longest` is the length of the longest logger record in lines.
 pub(super) fn large(lines: u64, longest: u64, groups: &[Group]) -> Option<u64> {
     let is_most = |part: u64| part >= FEWEST_LINES && 2 * part >= lines;
     if is_most(longest) {
@@ -41,12 +45,12 @@ pub(super) fn large(lines: u64, longest: u64, groups: &[Group]) -> Option<u64> {
     let span = u64::from(last - first) + 1;
     let blank: u64 = groups.iter().filter(|group| group.is_blank).map(|group| group.lines).sum();
     let within = own.iter().map(|group| group.lines).sum::<u64>() + blank;
-    // Hardly anything else between them.
+    // At least nine tenths of the lines in between belong to it.
     (is_most(span) && 10 * within >= 9 * span).then_some(span)
 }
 
-/// Whether a line of this shape looks like what Rails writes of a request or a statement: it begins with a word of Rails, or has a time in
-/// brackets.
+/// Returns true if a line of this shape looks like a Rails record of a request or a statement: it
+/// begins with a typical word or contains a time in brackets.
 pub(super) fn looks_like_record(shape: &[u8]) -> bool {
     const WORDS: [&[u8]; 8] = [
         b"Started ",

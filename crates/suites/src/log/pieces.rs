@@ -1,35 +1,37 @@
-//! Cuts a log into pieces of whole lines, as they come.
+//! Splits a log into pieces of whole lines while reading it.
 
 use super::looking::Piece;
 use memchr::{memchr, memrchr};
 use std::io::{self, ErrorKind, Read};
 
-/// A log, piece by piece.
+/// A log, read piece by piece.
 pub(super) struct Pieces<'a> {
     log: &'a mut dyn Read,
     chunk: usize,
-    /// The beginning of a line whose rest has not come yet.
+    /// The beginning of a line that has not been read completely.
     kept: Vec<u8>,
-    /// Whether what comes next belongs to a line that was longer than a chunk, and was given.
+    /// True if the next bytes belong to a line that was longer than a chunk and was already
+    /// returned.
     goes_on: bool,
     bytes: u64,
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of a log, of at most so many bytes.
+    /// Creates a reader that returns pieces of at most `chunk` bytes.
     pub fn of(log: &'a mut dyn Read, chunk: usize) -> Self {
         Self { log, chunk, kept: Vec::new(), goes_on: false, bytes: 0 }
     }
 
-    /// How many bytes came so far.
+    /// Returns the number of bytes read so far.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Puts the next lines in the place of a piece; `false` at the end of the log. Of a line that is longer than a chunk only the first chunk comes.
+    /// Reads the next lines into `piece`; returns `false` at the end of the log. Lines longer than
+    /// a chunk are truncated to one chunk.
     ///
     /// # Errors
-    /// When the log can't be read.
+    /// If the log cannot be read.
     pub fn next(&mut self, piece: &mut Piece) -> io::Result<bool> {
         piece.empty(self.chunk);
         let buffer = piece.buffer();
@@ -51,7 +53,7 @@ impl<'a> Pieces<'a> {
             filled = came.end;
             let mut begin = 0;
             if self.goes_on {
-                // What is left of the line that was given.
+                // The rest of a line that was already returned.
                 let Some(end) = memchr(b'\n', &buffer[..filled]) else {
                     filled = 0;
                     continue;

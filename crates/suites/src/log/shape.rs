@@ -1,22 +1,25 @@
-//! The shape of a line: the line without what varies from one occurrence to the next, so that equal statements count together.
+//! The shape of a line: the line without the parts that vary between occurrences, so that equal
+//! statements are counted together.
 //!
-//! `#` stands for a number (also a hexadecimal one, as of a digest or a UUID), `'*'` and `"*"` for a quoted value. Colours are left out, blanks
-//! are one each, and a list of values is one value: a statement is the same for two keys and for three. Text in double quotes is kept
-//! where it may name a column, as in SQL, and is a value behind `=`, `:`, `>` and in a list in brackets.
+//! `#` replaces a number (also hexadecimal, as in a digest or a UUID), and `'*'` and `"*"` replace
+//! quoted values. Colours are removed, runs of whitespace become one space, and a list of values
+//! becomes one value: a statement has the same shape for two keys as for three. Text in double
+//! quotes is kept where it may name a column, as in SQL; it is a value after `=`, `:` and `>`, and
+//! in a list in brackets.
 
-/// Bytes of a shape; a longer line is known by how it begins.
+/// Maximum length of a shape in bytes; longer lines are identified by their beginning.
 pub(super) const LONGEST: usize = 160;
 
-/// Bytes of a line that are looked at.
+/// Maximum number of bytes of a line that are examined.
 const LOOKED_AT: usize = 1024;
 
-/// Room for one shape after the other.
+/// A reusable buffer for one shape.
 pub(super) struct Shape {
     buffer: [u8; LONGEST],
     length: usize,
 }
 
-/// What a byte is for a shape.
+/// The class of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Other,
@@ -46,7 +49,7 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// What stands in a shape as it is, whatever is around it. Brackets do, too, but are to be seen.
+/// Bytes that are copied to a shape in any context. Brackets are copied too, but must be tracked.
 const STANDS_FOR_ITSELF: [bool; 256] = {
     let mut stands = [false; 256];
     let mut byte = 0;
@@ -58,7 +61,8 @@ const STANDS_FOR_ITSELF: [bool; 256] = {
     stands
 };
 
-/// How a text begins that is its own shape, single blanks between words included: most of a line, and taken as a piece. `shape` gets it.
+/// Splits off the prefix of a text that is its own shape, including single spaces between words,
+/// and copies it to `shape`. This covers most of a line in one step.
 fn take_plain<'a>(text: &'a [u8], shape: &mut [u8]) -> &'a [u8] {
     let mut behind_blank = true;
     let mut length = 0;
@@ -85,12 +89,12 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// The shape as text; the next one takes its place.
+    /// Returns the current shape; the next one overwrites it.
     pub(super) fn text(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
 
-    /// Finds the shape of a message that is trimmed, and gives its hash. O(bytes that are looked at).
+    /// Computes the shape of a trimmed message and returns its hash. O(bytes examined).
     pub(super) fn find(&mut self, message: &[u8]) -> u64 {
         let message = &message[..message.len().min(LOOKED_AT)];
         self.length = 0;
@@ -103,7 +107,8 @@ impl Shape {
             at += run.len();
             let Some(&byte) = message.get(at).filter(|_| self.length < LONGEST - 4) else { break };
             let class = CLASSES[usize::from(byte)];
-            // Asked one after the other, the most frequent first: a processor foresees that better than one jump to many places.
+            // A chain of tests, most frequent class first, is predicted better by processors than a
+            // jump table.
             if class == Class::Digit {
                 let word = run.iter().rev().take_while(|byte| is_letter(**byte)).count();
                 at = self.number(message, at, word);
@@ -124,17 +129,17 @@ impl Shape {
                 at += 1;
             }
         }
-        // Colours at the end leave a blank.
+        // Colours at the end leave a space.
         while self.text().last() == Some(&b' ') {
             self.length -= 1;
         }
         hash(self.text())
     }
 
-    /// Whether a quote, behind these bytes of the message, begins a value.
+    /// Returns true if a quote after the bytes `before` begins a value.
     fn is_value(&self, quote: Class, before: &[u8], in_brackets: bool) -> bool {
         match quote {
-            // In a word it is an apostrophe.
+            // Within a word it is an apostrophe.
             Class::Quote => !before.last().is_some_and(|byte| is_letter(*byte)),
             Class::DoubleQuote => self.expects_value(in_brackets),
             _ => false,
@@ -142,14 +147,15 @@ impl Shape {
     }
 
     fn push(&mut self, byte: u8) {
-        // Checked before each step, with room for the longest.
+        // The loop checks before each step that there is room for the longest replacement.
         if let Some(place) = self.buffer.get_mut(self.length) {
             *place = byte;
             self.length += 1;
         }
     }
 
-    /// A `#` for the number at `at`, which so many letters of its word stand before; gives where it ends.
+    /// Writes `#` for the number at `at`, which is preceded by `letters` letters of the same word;
+    /// returns the end of the number.
     fn number(&mut self, message: &[u8], at: usize, letters: usize) -> usize {
         let (in_shape, in_message) = (self.length - letters, at - letters);
         let run = message[in_message..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
@@ -171,13 +177,14 @@ impl Shape {
         end
     }
 
-    /// A `*` in quotes for the quoted text at `at`, if it ends; gives where it ends.
+    /// Writes a quoted `*` for the quoted text at `at` if it is terminated; returns the end of the
+    /// text.
     fn quoted(&mut self, message: &[u8], at: usize, quote: u8) -> usize {
         let mut end = at + 1;
         while let Some(length) = memchr::memchr2(quote, b'\\', &message[end..]) {
             end += length;
             match (message[end], message.get(end + 1)) {
-                // A backslash, or a quote that stands twice, is part of the text with what follows it.
+                // A backslash and the byte after it, or a doubled quote, are part of the text.
                 (b'\\', Some(_)) => end += 2,
                 (b'\\', None) => break,
                 (_, Some(next)) if *next == quote => end += 2,
@@ -187,12 +194,12 @@ impl Shape {
                 }
             }
         }
-        // No end in sight.
+        // The text is not terminated.
         self.push(quote);
         at + 1
     }
 
-    /// Puts what stands for a value; in a list of such values the one before goes.
+    /// Writes a placeholder for a value; in a list of such values it replaces the previous one.
     fn put_value(&mut self, value: &[u8]) {
         for comma in [&b", "[..], b","] {
             let before = self.text().strip_suffix(comma);
@@ -204,7 +211,7 @@ impl Shape {
         value.iter().for_each(|byte| self.push(*byte));
     }
 
-    /// Whether a text in double quotes would be a value here.
+    /// Returns true if a text in double quotes would be a value here.
     fn expects_value(&self, in_brackets: bool) -> bool {
         match self.text().trim_ascii_end().last() {
             Some(b'=' | b'>' | b':') => true,
@@ -214,7 +221,7 @@ impl Shape {
     }
 }
 
-/// How many bytes of a UUID follow its first part.
+/// Returns the number of bytes of a UUID after its first group.
 fn rest_of_uuid(rest: &[u8], first: usize) -> usize {
     const REST: usize = 28;
     let Some(rest) = rest.get(..REST).filter(|_| first == 8) else { return 0 };
@@ -225,7 +232,7 @@ fn rest_of_uuid(rest: &[u8], first: usize) -> usize {
     if fits { REST } else { 0 }
 }
 
-/// Where the control sequence of a terminal that begins at `at` ends.
+/// Returns the end of the terminal control sequence that begins at `at`.
 fn behind_escape(message: &[u8], at: usize) -> usize {
     if message.get(at + 1) != Some(&b'[') {
         return at + 1;
@@ -234,7 +241,8 @@ fn behind_escape(message: &[u8], at: usize) -> usize {
     (at + 2 + length + 1).min(message.len())
 }
 
-/// A hash of short texts: eight bytes at a time, multiplied and folded. Not for tables that an adversary fills: those here are bounded.
+/// Hashes a short text: eight bytes at a time, multiplied and folded. Not suitable for tables
+/// filled by an adversary, except bounded ones such as those here.
 pub(super) fn hash(text: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |state: u64, word: u64| {

@@ -1,7 +1,8 @@
-//! Counts lines by test, level and shape while they pass, in bounded memory.
+//! Counts lines by test, level and shape in one pass, in bounded memory.
 //!
-//! Shapes are counted in a small table of the present test, which goes into the tables of the whole log when the next test begins; those keep
-//! the frequent ones ([`Frequent`]). Lines by test and level are exact, for as many tests as there is room for.
+//! Shapes are counted in a small table for the current test, which is merged into the tables of the
+//! whole log when the next test begins; those keep the frequent shapes ([`Frequent`]). Counts by
+//! test and level are exact for as many tests as there is room for.
 
 use super::frequent::{AsItIs, Frequent};
 use super::heading::{Heading, Seen};
@@ -14,44 +15,44 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::rc::Rc;
 
-/// Tests that are counted by name, and bytes of all their names.
+/// Maximum number of tests counted by name, and maximum total length of their names in bytes.
 const MOST_TESTS: usize = 30_000;
 const MOST_BYTES_OF_NAMES: usize = 3 << 20;
-/// Shapes of single tests that are kept, and of all tests together.
+/// Maximum numbers of shapes kept per single test and over all tests.
 const SHAPES_OF_TESTS: usize = 16_384;
 const SHAPES_OF_ALL: usize = 2_048;
-/// Shapes of the present test, until they go into the tables.
+/// Maximum number of shapes of the current test before they are merged into the tables.
 const SHAPES_OF_PRESENT: usize = 1_024;
-/// The most frequent shapes that the result has: of each test, and of all.
+/// Numbers of most frequent shapes in the result: for each test, and for all tests.
 const SHOWN_OF_TEST: usize = 3;
 const SHOWN_OF_ALL: usize = 20;
 
 type ByHash<V> = HashMap<u64, V, BuildHasherDefault<AsItIs>>;
 
-/// What is known of a test.
+/// Data about a test.
 #[derive(Default)]
 struct Test {
     name: Box<[u8]>,
     lines: u64,
     levels: [u32; Level::COUNT + 1],
-    /// Lines of the present record of a logger; 0 before the first.
+    /// Number of lines of the current logger record; 0 before the first record.
     record: u64,
     longest: u64,
-    /// Whether it is listed without a line, too.
+    /// True if the test is listed even if it has no lines.
     by_heading: bool,
 }
 
-/// What is known of a shape in the present test.
+/// Data about a shape in the current test.
 struct Present {
     count: u64,
     first: u32,
     last: u32,
     has_level: bool,
-    /// Where its text is.
+    /// Position of its text.
     text: (u32, u8),
 }
 
-/// What is known of a shape in one test.
+/// Data about a shape in one test.
 struct OfTest {
     test: u32,
     shape: u64,
@@ -61,7 +62,7 @@ struct OfTest {
     text: Rc<[u8]>,
 }
 
-/// Counts so far.
+/// The counts so far.
 pub(super) struct Tally {
     lines: u64,
     bytes: u64,
@@ -71,10 +72,10 @@ pub(super) struct Tally {
     tests: Vec<Test>,
     by_name: HashMap<Box<[u8]>, u32>,
     bytes_of_names: usize,
-    /// The present test; `None`: one that there was no room for.
+    /// The current test; `None` if it did not fit into the table.
     current: Option<u32>,
     present: ByHash<Present>,
-    /// Texts of the present shapes, one behind the other.
+    /// Concatenated texts of the current shapes.
     texts: Vec<u8>,
     of_tests: Frequent<OfTest>,
     of_all: Frequent<Rc<[u8]>>,
@@ -105,12 +106,12 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// So many bytes were read.
+    /// Adds to the number of bytes read.
     pub(super) fn bytes(&mut self, more: u64) {
         self.bytes += more;
     }
 
-    /// Takes the next line.
+    /// Counts the next line.
     pub(super) fn line(&mut self, line: &Line<'_>, marker: &Marker) {
         if marker.takes_headings && (self.heading.holds() || line.text.first() == Some(&b'-')) {
             match self.heading.see(line.text) {
@@ -128,7 +129,7 @@ impl Tally {
         self.plain(line, line.may_mark.then_some(marker));
     }
 
-    /// Takes lines that were held back and are no heading.
+    /// Counts lines that were held back and are not a heading.
     fn held_back(&mut self, lines: &[Vec<u8>], marker: Option<&Marker>) {
         for text in lines {
             let line = Line::of(text, true, &mut self.shape);
@@ -136,7 +137,7 @@ impl Tally {
         }
     }
 
-    /// Takes a line that is part of no heading; `marker`: where it may be in the line.
+    /// Counts a line that is not part of a heading; `marker` is given if the line may contain it.
     fn plain(&mut self, line: &Line<'_>, marker: Option<&Marker>) {
         let &Line { level, message, .. } = line;
         if let Some(name) = marker.and_then(|marker| marker.name(message)) {
@@ -169,7 +170,7 @@ impl Tally {
             known.last = at;
             return;
         }
-        // Again, but only for the first of its shape in a test.
+        // Recomputed, but only for the first line of its shape in a test.
         self.shape.find(message);
         let begin = self.texts.len() as u32;
         self.texts.extend_from_slice(self.shape.text());
@@ -192,7 +193,7 @@ impl Tally {
         }
     }
 
-    /// The number of the test of this name; `None` where there is no room for another one.
+    /// Returns the index of the test with this name; `None` if the table is full.
     fn numbered(&mut self, name: &[u8]) -> Option<u32> {
         if name.is_empty() {
             return Some(0);
@@ -212,7 +213,7 @@ impl Tally {
         Some(number)
     }
 
-    /// Puts the shapes of the present test into the tables of the log.
+    /// Merges the shapes of the current test into the tables of the log.
     fn put_away(&mut self) {
         for (shape, present) in self.present.drain() {
             let (begin, length) = present.text;
@@ -231,7 +232,7 @@ impl Tally {
         self.texts.clear();
     }
 
-    /// What was counted.
+    /// Returns the counts.
     pub(super) fn finish(mut self) -> TestLog {
         let rest = self.heading.rest();
         self.held_back(&rest, None);
@@ -265,7 +266,8 @@ impl Tally {
         }
     }
 
-    /// Of every test what looks like one message, and its most frequent shapes.
+    /// Returns for each test the number of lines that look like one message, and its most frequent
+    /// shapes.
     fn shapes_of_tests(&mut self) -> Vec<(Option<u64>, Vec<LineShape>)> {
         let table = std::mem::replace(&mut self.of_tests, Frequent::new(0));
         let missed = table.missed();
@@ -286,7 +288,7 @@ impl Tally {
                     lines: *lines,
                     first: own.first,
                     last: own.last,
-                    // Alone there is nothing to compare with.
+                    // A single test cannot be compared with others.
                     is_own: are_several && tests_with.get(&own.shape) == Some(&1),
                     is_record: own.has_level || message::looks_like_record(&own.text),
                     is_blank: own.text.is_empty(),
@@ -309,7 +311,8 @@ fn shape_of(text: &[u8], lines: u64, missed: u64) -> LineShape {
     LineShape { text: String::from_utf8_lossy(text).into_owned(), lines, missed }
 }
 
-/// The shapes with most lines, then by text, so that a log is always shown alike.
+/// Returns the shapes with the most lines; ties are sorted by text so that the output is
+/// deterministic.
 fn most_frequent(mut shapes: Vec<LineShape>, most: usize) -> Vec<LineShape> {
     shapes.sort_by(|a, b| b.lines.cmp(&a.lines).then_with(|| a.text.cmp(&b.text)));
     shapes.truncate(most);

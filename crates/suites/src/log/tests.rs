@@ -1,4 +1,4 @@
-//! Logs with what they come to: the ten rows of the article are in `rails1`.
+//! Logs with their expected results; `rails1` has the ten rows of the article.
 
 use super::*;
 use assay_data::test_log::Level;
@@ -8,7 +8,7 @@ fn usual() -> Marker {
     Marker::new(Marker::USUAL).unwrap()
 }
 
-/// In the order and the form of the article: `%5d NAME`, most lines first.
+/// Formats the result as in the article: `%5d NAME`, most lines first.
 fn plain(log: &TestLog) -> String {
     log.tests.iter().map(|test| format!("{:5} {}\n", test.lines, test.name)).collect()
 }
@@ -80,7 +80,7 @@ fn a_line_longer_than_any_buffer_is_one_line() {
     assert_eq!(log.tests.iter().map(|test| test.lines).sum::<u64>() + log.begun, 5);
 }
 
-/// What the article's script does, line by line.
+/// Reimplements the article's script, line by line.
 fn by_the_script(text: &[u8]) -> Vec<(String, u64)> {
     let mut counts: Vec<(Vec<u8>, u64)> = Vec::new();
     let mut current = Vec::new();

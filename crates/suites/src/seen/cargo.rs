@@ -1,7 +1,9 @@
-//! What tests of `cargo test` use: the packages that their program is built from, as cargo has them, and what else the compiler read. To see what a single
-//! test executes, everything would have to be built once more, with counters.
+//! Usage by the tests of `cargo test`: the packages that their program is built from, according to
+//! cargo, and the other files that the compiler read. Finding out what a single test executes would
+//! require building everything again with instrumentation.
 //!
-//! What a test opens while it runs nobody sees. So a program uses all files of its packages, and those that belong to no package.
+//! Files opened by running tests are not recorded. A program is therefore assumed to use all files
+//! of its packages, and those that belong to no package.
 
 use super::{Program, below, place, top_of};
 use crate::asking::Answer;
@@ -11,8 +13,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the runner of a test program does first, where it is asked for what tests use: it says where it runs, and of which crate `rustdoc` runs the tests;
-/// and once for all it has cargo tell of the packages.
+/// Commands that the test program's runner executes first if usage is requested: they record the
+/// working directory and the crate whose tests `rustdoc` runs, and once per run the output of
+/// `cargo metadata`.
 pub(crate) const RUNNER: &str = r#"
 seen=${events%/*}/seen
 if [ -d "$seen" ]; then
@@ -26,7 +29,7 @@ if [ -d "$seen" ]; then
 fi
 "#;
 
-/// All that cargo tells.
+/// The output of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -40,21 +43,21 @@ struct Package {
     targets: Vec<Target>,
 }
 
-/// What it depends on; another one of the project has a path.
+/// A dependency; those within the project have a path.
 #[derive(Deserialize)]
 struct Dependency {
     kind: Option<String>,
     path: Option<PathBuf>,
 }
 
-/// What is built of it.
+/// A build target.
 #[derive(Deserialize)]
 struct Target {
     name: String,
 }
 
 impl Package {
-    /// The names of what is built of it, as the compiler has them.
+    /// Returns the names of the package's crates as used by the compiler.
     fn crates(&self) -> impl Iterator<Item = String> {
         self.targets.iter().map(|own| own.name.replace('-', "_"))
     }
@@ -64,12 +67,12 @@ impl Package {
 pub(crate) struct Packages {
     top: PathBuf,
     room: PathBuf,
-    /// By directory.
+    /// The packages by directory.
     all: HashMap<PathBuf, Package>,
 }
 
 impl Packages {
-    /// Where a run was asked for what its tests use, and cargo told.
+    /// Reads the packages, if usage was requested and cargo listed them.
     pub fn of(answer: &Answer<'_>) -> Option<Self> {
         let top = top_of(answer)?;
         let room = place(answer.room);
@@ -82,7 +85,7 @@ impl Packages {
         Some(Self { top, all: all.collect(), room })
     }
 
-    /// Adds what the tests of a program use, which ran as the process of this number.
+    /// Adds what the tests of a program use; the program ran with the process ID `process`.
     pub fn add(&self, seen: &mut Seen, process: &str, program: &Path, tests: Vec<String>) {
         let Some(builds) = self.builds(process, program) else { return };
         let mut of = Program::default();
@@ -91,12 +94,13 @@ impl Packages {
         seen.processes.push(of.process);
     }
 
-    /// What a program is built from.
+    /// Returns the files that a program is built from.
     fn builds(&self, process: &str, program: &Path) -> Option<Vec<String>> {
         let text = fs::read_to_string(self.room.join(process)).ok()?;
         let mut lines = text.lines();
         let (directory, name) = (PathBuf::from(lines.next()?), lines.next()?);
-        // rustdoc says which crate it tests; cargo starts the others in the directory of their package.
+        // rustdoc names the crate that it tests; cargo starts other programs in their package's
+        // directory.
         let own = match name.is_empty() {
             true => directory,
             false => {
@@ -115,7 +119,7 @@ impl Packages {
             let slash = if path.is_empty() { "" } else { "/" };
             extent.push(format!("{mark}{path}{slash}**"));
         }
-        // What is in no package, any program may read.
+        // Any program may read files that are in no package.
         if !is_at_top {
             extent.push("**".to_owned());
         }
@@ -127,13 +131,14 @@ impl Packages {
         Some(builds.into_iter().collect())
     }
 
-    /// The directories of the packages of the project that one is built from, with its own.
+    /// Returns the directories of the project's packages that a package is built from, including
+    /// its own.
     fn reached(&self, own: PathBuf) -> BTreeSet<PathBuf> {
         let mut reached = BTreeSet::from([own.clone()]);
         let mut next = vec![(own, true)];
         while let Some((directory, is_own)) = next.pop() {
             let all = self.all.get(&directory).map_or(&[][..], |own| &own.dependencies);
-            // What the tests of another package need is not built for ours.
+            // Dev-dependencies of other packages are not built for this one.
             let counts = |own: &&Dependency| is_own || own.kind.as_deref() != Some("dev");
             for path in all.iter().filter(counts).filter_map(|own| own.path.as_ref()) {
                 if let Ok(path) = path.canonicalize()
@@ -146,7 +151,8 @@ impl Packages {
         reached
     }
 
-    /// What the compiler noted that it read of these crates, which is beside the program; of all that it built there, for nobody says which is in it.
+    /// Returns the files that the compiler read for these crates, from its dep-info files next to
+    /// the program; all of them are included because it is unknown which are part of the program.
     fn compiled(&self, program: &Path, crates: &HashSet<String>) -> BTreeSet<String> {
         let mut read = BTreeSet::new();
         let directory = program.parent().unwrap_or(Path::new("."));
@@ -164,7 +170,8 @@ impl Packages {
         read
     }
 
-    /// A file that the compiler names, from the top; the compiler runs in the workspace's directory.
+    /// Returns a file named by the compiler relative to the top; the compiler runs in the
+    /// workspace's directory.
     fn of_project(&self, path: &str) -> Option<String> {
         let places = [PathBuf::from(path), self.top.join(path)];
         let workspace = self
@@ -177,12 +184,12 @@ impl Packages {
     }
 }
 
-/// The files behind the colon of each line of what the compiler notes, which is as `make` has it.
+/// Returns the files after the colon on each line of a dep-info file, which is in `make` format.
 fn files_of(text: &str) -> BTreeSet<String> {
     let mut files = BTreeSet::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let Some((_, needs)) = line.split_once(": ") else { continue };
-        // A blank within a name is behind a backslash.
+        // A space within a name is escaped with a backslash.
         let needs = needs.replace("\\ ", "\0");
         files.extend(needs.split_whitespace().map(|file| file.replace('\0', " ")));
     }

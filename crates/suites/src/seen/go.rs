@@ -1,10 +1,6 @@
-//! What tests of Go use: which code each entered, by Go's own coverage of a run of it alone; what it opened, by Go's own log for its cache; and what its
-//! program is built from, as `go list` has it.
-//!
-//! Go counts what a whole program executes. So the runner, which stands between `go test` and each program, lets it run as ever, and then each of its
-//! tests alone, unheard. That sees more than a count between two tests of one process would: what the first of them sets up for all, each sets up for itself.
-//! What was entered only where they ran together, each of them may have entered.
-//! Files of tests are not counted by Go: of these a test uses its own function, and all that is no test.
+//! Usage by Go tests: the code that each entered, from Go's coverage of a separate run of it; the
+//! files it opened, from the log that Go keeps for its test cache; and the files its program is
+//! built from, from `go list`.
 
 use super::{Program, below, place, top_of};
 use crate::asking::Answer;
@@ -16,7 +12,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Runs a test program, and then each of its tests alone.
+/// Runs a test program, and then each of its tests separately.
 pub(crate) const RUNNER: &str = r#"#!/bin/sh
 # $1: where to leave what tests use; $2: words for `go list`; then the program and its arguments.
 seen=$1/$$ words=$2 program=$3
@@ -65,10 +61,10 @@ done
 exit $status
 "#;
 
-/// What `go list` puts behind the path of a package for the program of its tests.
+/// Suffix that `go list` appends to a package's path for its test program.
 const PROGRAM: &str = ".test";
 
-/// A package, as `go list` tells of it.
+/// A package in the output of `go list`.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "PascalCase", default)]
 struct Package {
@@ -97,18 +93,18 @@ struct Package {
 }
 
 impl Package {
-    /// Its path: `P [P.test]` is P as the tests of P see it.
+    /// Returns the import path: `P [P.test]` is P as compiled for the tests of P.
     fn path(&self) -> &str {
         bare(&self.import_path)
     }
 
-    /// Files in Go, whose code is counted.
+    /// Returns the Go files whose code is counted.
     fn sources(&self) -> impl Iterator<Item = &String> {
         let all = self.go_files.iter().chain(&self.cgo_files);
         all.filter(|file| !file.ends_with("_test.go"))
     }
 
-    /// All other files that it is built from.
+    /// Returns all other files that the package is built from.
     fn others(&self) -> impl Iterator<Item = &String> {
         let all = [&self.c_files, &self.cxx_files, &self.m_files, &self.h_files, &self.f_files];
         let more = [&self.s_files, &self.swig_files, &self.swig_cxx_files, &self.syso_files];
@@ -120,7 +116,7 @@ fn bare(path: &str) -> &str {
     path.split(' ').next().unwrap_or_default()
 }
 
-/// The path that a `go.mod` gives its module.
+/// Returns the module path declared in a `go.mod`.
 fn module(text: &str) -> Option<String> {
     let own = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
     let own = own.split("//").next().unwrap_or_default();
@@ -131,13 +127,14 @@ fn read(directory: &Path, name: &str) -> Option<String> {
     fs::read_to_string(directory.join(name)).ok()
 }
 
-/// The patterns of all modules whose code is counted, with commas between: those of `go.work`, else the one around a directory. `None`: there is none.
+/// Returns the patterns of all modules whose code is counted, separated by commas: those in
+/// `go.work`, or the module around a directory if there is no `go.work`. `None` without any module.
 pub(crate) fn modules(directory: &Path) -> Option<String> {
     let directory = directory.canonicalize().ok()?;
     let pattern = |text: String| module(&text).map(|own| format!("{own}/..."));
     let of_work = directory.ancestors().find_map(|own| Some((own, read(own, "go.work")?)));
     if let Some((above, text)) = of_work {
-        // `use ./a`, or a line of `use ( … )`.
+        // `use ./a`, or a line within `use ( … )`.
         let lines = text.lines().map(str::trim);
         let words = lines.map(|line| line.strip_prefix("use ").unwrap_or(line).trim());
         let places = words.filter(|word| word.starts_with('.') || word.starts_with('/'));
@@ -148,12 +145,13 @@ pub(crate) fn modules(directory: &Path) -> Option<String> {
     pattern(directory.ancestors().find_map(|own| read(own, "go.mod"))?)
 }
 
-/// Whether a package of the module around a directory has a directory.
+/// Returns true if the directory of a package exists, for a package of the module around a
+/// directory.
 pub(crate) fn is_there(directory: &Path, package: &str) -> bool {
     place_of(directory, package).is_some_and(|own| own.is_dir())
 }
 
-/// Where a package of the module around a directory lies.
+/// Returns the directory of a package of the module around a directory.
 fn place_of(directory: &Path, package: &str) -> Option<PathBuf> {
     let directory = directory.canonicalize().ok()?;
     let around = directory.ancestors().find_map(|own| Some((own, module(&read(own, "go.mod")?)?)));
@@ -162,7 +160,8 @@ fn place_of(directory: &Path, package: &str) -> Option<PathBuf> {
     (rest.is_empty() || rest.starts_with('/')).then(|| top.join(rest.trim_start_matches('/')))
 }
 
-/// The files in which tests stand that `go test` names by their packages alone, below a directory of their module.
+/// Returns the files that contain the tests, which `go test` identifies only by package, for tests
+/// of the module around a directory.
 pub(crate) fn files(directory: &Path, tests: &[&str]) -> Vec<Option<String>> {
     let package = |test: &str| Some(test.split_once(": ")?.0.to_owned());
     let packages: BTreeSet<String> = tests.iter().filter_map(|test| package(test)).collect();
@@ -190,7 +189,8 @@ fn files_of(directory: &Path, package: &str) -> HashMap<String, String> {
     files
 }
 
-/// The functions of a file: their names, `None` for methods, and their first lines. `gofmt` has each begin a line.
+/// Returns the functions of a file: their names, or `None` for methods, and their first lines.
+/// `gofmt` puts each at the beginning of a line.
 fn functions(text: &str) -> impl Iterator<Item = (Option<&str>, u32)> {
     (1..).zip(text.lines()).filter_map(|(number, line)| {
         let rest = line.strip_prefix("func ")?.trim_start();
@@ -203,7 +203,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The names of the functions in a file that are tests.
+/// Returns the names of the test functions in a file.
 pub(crate) fn tests_of(text: &str) -> Vec<String> {
     let names = functions(text).filter_map(|(name, _)| name);
     names.filter(|name| is_test(name)).map(str::to_owned).collect()
@@ -215,11 +215,12 @@ fn is_test(name: &str) -> bool {
     rest.is_some_and(|rest| !rest.starts_with(char::is_lowercase)) && name != "TestMain"
 }
 
-/// What was seen of the tests of a run; they get the files in which they stand. Empty where it was not asked for.
+/// Returns what the tests of a run used, and sets the files of the tests. Empty if usage was not
+/// requested.
 pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
     let Some(top) = top_of(answer) else { return Seen::default() };
     let here = answer.directory.canonicalize().ok();
-    // `go test` says of each in which package it is.
+    // `go test` reports only the package of each test.
     tests.iter_mut().for_each(|test| test.file = None);
     let mut named: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (index, test) in tests.iter().enumerate() {
@@ -247,18 +248,18 @@ pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
     seen
 }
 
-/// What was seen of one program.
+/// The usage recorded for one program.
 struct Of<'a> {
     top: &'a Path,
-    /// What its runner left.
+    /// Directory that the runner wrote to.
     room: &'a Path,
-    /// Of the package.
+    /// Path of the package.
     package: String,
     directory: PathBuf,
     program: Program,
-    /// The lines on which the functions of each file begin, ascending.
+    /// First lines of the functions of each file, ascending.
     begins: HashMap<u32, Vec<u32>>,
-    /// By the name of each test's function the file in which it stands, and what it used, if that was seen.
+    /// For each test function, its file and what it used, if recorded.
     tests: BTreeMap<String, (String, Option<Used>)>,
 }
 
@@ -267,7 +268,7 @@ impl<'a> Of<'a> {
         let directory = fs::read_to_string(room.join("directory")).ok()?;
         let directory = PathBuf::from(directory.trim_end_matches('\n'));
         let text = fs::read_to_string(room.join("packages")).ok()?;
-        // Half a list would tell of too little.
+        // An incomplete list would report too little usage.
         let all: Vec<Package> =
             serde_json::Deserializer::from_str(&text).into_iter().collect::<Result<_, _>>().ok()?;
         let packages: HashMap<&str, &Package> =
@@ -289,7 +290,9 @@ impl<'a> Of<'a> {
         below(self.top, &directory.canonicalize().ok()?.join(file))
     }
 
-    /// What the program is built from: tops of sources, and all of other files. Of sources in which Go counted nothing every function may have been entered.
+    /// Adds the files that the program is built from: the code outside of functions for sources,
+    /// and everything for other files. In sources without coverage counters every function is
+    /// assumed to be entered.
     fn built(&mut self, own: &Package, packages: &HashMap<&str, &Package>, deps: &[String]) {
         let counted = fs::read_to_string(self.room.join("counted")).unwrap_or_default();
         let counted: HashSet<&str> = counted.lines().collect();
@@ -320,7 +323,7 @@ impl<'a> Of<'a> {
         }
     }
 
-    /// What each test used.
+    /// Adds what each test used.
     fn of_tests(&mut self, own: &Package, directories: &HashMap<&str, &Path>) {
         let mut texts = Vec::new();
         for file in own.test_go_files.iter().chain(&own.x_test_go_files) {
@@ -328,7 +331,7 @@ impl<'a> Of<'a> {
             let text = fs::read_to_string(self.top.join(&path)).unwrap_or_default();
             texts.push((self.program.number(&path), path, text));
         }
-        // One that is named elsewhere may be called, or started as a program.
+        // A test function named elsewhere may be called, or started as a program.
         let mut times: HashMap<&str, u32> = HashMap::new();
         for (_, _, text) in &texts {
             let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -336,7 +339,7 @@ impl<'a> Of<'a> {
                 *times.entry(word).or_default() += 1;
             }
         }
-        // All that is no test, every test may use.
+        // Code that is not part of a test may be used by every test.
         let mut shared = Used::default();
         let mut own_lines = Vec::new();
         for (number, path, text) in &texts {
@@ -365,7 +368,7 @@ impl<'a> Of<'a> {
             let used = used.map(|mut used| {
                 used.add(&shared);
                 used.blocks.entry(number).or_default().push(line);
-                // What an example has to print is a comment.
+                // The expected output of an example is a comment.
                 if name.starts_with("Example") {
                     used.builds.push(path.clone());
                 }
@@ -375,14 +378,15 @@ impl<'a> Of<'a> {
         }
     }
 
-    /// The code that a test entered, and what it opened; `None`: nobody saw it.
+    /// Returns the code that a test entered and the files it opened; `None` if it was not recorded.
     fn counted(&mut self, name: &str, directories: &HashMap<&str, &Path>) -> Option<Used> {
         let mut used = Used { blocks: self.lines(name, directories)?, ..Used::default() };
         self.opened(name, &mut used);
         Some(used)
     }
 
-    /// The lines on which the functions begin that a test entered, by file; without a name, those of all together.
+    /// Returns the first lines of the functions that a test entered, by file; without a name, those
+    /// of all tests together.
     fn lines(
         &mut self,
         name: &str,
@@ -392,7 +396,7 @@ impl<'a> Of<'a> {
         let mut lines: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut paths: HashMap<&str, Option<u32>> = HashMap::new();
         for line in text.lines() {
-            // `example.com/a/b.go:10.2,12.3 1 1`; the first line says how it is counted.
+            // `example.com/a/b.go:10.2,12.3 1 1`; the first line of the file is the coverage mode.
             let Some((file, place)) = line.rsplit_once(':') else { continue };
             let line = place.split('.').next().and_then(|line| line.parse().ok());
             let Some(line) = line else { continue };
@@ -404,11 +408,11 @@ impl<'a> Of<'a> {
             let Some(number) = *number else { continue };
             let begins = self.begins(number);
             let before = begins.partition_point(|begin| *begin <= line);
-            // What stands before all functions is part of what surrounds them.
+            // Code before all functions is counted on its own line.
             let begin = before.checked_sub(1).and_then(|own| begins.get(own).copied());
             let own = lines.entry(number).or_default();
             let begin = begin.unwrap_or(line);
-            // Those of a function stand together.
+            // Entries of one function are adjacent.
             if own.last() != Some(&begin) {
                 own.push(begin);
             }
@@ -425,7 +429,7 @@ impl<'a> Of<'a> {
         })
     }
 
-    /// What Go logged that a test opened or asked for.
+    /// Adds the files and variables from Go's log that a test accessed.
     fn opened(&self, name: &str, used: &mut Used) {
         let Ok(log) = fs::read_to_string(self.room.join(format!("{name}.log"))) else {
             used.unseen = Some("what it opens is not known".to_owned());
@@ -454,7 +458,7 @@ impl<'a> Of<'a> {
             }
             let metadata = fs::metadata(&path).ok();
             let is_directory = metadata.as_ref().is_some_and(Metadata::is_dir);
-            // Programs are looked for before they are started.
+            // Programs are looked up before they are started.
             let runs = |own: &Metadata| own.is_file() && own.permissions().mode() & 0o111 != 0;
             if metadata.as_ref().is_some_and(runs) {
                 spawns.insert(path.display().to_string());
@@ -468,13 +472,13 @@ impl<'a> Of<'a> {
         }
         used.opens = opens.into_iter().collect();
         used.lists = lists.into_iter().collect();
-        // With which words they are started, and where, the log does not say.
+        // The log contains neither their arguments nor their directories.
         let spawned = |program: String| Started { words: vec![program], place: None, is_cut: true };
         used.spawns = spawns.into_iter().map(spawned).collect();
     }
 }
 
-/// A path without `.` and `..`.
+/// Returns a path without `.` and `..`.
 fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {

@@ -1,24 +1,25 @@
-//! The sides of a comparison of settings: none of them, each alone, all together.
+//! The sides of a comparison of settings: none, each alone, all together.
 
 use super::{PYTHON_FILE, Part, RUBY_FILE, ServerKind, Toggle};
 use std::path::Path;
 
-/// What the side without any setting is called.
+/// Name of the side without settings.
 pub const NONE: &str = "none";
-/// What the side with all of them is called.
+/// Name of the side with all settings.
 pub const ALL: &str = "all";
 
-/// One side: which of the toggles are on.
+/// One side: a set of active toggles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
-    /// What people see.
+    /// The displayed name.
     pub name: String,
     /// Its toggles, in the order in which they were given.
     pub on: Vec<Toggle>,
 }
 
-/// None, each of them alone, and all together where there are several. Of two values of one setting, which can't hold together, the last
-/// is among all. What was given twice counts once.
+/// Returns the sides: none, each alone, and all together if there are several. If a setting is
+/// given with several values, which cannot be combined, the last one is used for all. Duplicates
+/// count once.
 pub fn sides(toggles: &[Toggle]) -> Vec<Side> {
     let mut different: Vec<&Toggle> = Vec::new();
     for toggle in toggles {
@@ -39,14 +40,14 @@ pub fn sides(toggles: &[Toggle]) -> Vec<Side> {
     found
 }
 
-/// What a side adds to the environment of a suite.
+/// The additions of a side to the environment of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Added {
-    /// Variables; they replace those of the same name.
+    /// Variables, which replace inherited ones.
     pub env: Vec<(String, String)>,
-    /// Variables that hold options (`RUBYOPT`): behind what the user has in them, with a blank between.
+    /// Variables that hold options (`RUBYOPT`), appended to the user's value after a space.
     pub options: Vec<(String, String)>,
-    /// Variables that hold directories (`PYTHONPATH`): before what the user has in them, with a colon between.
+    /// Variables that hold directories (`PYTHONPATH`), prepended to the user's value with a colon.
     pub paths: Vec<(String, String)>,
 }
 
@@ -60,7 +61,8 @@ impl Added {
 }
 
 impl Side {
-    /// What it adds to the environment; `files` is the directory with [`super::FILES`].
+    /// Returns what the side adds to the environment; `files` is the directory with
+    /// [`super::FILES`].
     pub fn added(&self, files: &Path) -> Added {
         let mut found = Added::default();
         let mut hooks = Vec::new();
@@ -81,7 +83,7 @@ impl Side {
         found
     }
 
-    /// What is to be set of a kind of server while it runs: names and values.
+    /// Returns the settings, as names and values, of a kind of server while this side runs.
     pub fn settings(&self, kind: ServerKind) -> Vec<(String, String)> {
         let own = |part: &Part| match (kind, part) {
             (ServerKind::Postgres, Part::Postgres { setting, value })
@@ -93,17 +95,17 @@ impl Side {
         self.parts().filter_map(own).collect()
     }
 
-    /// Whether its PostgreSQL has its data in memory.
+    /// Returns true if its PostgreSQL keeps its data in memory.
     pub fn is_in_memory(&self) -> bool {
         self.parts().any(|part| *part == Part::PostgresInMemory)
     }
 
-    /// Whether its runs are forks of a process that has the suite loaded.
+    /// Returns true if its runs are forks of a process that has the suite loaded.
     pub fn is_preloaded(&self) -> bool {
         self.parts().any(|part| *part == Part::Preloaded)
     }
 
-    /// Its lines for a shell, on and off, in the order in which they are switched on.
+    /// Returns its shell lines, on and off, in the order in which they are switched on.
     pub fn lines(&self) -> Vec<(&str, &str)> {
         self.parts()
             .filter_map(|part| match part {

@@ -1,4 +1,4 @@
-//! What users write for toggles, and what sides come of it.
+//! Parsing of toggles, and the resulting sides.
 
 use super::sides::{Added, Side, sides};
 use super::*;
@@ -86,7 +86,7 @@ fn lines_of_ones_own_are_two() {
     assert_eq!(own.to_string(), "index=on");
     let side = Side { name: "x".to_owned(), on: vec![own] };
     assert_eq!(side.lines(), [("psql -c 'CREATE INDEX'", "psql -c 'DROP INDEX'")]);
-    // Capitals name a variable, whatever its value is.
+    // Capitals denote a variable for any value.
     assert_eq!(toggle("PATHS=a;b").parts, [variable("PATHS", "a;b")]);
 }
 
@@ -100,7 +100,8 @@ fn sides_are_none_each_and_all() {
         names(&["gc=off", "pg.fsync=off", "gc=off"]),
         ["none", "gc=off", "pg.fsync=off", "all"]
     );
-    // Two values of one setting are no combination; of three the last of each is together.
+    // Two values of one setting are not combined; with several settings, the last value of each is
+    // used together.
     assert_eq!(names(&["workers=2", "workers=4"]), ["none", "workers=2", "workers=4"]);
     let all = sides(&toggles(&["gc=off", "gc=per-process", "A=1"])).pop().unwrap();
     assert_eq!(all.on, toggles(&["gc=per-process", "A=1"]));
@@ -112,7 +113,7 @@ fn variables_of_a_side_are_few_and_in_one_place_each() {
     let found = added(&all);
     assert!(has(&found.env, "ASSAY_TOGGLES", "gc-off,hash-cost"), "{found:?}");
     assert!(has(&found.env, "A", "1"), "{found:?}");
-    // One variable, however many words there are in it.
+    // One variable, regardless of the number of words in it.
     assert_eq!(found.options.len(), 1);
     assert!(has(&found.options, "RUBYOPT", "--yjit -r/room/assay_toggles.rb"), "{found:?}");
     assert!(has(&found.paths, "PYTHONPATH", "/room"), "{found:?}");
@@ -144,7 +145,7 @@ fn what_can_have_no_effect_says_why() {
     let ruby = Suite { language: Some("ruby"), ..Suite::default() };
     assert_eq!((why("gc=off", &ruby), why("yjit=on", &ruby)), (None, None));
     assert!(why("python-gc=off", &ruby).unwrap().contains("Python"));
-    // Where the command does not say the language, one sees.
+    // If the command does not reveal the language, it is found out at run time.
     assert_eq!(why("gc=off", &Suite::default()), None);
     assert!(why("pg.fsync=off", &ruby).unwrap().contains("--with postgres"));
     assert!(why("redis.save=off", &ruby).unwrap().contains("--server redis://"));

@@ -1,4 +1,5 @@
-//! Answers of frameworks that the machine may lack, as they wrote them: what a run is read from. Those that it has are run by the binary's tests.
+//! Reading of recorded reports of frameworks that may not be installed. Installed frameworks are
+//! covered by the tests of the binary.
 #![allow(clippy::unwrap_used)]
 
 use assay_suites::run::TestStatus;
@@ -12,7 +13,7 @@ fn report(name: &str) -> Vec<u8> {
     fs::read(directory.join(name)).unwrap()
 }
 
-/// Lets a framework read what stands in this file of the project or of its room, and on standard output.
+/// Reads a run from this file of the project or the room and from standard output.
 fn read(framework: &str, file: Option<(&str, Vec<u8>)>, output: &[u8]) -> Result<Run, SuiteError> {
     let room = tempfile::tempdir().unwrap();
     if let Some((name, bytes)) = file {

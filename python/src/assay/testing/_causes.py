@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-# Places in the counts. A time, in nanoseconds, stands behind its number.
+# Indices of the counts. Each time, in nanoseconds, follows its count.
 LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = range(10)
 
 _BEGUN = 2  # STATUS_BEGIN of psycopg2; _READY is its STATUS_READY.
@@ -62,7 +62,7 @@ class Causes:
         self.modules = len(sys.modules)
         for name in list(self.libraries):
             module = sys.modules.get(name)
-            # One that is being imported is not yet there as a whole.
+            # A module that is being imported is incomplete.
             if module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False):
                 self.guarded(self.libraries.pop(name), module)
 
@@ -246,7 +246,8 @@ class Causes:
         commit, rollback = ending(base.commit, "COMMIT"), ending(base.rollback, "ROLLBACK")
 
         def leave(connection, kind, problem, trace):
-            # The one of C calls its own commit, and not this class's, on some versions of Python.
+            # In some versions of Python the C implementation calls its own commit instead of this
+            # class's.
             if kind is not None:
                 rollback(connection)
                 return False
@@ -258,7 +259,7 @@ class Causes:
             return False
 
         def shortcut(name):
-            # Likewise its cursor.
+            # The same holds for its cursor.
             @functools.wraps(getattr(base, name))
             def run(connection, *args):
                 made = connection.cursor()
@@ -276,7 +277,7 @@ class Causes:
             self.around(base.executemany, SQL, text=_second),
         )
 
-        # A BEGIN that the module sends by itself is a statement, too.
+        # A BEGIN sent implicitly by the module also counts as a statement.
         def run(cursor, sql, *args):
             connection = cursor.connection
             before = connection.in_transaction
@@ -311,7 +312,7 @@ class Causes:
         base = next((kind for kind in module.Connection.__mro__ if "_exec_command" in vars(kind)), None)
         if base is not None:
             self.before(base, "_exec_command", SQL, _second)
-        # Counted above; here is its time.
+        # Counted above; only the time is added here.
         for connection in (module.Connection, module.AsyncConnection):
             for name in ("commit", "rollback"):
                 self.timed(connection, name, SQL, _none)

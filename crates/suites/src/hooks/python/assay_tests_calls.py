@@ -13,7 +13,7 @@ import threading
 
 LIBRARY = "assay_python_calls.so"
 
-# What the library asks of the interpreter, in the order of its struct.
+# Functions of the interpreter that the library needs, in the order of its struct.
 _FUNCTIONS = (
     "PyEval_SetProfile",
     "PyFrame_GetCode",
@@ -26,7 +26,7 @@ _FUNCTIONS = (
     "PyMem_Free",
 )
 
-# Ids for debuggers, coverage.py, profilers and optimizers are theirs.
+# The IDs of debuggers, coverage.py, profilers and optimizers are left to them.
 _IDS = (3, 4)
 _NAME = "assay tests"
 
@@ -47,7 +47,7 @@ class Monitoring:
             raise RuntimeError("all ids of sys.monitoring are taken")
         self.ids = taken
         self.first = taken[0]
-        # With one id everything is heard of again, code that does not matter as well.
+        # With a single ID, restarting events also re-enables those of irrelevant code.
         self.each = taken[1] if len(taken) > 1 else None
         self.entered = entered = []
         self.events = events = monitoring.events.PY_START | monitoring.events.PY_RESUME
@@ -151,7 +151,8 @@ class Library(_Profile):
         main = self.main
 
         def mark(frame, event, _arg):
-            # The first event of a new thread; or somebody put back what `sys.getprofile` gave.
+            # Either the first event of a new thread, or someone restored what `sys.getprofile`
+            # returned.
             if threading.get_ident() == main:
                 self.displaced = True
             if event == "call":
@@ -174,7 +175,7 @@ class Profile(_Profile):
 
     def __init__(self):
         super().__init__()
-        # By address: code objects that are equal are one to a set, and to compute their hash takes long.
+        # Keyed by address: equal code objects would be merged by a set, and hashing them is slow.
         self.seen = seen = {}
         self.ignored = {}
         ignored = self.ignored

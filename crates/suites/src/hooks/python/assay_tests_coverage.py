@@ -120,7 +120,7 @@ class Coverage:
             return
         number, is_source, path = file
         if not is_source:
-            # What a template was made into: it is no source that could be cut into blocks.
+            # Code compiled from a template, which cannot be divided into blocks.
             self.now.opens.add(path)
             return
         if code.co_flags & 2:  # A function of any kind has variables of its own (CO_NEWLOCALS).
@@ -148,7 +148,7 @@ class Coverage:
             if name == "__main__":
                 self.imports.main = found[2]
             try:
-                # Not by its own loader: pytest's gives no code.
+                # Not by the module's own loader: pytest's returns no code.
                 code = SourceFileLoader(name, file).get_code(name)
             except Exception:
                 code = None
@@ -165,7 +165,7 @@ class Coverage:
         self.now.opens.update(path for path in map(self.path_of, before.opened) if path)
         self.imports.preloaded.update(path for path in map(self.path_of, before.preloaded) if path)
 
-    # Who runs. ----------------------------------------------------------------------------------------------------------
+    # The running test. --------------------------------------------------------------------------------------------------
 
     def switch(self, seen):
         """Another one runs now. Gives the one until now."""
@@ -176,7 +176,7 @@ class Coverage:
     def begin(self, test):
         """A test begins."""
         if self.running:
-            # At once with another one, in a thread: what both do counts for both.
+            # It overlaps with another test in a thread: the actions of both count for both.
             test.seen = self.running[0].seen
         else:
             self.gather()
@@ -274,7 +274,7 @@ class Coverage:
             if spawn not in told.spawns:
                 new.spawns.append(spawn)
         told.spawns += new.spawns
-        # Whoever reads the source of code that runs (doctest, inspect) sees what is known of it anyway.
+        # Reading the source of executed code (doctest, inspect) adds no information about it.
         new.opens.difference_update(self.numbers)
         more = self._members(new)
         if self.news:
@@ -285,7 +285,7 @@ class Coverage:
             if pairs:
                 more += _by_number("imports", pairs)
         if more or new.loads:
-            # It is known by the member that it begins with.
+            # Such a line is identified by its first member.
             self.recorder.emit("".join(self._sources()) + '{"loaded":%s%s}\n' % (_numbers(new.loads), more))
 
     def finish(self):
@@ -296,7 +296,7 @@ class Coverage:
             self.gather()
             self.tell()
 
-    # Processes that a test forks: each leaves what it saw in a file, for its parent. ------------------------------------
+    # Processes forked by a test: each writes what it saw to a file for its parent. --------------------------------------
 
     def _fork(self):
         self.pid = self.getpid()

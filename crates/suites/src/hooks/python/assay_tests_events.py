@@ -20,15 +20,18 @@ try:
 except ImportError:
     from json.encoder import encode_basestring as _encode
 
-# A message is cut behind so many characters, a span left out below so many nanoseconds.
+# Maximum length of a message in characters, minimum duration of a span in nanoseconds, and maximum
+# number of reported problems.
 LONGEST_MESSAGE = 1000
 SHORTEST_SPAN = 50_000
 MOST_PROBLEMS = 20
-# Descriptors above the suite's own: what a suite opens after it closed all is not taken for ours.
+# High descriptor numbers: a file that the suite opens after closing all descriptors must not be
+# mistaken for the hooks' own file.
 HIGH = (900, 200, 64)
 
 
-# Bytes of the tail; of its head: where its lines belong, and the phase of the test that runs.
+# Sizes in bytes of the tail and of its head, and the position in the head of the running test's
+# phase. The head begins with the offset of the tail's lines in the events file.
 TAIL = 1 << 16
 HEAD = 20
 PHASE = 18
@@ -42,7 +45,7 @@ class Running:
     phase = before = inner_counts = None
     phase_begin = inner = inner_gc = phase_gc = earlier = retries = 0
     setup = body = teardown = status = message = took = None
-    # Nanoseconds of the garbage collector by phase, where it came at all.
+    # Garbage collection time per phase in nanoseconds, if the collector ran.
     gc_of = None
 
     def __init__(self, name, group, place, thread):
@@ -70,13 +73,13 @@ class Recorder:
     """The events of this process."""
 
     def __init__(self, folder, causes):
-        # CLOCK_MONOTONIC, and what libraries that freeze time leave alone when it is taken here.
+        # CLOCK_MONOTONIC; libraries that freeze time do not affect this reference.
         self.clock = time.perf_counter_ns
         self.loaded = self.clock()
         self.causes = causes
-        # Calls beneath a frame that samplers see; see assay_tests_frames.py.
+        # Runs calls beneath a frame that is visible to samplers; see assay_tests_frames.py.
         self.framed = None
-        # What is executed, read and started; see assay_tests_coverage.py.
+        # Records what is executed, read and started; see assay_tests_coverage.py.
         self.cover = None
         self.counts = [0] * 10  # Of assay_tests_causes.py.
         self.gc_time = 0
@@ -120,7 +123,7 @@ class Recorder:
             os.register_at_fork(after_in_child=self._after_fork)
         atexit.register(self._finish)
 
-    # What the suite shall run. ------------------------------------------------------------------------------------------
+    # Order and selection of the tests. ----------------------------------------------------------------------------------
 
     @property
     def order(self):
@@ -200,7 +203,7 @@ class Recorder:
             self._looked = len(self.modules)
             self.guarded(self.look)
         if not self._within:
-            # Programs that tests start don't report: their time is the test's.
+            # Programs started by tests do not report: their time belongs to the test.
             self._within = True
             os.environ["ASSAY_TESTS_WITHIN"] = str(self._pid)
         if self._wants_tail:
@@ -229,7 +232,7 @@ class Recorder:
         """Setup, body or teardown begins. The letter is what one sees of it from outside."""
         test.phase = phase
         test.inner = 0
-        # It is not the first attempt.
+        # Not the first attempt.
         test.earlier = getattr(test, phase) or 0 if test.retries else 0
         test.phase_gc = self.gc_time - test.inner_gc
         if self._tail is not None:
@@ -307,7 +310,7 @@ class Recorder:
         now = self.clock()
         del self._spans[self._spans.index(span) :]
         kind, group, more, begin, gc_time, counts, announced = span
-        # Whoever was told that it began is told that it ended.
+        # If the start was reported, the end must be reported as well.
         if now - begin < SHORTEST_SPAN and not announced:
             return
         collected = self.gc_time - gc_time
@@ -381,7 +384,8 @@ class Recorder:
         except (OSError, ValueError, ImportError):
             pass
 
-    # The lines are first in the file, and then no longer in the tail: its head says where they belong.
+    # The lines are written to the file before they are removed from the tail, whose head contains
+    # their offset in the file.
     def _empty(self):
         end = self._tail_at
         if end > HEAD:
@@ -402,7 +406,8 @@ class Recorder:
         path = self._path[: -len("jsonl")] + "tail"
         descriptor = open_(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
         try:
-            # All of it is on the disk before it is used: what is missing there would end the process.
+            # All pages are allocated on disk before they are used: a missing one would kill the
+            # process.
             head = b"%018d \n" % self._written
             if write(descriptor, head + bytes(TAIL - HEAD)) == TAIL:
                 self._tail = mmap.mmap(descriptor, TAIL)
@@ -429,7 +434,8 @@ class Recorder:
                 descriptor = self._high(open_(path, self._flags | os.O_CREAT | os.O_EXCL, 0o600))
                 break
             except FileExistsError:
-                # Of another process that had this number, or of this one before it became another program.
+                # The file belongs to another process that had this number, or to this one before it
+                # executed another program.
                 number += 1
         self._path = path
         header = (
@@ -456,7 +462,7 @@ class Recorder:
         return descriptor
 
     def _after_fork(self):
-        # What a test forked is part of the test.
+        # The work of a process forked by a test belongs to the test.
         if self.running:
             self._muted = True
         self._pid = os.getpid()

@@ -11,7 +11,7 @@ import sys
 import threading
 from stat import S_ISDIR
 
-# Below a directory of such a name nothing is the project's.
+# Directories with these names contain no project files.
 FOREIGN = frozenset(
     (
         *("site-packages", "dist-packages", "node_modules", ".venv", "venv", "gems", ".git", "__pycache__", ".pytest_cache"),
@@ -19,13 +19,14 @@ FOREIGN = frozenset(
     )
 )
 MOST_WORDS = 64
-# So many names of files are known, and no more.
+# Maximum number of file names that are cached.
 MOST_PATHS = 50_000
-# Where a call comes from, when a file is opened: from one that counts, from machinery, from what is between them, or from what imports: that
-# also reads data of packages.
+# Origin of the call that opens a file: code that counts, machinery, code in between, or an
+# importer, which also reads data of packages.
 _COUNTS, _MACHINERY, _BETWEEN, _IMPORTER = range(4)
 _LIBRARIES = (os.path.dirname(os.__file__) + os.sep, "/proc/", "/dev/")
-# Functions that resolve paths look at each part of a path, and modules that show sources look at the file of each source.
+# Functions that resolve paths examine each part of a path, and modules that show sources examine
+# the file of each source.
 _RESOLVERS = ("realpath", "_joinrealpath", "resolve")
 _PATHS = re.compile(r"\b(posixpath|pathlib)\b")
 _SHOWERS = ("linecache.py", "inspect.py")
@@ -44,7 +45,7 @@ class Files:
         self.paths = {}  # By what a path is called: the path from the top, or None.
         self.written = set()
         self.frames = {}  # By file of code: what a call that comes from it is.
-        # As they are now: tests may put others in their place.
+        # The original functions: tests may replace them.
         self.getcwd, self.getframe, self.fspath = os.getcwd, sys._getframe, os.fsdecode
         self.stat = os.stat
 
@@ -85,7 +86,7 @@ class Files:
             return None
         return short
 
-    # What happens. -----------------------------------------------------------------------------------------------------
+    # Events. -----------------------------------------------------------------------------------------------------------
 
     def _audit(self):
         handlers = {
@@ -187,7 +188,7 @@ class Files:
             args = self.fspath(args).split()
         args = list(args)
         words = [self.fspath(word) for word in args[:MOST_WORDS]] or [self.fspath(program)]
-        # The first word need not be the name of the executed file.
+        # The first word may differ from the name of the executed file.
         real = words[0] if program is None else self.fspath(program)
         if os.path.basename(real) != os.path.basename(words[0]):
             words[0] = real
@@ -211,13 +212,14 @@ class Files:
         self._started(program, args)
         self.coverage._flush_child()
 
-    # Looks at existence, size and times of files. There are no audit events for these, so the functions are wrapped.
+    # Queries of existence, size and times of files. There are no audit events for these, so the
+    # functions are wrapped.
     def _watch_looks(self):
         for name in ("stat", "lstat", "access", "readlink"):
             real = getattr(os, name)
             ours = self._looking(real)
             setattr(os, name, ours)
-            # Libraries ask by the function whether it takes a descriptor.
+            # Libraries look a function up in these sets to find out whether it accepts descriptors.
             for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
                 if real in known:
                     known.add(ours)
@@ -255,7 +257,7 @@ class Files:
             return
         if not self._matters(True) or path.endswith(_IMPORTABLE) and self._shows():
             return
-        # A directory is there as long as anything is in it.
+        # A directory exists as long as it contains anything, so it counts as listed.
         (now.lists if self.isdir(name) else now.opens).add(path)
 
     def _shows(self):

@@ -8,7 +8,7 @@ import re
 from types import FunctionType
 from urllib.parse import quote
 
-# Frames of this module are left out of tracebacks, by unittest and by pytest.
+# Frames of this module are omitted from tracebacks by unittest and by pytest.
 __unittest = True
 
 _known = {}
@@ -28,7 +28,7 @@ def framed(kind, name, call):
 
 
 def _code(kind, name):
-    # All else would end a frame or a line in some format of samples, or a folder.
+    # All other characters would end a frame or a line in some sample format, or a directory.
     encoded = quote((name or "").encode("utf-8", "replace"), safe="").replace("~", "%7E")
     return _frame.__code__.replace(co_filename=f"assay-frame:{kind}:{encoded}", co_name="assay_frame", co_firstlineno=1)
 
@@ -55,7 +55,7 @@ def frame_pytest(hooks, config):
             _wrap(hook, "function", None)
 
 
-# What setup_module, setUpClass and the like are made into.
+# Names of the fixtures that pytest creates from setup_module, setUpClass and the like.
 _MADE = re.compile(r"_?(?:xunit|unittest)_(\w+?)_fixture_.*")
 
 

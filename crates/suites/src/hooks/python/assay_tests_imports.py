@@ -88,7 +88,7 @@ class Imports:
         if code is not None:
             for level, names, module in statements(code):
                 self._statement(path, level, names, module)
-        # What it stands in was executed before it.
+        # The enclosing package was executed before it.
         above = os.path.dirname(path)
         if os.path.basename(path) == "__init__.py":
             above = os.path.dirname(above)
@@ -151,7 +151,8 @@ class Imports:
                 if path not in self.tests:
                     self._edge(importer, path)
         self.dynamic.clear()
-        # What nobody imported was loaded by the framework, for all tests; and so was the program that runs.
+        # Files that were not imported by project code were loaded by the framework for all tests,
+        # as was the program itself.
         if self.tests:
             loaded = self.loaded - self.tests - self.preloaded
             shared = {path for path in loaded if path not in self.imported and os.path.basename(path) != "conftest.py"}

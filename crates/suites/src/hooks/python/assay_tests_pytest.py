@@ -11,7 +11,7 @@ import pytest
 
 import assay_tests_events
 
-# Of pluggy before 1.2 there is only the older kind. What is written here does for both.
+# Before 1.2 pluggy has only the older kind of wrapper. The code here works with both.
 _WRAPPER = {"hookwrapper": True}
 if tuple(map(int, re.findall(r"\d+", pluggy.__version__)[:2])) >= (1, 2):
     _WRAPPER = {"wrapper": True}
@@ -22,7 +22,7 @@ _taken = []
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    # With xdist the process that only hands out tests runs none.
+    # With xdist, the process that distributes tests does not run any.
     if (
         _STARTED is None
         or _taken
@@ -32,7 +32,7 @@ def pytest_configure(config):
         return
     _taken.append(config)
     _STARTED.worker = os.environ.get("PYTEST_XDIST_WORKER")
-    # The report that is read if this should not be loaded is not needed, and costs time.
+    # The fallback report for runs without this plugin is not needed here, and costs time.
     path = getattr(config.option, "xmlpath", None)
     if path and os.path.dirname(path) == os.path.dirname(os.environ.get("ASSAY_TESTS", "")[len("path:") :]):
         config.option.xmlpath = None
@@ -55,7 +55,8 @@ def pytest_unconfigure(config):
 
 
 def _file_of(item):
-    # `location` is relative to pytest's root, which need not be where the suite was started.
+    # `location` is relative to pytest's root, which may differ from the directory in which the
+    # suite was started.
     return str(getattr(item, "path", None) or getattr(item, "fspath", item.location[0]))
 
 
@@ -69,10 +70,10 @@ class Hooks:
         self.finished = None
         # Reports of files and classes that could not be collected.
         self.broken = []
-        # Those of more than one test that were set up in this session.
+        # Fixtures of more than one test that were set up in this session.
         self.fixtures = set()
 
-    # Collecting, and the end. -------------------------------------------------------------------------------------------
+    # Collection and the end of the session. -----------------------------------------------------------------------------
 
     @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_collection(self):
@@ -93,7 +94,7 @@ class Hooks:
 
     def _shuffle(self, config, items):
         if self.recorder.order is not None:
-            # pytest-randomly comes later, and would draw an order of its own.
+            # pytest-randomly runs later and would choose an order of its own.
             config.option.randomly_reorganize = False
             items[:] = assay_tests_events.shuffled(items, lambda item: item.listchain()[1:-1], self.recorder.order)
 
@@ -114,7 +115,7 @@ class Hooks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session):
-        # Else nothing runs because of it.
+        # Otherwise such errors prevent all tests from running.
         if session.config.option.continue_on_collection_errors:
             for report in self.broken:
                 self.recorder.guarded(self._not_collected, report, str(session.config.rootpath))
@@ -170,7 +171,7 @@ class Hooks:
         return (yield from self._phase("teardown", 116))
 
     def _phase(self, phase, letter):
-        # Around all other plugins, as pytest itself measures.
+        # Outermost, around all other plugins, like pytest's own measurement.
         test = self.test
         if test is not None:
             self.recorder.begin_phase(test, phase, letter)
@@ -189,7 +190,7 @@ class Hooks:
     def _not_passed(self, test, report):
         if report.nodeid != test.name:
             return
-        # Of pytest-rerunfailures and of pytest-retry.
+        # Reported by pytest-rerunfailures and pytest-retry.
         if report.outcome in ("rerun", "retried"):
             test.retries += 1
             test.status, test.message = None, self._said(report)
@@ -197,7 +198,7 @@ class Hooks:
             test.status = "failed" if report.when == "call" else "error"
             test.message = self._said(report)
             if report.when == "setup":
-                # Its time counts all the same.
+                # Its time is counted nevertheless.
                 test.took, test.setup = test.setup, None
         elif report.outcome == "skipped" and test.status is None and not hasattr(report, "wasxfail"):
             test.status = "skipped"
@@ -233,7 +234,7 @@ def _last_line(text):
     return (raised or lines or [text])[-1].lstrip("E ").strip()
 
 
-# What setup_module, setUpClass and the like are made into.
+# Names of the fixtures that pytest creates from setup_module, setUpClass and the like.
 _MADE = re.compile(r"_?(?:xunit|unittest)_(\w+?)_fixture_")
 
 
@@ -249,7 +250,7 @@ def _begin_fixture(recorder, fixturedef, request, step):
 
 
 def _watch_finishing(recorder, fixtures):
-    # There is a hook for when a fixture was torn down, but none for when that begins.
+    # There is a hook for the end of a fixture's teardown, but none for its start.
     from _pytest.fixtures import FixtureDef
 
     finish = FixtureDef.finish

@@ -14,7 +14,7 @@ import unittest.suite
 
 import assay_tests_events
 
-# Frames of this module are left out of tracebacks, as are unittest's own.
+# Frames of this module are omitted from tracebacks, like unittest's own.
 __unittest = True
 
 
@@ -27,7 +27,8 @@ class Hooks:
         self.tests = {}
         self.arranged = False
         self.begun = False
-        # Names of classes, and whether the one that loads asyncio is hooked: that is loaded by nobody who does not need it.
+        # Names of classes, and whether the class that loads asyncio is hooked: asyncio is loaded only
+        # by programs that need it.
         self.classes = {}
         self.awaits = False
 
@@ -82,7 +83,7 @@ class Hooks:
 
     def begin_run(self):
         self.recorder.run_begins("unittest", "%d.%d.%d" % sys.version_info[:3])
-        # Django does what belongs to a test around `run`.
+        # Django does the work that belongs to a test around `run`.
         django = sys.modules.get("django.test.testcases")
         if django is not None and "__call__" in vars(django.SimpleTestCase):
             self.wrap_test(django.SimpleTestCase, "__call__")
@@ -198,7 +199,7 @@ class Hooks:
         original = getattr(owner, name)
 
         def handle(suite, test, result):
-            # As they would, and they are called before each test.
+            # Like the original methods, which are called before each test.
             if getattr(result, "_previousTestClass", None) is test.__class__:
                 return None
             found = group(test, result)

@@ -22,11 +22,11 @@ VARIABLES = ("ASSAY_WARM", "ASSAY_WARM_ROOT", "ASSAY_WARM_SEEN", "ASSAY_WARM_LIF
 FOREIGN = frozenset(
     ("site-packages", "dist-packages", "node_modules", ".venv", "venv", "gems", ".git", "__pycache__", ".pytest_cache")
 )
-# Programs that start the one that is meant, in their own place.
+# Programs that replace themselves with the actual program.
 LAUNCHERS = ("poetry", "pipenv", "pdm", "hatch", "tox", "nox", "uv")
 SENT = struct.Struct("i")
 
-# What the process knows of itself; one, or none.
+# The state of this process, if it is kept warm.
 warm = None
 
 
@@ -45,7 +45,7 @@ class Warm:
         self.life = int(value["ASSAY_WARM_LIFE"]) if value["ASSAY_WARM_LIFE"].isdigit() else None
         if self.life is not None:
             os.set_inheritable(self.life, False)
-        # To start anew in this place.
+        # Needed to restart the process in place.
         self.environment = dict(os.environ)
         self.saved = [_high(number) for number in (0, 1, 2)]
         self.directory = os.getcwd()
@@ -77,7 +77,7 @@ class Warm:
         self.paths = {}
         self.run_ended = False
 
-    # Which files are the project's. -------------------------------------------------------------------------------------
+    # Files of the project. ----------------------------------------------------------------------------------------------
 
     def of_project(self, name):
         """The path of a file of the project, else None."""
@@ -98,7 +98,7 @@ class Warm:
         for root in self.roots:
             if path.startswith(root):
                 below = path[len(root) :]
-                # One name for each file, by whatever way it was reached.
+                # One name per file, whichever path it was reached by.
                 return os.path.join(self.root, below) if FOREIGN.isdisjoint(below.split(os.sep)) else None
         return None
 
@@ -107,7 +107,7 @@ class Warm:
             self.known.add(path)
             self.files.append(path)
 
-    # Where the process begins. ------------------------------------------------------------------------------------------
+    # The beginning of the process. --------------------------------------------------------------------------------------
 
     def audit(self, event, args):
         """Before the program: that is where a process waits that is not pytest's."""
@@ -133,14 +133,14 @@ class Warm:
         if kind == "file" and base in LAUNCHERS or kind == "module" and name in LAUNCHERS:
             self.loads = False
             return
-        # Programs that are started while loading are not to wait.
+        # Programs that are started while loading must not wait.
         for variable in VARIABLES:
             os.environ.pop(variable, None)
         paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if os.path.abspath(path) != self.here]
         os.environ["PYTHONPATH"] = os.pathsep.join(paths)
         if not os.environ["PYTHONPATH"]:
             del os.environ["PYTHONPATH"]
-        # The program itself is run anew each time.
+        # The program itself runs anew in each run.
         self.files.clear()
         self.known.clear()
         self.given = dict(os.environ)
@@ -201,12 +201,13 @@ class Warm:
         loading = self.sibling("assay_warm_load")
         loading.gather(self)
         if natural:
-            # Once: what comes behind it is made anew more often.
+            # Only once: later stages are remade more often.
             loading.load_hooks(self)
-        # Whoever loads on looks at what is new alone, and no collection of a run copies pages of what was loaded.
+        # Collections in processes that load further examine only new objects, and collections in
+        # runs do not copy the pages of loaded objects.
         gc.freeze()
         self.loads = False
-        # Whoever waits ends by itself, and ends its runs before.
+        # A waiting process ends by itself, after ending its runs.
         signal.signal(signal.SIGIO, signal.SIG_IGN)
         for stream in (sys.stdout, sys.stderr):
             try:
@@ -223,7 +224,8 @@ class Warm:
         except BrokenPipeError:
             os._exit(0)  # It was given up meanwhile.
         except Exception:
-            # What is below has nothing to do with it: it would take it for its own.
+            # The error must not propagate to the callers below, which are unrelated and would
+            # handle it as their own.
             import traceback
 
             traceback.print_exc(file=sys.__stderr__)
@@ -244,7 +246,7 @@ class Warm:
     def wait(self):
         """A stage that is not the root: does what the root says."""
         control = Lines(self.control)
-        # Another one is made in its place: it waits for the end of its runs, and begins none.
+        # A replaced stage waits for the end of its runs and begins no more.
         retired = False
         while True:
             readable = self.poll([self.control.fileno()])
@@ -288,14 +290,14 @@ class Warm:
             if handle is not None:
                 poll.register(handle, select.POLLIN)
             if connection is not None:
-                # Only whether it is closed.
+                # Watched only for being closed.
                 poll.register(connection, 0)
                 asking[connection] = number
         if self.children and not _PIDFD:
             waits = 5
         found = dict(poll.poll(waits))
         for connection in asking.keys() & found:
-            # Nobody asks any more.
+            # The client is gone.
             self.end_run(asking[connection])
         readable = found.keys() - asking.keys()
         for number in list(self.children):
@@ -382,7 +384,7 @@ class Warm:
             return False
         self.request = request
         os.setsid()
-        # From now on it can be ended by its group.
+        # From now on it can be killed by its process group.
         answer(connection, {"pid": os.getpid()})
         self.forked()
         self.control = None
@@ -453,7 +455,7 @@ def _high(descriptor):
         return os.open(os.devnull, os.O_RDWR)
 
 
-# Descriptors that tell of the end of children.
+# Process file descriptors, which report the end of children.
 _handles = {}
 _PIDFD = hasattr(os, "pidfd_open")
 

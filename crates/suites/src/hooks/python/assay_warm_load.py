@@ -12,12 +12,13 @@ import os
 import sys
 
 SKIPPED = ("assay_", "sitecustomize", "usercustomize", "__main__", "__mp_main__")
-# They put their own in the place of what others have taken already, if they come later than in a run.
+# These modules replace functions of others. If they are loaded later than in a run, other modules
+# have already taken references to the originals.
 PATCHING = ("gevent.monkey", "eventlet.patcher")
 MOST_MODULES = 5000
-# If more modules than these print when they are loaded, none is loaded ahead.
+# If more modules than this print while they are loaded, none is loaded ahead.
 MOST_LEFT = 8
-# Connections to databases, by module and class.
+# Classes of database connections, by module.
 CONNECTIONS = (
     ("sqlite3", "Connection"),
     ("psycopg", "Connection"),
@@ -64,7 +65,7 @@ def _before(warm, module):
     if path is None:
         return
     if warm.control is None and warm.pytest is not None:
-        # Nothing of the project is loaded yet.
+        # No project code is loaded yet.
         warm.stage("framework")
         warm.phase = "helpers"
     elif path in warm.hot:
@@ -116,7 +117,7 @@ def preload(warm, natural):
     """Stages of what only earlier runs show to be needed. The first one is there before anything of it is loaded."""
     seen = known(warm)
     if not seen["libraries"] and not seen["modules"]:
-        # A list may be there the next time.
+        # A list may exist next time.
         warm.stage(natural, last=True, natural=True)
         if warm.request is not None:
             return
@@ -130,7 +131,7 @@ def preload(warm, natural):
             sys.path.insert(0, path)
     warm.left = frozenset(seen["left"])
     if warm.pytest is None and hasattr(os, "memfd_create"):
-        # pytest shows nothing of what is printed while it collects.
+        # pytest shows no output printed during collection.
         warm.printed = os.memfd_create("printed")
         os.dup2(warm.printed, 1)
         os.dup2(warm.printed, 2)
@@ -159,7 +160,8 @@ def _load(warm, name):
     try:
         importlib.import_module(name)
     except (Exception, SystemExit) as problem:
-        # Some can be loaded only after something that the program does (settings): it loads them itself.
+        # Some modules can be loaded only after an action of the program (settings), which loads
+        # them itself.
         warm.failures.append("%s: %s: %s" % (name, type(problem).__name__, problem))
     if warm.printed is not None and _said(warm) != before:
         _leave(warm, name)
@@ -200,7 +202,7 @@ def record(warm, tests=()):
         spec = getattr(module, "__spec__", None)
         if getattr(spec, "name", None) != name or not getattr(spec, "loader", None):
             continue
-        # Without a location it is built in.
+        # Modules without a location are built in.
         path = warm.of_project(spec.origin) if getattr(spec, "has_location", False) else None
         if path is None:
             libraries.append(name)
@@ -281,7 +283,7 @@ def _is_test(path):
     return name in ("conftest.py", "tests.py") or name.startswith("test_") or name.endswith("_test.py")
 
 
-# What a fork does not carry over. ---------------------------------------------------------------------------------------
+# State that is lost in a fork. ------------------------------------------------------------------------------------------
 
 
 def notes(warm):
@@ -355,7 +357,7 @@ def become(warm, streams):
         numpy.seed()
     if warm.calls is not None:
         warm.calls.stop()
-    # What was loaded is looked at by no collection: that would copy all of its pages.
+    # Loaded objects are excluded from collections, which would copy all of their pages.
     gc.freeze()
     warm.before = set(sys.modules)
     warm.paths_before = set(sys.path)
@@ -363,7 +365,7 @@ def become(warm, streams):
     for name in [name for name in sys.modules if name.startswith("assay_tests")]:
         del sys.modules[name]
     if os.environ.get("ASSAY_TESTS_COVERAGE"):
-        # Of these hooks those that read no variable when they are loaded.
+        # Only hooks that read no variables when they are loaded.
         sys.modules.update(warm.hooks)
         sys.modules["assay_tests_before"] = Before(warm)
     if warm.compiled is not None and warm.compiled.folder in os.environ.get("PYTHONPATH", "").split(os.pathsep):
@@ -410,7 +412,7 @@ def _set_environment(warm, environment):
         time.tzset()
     before = (warm.given.get("PYTHONPATH") or "").split(os.pathsep)
     paths = [path for path in (wanted.get("PYTHONPATH") or "").split(os.pathsep) if path and path not in before]
-    # Behind the program's own directory, as the interpreter has them.
+    # After the program's own directory, as in a new interpreter.
     at = 1 if warm.has_own_path else 0
     for path in reversed(paths):
         path = os.path.abspath(path)
@@ -459,7 +461,7 @@ def start(warm):
     try:
         _other(argv)
     except Exception as problem:
-        # As the interpreter would, without what stands below the program here.
+        # Like the interpreter, without the frames below the program.
         trace = problem.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
             trace = trace.tb_next

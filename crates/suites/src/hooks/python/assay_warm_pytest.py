@@ -8,10 +8,10 @@ import os
 import sys
 
 PLUGIN = "assay_warm_pytest"
-# Options that are used up when the process waits.
+# Options that have already taken effect when the process waits.
 _EARLY = ("plugins", "inifilename", "rootdir", "confcutdir", "noconftest", "assertmode", "importmode")
 
-# A function that is wrapped more often is not looked into.
+# Maximum number of wrappers that are followed.
 MOST_WRAPPED = 20
 
 
@@ -37,7 +37,7 @@ class Park:
 
     def pytest_load_initial_conftests(self, early_config):
         self.config = early_config
-        # Programs that are started while loading have no such plugin.
+        # Programs that are started while loading do not have this plugin.
         _set(self.warm, ",".join(self.warm.plugins))
 
     def pytest_cmdline_main(self, config):
@@ -86,7 +86,7 @@ class Park:
             return
         options, unknown, all_words = self.parsed(config, words, added)
         if unknown:
-            # The error that pytest has for it.
+            # Raises pytest's own error for it.
             config._parser.parse(all_words)
         before = config.option
         if getattr(options, "override_ini", None) != getattr(before, "override_ini", None):

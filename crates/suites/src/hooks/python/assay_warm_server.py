@@ -11,19 +11,21 @@ import time
 
 import assay_warm
 
-# What an interpreter reads when it starts, and what decides about encodings: no fork can make up for another value.
+# Variables that an interpreter reads at startup, or that determine encodings: a fork cannot adopt
+# other values.
 OF_INTERPRETER = (
     *("PYTHONHASHSEED", "PYTHONOPTIMIZE", "PYTHONWARNINGS", "PYTHONDEVMODE", "PYTHONUTF8", "PYTHONMALLOC", "PYTHONTRACEMALLOC"),
     *("PYTHONSAFEPATH", "PYTHONDEBUG", "PYTHONFAULTHANDLER", "PYTHONIOENCODING", "PYTHONHOME", "PYTHONINSPECT", "PYTHONUNBUFFERED"),
     *("LD_PRELOAD", "LD_LIBRARY_PATH", "LC_ALL", "LC_CTYPE", "LANG", "VIRTUAL_ENV"),
 )
-# Files that change often get a stage of their own before them: so many.
+# Maximum number of frequently changed files that get a separate stage before them.
 MOST_HOT = 4
-# A stage that has not begun a run so many seconds after it was asked is stuck.
+# Time within which a stage must begin a requested run, in seconds; otherwise it is considered
+# stuck.
 ANSWERS_WITHIN = 10.0
-# A process that loads has said its number after so many seconds.
+# Time within which a loading process reports its process ID, in seconds.
 KNOWN_WITHIN = 1.0
-# Loading that takes longer, or so many times as long as the longest so far, is not waited for.
+# Maximum time to wait for loading, in seconds and as a multiple of the longest so far.
 LOADS_WITHIN, LOADS_TIMES = 20.0, 5.0
 
 
@@ -53,7 +55,7 @@ class Stage:
 
     def kill(self):
         if self.pid is None:
-            # It says it first of all.
+            # It reports its process ID first.
             self.socket.settimeout(KNOWN_WITHIN)
             if self.lines.read():
                 self.pid = next((message["pid"] for message in self.lines.lines() if "pid" in message), None)
@@ -174,7 +176,7 @@ class Server:
         finally:
             os.umask(mask)
         self.listener.listen(16)
-        # It is there when it can be asked, and not before.
+        # The socket appears only once it accepts connections.
         os.rename(path, self.warm.socket)
 
     def accept(self):
@@ -202,7 +204,7 @@ class Server:
                 assay_warm.answer(descriptor, {"stage": stage})
                 if self.outdated:
                     self.again()
-                # Whoever asked goes on meanwhile.
+                # The client continues in the meantime.
                 os.close(descriptor)
                 return stage is not None and self.load()
             elif "state" in message:
@@ -332,11 +334,11 @@ class Server:
             self.asked.remove(one)
             self.refuse([], one[1], "the preloaded process has died")
         if stage is self.loading:
-            # It could not load: runs begin before that, and say themselves what is wrong.
+            # It could not load: runs begin at an earlier stage and report the error themselves.
             self.loading = None
             stage.socket.close()
             if stage.again:
-                # From where the list is read.
+                # From the stage at which the list is read.
                 self.drop(self.natural() + 1)
                 return self.load()
             self.failed = True
@@ -381,7 +383,7 @@ class Server:
         self.hot = list(dict.fromkeys([path for path in changed if path.endswith(".py")] + self.hot))[:MOST_HOT]
         if first == 0:
             self.outdated = True
-            # Gone before it is said: whoever looks for it waits.
+            # Removed before the answer is sent, so that clients that look for it wait.
             self.unlink()
             return self.stages[0].about["name"]
         if first is None:
@@ -399,7 +401,7 @@ class Server:
         natural = self.natural()
         if natural is None:
             return False
-        # What is asked meanwhile goes to the old ones.
+        # Requests in the meantime go to the old stages.
         self.spare = list(self.stages)
         del self.stages[natural + 1 :]
         self.stages[-1].about["last"] = False
@@ -441,7 +443,7 @@ class Server:
 
     def _end_all(self):
         self.warm.end_runs()
-        # Whoever loads is not asked; whoever waits ends its runs, and then itself.
+        # Loading processes are killed; waiting ones end their runs and then themselves.
         if self.loading is not None:
             self.loading.kill()
         for stage in self.others():

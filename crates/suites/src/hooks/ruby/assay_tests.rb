@@ -1,10 +1,12 @@
 # frozen_string_literal: true
 
-# Loaded by RUBYOPT into every Ruby that a suite starts. It waits until a test framework is there, and only then loads the files beside it, which
-# write what happens (docs/reference/test-events.md). It must cost nothing where no framework comes, and change nothing in any program.
+# Loaded through RUBYOPT into every Ruby process of a suite. It waits until a test framework is
+# loaded and only then loads the files next to it, which write the events
+# (docs/reference/test-events.md). It must cost nothing without a framework, and must not change the
+# behaviour of any program.
 
 if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["", Process.pid.to_s].include?(ENV["ASSAY_TESTS_WITHIN"].to_s)
-  # What has to be as it is now, before any test stubs it.
+  # Functions and values that must be captured before tests stub them.
   module AssayTests
     FOLDER = ENV["ASSAY_TESTS"].delete_prefix("path:").freeze
     HERE = __dir__.freeze
@@ -20,12 +22,12 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
     @frameworks = {}
 
     class << self
-      # Whether a framework is hooked.
+      # Returns true if a framework is hooked.
       def hooked?(name)
         @frameworks.key?(name)
       end
 
-      # Hooks the frameworks that came since. Called after every `require`.
+      # Hooks the frameworks that were loaded since the last call. Called after every `require`.
       def look
         hook(:rspec) if defined?(::RSpec::Core::Runner) && defined?(::RSpec::Core::ExampleGroup) && defined?(::RSpec::Core::Example)
         hook(:minitest) if defined?(::Minitest::Test) && defined?(::Minitest::Runnable)
@@ -42,15 +44,15 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
         guarded { load_part(name) }
       end
 
-      # By `load`, since `require` is what calls this.
+      # Uses `load`, because `require` calls this.
       def load_part(name)
         (@parts ||= {})[name] ||= load("#{HERE}/assay_tests_#{name}.rb")
       end
     end
   end
 
-  # As an alias, as RubyGems has it; under a name that backtraces and `warn` leave out. It stands beneath RubyGems' own, since Bundler
-  # takes that one out again and puts the original in its place.
+  # Defined as an alias, like RubyGems' version, with a file name that backtraces and `warn` omit.
+  # It is beneath RubyGems' version because Bundler removes that one and restores the original.
   module Kernel
     name = private_method_defined?(:gem_original_require) ? "gem_original_require" : "require"
     module_eval(<<~RUBY, "<internal:assay_tests>", 1)
@@ -71,7 +73,7 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
     AssayCoverage.ask(ENV["ASSAY_TESTS_COVERAGE"].delete_prefix("path:"), AssayTests::HERE)
   end
 
-  # The first that is registered is the last that runs.
+  # The first registered handler runs last.
   at_exit { AssayTests.finish if AssayTests.respond_to?(:finish) }
   AssayTests.look
 end

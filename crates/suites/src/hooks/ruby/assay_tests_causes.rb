@@ -1,15 +1,17 @@
 # frozen_string_literal: true
 
-# Counts what makes a test slow: lines of logs, statements of SQL, Redis commands, sleeps, requests, started programs. Loaded only where
-# ASSAY_TESTS_CAUSES asks for it, and put into a library once it is loaded. Methods are chosen such that what a library does once passes
-# one of them once; what is stubbed never comes here, and is not counted.
+# Counts what makes a test slow: log lines, SQL statements, Redis commands, sleeps, HTTP requests,
+# started programs. Loaded only if ASSAY_TESTS_CAUSES is set, and installed in a library once that
+# is loaded. The methods are chosen such that each action of a library passes exactly one of them
+# once; stubbed calls are not counted.
 
 module AssayTests
-  # Where libraries are counted.
+  # Installs the counters in libraries.
   module Causes
-    # What the methods here are called as in backtraces.
+    # File name of the methods defined here in backtraces.
     FILE = "<internal:assay_tests>"
-    # Whether it is loaded, and what is put into it. Of a list of methods those that are there.
+    # For each library a check whether it is loaded, and what is installed in it. Methods that do
+    # not exist are skipped.
     LIBRARIES = {
       log: [
         -> { ::Logger::LogDevice if defined?(::Logger::LogDevice) },
@@ -43,7 +45,8 @@ module AssayTests
         lambda do |statement|
           Causes.timed(::SQLite3::Database, %i[execute execute_batch execute_batch2], :SQL)
           Causes.timed(statement, %i[execute], :SQL)
-          # A statement that was only bound is executed by reading it, one that was executed is only read.
+          # A statement that was only bound is executed by reading it; one that was executed is only
+          # read.
           Causes.before(statement, <<~'RUBY')
             def execute(...)
               @assay_tests_executed = true
@@ -90,7 +93,7 @@ module AssayTests
       ]
     }
 
-    # Counts and times a block. The time stands behind the number.
+    # Counts and times a block. The time follows the count.
     module_eval(<<~'RUBY', FILE, 1)
       def self.time(row)
         begun = CLOCK.call(MONOTONIC, :nanosecond)
@@ -104,7 +107,7 @@ module AssayTests
     @put_in = {}
     @features = -1
 
-    # What ActiveRecord says of its statements. They may stand within each other.
+    # Receives ActiveRecord's notifications of statements, which may be nested.
     class ActiveRecordStatements
       def initialize
         @open = []
@@ -121,7 +124,7 @@ module AssayTests
     end
 
     class << self
-      # Looks again when something was loaded since.
+      # Checks for libraries again if anything was loaded since.
       def look
         return if $LOADED_FEATURES.size == @features
 
@@ -141,7 +144,7 @@ module AssayTests
         target.prepend(methods)
       end
 
-      # Counts and times these methods, private where they are private.
+      # Counts and times these methods, keeping private methods private.
       def timed(target, names, row)
         source = names.filter_map do |name|
           hidden = target.private_method_defined?(name)
@@ -152,7 +155,7 @@ module AssayTests
         before(target, source.join)
       end
 
-      # A statement, unless a driver counted it since.
+      # Counts a statement unless a driver has counted it since.
       def above(statements, begun)
         return unless COUNTS[SQL] == statements
 
@@ -160,7 +163,7 @@ module AssayTests
         COUNTS[SQL_TIME] += CLOCK.call(MONOTONIC, :nanosecond) - begun
       end
 
-      # Methods of Kernel and Process. Both as an object's own method and as the module's.
+      # Methods of Kernel and Process, both as instance methods and as module functions.
       def put_into_ruby
         into(::Kernel, %i[sleep], "::AssayTests::Causes.time(::AssayTests::SLEEPS) { CALL }")
         count = "::AssayTests::COUNTS[::AssayTests::PROCESSES] += 1\nCALL"
@@ -176,8 +179,8 @@ module AssayTests
 
       private
 
-      # Up to Ruby 2.7 what is prepended to a module does not reach the classes that have it: so by an alias. Programs that start
-      # by `fork` of Kernel don't pass Process.fork.
+      # Up to Ruby 2.7, prepending to a module does not affect classes that already include it, so
+      # an alias is used. Programs started by Kernel's `fork` do not pass Process.fork.
       def into(owner, names, body)
         names.each do |name|
           kept = "assay_tests_#{name == :` ? "backtick" : name}"
@@ -189,7 +192,7 @@ module AssayTests
         end
       end
 
-      # What stands above drivers counts only what no driver below it has counted.
+      # Libraries above drivers count only statements that no driver below has counted.
       def statements_of_others
         if !@active_record && defined?(::ActiveRecord::Base) && defined?(::ActiveSupport::Notifications)
           @active_record = true
@@ -212,13 +215,13 @@ module AssayTests
   end
 
   class << self
-    # The run begins.
+    # Called at the start of the run.
     def watch_causes
       guarded { Causes.put_into_ruby }
       guarded { Causes.look }
     end
 
-    # A test begins; it may have loaded a library since the last.
+    # Called at the start of a test, since libraries may have been loaded after the previous one.
     def look_for_libraries
       Causes.look
     end

@@ -1,13 +1,17 @@
 # frozen_string_literal: true
 
-# With ASSAY_TESTS_COVERAGE: which functions and blocks of the project each test enters, which files it loads and opens, which directories it lists,
-# which programs it starts. Loaded before anything of the project is. What a line of events is, and when a test begins, does not belong here.
+# With ASSAY_TESTS_COVERAGE: records which functions and blocks of the project each test enters,
+# which files it loads and opens, which directories it lists, and which programs it starts. Loaded
+# before any project code. The format of events and the start of tests are handled elsewhere.
 #
-# Ruby's own `Coverage` gives all lines of all files when asked, and takes one user: suites have theirs (SimpleCov). Here each file has a trace
-# point of its own for calls, armed on that file's code alone: so the code of gems costs nothing, and nobody else notices. It is one in C
-# (c/marks.c) where the library is there, else one in Ruby.
+# Ruby's own `Coverage` returns all lines of all files on each query, and supports only one user,
+# which is often the suite itself (SimpleCov). Here each file has its own trace point for calls that
+# is enabled only for that file's code: the code of gems costs nothing, and other users of trace
+# points do not notice. The trace point is implemented in C (c/marks.c) if the library exists, and
+# otherwise in Ruby.
 
-# Ruby's own way to note marks, with the methods of the library in C: a mark is the number of a file above a line.
+# Records marks in Ruby, with the same methods as the C library: a mark is a file number in the
+# upper bits and a line in the lower ones.
 module AssayMarksInRuby
   @epoch = 1
   @marks = []
@@ -54,7 +58,7 @@ module AssayMarksInRuby
       @told = true
     end
 
-    # The main program's code can't be had.
+    # The code of the main program is not accessible.
     def main_code
       nil
     end
@@ -69,38 +73,40 @@ module AssayMarksInRuby
   end
 end
 
-# See the head of this file. It stands for itself, since a process that is kept warm has it without the other hooks.
+# See the head of this file. It is self-contained, since processes that are kept warm use it without
+# the other hooks.
 module AssayCoverage
-  # What lies below such a folder is others' code.
+  # Directories with these names contain third-party code.
   OTHERS = %r{/(?:site-packages|dist-packages|node_modules|\.venv|venv|vendor/bundle|gems|\.git)/}.freeze
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   EXPAND = File.method(:expand_path)
-  # As it is before it is watched.
+  # The original method, before it is wrapped.
   EXISTS = File.method(:exist?)
-  # Evaluated texts are code of the file that they name; each keeps its code alive once it is watched.
+  # Maximum number of evaluated texts. They count as code of the file that they name; each keeps its
+  # code alive once it is watched.
   MOST_EVALUATED = 5_000
   MOST_WORDS = 64
-  # What Ruby leaves to the shell.
+  # Commands that Ruby passes to the shell.
   SHELL = /[*?{}\[\]<>()~&|\\$;'`"\n#=%]|\A\s*(?:cd|exec|eval|export|set|source|\.|test|trap|ulimit|umask|unset|wait)\b/.freeze
   WILDCARD = /[*?\[{]/.freeze
 
-  # A group of tests: what was done for it, once it is set up.
+  # A group of tests: the marks and notes of its setup.
   Group = Struct.new(:marks, :notes)
 
   @files = {}
   @sources = []
   @announced = 0
-  # Loaded since that was told; all that was loaded before is told again by a forked process.
+  # Files loaded since the last report; a forked process reports all previously loaded files again.
   @loads = []
   @loaded = []
   @told_marks = {}
   @points = []
-  # Code that is not watched yet, with the numbers of files.
+  # Code that is not watched yet, with file numbers.
   @unarmed = []
-  # What was loaded or read, in its order, for whoever wants to know it.
+  # Files that were loaded or read, in order, for `used_since`.
   @used = []
   @evaluated = 0
-  # By kind, each with the number of when it was noted last.
+  # By kind, each note with the number of its last occurrence.
   @notes = {opens: {}, lists: {}, spawns: {}, loads: {}}
   @noted = 0
   @told_notes = {}
@@ -113,7 +119,8 @@ module AssayCoverage
   @shared = nil
 
   class << self
-    # Begins to watch what is loaded from below this folder. Without `arms` only files are noted, until somebody asks for tests.
+    # Begins to watch files that are loaded from below this directory. Without `arms`, only files
+    # are recorded until tests are requested.
     def watch(root, folder, arms: true)
       return if @marks
 
@@ -132,14 +139,14 @@ module AssayCoverage
       Intercepted.put_in
     end
 
-    # Whose files are the project's, and which are these hooks'.
+    # Sets the directory of the project's files, and that of these hooks.
     def top(root, folder)
       @roots = ["#{root.chomp("/")}/", "#{(File.realpath(root) rescue root).chomp("/")}/"].uniq.freeze # rubocop:disable Style/RescueModifier
       @root = @roots[0]
       @folder = "#{folder}/"
     end
 
-    # Tests are asked for, perhaps in a process that has loaded the project already.
+    # Called when coverage of tests is requested, possibly after the project was loaded.
     def ask(root, folder)
       watch(root, folder)
       @asked = @arms = true
@@ -147,7 +154,7 @@ module AssayCoverage
       @unarmed.shift(@unarmed.size).each { |number, code| arm(number, code) }
     end
 
-    # What is used from now on nobody wants to know, unless tests are asked for.
+    # Stops recording use until tests are requested.
     def rests
       @rests = true
     end
@@ -156,12 +163,13 @@ module AssayCoverage
       @asked
     end
 
-    # Files of the project that were loaded or read, from the one of this number on; and folders that were listed, which end in `/`.
+    # Returns the project files that were loaded or read, starting at this number, and the
+    # directories that were listed, which end in `/`.
     def used_since(number)
       @used[number..-1].to_h { |path| [path, true] }
     end
 
-    # The main program is executed next, by somebody else than Ruby.
+    # Called before the main program is executed by something other than Ruby.
     def main_program_is(code)
       return unless @root && (path = within(EXPAND.call(code.path)))
 
@@ -169,7 +177,8 @@ module AssayCoverage
       arm(loaded_now(path), code)
     end
 
-    # The main program was there before: its code is found by where all that runs was called.
+    # The main program was loaded before the hooks: its code is found through the callers of running
+    # code.
     def main_program
       return if @main || (path = within(EXPAND.call($0))).nil?
 
@@ -182,7 +191,7 @@ module AssayCoverage
       own.each { |each| arm(number, each) }
     end
 
-    # The path from the project's top, or nil.
+    # Returns the path relative to the project's top, or nil.
     def within(path)
       root = @roots.find { |each| path.start_with?(each) }
       return if root.nil? || path.start_with?(@folder) || path.index(OTHERS, root.size - 1)
@@ -190,7 +199,7 @@ module AssayCoverage
       path[root.size..-1]
     end
 
-    # A test begins. Gives what `test_ends` is given.
+    # Called when a test begins. Returns the argument for `test_ends`.
     def test_begins
       @running += 1
       return [@marks.begin(false), @noted] if @running > 1
@@ -204,7 +213,7 @@ module AssayCoverage
       [0, 0]
     end
 
-    # Gives the members of its line.
+    # Returns the members of the test's line.
     def test_ends(begun)
       hear if @forks
       from, noted = begun
@@ -222,7 +231,7 @@ module AssayCoverage
       more ? "#{blocks}#{more}" : blocks
     end
 
-    # A group of tests is set up now.
+    # Called before a group of tests is set up.
     def group_begins
       set_up
       outside if @running.zero?
@@ -233,7 +242,8 @@ module AssayCoverage
       set_up
     end
 
-    # After its tests. Where those run in threads, nobody knows which of them this was done for.
+    # Called after its tests. If those run in threads, it is unknown which of them the setup was
+    # for.
     def group_ends
       group = @groups.pop
       group_is_everybodys(group) if group && (group.equal?(@setting_up) || @running.positive? || @threads)
@@ -244,7 +254,8 @@ module AssayCoverage
       @threads = true
     end
 
-    # What happened outside of tests since this was asked, as the lines of sources and one more; nil where there was nothing.
+    # Returns what happened outside of tests since the last call: the lines of new sources, followed
+    # by one more line if anything happened.
     def news
       outside if @running.zero? && !@setting_up
       lines = sources
@@ -261,7 +272,7 @@ module AssayCoverage
       lines
     end
 
-    # The lines of files that have got a number since.
+    # Returns the lines of files that were numbered since the last call.
     def sources
       return "" if @announced == @sources.size
 
@@ -270,7 +281,8 @@ module AssayCoverage
       lines.join
     end
 
-    # This process is a child now: within a test one whose marks are the test's, else one that tells all anew.
+    # Called in a forked child: within a test its marks belong to the test; otherwise it reports
+    # everything again.
     def forked(in_test)
       if in_test
         return unless @shared
@@ -287,7 +299,7 @@ module AssayCoverage
       end
     end
 
-    # Before a test forks: what the child marks comes through here.
+    # Called before a test forks: the child's marks are transferred through this file.
     def forks(folder)
       return if @running.zero?
 
@@ -302,7 +314,7 @@ module AssayCoverage
       @shared = nil
     end
 
-    # A child says to its parent what it marked or noted.
+    # Sends a mark or note from a child to its parent.
     def tell(kind, what, line = nil)
       what = @sources[what] if kind == "b"
       @shared.syswrite("#{[kind, what, line].join("\0")}\n".b) unless what.include?("\n")
@@ -310,13 +322,13 @@ module AssayCoverage
       nil
     end
 
-    # Notes for the test that runs, or for whatever happens outside.
+    # Records a note for the running test, or outside of tests.
     def note(kind, note)
       @notes[kind][note] = (@noted += 1)
       tell(kind.to_s, note) if @child && kind != :loads
     end
 
-    # A file is opened for reading, or a directory listed.
+    # A file is opened for reading, or a directory is listed.
     def path_used(kind, path, below = nil)
       return if @rests
 
@@ -327,7 +339,7 @@ module AssayCoverage
       return unless path.start_with?(*@roots) || "#{path}/".start_with?(*@roots)
 
       own = path.size < @root.size && "#{path}/".start_with?(*@roots) ? "." : within(path)
-      # Frameworks show lines of the code that they ran, when a test is over.
+      # Frameworks show lines of executed code after a test.
       return if own.nil? || kind == :opens && (@written_to[own] || @running.zero? && @files.key?(own))
 
       @used << (kind == :opens ? own : "#{own}#{below}/") unless @asked
@@ -336,7 +348,7 @@ module AssayCoverage
       nil
     end
 
-    # What a test reads that it has written itself is nothing that it depends on.
+    # A test does not depend on files that it has written itself.
     def path_written(path)
       path = path.to_path if path.respond_to?(:to_path)
       return unless path.is_a?(String)
@@ -347,12 +359,12 @@ module AssayCoverage
       nil
     end
 
-    # Before Ruby 3.1 nobody tells what a process does that a test forks.
+    # Before Ruby 3.1, processes forked by a test cannot be observed.
     def forks_unseen
       @unseen ||= "a process that it forked" if @running.positive? && !@child
     end
 
-    # A program is started, by the arguments of `spawn`.
+    # A program is started, with the arguments of `spawn`.
     def started(arguments)
       return if @rests
 
@@ -369,7 +381,7 @@ module AssayCoverage
       nil
     end
 
-    # The directory of a program; nil: the top of the project.
+    # Returns the directory of a program; nil for the top of the project.
     def place_of(arguments)
       given = arguments.grep(Hash).filter_map { |options| options[:chdir] }.last
       given = given.to_path if given.respond_to?(:to_path)
@@ -388,7 +400,7 @@ module AssayCoverage
 
     private
 
-    # A text was compiled, and is executed next.
+    # A text was compiled and is executed next.
     def compiled(point)
       return if @rests
 
@@ -399,32 +411,33 @@ module AssayCoverage
 
       evaluated = point.eval_script
       unless evaluated
-        # One that is loaded again and again counts as text.
+        # A file that is loaded repeatedly counts as evaluated text.
         return armed_all if @files.key?(own) && (@evaluated += 1) > MOST_EVALUATED
 
         return arm(loaded_now(own), code)
       end
       return armed_all if (@evaluated += 1) > MOST_EVALUATED
 
-      # The lines of templates are those of a file that was opened, perhaps.
+      # The lines of templates may be those of a file that was opened.
       arm(number_of(own), code) if @files.key?(own) || EXISTS.call(path)
     rescue StandardError
       nil
     end
 
-    # From now on something is missing in all tests.
+    # From now on the coverage of all tests is incomplete.
     def armed_all
       @armed_all = true
       @unseen = "more than #{MOST_EVALUATED} texts were evaluated as code of the project"
     end
 
-    # Its top is executed.
+    # The top level of a file is executed.
     def loaded_now(path)
       number = number_of(path)
       note(:loads, number) unless @running.zero?
       tell("loads", path) if @child
       @used << path unless @asked
-      # What a test loads (autoload, a late require) stays for the tests after it, whose use of its constants nobody sees.
+      # A file loaded by a test (autoload, a late require) stays loaded for later tests, whose use
+      # of its constants is not observed.
       @loads << number
       @loaded << number
       number
@@ -445,7 +458,7 @@ module AssayCoverage
       nil
     end
 
-    # Without the library: methods and blocks that classes have by now.
+    # Without the library: returns the methods and blocks of all current classes.
     def code_of_classes(path)
       ObjectSpace.each_object(Module).flat_map do |owner|
         Intercepted::METHODS.bind(owner).call(false).filter_map do |name|
@@ -457,7 +470,7 @@ module AssayCoverage
       end.compact
     end
 
-    # Takes what was done for the group that is being set up.
+    # Assigns what was recorded to the group that is being set up.
     def set_up
       return unless (group = @setting_up)
 
@@ -484,7 +497,7 @@ module AssayCoverage
       group.notes&.each { |kind, notes| notes.each { |note| outside_note(kind, note) } }
     end
 
-    # Takes what happened outside of tests.
+    # Assigns what was recorded to the code outside of tests.
     def outside
       @marks.taken(0).unpack("Q*").each { |mark| outside_mark(mark) } unless @marks.used.zero?
       @notes.each { |kind, notes| notes.each_key { |note| outside_note(kind, note) } } unless @noted.zero?
@@ -515,7 +528,7 @@ module AssayCoverage
       end.join
     end
 
-    # What children said since.
+    # Reads what children have reported.
     def hear
       @forks = false
       size = @shared ? @shared.size - @shared_read : 0

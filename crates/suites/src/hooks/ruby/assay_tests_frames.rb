@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# With ASSAY_TESTS_FRAMES: each test, and what is done for a group, runs beneath a method of its own, so that whoever samples stacks sees what
-# ran. The method's file is called `assay-frame:KIND:NAME`, with the name percent-encoded, since samplers give the names of files as they are.
+# With ASSAY_TESTS_FRAMES: each test, and each setup of a group, runs beneath a method of its own so
+# that it is visible to samplers of stacks. The method's file is called `assay-frame:KIND:NAME`,
+# with the name percent-encoded, since samplers report file names unchanged.
 
 module AssayTests
-  # Everything else would end a frame or a line in some format of samples, or a folder.
+  # All other characters would end a frame or a line in some sample format, or a directory.
   UNSAFE_IN_FRAMES = /[^A-Za-z0-9_.-]/n.freeze
 
-  # What runs a block beneath the frame of a kind and a name, or as it is without a kind.
+  # Runs a block beneath the frame of a kind and a name, or directly if `kind` is nil.
   FRAMED = <<~'RUBY'
     def framed(kind, name, &block)
       kind ? frame(kind, name).assay_frame(&block) : yield
@@ -22,7 +23,7 @@ module AssayTests
   @frames = {}
 
   class << self
-    # All of it stands under names in a framework's own folder, as which backtraces leave it out.
+    # All methods have file names in the framework's own directory, which backtraces omit.
     def frames_in(folder)
       @frame_folder = folder
       singleton_class.module_eval(FRAMED, "#{folder}/assay_tests.rb", 1) unless respond_to?(:framed)

@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
-# Minitest 5 and later: what it calls when, as events. Names of tests are those of its JUnit reports: class and method.
+# Minitest 5 and later: converts its calls to events. Names of tests are those of its JUnit reports:
+# class and method.
 
 module AssayTests
   # The hooks of Minitest.
   module OfMinitest
-    # None of these takes anything, and to hand on whatever there might be costs more than all that they do.
+    # None of these methods takes arguments; forwarding arbitrary ones would cost more than the
+    # methods themselves.
     RUN = AssayTests.around("run", "::AssayTests::OfMinitest.begin_test(self)", "::AssayTests::OfMinitest.end_test(self)") + <<~'RUBY'
       def after_setup
         super
@@ -18,7 +20,8 @@ module AssayTests
       end
     RUBY
 
-    # Of classes: `run` is that of all of a class's tests, whatever a class of the suite does around it.
+    # For classes: `run` covers all tests of a class, including what the suite's class does around
+    # it.
     CLASS_RUN = AssayTests.around("METHOD(...)", "::AssayTests::OfMinitest.begin_group(self)", "::AssayTests::OfMinitest.end_group(self)").freeze
 
     START = <<~'RUBY'
@@ -39,7 +42,7 @@ module AssayTests
       end
     RUBY
 
-    # Of a class of which only some tests run, in this order, and not by threads.
+    # For classes of which only some tests run, in this order and without threads.
     CHOSEN = <<~'RUBY'
       def runnable_methods
         ::AssayTests::OfMinitest.chosen(self) || super
@@ -53,14 +56,14 @@ module AssayTests
       end
     RUBY
 
-    # Beneath the methods above, so that what they do is in no test's frame.
+    # Beneath the methods above, so that their work is not in any test's frame.
     TEST_FRAME = <<~'RUBY'
       def run(*)
         ::AssayTests.framed_test(self) { super }
       end
     RUBY
 
-    # Of classes that do something around their tests.
+    # For classes that do something around their tests.
     CLASS_FRAME = <<~'RUBY'
       def METHOD(*)
         ::AssayTests.framed("group", ::AssayTests::OfMinitest.group(self)) { super }
@@ -73,7 +76,7 @@ module AssayTests
       end
     RUBY
 
-    # Suites have methods of that name.
+    # Suites may define methods with this name.
     METHOD = Kernel.instance_method(:method)
 
     @folder = File.dirname(::Minitest::Runnable.method(:runnables).source_location[0])
@@ -97,7 +100,8 @@ module AssayTests
         @begun = AssayTests.now
       end
 
-      # Plugins are loaded and options read: all classes are there, those with a `run` of their own, too.
+      # Plugins are loaded and options are parsed; all classes exist, including those with a `run`
+      # of their own.
       def suites_begin
         AssayTests.guarded do
           AssayTests.span("suite_setup", nil, @begun, AssayTests.now) if @begun
@@ -124,7 +128,7 @@ module AssayTests
           group_set_up(test.class)
           file, line = METHOD.bind_call(test, test.name).source_location
           running = AssayTests.begin_test(test, name, group, AssayTests.place(file, line))
-          # A class has but one method of a name: it is tried again, as minitest-retry does.
+          # Method names are unique within a class, so this is a retry, as by minitest-retry.
           running.again = true if running && !(@begun_names[name] ||= test).equal?(test)
           running
         end
@@ -144,7 +148,7 @@ module AssayTests
         end
       end
 
-      # False where this is the call of a superclass's method, or there are no tests to be run.
+      # Returns false for calls of a superclass's method, and if there are no tests to run.
       def begin_group(klass)
         return false if @group
 
@@ -175,7 +179,7 @@ module AssayTests
         klass.name || klass.to_s
       end
 
-      # The chosen tests in their order: classes run as often as the order comes back to them.
+      # Runs the chosen tests in order; a class runs as often as the order returns to it.
       def run_only(reporter, options)
         all = ::Minitest::Runnable.runnables.each_with_object({}) do |klass, found|
           klass.runnable_methods.each { |name| found["#{klass.name || klass}: #{name}"] = [klass, name] }
@@ -208,11 +212,11 @@ module AssayTests
           AssayTests.plant(klass.singleton_class, CLASS_FRAME.sub("METHOD", @class_run.to_s), @folder) if FRAMES
           klass.singleton_class.prepend(planted)
         end
-        # Where libraries have their hooks of classes.
+        # The method in which libraries install their class hooks.
         @own_run |= ::Minitest::Runnable.runnables.reject { |klass| klass.method(:with_info_handler).owner == ::Minitest::Runnable.singleton_class }
       end
 
-      # What was done for the class before its first test.
+      # Reports the setup of the class before its first test.
       def group_set_up(klass)
         return if @group.nil? || @set_up || !@group.equal?(klass)
 
@@ -229,7 +233,7 @@ module AssayTests
         ["failed", fault]
       end
 
-      # Without the backtrace that an error's message holds.
+      # Returns the message of a fault, without the backtrace that an error's message includes.
       def said(fault)
         error = fault.respond_to?(:error) ? fault.error : fault
         error.equal?(fault) ? fault.message : "#{error.class}: #{error.message}"

@@ -1,22 +1,24 @@
 # frozen_string_literal: true
 
-# What of Ruby opens files, lists directories and starts programs, for coverage: it is told, and goes on as ever.
+# Intercepts Ruby's methods that open files, list directories and start programs, for coverage; each
+# call is recorded and then continues as usual.
 
 module AssayCoverage
-  # What opens files, lists directories and starts programs.
+  # Methods that open files, list directories and start programs.
   module Intercepted
-    # What the methods here are called as in backtraces.
+    # File name of the methods defined here in backtraces.
     FILE = "<internal:assay_tests>"
     METHODS = Module.instance_method(:instance_methods)
     METHOD = Module.instance_method(:instance_method)
-    # As it is before it is looked at.
+    # The original method, before it is wrapped.
     DIRECTORY = ::File.method(:directory?)
-    # `require` itself calls none of these methods. Other internal files (Pathname of some versions) look on behalf of their caller.
+    # `require` itself calls none of these methods. Other internal files (Pathname in some versions)
+    # call them on behalf of their caller.
     LOADERS = %r{\A<internal:gem_prelude|/(rubygems|bundler)[/.]|/assay_\w+\.rb\z}.freeze
 
     class << self
       def put_in
-        # As it is read, all of what `File.open` and `File.new` come to.
+        # Both `File.open` and `File.new` call this method.
         before(::File, <<~'RUBY')
           def initialize(path, *rest, **options, &block)
             mode = rest.empty? ? options[:mode] : rest[0]
@@ -36,7 +38,7 @@ module AssayCoverage
           world_readable? symlink? readlink
         ]
         [::File.singleton_class, ::FileTest.singleton_class].each do |target|
-          # Those that this Ruby has.
+          # The methods that this version of Ruby has.
           known = looks.select { |name| target.method_defined?(name) || target.private_method_defined?(name) }
           before(target, known.map { |name| <<~RUBY }.join)
             def #{name}(path)
@@ -112,14 +114,16 @@ module AssayCoverage
         into_kernel(%i[test], "arguments.drop(1).each { |path| ::AssayCoverage::Intercepted.looked(path) }")
       end
 
-      # Existence, size and times of a file. A directory counts as listed.
+      # A query of existence, size or times of a file. A directory counts as listed.
       def looked(path)
         return if path.is_a?(::IO) || path.nil?
 
         path = path.to_path if path.respond_to?(:to_path)
-        # Sources are seen when they run, and a new source is a change by itself.
+        # The use of sources is observed when they run, and a new source counts as a change by
+        # itself.
         return unless path.is_a?(::String) && !path.end_with?(".rb", ".so")
-        # RubyGems and Bundler look for what they load, which is seen when it is loaded, and so do these files.
+        # RubyGems, Bundler and these hooks look for files that they load, which is observed when
+        # they are loaded.
         caller_path = caller_locations(2, 1)&.first&.path
         return if caller_path&.match?(LOADERS) && !::AssayCoverage.within(caller_path)
 
@@ -138,7 +142,8 @@ module AssayCoverage
         reads ? ::AssayCoverage.path_used(:opens, path) : ::AssayCoverage.path_written(path)
       end
 
-      # The folder in front of what is not fixed in a pattern. What is listed below it, too, ends in `/**`.
+      # Records the directory before the variable part of a pattern; if subdirectories are included,
+      # it ends in `/**`.
       def globbed(patterns, base)
         Array(patterns).each do |pattern|
           pattern = pattern.to_path if pattern.respond_to?(:to_path)
@@ -148,7 +153,7 @@ module AssayCoverage
           rest = pattern[fixed.size..-1]
           folder = fixed[0...(fixed.rindex("/") || 0)]
           folder = "/" if folder.empty? && fixed.start_with?("/")
-          # Frameworks look through the folders of all gems.
+          # Frameworks search the directories of all gems.
           is_whole = folder.start_with?("/") && !folder.include?("/.") && !folder.include?("//")
           folder = EXPAND.call(folder.empty? ? "." : folder, base.nil? ? nil : base.to_s) unless is_whole
           ::AssayCoverage.path_used(:lists, folder, rest.include?("/") ? "/**" : nil)
@@ -163,7 +168,8 @@ module AssayCoverage
         target.prepend(methods)
       end
 
-      # Up to Ruby 2.7 what is prepended to a module does not reach the classes that have it: so by an alias.
+      # Up to Ruby 2.7, prepending to a module does not affect classes that already include it, so
+      # an alias is used.
       def into_kernel(names, noted)
         names.each do |name|
           kept = "assay_coverage_#{name == :` ? "backtick" : name}"

@@ -1,14 +1,17 @@
 # frozen_string_literal: true
 
-# Writes the events of a process that runs tests: one file a process, lines of JSON, each written whole. What a framework is does not belong here.
+# Writes the events of a process that runs tests: one file per process, lines of JSON, each written
+# as a whole. It contains nothing specific to a framework.
 #
-# From Ruby 3.1 on lines go into a file that the process has in its memory (the tail), where a test costs no system call and whoever kills the
-# process finds them all the same; it is emptied into the file of events when it is full, and at the end. Before, a line of a test that ended
-# waits for the next one, so that a test costs one write; it is written at once where the test's process was forked, before anything of the suite's
-# own runs, and at the end. Nothing here may raise into a suite: `guarded` notes the problem and goes on.
+# From Ruby 3.1 on, lines go to a memory-mapped file (the tail), so that a test costs no system call
+# and the lines survive if the process is killed; the tail is flushed to the events file when it is
+# full, and at the end. In older versions the line of a finished test is written together with the
+# next one, so that a test costs one write; it is written immediately if the test's process was
+# forked, before code of the suite runs, and at the end. Nothing here may raise an exception into a
+# suite: `guarded` records the problem and continues.
 
 module AssayTests
-  # A test that runs. `faults` and `returned` are what a framework's part wants to remember.
+  # A running test. `faults` and `returned` are for the framework-specific part.
   class Running
     attr_reader :name, :json, :group_json, :place, :thread, :begin, :gc, :runs, :objects, :counts
     attr_accessor :setup_end, :body_end, :faults, :returned, :overlapped, :covers, :setup_gc, :body_gc, :retries, :again
@@ -34,19 +37,20 @@ module AssayTests
   GC_TIME = (GC.method(:total_time) if GC.respond_to?(:total_time) && GC.measure_total_time)
   GC_COUNT = GC.method(:count)
   GC_STAT = GC.method(:stat)
-  # From Ruby 3.1 on every fork passes one method; before, processes are told apart by their number.
+  # From Ruby 3.1 on every fork calls a single method; in older versions processes are distinguished
+  # by their IDs.
   FORKS_ARE_SEEN = Process.respond_to?(:_fork)
   CAUSES = ENV["ASSAY_TESTS_CAUSES"] == "1"
-  # Whether samplers shall see what runs; see assay_tests_frames.rb.
+  # True if frames for samplers are requested; see assay_tests_frames.rb.
   FRAMES = ENV["ASSAY_TESTS_FRAMES"] == "1"
-  # Whether what tests use is noted; see assay_tests_coverage.rb.
+  # True if usage by tests is recorded; see assay_tests_coverage.rb.
   COVERAGE = defined?(::AssayCoverage) ? ::AssayCoverage.asked? : false
-  # What the test's process did so far; see assay_tests_causes.rb.
+  # Counts of the process so far; see assay_tests_causes.rb.
   COUNTS = Array.new(10, 0) # rubocop:disable Style/MutableConstant
   LOG_LINES, SQL, SQL_TIME, REDIS, REDIS_TIME, SLEEPS, SLEEP_TIME, HTTP, HTTP_TIME, PROCESSES = *0..9
   IO_CLASS = IO
   FILE_CLASS = File
-  # What makes memory of a file; naming it warns that it is new.
+  # The class for memory-mapped files; referring to it warns that it is experimental.
   MAPS =
     if IO.const_defined?(:Buffer)
       begin
@@ -62,17 +66,19 @@ module AssayTests
   OPEN = IO.method(:sysopen)
   UNLINK = File.method(:unlink)
   MAIN_THREAD = Thread.main
-  # Descriptors above the suite's own: what a suite opens after it closed all is not taken for ours.
+  # High descriptor numbers: a file that the suite opens after closing all descriptors must not be
+  # mistaken for the hooks' own file.
   HIGH = [900, 200, 64].freeze
-  # A message is cut behind so many characters, a span left out below so many nanoseconds.
+  # Maximum length of a message in characters, and minimum duration of a span in nanoseconds.
   LONGEST_MESSAGE = 1_000
   SHORTEST_SPAN = 50_000
-  # Bytes of the tail; of its head: where its lines belong, and the phase of the test that runs.
+  # Sizes in bytes of the tail and of its head, and the position in the head of the running test's
+  # phase. The head begins with the offset of the tail's lines in the events file.
   TAIL = 1 << 16
   HEAD = 20
   PHASE = 18
   IN_SETUP, IN_BODY, IN_TEARDOWN = *"sbt".bytes
-  # What a name begins with that stands for all tests of a file.
+  # Prefix of a name that selects all tests of a file.
   WHOLE_FILE = "file:"
   SPECIAL = /["\\\u0000-\u001f\u007f]/.freeze
   ESCAPES = {"\"" => "\\\"", "\\" => "\\\\", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"}.freeze
@@ -83,14 +89,14 @@ module AssayTests
   @forked = false
   @io = nil
   @path = nil
-  # Lines that wait where there is no tail.
+  # Lines to be written, without a tail.
   @pending = []
   @tail = nil
   @tail_at = HEAD
   @tail_wanted = true
   @lock = Mutex.new
   @written = 0
-  # Others may begin while one looks at all: of `values`, which are taken at once.
+  # Other tests may begin during an iteration: iterate over `values`, which is taken atomically.
   @tests = {}.compare_by_identity
   @threads = {}.compare_by_identity
   @places = {}
@@ -99,14 +105,14 @@ module AssayTests
   @failures = 0
 
   class << self
-    # The tests that run, by whatever stands for them in their framework.
+    # The running tests, keyed by the framework's object.
     attr_reader :tests
 
     def now
       CLOCK.call(MONOTONIC, :nanosecond)
     end
 
-    # The names that ASSAY_TESTS_ONLY gives, or nil.
+    # The names in ASSAY_TESTS_ONLY, or nil.
     def only
       return @only if defined?(@only)
 
@@ -114,12 +120,12 @@ module AssayTests
       @only = from.start_with?("path:") ? File.readlines(from.delete_prefix("path:"), chomp: true, encoding: "UTF-8").reject(&:empty?) : nil
     end
 
-    # The seed of ASSAY_TESTS_ORDER, or nil.
+    # The seed in ASSAY_TESTS_ORDER, or nil.
     def order
       ENV["ASSAY_TESTS_ORDER"].to_s[/\A\d+\z/]&.to_i
     end
 
-    # Runs a part of the hooks; what it raises is noted, and the suite left alone.
+    # Runs a part of the hooks; exceptions are recorded and not passed to the suite.
     def guarded
       yield
     rescue StandardError, NotImplementedError => e
@@ -132,7 +138,8 @@ module AssayTests
       nil
     end
 
-    # Prepends methods of this source. They stand under a name in the framework's own folder, as which backtraces leave them out.
+    # Prepends methods with this source, using a file name in the framework's own directory, which
+    # backtraces omit.
     def plant(target, source, folder)
       methods = Module.new
       methods.module_eval(source, "#{folder}/assay_tests.rb", 1)
@@ -140,7 +147,8 @@ module AssayTests
       methods
     end
 
-    # The source of a method around a framework's own, for `plant`: what begins says whether what ends is called, too.
+    # Returns the source of a method that wraps a framework's own, for `plant`; `ends` is evaluated
+    # only if `begins` returned true.
     def around(method, begins, ends)
       <<~RUBY
         def #{method}
@@ -155,7 +163,7 @@ module AssayTests
       RUBY
     end
 
-    # The same around what is a span.
+    # Like `around`, for a span.
     def spanning(method, begins)
       <<~RUBY
         def #{method}
@@ -167,7 +175,7 @@ module AssayTests
       RUBY
     end
 
-    # The framework begins to run what was loaded.
+    # The framework begins to run the loaded tests.
     def run_begins(framework, version)
       return if inactive?
 
@@ -180,7 +188,7 @@ module AssayTests
       span("load", nil, LOADED, @load_end)
     end
 
-    # A test begins. Gives nil where it is none of this process's own: within another test.
+    # A test begins. Returns nil if it does not belong to this process but to another, running test.
     def begin_test(key, name, group, place)
       return if inactive? || (!@tests.empty? && nested?)
 
@@ -196,14 +204,14 @@ module AssayTests
       end
       @tests[key] = test
       test.covers = covers
-      # Frameworks may run within a handler of `exit` themselves.
+      # Frameworks may run within an `exit` handler themselves.
       @raised = $!
       emit(%({"start":#{test.json},"at":#{test.begin}e-9}\n))
       @tail ? mark(IN_SETUP) : flush
       test
     end
 
-    # Its setup ended,
+    # The test's setup ended.
     def setup_ended(key)
       return unless (test = @tests[key])
 
@@ -212,7 +220,7 @@ module AssayTests
       test.setup_end = CLOCK.call(MONOTONIC, :nanosecond)
     end
 
-    # and its body. Gives it.
+    # The test's body ended. Returns the test.
     def body_ended(key)
       return unless (test = @tests[key])
 
@@ -222,24 +230,24 @@ module AssayTests
       test
     end
 
-    # What one sees from outside of the test that runs.
+    # Publishes the phase of the running test to outside observers.
     def mark(phase)
       @tail&.set_value(:U8, PHASE, phase)
     end
 
-    # A test ended. `name` differs from that at the beginning where the framework found it meanwhile.
+    # A test ended. `name` is given if the framework has determined it only since the start.
     def end_test(key, status, message, name = nil, id = nil)
       ended = CLOCK.call(MONOTONIC, :nanosecond)
-      # A child that the test forked, and that came here, knows of no test.
+      # A child forked by the test that reaches this point has no test.
       return if inactive? || (test = @tests.delete(key)).nil?
-      # The process is leaving (`exit`, a signal that ends it): the test has no end.
+      # The process is exiting (`exit`, a fatal signal): the test does not end.
       return if !$!.equal?(@raised) && ($!.is_a?(SystemExit) || $!.is_a?(SignalException))
 
       setup = test.setup_end
       body = test.body_end
       named = name && name != test.name ? json(name) : test.json
       started = ",\"started\":#{test.json}" unless named.equal?(test.json)
-      # As one text, since a suite of quick tests spends its time here.
+      # One string, since this is the hot path of suites of quick tests.
       phases =
         if setup && body then ",\"setup\":#{setup - test.begin}e-9,\"body\":#{body - setup}e-9,\"teardown\":#{ended - body}e-9"
         elsif setup then ",\"setup\":#{setup - test.begin}e-9"
@@ -257,7 +265,7 @@ module AssayTests
       nil
     end
 
-    # The time of the garbage collector, in total and by phase.
+    # Returns the garbage collection time, in total and by phase.
     def collected(test, now)
       all = now - test.gc
       text = ",\"gc\":#{all}e-9"
@@ -268,17 +276,17 @@ module AssayTests
       "#{text},\"gc_of\":{\"setup\":#{before}e-9,\"body\":#{within}e-9,\"teardown\":#{now - test.body_gc}e-9}"
     end
 
-    # When the last test of this process ended; nil before the first.
+    # Time at which the last test of this process ended; nil before the first.
     attr_reader :last_end
 
-    # A test that the framework reports without having run it, since its group could not be set up.
+    # Reports a test that the framework did not run because the setup of its group failed.
     def no_test(name, group, place, status, message)
       at = now
       times = %("begin":#{at}e-9,"end":#{at}e-9)
       emit(%({"test":#{json(name)},"group":#{json(group)},#{place}#{times},"status":"#{status}","message":#{json(cut(message))}}\n))
     end
 
-    # A failure beside tests: of a hook of several tests.
+    # Reports a failure outside of tests: of a hook shared by several tests.
     def beside(name, group, message)
       return if inactive?
 
@@ -287,7 +295,8 @@ module AssayTests
       emit(%({"test":#{json(name)},"group":#{json(group)},#{times},"status":"error","message":#{json(cut(message))},"beside":true}\n))
     end
 
-    # The suite does something outside of tests. A line before it says what hung, if it does. Gives what `span_ended` is given.
+    # The suite begins something outside of tests. A line before it identifies it if it hangs.
+    # Returns the argument for `span_ended`.
     def span_begins(kind, group, announce: true)
       guarded do
         next if inactive?
@@ -302,7 +311,7 @@ module AssayTests
       end
     end
 
-    # Whoever was told that it began is told that it ended, however short it was.
+    # If the start was reported, the end is reported as well, however short the span was.
     def span_ended(span)
       ended = now
       return unless span
@@ -318,7 +327,7 @@ module AssayTests
       emit(%({"span":"#{kind}","group":#{json(group)},"begin":#{from}e-9,"end":#{to}e-9}\n))
     end
 
-    # Where a test stands, as the members of its line.
+    # Returns the position of a test as members of its line.
     def place(file, line)
       return "" unless file
 
@@ -337,8 +346,8 @@ module AssayTests
       "\"#{text.gsub(SPECIAL) { |special| ESCAPES[special] || format("\\u%04x", special.ord) }}\""
     end
 
-    # Of these tests by name those that ASSAY_TESTS_ONLY names, in its order; of `file:PATH` all others that the block
-    # says to stand in that file.
+    # Selects from these tests by name those in ASSAY_TESTS_ONLY, in its order; for `file:PATH` all
+    # other tests for which the block returns that file.
     def chosen(all)
       found(all.keys)
       only.flat_map do |name|
@@ -349,23 +358,24 @@ module AssayTests
       end
     end
 
-    # A file as it is named in lines.
+    # Returns a file's name as used in lines.
     def relative(file)
       file.start_with?(ROOT) ? file[ROOT.size..-1] : file.delete_prefix("./")
     end
 
-    # Notes which of the tests that were asked for this process has.
+    # Reports which of the requested tests this process lacks.
     def found(names)
       missing = (@only || []).reject { |name| name.start_with?(WHOLE_FILE) } - names
       emit(%({"missing":[#{missing.map { |name| json(name) }.join(",")}]}\n)) unless missing.empty?
     end
 
-    # Keeps a line: in the tail, or until the next `flush`. Threads take turns, since a write lets others come in between.
+    # Adds a line to the tail, or keeps it until the next `flush`. Threads are serialised because a
+    # write may switch to another thread.
     def emit(line)
       @lock.synchronize { @tail ? keep(line) : @pending << line }
     end
 
-    # Writes what waits, by one write. What is in the tail can wait.
+    # Writes pending lines with one write. Lines in the tail can wait.
     def flush
       return if @tail || @pending.empty? || inactive?
 
@@ -374,7 +384,7 @@ module AssayTests
       nil
     end
 
-    # This process is a child now. What waited is its parent's to write.
+    # Called in a forked child. Pending lines are written by its parent.
     def forked(pid = PID.call)
       AssayCoverage.forked(!@tests.empty? || @muted) if COVERAGE
       @muted = true unless @tests.empty?
@@ -390,7 +400,7 @@ module AssayTests
       @tests.clear
     end
 
-    # The process ends.
+    # Called at the end of the process.
     def finish
       return if inactive? || @path.nil?
 
@@ -407,7 +417,7 @@ module AssayTests
 
     private
 
-    # Nothing is written where a test forked, and that child came here: what it does is the test's.
+    # Returns true in a child forked by a test, which writes nothing: its work belongs to the test.
     def inactive?
       forked(PID.call) unless FORKS_ARE_SEEN || PID.call == @pid
       @muted
@@ -420,13 +430,13 @@ module AssayTests
       @tests.values.any? { |test| test.thread.equal?(thread) }
     end
 
-    # Programs that tests start don't report: their time is the test's.
+    # Programs started by tests do not report: their time belongs to the test.
     def within
       @within = true
       ENV["ASSAY_TESTS_WITHIN"] = @pid.to_s
     end
 
-    # What would be that of others, too, is left out.
+    # Omits values that would include other tests' shares.
     def more(test)
       return (causes(test) if CAUSES) unless test.overlapped
 
@@ -446,7 +456,7 @@ module AssayTests
         %("http_time":#{counts[HTTP_TIME] - before[HTTP_TIME]}e-9,"processes":#{counts[PROCESSES] - before[PROCESSES]}})
     end
 
-    # What happened before it is told of before it.
+    # Earlier events are reported first.
     def covers_begin
       guarded do
         AssayCoverage.threads unless Thread.current.equal?(MAIN_THREAD)
@@ -457,7 +467,7 @@ module AssayTests
       end
     end
 
-    # The lines that follow that of a test.
+    # Returns the lines that follow the line of a test.
     def covers(named, test)
       guarded do
         next unless test.covers
@@ -487,7 +497,7 @@ module AssayTests
       @written += @io.syswrite(lines)
     end
 
-    # Puts a line into the tail, which is emptied for it if it has to be.
+    # Adds a line to the tail, flushing it first if necessary.
     def keep(line)
       size = line.bytesize
       empty if @tail_at + size > TAIL
@@ -497,7 +507,8 @@ module AssayTests
       @tail_at += size
     end
 
-    # The lines are first in the file, and then no longer in the tail: its head says where they belong.
+    # The lines are written to the file before they are removed from the tail, whose head contains
+    # their offset in the file.
     def empty
       return if @tail_at == HEAD
 
@@ -512,7 +523,7 @@ module AssayTests
       @tail.set_string(format("%018d", @written), 0)
     end
 
-    # All of it is on the disk before it is used: what is missing there would end the process.
+    # All pages are allocated on disk before they are used: a missing one would kill the process.
     def prepare
       @tail_wanted = false
       return unless MAPS
@@ -544,7 +555,8 @@ module AssayTests
       io
     end
 
-    # A number that another process had before, or this one before it became another program, has a file already.
+    # A file may exist from another process with this number, or from this one before it executed
+    # another program.
     def created
       (1..1_000).each do |number|
         path = "#{FOLDER}/#{@pid}#{"-#{number}" if number > 1}.jsonl"

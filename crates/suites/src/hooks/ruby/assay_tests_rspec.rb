@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# RSpec 3: what it calls when, as events. Names of examples are those of its JSON report: file and full description, where they have one of their own.
+# RSpec 3: converts its calls to events. Names of examples are those of its JSON report: file and
+# full description, if they have a description of their own.
 
 module AssayTests
   # The hooks of RSpec.
@@ -66,7 +67,7 @@ module AssayTests
       end
     RUBY
 
-    # Beneath the methods above, so that what they do is in no frame.
+    # Beneath the methods above, so that their work is not in any frame.
     RUN_FRAME = <<~'RUBY'
       def run_specs(*)
         ::AssayTests.framed("run", nil) { super }
@@ -97,7 +98,7 @@ module AssayTests
       end
     RUBY
 
-    # Of groups while only some examples run, in this order.
+    # For groups of which only some examples run, in this order.
     CHOSEN = <<~'RUBY'
       def filtered_examples
         ::AssayTests::OfRspec.chosen(self) || super
@@ -112,7 +113,7 @@ module AssayTests
       end
     RUBY
 
-    # Examples that come one after the other and stand in one group. In the runner's eyes a group of its own.
+    # Consecutive examples in one group, which the runner treats as a group.
     Chunk = Struct.new(:examples) do
       def run(reporter)
         OfRspec.choose(self) { examples[0].example_group.parent_groups.last.run(reporter) }
@@ -126,7 +127,8 @@ module AssayTests
         examples
       end
 
-      # RSpec asks a strategy for the order of examples and of groups: of these only those that lead to the chosen ones.
+      # RSpec asks a strategy for the order of examples and of groups; this one keeps only the
+      # groups that lead to the chosen examples.
       def order(items)
         items.select { |item| !item.is_a?(Class) || path.include?(item) }
       end
@@ -154,7 +156,7 @@ module AssayTests
         AssayTests.plant(reporter, REPORTER, @folder) if reporter.method_defined?(:notify_non_example_exception)
       end
 
-      # Gives the groups that shall run.
+      # Returns the groups to run.
       def run_begins(groups)
         @begun = true
         AssayTests.guarded do
@@ -177,7 +179,7 @@ module AssayTests
         AssayTests.guarded do
           running = AssayTests.tests[example] or next
           status, message = outcome(example, running)
-          # Of rspec-retry.
+          # From rspec-retry.
           tried = example.metadata[:retry_exceptions]
           if tried.is_a?(Array) && !tried.empty?
             running.retries = status == "passed" ? tried.size : tried.size - 1
@@ -191,12 +193,13 @@ module AssayTests
         AssayTests.guarded { AssayTests.no_test(name(example), group(example), place(example), status, message) }
       end
 
-      # A failed hook of a group or of the suite. Errors of loading come earlier, and then no example runs.
+      # A failed hook of a group or of the suite. Loading errors come earlier, and then no example
+      # runs.
       def beside(exception, description)
         AssayTests.guarded { AssayTests.beside(description.strip.chomp("."), nil, "#{exception.class}: #{exception.message}") if @begun }
       end
 
-      # Every example has a group of its own besides, which is nobody's.
+      # Every example also has a singleton group of its own, which is ignored.
       def group_begins(klass, kind, hooks)
         return if klass.singleton_class?
 
@@ -206,12 +209,12 @@ module AssayTests
         end
       end
 
-      # Kind and name of the frame.
+      # Returns the kind and name of the frame.
       def group_frame(kind, klass)
         klass.singleton_class? ? [nil, nil] : [kind, klass.metadata[:full_description]]
       end
 
-      # While the examples of this chunk run.
+      # Selects the examples of this chunk during the block.
       def choose(chunk)
         @chunk = chunk
         yield
@@ -254,8 +257,10 @@ module AssayTests
         "#{example.metadata[:file_path].delete_prefix("./")}: #{described}#{@numbered[example]}"
       end
 
-      # Examples of one name are numbered as they stand in their files, not as they happen to run. One without a description would get one from its
-      # matcher when it passes, and none when it fails: it goes by its place in its group, so that it is one test, whatever becomes of it.
+      # Numbers examples with the same name in the order of their files, not of their execution.
+      # RSpec derives the name of an example without a description from its matcher if it passes,
+      # and has none if it fails; such examples are named by their position in the group so that the
+      # name does not depend on the outcome.
       def number(examples)
         without = Hash.new(0).compare_by_identity
         examples.each do |example|

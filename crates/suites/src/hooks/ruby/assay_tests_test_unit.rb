@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# test-unit 3: what it calls when, as events. Names of tests are class and method, with the label of its data.
+# test-unit 3: converts its calls to events. Names of tests are class and method, with the label of
+# the data.
 
 module AssayTests
   # The hooks of test-unit.
@@ -46,7 +47,7 @@ module AssayTests
       AssayTests.spanning("run_at_#{hook}_hooks(...)", "::AssayTests.span_begins('suite_#{kind}', nil, announce: false)")
     end.join.freeze
 
-    # Beneath the methods above, so that what they do is in no frame.
+    # Beneath the methods above, so that their work is not in any frame.
     TEST_FRAME = <<~'RUBY'
       def run(result, *others, **options, &block)
         ::AssayTests.framed_test(self) { super }
@@ -78,7 +79,8 @@ module AssayTests
     class << self
       def install
         plant_frames if FRAMES
-        # What takes less is called with less: arguments of all kinds are objects, and a suite of quick tests collects them.
+        # Methods with fewer parameters are called with fewer arguments: each kind of argument
+        # allocates objects, which suites of quick tests have to collect.
         test = TEST
         test = test.sub("(...)", "") if ::Test::Unit::TestCase.instance_method(:run_test).arity.zero?
         test = test.sub(", *others, **options, &block", "") if ::Test::Unit::TestCase.instance_method(:run).arity == 1
@@ -89,7 +91,7 @@ module AssayTests
         AssayTests.plant(::Test::Unit.singleton_class, HOOKS, @folder) if ::Test::Unit.respond_to?(:run_at_start_hooks)
       end
 
-      # Gives the suite as it shall run.
+      # Returns the suite to run.
       def run_begins(suite)
         AssayTests.guarded do
           require "test/unit/version"
@@ -148,7 +150,7 @@ module AssayTests
         end
       end
 
-      # Kind and name of the frame.
+      # Returns the kind and name of the frame.
       def group_frame(kind, suite)
         klass = suite.test_case if suite.respond_to?(:test_case)
         klass ? [kind, klass.name || klass.to_s] : [nil, nil]
@@ -167,13 +169,14 @@ module AssayTests
         "#{test.class.name || test.class}: #{test.local_name}"
       end
 
-      # Groups stay together, as they do by the framework's own random order.
+      # Groups stay together, as in the framework's own random order.
       def shuffle(suite, random)
         suite.tests.shuffle!(random: random)
         suite.tests.each { |test| shuffle(test, random) if test.respond_to?(:tests) }
       end
 
-      # The chosen tests in their order: classes begin as often as the order comes back to them.
+      # Returns a suite of the chosen tests in order; a class begins as often as the order returns to
+      # it.
       def chosen(suite)
         all = {}
         collect(suite, [], all)

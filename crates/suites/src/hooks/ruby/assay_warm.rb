@@ -1,39 +1,51 @@
 # frozen_string_literal: true
 
-# Loaded by RUBYOPT into a command that shall be kept warm (docs/reference/preloading.md). The process that was started keeps watch over the others
-# (assay_warm_keeper.rb); its child goes on with the command, and waits, as a stage, where its program would begin, with everything loaded that
-# earlier runs loaded before their first test (assay_warm_stage.rb); a run is a fork of that (assay_warm_run.rb).
+# Loaded through RUBYOPT into a command that is kept warm (docs/reference/preloading.md). The
+# initial process supervises the others (assay_warm_keeper.rb). Its child continues with the command
+# and waits, as a stage, where its program would begin, with everything loaded that earlier runs
+# loaded before their first test (assay_warm_stage.rb). A run is a fork of that stage
+# (assay_warm_run.rb).
 #
-# Nothing of a library is loaded here that the command may want in another version: so no JSON, and of sockets only what is written in C.
+# No library is loaded here that the command may need in another version: no JSON, and only the
+# parts of sockets that are written in C.
 
 if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
-   # A process that is started while a stage loads is none; one that a stage became is.
+   # A process that is started while a stage loads is not a stage; one that a stage turned into is.
    ["", Process.pid.to_s].include?(ENV["ASSAY_WARM_STAGE"].to_s)
 
-  # Where things are, what the processes tell each other, and who this one is: the keeper, a stage, or a run.
+  # Paths, the messages between the processes, and the role of this one: keeper, stage or run.
   module AssayWarm
     HERE = __dir__.freeze
     SOCKET = ENV["ASSAY_WARM"].delete_prefix("path:").freeze
-    # Where stages call in.
+    # Socket on which stages connect to the keeper.
     CALLS = "#{SOCKET}.stages"
     ROOT = ENV["ASSAY_WARM_ROOT"].to_s.delete_prefix("path:").freeze
     SEEN = ENV["ASSAY_WARM_SEEN"].to_s.delete_prefix("path:").freeze
     VARIABLES = %w[ASSAY_WARM ASSAY_WARM_ROOT ASSAY_WARM_SEEN ASSAY_WARM_LIFE ASSAY_WARM_STAGE].freeze
-    # As it was when the command was started.
+    # The environment when the command was started.
     ENVIRONMENT = ENV.to_h.freeze
-    # What only a new interpreter reads.
+    # Variables that are read only by a new interpreter.
     INTERPRETER = /\A(?:LANG|LC_ALL|LC_CTYPE|LD_PRELOAD|RUBYLIB|RUBY_.*|GEM_HOME|GEM_PATH|BUNDLE_.*|MALLOC_.*|TZDIR)\z/.freeze
-    # So many files that changed last have a process that waits right before them.
+    # Number of recently changed files before which a process waits.
     LAST_CHANGED = 4
-    # What the methods here are called as in backtraces.
+    # File name of the methods defined here in backtraces.
     FILE = "<internal:assay_warm>"
     CLOCK = Process.method(:clock_gettime)
 
-    # What earlier runs loaded before their first test: lines of program, kind and path, with tabs between them. Kinds are `load`, in the order in
-    # which files are to be loaded; `early`, a library that comes before the file that asks for it; `late`, one that is something else then; `settles`,
-    # a file after which libraries may be something else than before it; `named`, one that is loaded because a constant is named; `path`, a folder of
-    # $LOAD_PATH; `acts`, a file that does something when it is loaded, such as writing, so that it is not loaded before a run; `gem`, one that was
-    # activated, with its version; `bundles`, if Bundler does that; `covers`, if runs note what tests use.
+    # Records of the files that earlier runs loaded before their first test: lines of program, kind
+    # and path, separated by tabs. The kinds are:
+    #
+    # - `load`: files, in the order in which they are to be loaded;
+    # - `early`: a library that is loaded before the file that requires it;
+    # - `late`: a library that behaves differently if loaded early;
+    # - `settles`: a file after which libraries may behave differently than before it;
+    # - `named`: a file that is loaded because a constant is named;
+    # - `path`: a directory in $LOAD_PATH;
+    # - `acts`: a file with side effects when it is loaded, such as output, so that it is not loaded
+    #   before a run;
+    # - `gem`: an activated gem, with its version;
+    # - `bundles`: Bundler activates gems;
+    # - `covers`: runs record what tests use.
     module Seen
       class << self
         def read
@@ -46,20 +58,20 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
           read.filter_map { |from, of, path| path if from == program && of == kind }
         end
 
-        # All that is new comes behind what is known.
+        # Appends new entries after the known ones.
         def add(program, kind, paths)
           lines = read
           write(lines, lines + (paths.map { |path| [program, kind, path] } - lines))
         end
 
-        # In the place of what is known, if any of it is new.
+        # Replaces the known entries if there are new ones.
         def set(program, kind, paths)
           lines = read
           others = lines.reject { |from, of, _| from == program && of == kind }
           write(lines, others + paths.map { |path| [program, kind, path] }) unless (paths - of(program, kind)).empty?
         end
 
-        # In the order of `loads`: what is new comes before whatever is known to follow it.
+        # In the order of `loads`: a new entry is inserted before the known entries that follow it.
         def add_order(program, loads, paths)
           lines = read
           order = lines.dup
@@ -88,7 +100,8 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
       end
     end
 
-    # One end of what the keeper and a stage say to each other: arrays, each behind its length.
+    # One end of the connection between the keeper and a stage. Messages are arrays, each preceded
+    # by its length.
     class Link
       attr_reader :io
 
@@ -102,7 +115,8 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
         @io.flush
       end
 
-      # Nil where the other side is gone. No byte more is read: it may come with a descriptor.
+      # Returns nil if the peer is gone. It reads no bytes beyond the message, since they may come
+      # with a descriptor.
       def hear
         size = @io.recv(4, Socket::MSG_WAITALL).to_s
         return if size.bytesize < 4
@@ -120,16 +134,17 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
     end
 
     class << self
-      # `:stage` or `:run`; the keeper has none.
+      # `:stage` or `:run`; nil in the keeper.
       attr_accessor :role
-      # Paths of files that have changed before, the last first.
+      # Paths of recently changed files, latest first.
       attr_accessor :changed
 
       def now
         CLOCK.call(Process::CLOCK_MONOTONIC)
       end
 
-      # The files below their top are the project's, as for coverage.
+      # Returns the path relative to the project's top, or nil if the file is not the project's,
+      # as for coverage.
       def within(path)
         ::AssayCoverage.within(path)
       end
@@ -138,7 +153,8 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
         load("#{HERE}/assay_warm_#{name}.rb")
       end
 
-      # Signals that stages and the keeper take in another way; gives what takes them back.
+      # Installs signal handlers of stages and the keeper; returns a lambda that restores the
+      # previous ones.
       def signals(handlers)
         before = handlers.map { |name, handler| [name, trap(name, handler)] }
         -> { before.each { |name, handler| trap(name, handler || "SYSTEM_DEFAULT") } }
@@ -149,7 +165,7 @@ if ENV["ASSAY_WARM"].to_s.start_with?("path:") && !defined?(::AssayWarm) &&
         load("#{HERE}/assay_tests_coverage.rb") unless defined?(::AssayCoverage)
         %w[json keeper gems loads stage replay run].each { |name| load_part(name) } unless defined?(Stage)
         life = ENV["ASSAY_WARM_LIFE"].to_s
-        # Comes back in its children alone.
+        # Returns only in children.
         Keeper.new(life.empty? ? nil : IO.for_fd(Integer(life, 10), autoclose: false)).run if ENV["ASSAY_WARM_STAGE"].to_s.empty?
         ENV["ASSAY_WARM_STAGE"] = Process.pid.to_s
         @role = :stage

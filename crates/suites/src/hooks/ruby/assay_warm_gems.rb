@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# The gems that runs activate, where RubyGems alone decides which: to find them, and to read what they say of themselves, takes a run longer than to
-# fork it, so that stages do it before. Under Bundler there is nothing to do here: it has settled all that when the program begins, or wants to.
+# The gems that runs activate, if RubyGems alone decides which. Finding gems and reading their
+# specifications takes a run longer than the fork itself, so stages do it in advance. With Bundler
+# nothing is done here: it has chosen all gems when the program begins, or will do so itself.
 
 module AssayWarm
   # See the head of this file.
@@ -9,12 +10,12 @@ module AssayWarm
     BUNDLER = %r{/bundler(?:/setup|/inline)?\.rb\z}.freeze
 
     class << self
-      # Activates those that earlier runs activated, where they are what a new process would find.
+      # Activates the gems that earlier runs activated if a new process would find the same ones.
       def activate(program)
         return unless decides? && Seen.of(program, "bundles").empty?
 
         @found = found
-        # Whoever looks for files of gems reads all of them.
+        # Any search for files in gems reads all specifications.
         Gem::Specification.stubs
         wanted = locked
         Seen.of(program, "gem").each do |each|
@@ -23,36 +24,36 @@ module AssayWarm
 
           Kernel.send(:gem, name, "= #{version}")
         rescue LoadError
-          # Some want another one of those that they depend on.
+          # Some gems require another version of a dependency.
           next
         end
       end
 
-      # Those that a run has, in their order.
+      # Returns the gems activated in a run, in order.
       def activated
         defined?(::Gem) ? Gem.loaded_specs.values : []
       end
 
-      # It writes them down.
+      # Records the gems of a run.
       def note(program, specs)
         return Seen.add(program, "bundles", ["1"]) if defined?(::Bundler)
 
         Seen.set(program, "gem", specs.map { |spec| "#{spec.name} #{spec.version}" })
       end
 
-      # Something is required that decides itself.
+      # Returns true if the required file makes its own choice of gems.
       def bundler?(path)
         @found && path.match?(BUNDLER)
       end
 
-      # A run begins: what was installed since is there.
+      # Called at the start of a run, to find gems that were installed since.
       def renew
         Gem::Specification.reset if @found && @found != found
       rescue StandardError
         nil
       end
 
-      # Whether a file is of another version of its gem than the one that is used now.
+      # Returns true if a file belongs to a version of its gem other than the one in use.
       def another_version?(path)
         return false unless defined?(::Gem) && (gem = path[%r{/gems/([^/]+)-\d[^/]*/}, 1])
 
@@ -66,7 +67,7 @@ module AssayWarm
         defined?(::Gem::Specification) && !defined?(::Bundler) && Gem::Specification.respond_to?(:stubs_for)
       end
 
-      # What Bundler would want, if it comes after all.
+      # The versions that Bundler would require if it is loaded later.
       def locked
         path = "#{ROOT}/Gemfile.lock"
         File.file?(path) ? File.read(path).scan(/^    ([^\s(]+) \(([^)]+)\)$/).to_h : {}
@@ -78,7 +79,7 @@ module AssayWarm
         Gem::Specification.stubs_for(name).first&.version.to_s == version
       end
 
-      # When gems were installed or removed last.
+      # Times at which gems were last installed or removed.
       def found
         Gem::Specification.dirs.map { |folder| File.mtime(folder) rescue nil } # rubocop:disable Style/RescueModifier
       end

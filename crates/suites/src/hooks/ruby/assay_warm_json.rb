@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# The few lines of JSON that are said at the socket. Ruby's own library for it is one that a command may want in another version.
+# The JSON messages of the socket's protocol. Ruby's own JSON library is not used because the
+# command may need another version of it.
 
 module AssayWarm
-  # Reads and writes the few lines of JSON that the protocol has.
+  # Reads and writes the protocol's lines of JSON.
   module Json
     TOKEN = /\G[ \t\r\n]*(?:([{}\[\],:])|"((?:[^"\\]|\\.)*)"|(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)|(true|false|null))/.freeze
     ESCAPES = {"n" => "\n", "t" => "\t", "r" => "\r", "b" => "\b", "f" => "\f"}.freeze

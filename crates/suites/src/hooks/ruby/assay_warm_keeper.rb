@@ -1,21 +1,24 @@
 # frozen_string_literal: true
 
-# The process that `assay` started and asks. It loads nothing itself: it makes the first stage, has the others made anew, hands on runs to the last one,
-# and ends all of them when it ends.
+# The process that `assay` starts and sends requests to. It loads nothing itself: it creates the
+# first stage, has later ones remade, passes runs to the last one, and ends all of them when it
+# ends.
 
 module AssayWarm
-  # A stage as the keeper knows it. `files` are those that it was the first to load or read, `listed` those in folders that it was the first to list.
+  # A stage as known to the keeper. `files` are those that it was the first to load or read;
+  # `listed` are those in directories that it was the first to list.
   Known = Struct.new(:pid, :link, :name, :files, :listed, :features, :seconds, :notes, :ready, :runs, keyword_init: true)
-  # Somebody who asked: what was read of the question.
+  # A client and what has been read of its request.
   Asking = Struct.new(:io, :given, :text, :run, :pid)
 
   # See the head of this file.
   class Keeper
-    # A run that doesn't begin within so many seconds never does.
+    # Time within which a run must begin, in seconds.
     PATIENCE = 10
-    # A stage that dies as often, without having been ready, is not made again before something changes.
+    # Number of deaths after which a stage that was never ready is not remade until something
+    # changes.
     DEATHS = 3
-    # So many files may turn out to act when they are loaded.
+    # Maximum number of restarts because of files with side effects when loaded.
     AGAIN = 20
     WHOLE_COMMAND = %w[Gemfile Gemfile.lock gems.rb gems.locked .ruby-version].freeze
 
@@ -33,7 +36,7 @@ module AssayWarm
       @server = nil
     end
 
-    # Comes back in the children that go on with the command.
+    # Returns in the children that continue with the command.
     def run
       before = File.umask(0o077)
       begin
@@ -45,7 +48,7 @@ module AssayWarm
       return if first == :stage
 
       loop do
-        # What a stage said comes before what its child says.
+        # Messages of a stage are handled before those of its child.
         io, = IO.select([*links.map(&:io), @calls, @server, @life, *@asking.map(&:io)].compact, nil, nil, patience)
         late
         io&.each do |each|
@@ -67,7 +70,7 @@ module AssayWarm
 
     private
 
-    # The command from its beginning.
+    # Starts the command from its beginning.
     def first
       @loading_at = 0
       pid = fork
@@ -75,7 +78,7 @@ module AssayWarm
         @is_child = true
         @life.autoclose = true if @life
         [@calls, @server, @life, *links.map(&:io), *@asking.map(&:io)].compact.each(&:close)
-        # Whoever waits for a run waits for the end of what it prints.
+        # Clients wait until all copies of their output descriptors are closed.
         [*@asking, *@waiting].uniq.each { |asking| close_given(asking) }
         @restore.call
         return :stage
@@ -97,7 +100,7 @@ module AssayWarm
       link = Link.new(@calls.accept)
       kind, pid, index, number = link.hear
       is_wanted = index == 0 ? @loading.nil? || @loading.pid.nil? || @loading.pid == pid : number == @generation
-      # One that was given up in the meantime.
+      # A stage that was abandoned in the meantime.
       return link.close unless kind == :hello && index == @stages.size && is_wanted
 
       link.say(:number, @generation)
@@ -112,7 +115,7 @@ module AssayWarm
       asked(asking) if asking
     end
 
-    # --- What stages say.
+    # --- Messages from stages.
 
     def stage_said(stage)
       message = stage.link.hear
@@ -124,7 +127,8 @@ module AssayWarm
         @failure = message[1]
         refuse_waiting
       when :anew
-        # What was loaded is not what should be: from the beginning once more, since a stage may wait in the middle of it.
+        # Something was loaded that should not have been: start from the beginning, since a stage
+        # may be waiting in the middle of it.
         return unless stage.equal?(@loading)
 
         (@again += 1) > AGAIN ? (@failure = "files of the project print when they are loaded") && refuse_waiting : remake(0)
@@ -157,7 +161,7 @@ module AssayWarm
       made = "#{SOCKET}.new"
       File.delete(made) if File.exist?(made)
       @server = UNIXServer.new(made)
-      # It is there when it can be asked, and not before.
+      # The socket appears only once it accepts connections.
       File.rename(made, SOCKET)
     ensure
       File.umask(before) if before
@@ -165,7 +169,7 @@ module AssayWarm
 
     def stage_gone(stage)
       stage.link.close
-      # It may have become another program, which calls in again.
+      # It may have executed another program, which connects again.
       return stage.link = nil if stage.equal?(@loading) && alive?(stage.pid)
 
       end_runs(stage)
@@ -188,7 +192,7 @@ module AssayWarm
       false
     end
 
-    # What did not begin yet waits for another stage.
+    # Runs that have not begun wait for another stage.
     def end_runs(stage)
       stage.runs.to_h.each do |number, asking|
         @starting&.delete(number)
@@ -221,7 +225,7 @@ module AssayWarm
       forget(asking)
     end
 
-    # What a run loaded that no stage has.
+    # A run has loaded files that no stage has.
     def learned
       now = Seen.read
       return if @failure || @loading || @seen == now
@@ -246,9 +250,9 @@ module AssayWarm
       end
     end
 
-    # --- Making stages anew.
+    # --- Remaking stages.
 
-    # From the stage of this number on.
+    # Remakes the stages from this index on.
     def remake(at)
       @generation += 1
       drop(at)
@@ -259,7 +263,7 @@ module AssayWarm
       begin
         @stages.last.link.say(:go, AssayWarm.changed, @generation)
       rescue SystemCallError
-        # It is gone, which is noticed next.
+        # The stage is gone, which is handled later.
         nil
       end
     end
@@ -283,7 +287,7 @@ module AssayWarm
       end
     end
 
-    # --- What is asked.
+    # --- Requests.
 
     def asked(asking)
       return gave(asking) if asking.given.size < 3 && asking.text.empty? && asking.io.recv(1, Socket::MSG_PEEK) != "{"
@@ -305,13 +309,13 @@ module AssayWarm
     end
 
     def gave(asking)
-      # An end looks as a byte that is none.
+      # At the end of the stream the byte is missing.
       return hung_up(asking) if asking.io.recv(1, Socket::MSG_PEEK).to_s.empty?
 
       asking.given << asking.io.recv_io(nil)
     end
 
-    # Nobody is there any more to be told what comes of the run.
+    # The client is gone.
     def hung_up(asking)
       kill(-asking.pid) if asking.pid
       forget(asking)
@@ -345,7 +349,8 @@ module AssayWarm
           stage.link.say(:run, @number, asking.run)
           asking.given.each { |descriptor| stage.link.io.send_io(descriptor) }
         rescue SystemCallError
-          # It is gone, which is noticed next; what did not begin waits for another.
+          # The stage is gone, which is handled later; a run that has not begun waits for another
+          # stage.
           nil
         end
       end
@@ -356,7 +361,7 @@ module AssayWarm
       AssayWarm.changed = (paths | AssayWarm.changed).first(LAST_CHANGED)
       at = @stages.index { |stage| own.any? { |path| stage.files.include?(path) } } || @stages.index { |stage| own.any? { |path| listed?(stage, path) } }
       at = 0 if own.any? { |path| WHOLE_COMMAND.include?(path) }
-      # What is being loaded may have read it already; and what failed may not any more.
+      # The loading stage may have read an old version, and a failed one may now succeed.
       at ||= @stages.size if @failure || loading? && (@all.nil? || own.any? { |path| @all.include?(path) })
       name = at && (@stages[at]&.name || "application")
       say(asking, {stage: name})
@@ -366,7 +371,8 @@ module AssayWarm
       remake(at)
     end
 
-    # A file that no stage has may be one that it would have now: where it listed a folder to load what is there, and it was not, or is not any more.
+    # Returns true if a stage without this file may be affected by it: it listed a directory in
+    # order to load its files, and the file was added or removed since.
     def listed?(stage, path)
       return false unless path.end_with?(".rb") && !path.match?(Run::TESTS) && stage.listed.key?(path) != File.file?(File.join(ROOT, path))
 
@@ -375,7 +381,7 @@ module AssayWarm
         stage.files.keys.any? { |each| each.end_with?("/**/") && (each == "./**/" || "#{folder}/".start_with?(each.delete_suffix("**/"))) }
     end
 
-    # Also while one goes on to load that was not heard of yet.
+    # Also true while a new stage has not connected yet.
     def loading?
       !@loading.nil? || !@stages.last&.ready
     end
@@ -390,7 +396,7 @@ module AssayWarm
       {version: 1, ready: !loading? && !@failure, stages: stages, notes: notes, loaded: loaded}
     end
 
-    # Its share of what it has in memory together with others.
+    # Returns the process's proportional share of memory, in bytes.
     def memory(pid)
       File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s+(\d+)/, 1].to_i * 1024
     rescue SystemCallError
@@ -431,7 +437,7 @@ module AssayWarm
       nil
     end
 
-    # Stages before runs, so that nothing new begins; all at once.
+    # Stages are killed before runs, so that no new run begins; all are killed without waiting.
     def leave(status = 0)
       all = [*@stages, @loading, *@retired].compact
       all.each { |stage| kill(stage.pid) if stage.pid }

@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
-# Which files are loaded one after the other, who asks for each, and which of them may come before whoever asks. A library that the project requires
-# may, where nothing that the project does before could make it another one; a file that is loaded because a constant is named may come right before
-# the file that names it, where that one is loaded in this way itself. Nothing is loaded here, and nothing kept.
+# Records which files are loaded in which order and by which file, and determines which of them may
+# be loaded before the file that requires them. A library that the project requires may be, if
+# nothing that the project does before could affect it; a file that is loaded because a constant is
+# named may be loaded directly before the file that names it, if that one is also loaded this way.
+# Nothing is loaded or stored here.
 
 module AssayWarm
   # See the head of this file.
   class Loads
-    # `lines`: where those files of the project stand that are being loaded meanwhile. `kind`: `:asked` (by a line with `require`), `:named` (a constant
-    # of it), or nil.
+    # `lines`: the current positions in project files that are being loaded. `kind`: `:asked` (by a
+    # line with `require`), `:named` (through a constant), or nil.
     Load = Struct.new(:path, :parent, :lines, :kind, :code)
     ASKS = /\brequire|\bautoload\b|\bload\b/.freeze
-    # All else that a file calls while it is loaded may be heard by what is loaded later.
+    # Any other method called while a file is loaded may affect files that are loaded later.
     HARMLESS = %i[require require_relative autoload expand_path dirname join absolute_path realpath __dir__ unshift push append concat include? any? each
                   map freeze to_s to_sym first last attr_reader attr_writer attr_accessor private public protected module_function private_constant
                   public_constant private_class_method public_class_method alias_method define_method include extend lambda proc nil? empty?
@@ -21,10 +23,10 @@ module AssayWarm
     SINGLETON = 1
     SCOPED = 8
 
-    # Libraries that `order` found to come before the files that ask for them.
+    # Libraries that `order` moved before the files that require them.
     attr_reader :early
 
-    # A block is called after each file.
+    # The block is called after each file.
     def initialize(&after)
       @loads = {}
       @texts = {}
@@ -45,12 +47,13 @@ module AssayWarm
       @point.disable
     end
 
-    # What a process that was forked loaded is its own.
+    # Discards the parent's records in a forked process.
     def clear
       @loads.clear
     end
 
-    # Whether a library, of which a file of the project asks now, may have come before; nil if none does.
+    # Returns whether a library that a project file is requiring now could have been loaded before
+    # it; nil if no project file requires it.
     def may_come_first?(path)
       frames = caller_locations(1)
       parent = frames.find { |frame| frame.label == "<top (required)>" }&.absolute_path
@@ -59,8 +62,8 @@ module AssayWarm
       comes_first?(load, above) if above[0]&.code
     end
 
-    # In the order in which they are to be loaded: of those that the block says to be loaded as a whole, those that no other one loads, and
-    # those that may come before whoever loads them.
+    # Returns the order in which to load files: of those for which the block returns true, the files
+    # that no other one loads, and those that may be loaded before the file that requires them.
     def order
       whole = @loads.each_value.select { |load| yield(load.path) }.to_h { |load| [load.path, load] }
       found = []
@@ -79,7 +82,8 @@ module AssayWarm
       found
     end
 
-    # Of these files those of the project that do something, they or what they load, that what is loaded later may hear.
+    # Returns the project files among these that, directly or through files they load, do something
+    # that may affect files loaded later.
     def settling(paths)
       own = paths.select { |path| AssayWarm.within(path) }
       @loads.each_value.select(&:code).each_with_object([]) do |load, found|
@@ -89,7 +93,7 @@ module AssayWarm
       end
     end
 
-    # Those that were loaded because a constant is named.
+    # Returns the files that were loaded because a constant is named.
     def named(paths)
       paths.select { |path| @loads[path]&.kind == :named }
     end
@@ -109,7 +113,7 @@ module AssayWarm
       @after&.call
     end
 
-    # Where the project's files stand, and how they asked.
+    # Returns the positions in project files, and the kind of request.
     def asked(frames)
       lines = {}
       kind = nil
@@ -129,14 +133,14 @@ module AssayWarm
       [lines, kind]
     end
 
-    # Not as the project's own reading.
+    # Does not count as a read by the project.
     def text(path)
       @texts[path] ||= File.for_fd(IO.sysopen(path)).read.b.lines
     rescue SystemCallError
       []
     end
 
-    # Those that are loaded meanwhile, the innermost first.
+    # Returns the files that are being loaded, innermost first.
     def above(load, whole)
       found = []
       while (load = @loads[load.parent])
@@ -145,7 +149,8 @@ module AssayWarm
       found
     end
 
-    # A library, of which a file of the project asks, before anything was done that it could hear.
+    # Returns true for a library that a project file requires before doing anything that could
+    # affect it.
     def comes_first?(load, above)
       return false if load.code || load.kind != :asked || above[0].code.nil?
 
@@ -166,7 +171,8 @@ module AssayWarm
       false
     end
 
-    # Whether this library, or what it loads, asks whether constants of the project are there.
+    # Returns true if this library, or a file that it loads, checks whether constants of the project
+    # are defined.
     def asks_for(load, constants)
       question = /(?:\bdefined\?|\bconst_defined\?|\bconst_get)\W{0,5}(?:#{Regexp.union(constants.map(&:to_s)).source})\b/n
       @loads.each_value.find { |other| (other.path == load.path || below?(other, load.path)) && text(other.path).any? { |line| line.match?(question) } }
@@ -178,9 +184,10 @@ module AssayWarm
       true
     end
 
-    # Whether code does more than to require, to name paths and to define things, up to this line; what it defines at the top is added to `constants`.
+    # Returns true if code up to this line does more than require files, build paths and define
+    # things; definitions at the top level are added to `constants`.
     def acts?(code, last, constants, is_top)
-      # What is done where something is raised stands beside it.
+      # Exception handlers are stored in a separate table.
       return true if code[-2].any? { |_, other| other.is_a?(Array) && acts?(other, last, constants, false) }
 
       code[-1].each do |each|
@@ -190,7 +197,7 @@ module AssayWarm
 
         case each[0]
         when :setconstant then constants << each[1] if is_top
-        # On all objects.
+        # Defines a method on all objects.
         when :definemethod then return true if is_top
         when :defineclass
           return true if foreign?(each[1], each[-1], is_top) || acts?(each[2], last, constants, false)
@@ -212,7 +219,8 @@ module AssayWarm
       HARMLESS[name] || name.start_with?("core#")
     end
 
-    # A class or module that is opened is not the project's, as far as that can be seen.
+    # Returns true if the opened class or module is, to the extent that this can be determined, not
+    # the project's.
     def foreign?(name, flags, is_top)
       return is_top if flags & 7 == SINGLETON
       return true if flags & SCOPED != 0

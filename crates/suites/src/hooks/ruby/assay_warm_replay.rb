@@ -1,23 +1,25 @@
 # frozen_string_literal: true
 
-# What a stage loads before its program begins: what earlier runs loaded, in an order in which a saved file costs little (assay_warm_loads.rb says what
-# can bear another one). On the way processes are left behind, to go on from there.
+# Loads in a stage, before its program begins, what earlier runs loaded, in an order in which a
+# saved file costs little (assay_warm_loads.rb determines which files may be reordered). On the way
+# it leaves processes behind from which loading can be resumed.
 
 module AssayWarm
-  # See the head of this file, and that of assay_warm_stage.rb.
+  # See the heads of this file and of assay_warm_stage.rb.
   module Stage
-    # Another process is left behind where so many seconds have passed since the last, and such a share of all.
+    # Conditions for leaving another process behind: seconds since the last one, and their share of
+    # the total loading time; and the maximum number of such processes.
     LEAST = 0.03
     SHARE = 0.25
     MOST = 8
-    # Where more libraries than these can't come early, none does.
+    # Maximum number of libraries that cannot be loaded early; if there are more, none is.
     MOST_LATE = 4
 
     class << self
-      # Whether what is loaded now is what earlier runs loaded.
+      # True while the files of earlier runs are being loaded.
       attr_reader :replays
 
-      # A file is required, in the middle of what is replayed.
+      # A file is required during the replay.
       def before_require(path)
         path = path.to_path if path.respond_to?(:to_path)
         return unless Thread.current.equal?(Thread.main)
@@ -31,7 +33,8 @@ module AssayWarm
         nil
       end
 
-      # Whether another process goes on from here, so that this one can wait before a file.
+      # Returns true if loading continues in another process so that this one can wait before a
+      # file.
       def leaves?(path)
         is_long = long?
         return false unless is_long || changed_before?(path)
@@ -43,13 +46,14 @@ module AssayWarm
         AssayWarm.within(path) && !$LOADED_FEATURES.include?(path)
       end
 
-      # Whether loading took long since another process was left behind, of what it took in all.
+      # Returns true if a large share of the loading time has passed since a process was left
+      # behind.
       def long?
         since = AssayWarm.now - @last
         since >= LEAST && since >= SHARE * (@took + since)
       end
 
-      # By its name alone, since that is asked of everything.
+      # Compares only base names, since this is called for every required file.
       def changed_before?(path)
         return false if AssayWarm.changed.empty?
 
@@ -59,8 +63,9 @@ module AssayWarm
 
       private
 
-      # What earlier runs loaded: from the first file of the project on, and what comes before it. Libraries come before files of the project, but for
-      # those after which they may be something else, and all in the order in which they were loaded.
+      # Returns what earlier runs loaded: the files from the first project file on, and those before
+      # it. Libraries are moved before project files, but not before those that may affect them
+      # (`settles`); otherwise files are in the order in which they were loaded.
       def planned
         early, late, settles, acts, @named = %w[early late settles acts named].map { |kind| Seen.of(@program, kind) }
         known = Seen.of(@program, "load").reject { |path| path.match?(ACTS) || acts.include?(path) || !File.file?(path) }
@@ -103,12 +108,13 @@ module AssayWarm
         added&.each { |folder| $LOAD_PATH.delete_at($LOAD_PATH.rindex(folder)) if $LOAD_PATH.include?(folder) }
       end
 
-      # Those that are loaded because somebody names a constant of them can come at any time: if they changed, the last one at the very end.
+      # Files that are loaded because a constant is named can be loaded at any time: those that
+      # changed recently come last, the latest change at the very end.
       def following(paths)
         paths.find { |path| !@named.include?(path) || !AssayWarm.changed.include?(path) } || paths.max_by { |path| AssayWarm.changed.index(path) }
       end
 
-      # Libraries that files of the project ask for by now. Nobody waits for it, if it is done after a run.
+      # Records the libraries that project files now require. After a run, nothing waits for this.
       def note_order
         return if @is_noted
 
@@ -120,14 +126,14 @@ module AssayWarm
 
       def replay_one(path, output)
         is_early = @early[File.basename(path, ".rb")]&.include?(path)
-        # With `-w` many warn whenever they come.
+        # With `-w` many libraries print warnings whenever they are loaded.
         errors = STDERR.stat.size if is_early && !$VERBOSE
         loaded = required(path, is_early)
         says = output.grew? || errors && STDERR.stat.size != errors
         anew(is_early ? "late" : "acts", path) if says || !loaded
       end
 
-      # Another process begins here again, which knows that of the file.
+      # Another process starts over, knowing this about the file.
       def anew(kind, path)
         paths = kind == "late" && Seen.of(@program, kind).size >= MOST_LATE ? @early.values.flatten : [path]
         Seen.add(@program, kind, paths)
@@ -135,20 +141,21 @@ module AssayWarm
         exit!(0)
       end
 
-      # Whether it can be loaded, or is to be left to runs.
+      # Returns true if the file could be loaded, and false if it is left to runs.
       def required(path, is_early)
         require(path)
         true
       rescue SystemExit, StandardError, ScriptError => e
-        # It may be well where the project asks for it.
+        # It may succeed at the point where the project requires it.
         return false if is_early
 
         failed("#{e.message} (SyntaxError)") if e.is_a?(SyntaxError)
-        # It may go well in a run, in another order; else the run says it as it would have.
+        # It may succeed in a run, in a different order; otherwise the run reports the error.
         @notes << "#{path} could not be loaded before a run: #{e.message.lines.first.to_s.chomp} (#{e.class})"
       end
 
-      # The project asks for a library that was loaded before, for the first time. What it does before that may have changed since.
+      # The project requires a library for the first time that was loaded early. The project code
+      # before that may have changed since.
       def asked_again(path, early)
         path = resolved(path)
         return if !early.include?(path) || @asked[path]
@@ -163,7 +170,7 @@ module AssayWarm
         path && !File.file?(path) ? "#{path}.rb" : path
       end
 
-      # The folders that earlier runs had, in their order. Gives those that were not there.
+      # Adds the directories of earlier runs, in their order. Returns those that were missing.
       def with_load_path
         known = Seen.of(@program, "path").select { |path| File.directory?(path) }
         added = known - $LOAD_PATH

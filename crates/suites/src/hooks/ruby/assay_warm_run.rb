@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A run: a fork of the last stage, which becomes what the command would have been, started now. It notes what it loads before its first test, for the
-# stages of the next time.
+# A run: a fork of the last stage that becomes what the command would have been if started now. It
+# records what it loads before its first test, for future stages.
 
 module AssayWarm
   # See the head of this file.
@@ -11,14 +11,16 @@ module AssayWarm
     class << self
       # The words of the command from the program on.
       attr_reader :argv
-      # A handler of exit. Those of what `assay` loads are the last, as if it had been loaded first.
+      # Registers an exit handler. The handlers of `assay` run last, as if they had been registered
+      # first.
       def at_exit(block)
         @handlers ||= []
         @takes ? @handlers.insert((@last = @last.to_i + 1) - 1, block) : @handlers.push(block)
         block
       end
 
-      # Calls the handlers, the last first. Each finds in `$!` what the one before raised, or what the program ended with.
+      # Calls the handlers, last one first. In each, `$!` is what the previous one raised, or what
+      # the program ended with.
       def handlers
         block = @handlers&.pop or return
         begin
@@ -42,8 +44,8 @@ module AssayWarm
         exit(@status) if @status
       end
 
-      # The words for the program, of those that somebody gave for the whole command; nil where they are of another. Whatever stands before
-      # the program (`bundle exec`) is as it was.
+      # Returns the program's words from words given for the whole command; nil if they are for
+      # another program. Everything before the program (`bundle exec`) must be unchanged.
       def argv_of(words, command, at_gate)
         return if words.empty?
 
@@ -60,7 +62,7 @@ module AssayWarm
         nil
       end
 
-      # What each run would read and compile anew, done by the stage.
+      # Compiles in the stage the files that each run would otherwise read and compile.
       def prepare
         @starts = Seen.of(Stage.program, "starts").any?
         names = %w[tests tests_record tests_rspec tests_minitest tests_test_unit tests_causes tests_frames]
@@ -69,7 +71,7 @@ module AssayWarm
         @compiled = {}
       end
 
-      # Executes a file of `assay` that is compiled. False for all others.
+      # Executes one of `assay`'s compiled files. Returns false for all others.
       def execute(path)
         code = @compiled[path] if AssayWarm.role == :run
         return false unless code
@@ -78,12 +80,12 @@ module AssayWarm
         true
       end
 
-      # Becomes the run.
+      # Turns the process into the run.
       def begin(argv, request, descriptors)
         AssayWarm.role = :run
         @pid = Process.pid
         @argv = argv
-        # They are of a program that this one starts.
+        # These belong to a program that this one starts.
         @others_handlers = @handlers.to_a.shift(@handlers.to_a.size) if @starts
         AssayCoverage.rests
         Process.setsid
@@ -104,7 +106,8 @@ module AssayWarm
         start_noting
       end
 
-      # The words of a command that starts Ruby on a file, as rake does to run tests; nil for all others. Only of a run itself.
+      # Returns the words of a command that runs Ruby on a file, as rake does to run tests; nil for
+      # all others. Only in the run itself.
       def ruby_of(command)
         return unless AssayWarm.role == :run && Stage.program.start_with?("rake") && Process.pid == @pid && Thread.current.equal?(Thread.main)
 
@@ -119,7 +122,8 @@ module AssayWarm
         words[1..-1] if words[at] && !words[at].start_with?("-") && File.file?(words[at])
       end
 
-      # In place of another Ruby a fork of this one, which has loaded what that would. As `system` does, and with `$?`.
+      # Forks this process, which has the same files loaded, instead of starting another Ruby.
+      # Behaves like `system`, and sets `$?`.
       def as_ruby(words)
         Seen.add(Stage.program, "starts", ["1"])
         [$stdout, $stderr].each(&:flush)
@@ -129,7 +133,8 @@ module AssayWarm
           $VERBOSE = true if options.include?("-w")
           folders = options.grep(/\A-I/).flat_map { |option| option[2..-1].split(":") }
           $LOAD_PATH.unshift(*folders.map { |folder| File.expand_path(folder) })
-          # Those of `assay`, and what the test framework has from when it was loaded.
+          # The handlers of `assay`, and those that the test framework registered when it was
+          # loaded.
           @pid = Process.pid
           @handlers = [*@handlers.to_a.first(@last.to_i), *@others_handlers]
           @argv = files
@@ -140,7 +145,7 @@ module AssayWarm
         $?.success?
       end
 
-      # Runs the program, and ends with it. For code of the command line Ruby itself goes on.
+      # Runs the program and exits. Code given on the command line is left to Ruby itself.
       def main(argv)
         if argv[0] == "-e"
           ARGV.replace(argv[1..-1])
@@ -159,7 +164,7 @@ module AssayWarm
 
       private
 
-      # As a shell splits them, if it has nothing else to do.
+      # Splits a command like a shell, if it contains no other shell syntax.
       def words_of(text)
         return if text.match?(/[$`|&;<>()*?\[\]{}~#!'\n]/)
 
@@ -174,7 +179,8 @@ module AssayWarm
         !word.include?("/") || !own.include?("/") || File.expand_path(word) == File.expand_path(own)
       end
 
-      # Not by `exit`, with which Ruby would end as if nothing else could happen: so early, it does not hear what handlers say.
+      # Does not let SystemExit propagate: at this early point Ruby would ignore exit statuses set by
+      # handlers.
       def run_program(code)
         code.eval
       rescue SystemExit => e
@@ -193,7 +199,7 @@ module AssayWarm
         exit(@status)
       end
 
-      # Takes out what lies below the program.
+      # Removes the frames below the program.
       def own_frames(error)
         frames = error.backtrace.to_a
         own = frames.index { |frame| frame.start_with?("#{HERE}/assay_warm") }
@@ -209,9 +215,9 @@ module AssayWarm
         abort("ruby: #{e.message[/\A[^@]*/].strip} -- #{path} (LoadError)")
       end
 
-      # What the program finds behind its `__END__`.
+      # Provides the text after the program's `__END__` as DATA.
       def data(path)
-        # Not as the project's own reading.
+        # Does not count as a read by the project.
         file = File.for_fd(IO.sysopen(path))
         text = file.read.b
         ends = text.index(/^__END__\r?\n/n) or return file.close
@@ -221,7 +227,8 @@ module AssayWarm
         nil
       end
 
-      # All of it, with what was set while the command was loaded; and what Ruby does with its options when it starts.
+      # Sets the whole environment, keeping variables that were set while the command was loaded;
+      # also repeats what Ruby does with its options at startup.
       def environment(given)
         now = ENV.to_h
         ENV.replace(given)
@@ -230,7 +237,7 @@ module AssayWarm
 
           ENV[name] = now[name]
         end
-        # Bundler has put its own in front.
+        # Bundler has prepended its own options.
         words = now["RUBYOPT"].to_s.split - ENVIRONMENT["RUBYOPT"].to_s.split
         ENV["RUBYOPT"] = [*words, *given["RUBYOPT"]].join(" ") unless words.empty?
         VARIABLES.each { |name| ENV.delete(name) }
@@ -250,7 +257,7 @@ module AssayWarm
         require(path) unless path.start_with?("#{HERE}/assay_warm") || execute(path)
       end
 
-      # Random numbers are none that another run had.
+      # Reseeds random number generators so that runs differ.
       def seeds
         Kernel.assay_warm_srand
         return unless defined?(::RSpec::Core::Configuration) && ::RSpec.respond_to?(:configuration)
@@ -261,13 +268,14 @@ module AssayWarm
         ::RSpec.configuration.start_time = ::RSpec::Core::Time.now
         return unless Stage.seeds.include?(seed)
 
-        # As helpers do: `Kernel.srand config.seed`, which must be the seed that the command line gives.
+        # Helpers often call `Kernel.srand config.seed`, which must be the seed given on the command
+        # line.
         before(::RSpec::Core::Runner, "def run_specs(...)\n::Kernel.assay_warm_srand(::RSpec.configuration.seed)\nsuper\nend")
       rescue StandardError
         nil
       end
 
-      # Without what lies below the program, as own_frames does it.
+      # Omits the frames below the program, like own_frames.
       def rake_backtraces
         return unless defined?(::Rake::Backtrace::SUPPRESS_PATTERN) && ::Rake.respond_to?(:application)
 
@@ -278,13 +286,13 @@ module AssayWarm
         target.prepend(Module.new { module_eval(source, FILE, 1) })
       end
 
-      # --- What is loaded before the first test.
+      # --- Files loaded before the first test.
 
       def start_noting
         @loads = Loads.new { first_test }
         @loads.watch
         at_exit(-> { stop_noting })
-        # The last of all.
+        # This handler runs last.
         @handlers = [-> { write_down }, *@handlers]
         @last = @last.to_i + 1
         @hooked = {}
@@ -306,12 +314,12 @@ module AssayWarm
 
       public
 
-      # Whether a file is one to be loaded before a run.
+      # Returns true if a file should be loaded before a run.
       def ahead?(path)
         !path.match?(TESTS) && !path.match?(Stage::ACTS) && !path.start_with?("#{HERE}/")
       end
 
-      # Before the first test, which waits for it: the rest is done when the run ends.
+      # Called before the first test, which waits for it; the rest is done at the end of the run.
       def stop_noting
         return unless @loads&.watches?
 

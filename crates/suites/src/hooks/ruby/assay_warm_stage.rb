@@ -1,22 +1,24 @@
 # frozen_string_literal: true
 
-# A process that loads and then waits. Where its program would begin (its gate) it loads what earlier runs of the program loaded, in their order, and
-# waits there to be forked for runs. On the way it leaves processes behind, which wait in the middle of the load, to go on from there with other
-# contents of the files that come after: the first before any file of the project, others where loading took long.
+# A process that loads files and then waits. Where its program would begin (its gate) it loads what
+# earlier runs of the program loaded, in their order, and waits there to be forked for runs. On the
+# way it leaves processes behind that wait in the middle of loading, so that loading can be resumed
+# from there when later files change: the first before any project file, others where loading took
+# long.
 
 module AssayWarm
   # See the head of this file.
   module Stage
-    # What acts when it is loaded, whatever it prints.
+    # Files with side effects when loaded, even if they print nothing.
     ACTS = %r{/rails/(?:commands?|cli)\.rb\z|/bundler/(?:cli|friendly_errors)|/rake/rake_test_loader\.rb\z|/rspec/autorun\.rb\z}.freeze
     HELPERS = %r{(?:\A|/)(?:test|tests|spec|specs|features)/|_helper\.rb\z}.freeze
-    # Libraries' connections: a class, and what it is called.
+    # Connection classes of libraries, and the names of their databases.
     CONNECTIONS = {"PG::Connection" => "PostgreSQL", "Mysql2::Client" => "MySQL", "Trilogy" => "MySQL", "SQLite3::Database" => "SQLite",
                    "Redis" => "Redis", "RedisClient" => "Redis"}.freeze
 
-    # So many files in folders that were listed are remembered.
+    # Maximum number of files in listed directories that are remembered.
     MOST_LISTED = 20_000
-    # As it is before anybody notes it.
+    # The original method, before it is wrapped.
     CHILDREN = Dir.method(:children)
 
     @index = 0
@@ -24,8 +26,9 @@ module AssayWarm
     @notes = []
     @seeds = []
 
-    # Up to Ruby 2.7 what is prepended to a module does not reach the classes that have it: so by aliases. `require` stands beneath RubyGems'
-    # own, since Bundler takes that one out again and puts the original in its place.
+    # Up to Ruby 2.7, prepending to a module does not affect classes that already include it, so
+    # aliases are used. `require` is beneath RubyGems' version because Bundler removes that one and
+    # restores the original.
     HOOKS = <<~'RUBY'
       alias_method :assay_warm_require, :REQUIRE
       alias_method :assay_warm_relative, :require_relative
@@ -71,13 +74,13 @@ module AssayWarm
         @took = 0
         @last = AssayWarm.now
         call_in
-        # The only one that Ruby knows, since all others come to `Run`.
+        # The only handler known to Ruby, since all others are registered with `Run`.
         at_exit { AssayWarm.role == :stage ? end_of_stage : Run.ends }
         put_in
         words = File.read("/proc/self/cmdline").split("\0")
         program = words.size - ARGV.size - ($0 == "-e" ? 2 : 1)
         @words = words[program..-1]
-        # Bundler loads the program when it has settled which libraries there are.
+        # Bundler loads the program once it has chosen the libraries.
         return @bundler = true if File.basename($0) =~ /\Abundler?\z/ && ARGV.any? { |word| %w[exec e ex exe].include?(word) }
 
         argv = gate
@@ -91,14 +94,14 @@ module AssayWarm
         ARGV.replace(gate[1..-1])
       end
 
-      # Of `Kernel.srand`, in what is loaded.
+      # Called for `Kernel.srand` in loaded files.
       def seeded(seed)
         @seeds << seed if AssayWarm.role == :stage
       end
 
       attr_reader :seeds, :program, :words
 
-      # Comes back in runs alone, with the words of the command from the program on.
+      # Returns only in runs, with the words of the command from the program on.
       def gate
         @at_gate = [$0, *ARGV]
         @program = File.basename($0)
@@ -111,7 +114,7 @@ module AssayWarm
         @loads.watch
         own, others = planned
         replay(others)
-        # Comes back in a process that loads on, also when it has to be done again.
+        # Returns in a process that loads further, also when that has to be repeated.
         leave_behind if own.any?
         replay(own)
         @loads.stop
@@ -128,7 +131,7 @@ module AssayWarm
       def call_in
         @link = Link.new(UNIXSocket.new(CALLS))
         @link.say(:hello, Process.pid, @index, @number)
-        # Something changed meanwhile, and another one loads.
+        # Something changed in the meantime, and another process loads.
         (_, @number = @link.hear) || exit!(0)
         @told = {sources: 0, features: $LOADED_FEATURES.size}
       end
@@ -162,7 +165,7 @@ module AssayWarm
         exit!(1)
       end
 
-      # The command came to its end, or failed, before it had something to wait for.
+      # The command ended, or failed, before reaching its gate.
       def end_of_stage
         error = $!
         said = case error
@@ -172,11 +175,11 @@ module AssayWarm
         failed(said)
       end
 
-      # Forks: this process waits here, and a child loads on.
+      # Forks: this process waits here, and a child loads further.
       def leave_behind
         note_what_is_lost
         tidy if long?
-        # Before its child calls in.
+        # Reported before the child connects.
         @link.say(:parked, parked(false))
         fork ? wait : go_on
       end
@@ -191,7 +194,7 @@ module AssayWarm
         call_in
       end
 
-      # Comes back in children alone: in runs, and in those that load on.
+      # Returns only in children: in runs, and in processes that load further.
       def wait
         children, @child_ended = IO.pipe
         restore = AssayWarm.signals("INT" => "IGNORE", "CHLD" => proc { @child_ended.write_nonblock(".", exception: false) })
@@ -214,7 +217,7 @@ module AssayWarm
         end
       end
 
-      # Nothing of what was loaded waits any more, but for the end of its runs.
+      # The stage is obsolete and only waits for the end of its runs.
       def retire
         leave if @runs.empty?
 
@@ -272,7 +275,7 @@ module AssayWarm
         nil
       end
 
-      # The keeper is gone, or has done with it.
+      # The keeper is gone, or no longer needs this stage.
       def leave
         @runs.each_key do |pid|
           Process.kill(:KILL, -pid)
@@ -283,7 +286,8 @@ module AssayWarm
         exit!(0)
       end
 
-      # Takes longer than to load a file, so that it is done where much was loaded: runs and stages that follow have less to look at.
+      # This takes longer than loading a file, so it is done only after much was loaded: later runs
+      # and stages then have less to scan.
       def tidy
         Process.respond_to?(:warmup) ? Process.warmup : GC.start
       end
@@ -303,7 +307,8 @@ module AssayWarm
         {name: name, files: files, listed: listed(files), features: features, seconds: @seconds, notes: @notes, ready: ready, runs: {}, seen: @seen}
       end
 
-      # What there is of Ruby in the folders that were listed, since only another file there is news. Nothing, where that is too much to look at.
+      # Returns the Ruby files in listed directories, since only additional ones matter; nothing if
+      # there are too many.
       def listed(files)
         @names = []
         files.each_key do |folder|
@@ -316,7 +321,7 @@ module AssayWarm
         @names.to_h { |name| [name.delete_prefix("./"), true] }
       end
 
-      # Gives the names of folders.
+      # Returns the names of subdirectories.
       def look(folder)
         return [] if !folder.end_with?("/") || @names.size > MOST_LISTED
 
@@ -327,7 +332,7 @@ module AssayWarm
         []
       end
 
-      # Without what is others'.
+      # Omits third-party directories.
       def look_below(folder)
         look(folder).each do |name|
           whole = File.join(ROOT, name)
@@ -335,7 +340,7 @@ module AssayWarm
         end
       end
 
-      # What a fork does not carry over.
+      # Notes state that is lost in a fork.
       def note_what_is_lost
         Thread.list.each do |thread|
           next if thread.equal?(Thread.main)
@@ -351,7 +356,8 @@ module AssayWarm
         @notes << "connections could not be closed: #{e.message}"
       end
 
-      # Those that are open when all is loaded. All objects are looked at for them, which takes longer than to load a file.
+      # Notes connections that are open when everything is loaded. This scans all objects, which
+      # takes longer than loading a file.
       def note_connections
         CONNECTIONS.each do |name, called|
           klass = constant(name)
@@ -362,7 +368,7 @@ module AssayWarm
         @notes << "connections could not be looked for: #{e.message}"
       end
 
-      # What has this name, if it is loaded: to name it would load it.
+      # Returns the constant with this name if it is loaded; referring to it would load it.
       def constant(name)
         name.split("::").inject(Object) do |within, part|
           within.const_defined?(part, false) && !within.autoload?(part, false) ? within.const_get(part, false) : break
@@ -374,13 +380,14 @@ module AssayWarm
         return false if connection.respond_to?(:finished?) && connection.finished?
         return false if connection.respond_to?(:connected?) && !connection.connected?
 
-        # A database in memory is copied with the process.
+        # An in-memory database is copied with the process.
         !(defined?(::SQLite3::Database) && connection.is_a?(::SQLite3::Database) && connection.filename.to_s.empty?)
       rescue StandardError
         true
       end
 
-      # Rails opens connections anew by itself; a database in memory would be gone with its connection.
+      # Rails reopens connections by itself; an in-memory database would be lost with its
+      # connection.
       def disconnect
         base = constant("ActiveRecord::Base")
         return unless base.respond_to?(:connection_handler) && (handler = base.connection_handler)
@@ -391,7 +398,8 @@ module AssayWarm
         keep_in_memory(config) if config
       end
 
-      # Rails drops all connections in a fork. One to a database in memory belongs to whoever has that memory.
+      # Rails drops all connections in a fork. A connection to an in-memory database must be kept by
+      # the process that has the memory.
       def keep_in_memory(config)
         return if @keeps_in_memory
 
@@ -411,7 +419,7 @@ module AssayWarm
       end
     end
 
-    # What the files that are loaded print goes to the log, and is noticed.
+    # Redirects the output of loaded files to the log, and detects it.
     class Output
       def self.watched
         output = new
@@ -430,7 +438,7 @@ module AssayWarm
         STDOUT.reopen(@file)
       end
 
-      # Whether something was printed since this was asked.
+      # Returns true if something was printed since the last call.
       def grew?
         STDOUT.flush
         size = @file.size
