@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     /// Names of the tests that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub killed_by: Vec<String>,
-    /// Whether `killed_by` lists all tests that fail.
+    /// True if `killed_by` lists all tests that fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_complete: bool,
     pub tests_run: usize,

@@ -47,7 +47,8 @@ pub(crate) const MOST_MEMORY: u64 = 16 * 1024;
 pub(crate) const SHARE_OF_MUTANTS: f64 = 0.6;
 /// Share of a budget of time within which the tests without a change are repeated.
 pub(crate) const SHARE_OF_BASELINE: f64 = 0.25;
-/// Share of a budget of time after which tests are not loaded once for all changes, and nothing more is proven.
+/// Share of a budget of time after which tests are no longer loaded once for all changes, and no
+/// further proofs are made.
 pub(crate) const SHARE_OF_PROOF: f64 = 0.4;
 /// Share of a budget of time for trying changes; compilers compare survivors in the rest.
 pub(crate) const SHARE_OF_TRYING: f64 = 0.95;

@@ -49,9 +49,9 @@ pub(crate) struct Trying<'a> {
     pub most: Option<usize>,
     /// Number of kills of each test.
     pub kills: Vec<usize>,
-    /// True if each mutant can be tried in a process that has already loaded the tests.
+    /// For each mutant, true if it can be tried in a process that has already loaded the tests.
     pub later: &'a [bool],
-    /// True if all tests run even after a failure, and each mutant is tried even if another one
+    /// True if all tests run even after a failure and each mutant is tried even if another one
     /// implies its result.
     pub completes: bool,
     /// The functions whose mutants can be placed behind a switch; `None` if there are none or

@@ -180,7 +180,7 @@ impl Block {
     /// Adds a line of assembler text to the block of number `own`.
     fn assembly(&mut self, line: &str, own: usize, names: &HashMap<String, (usize, usize)>) {
         let words = line.trim();
-        // This is data, whatever it looks like.
+        // This is data, even if it looks like a name.
         if [".ascii", ".asciz", ".string"].iter().any(|kind| words.starts_with(kind)) {
             self.text.push_str(words);
             self.text.push('\n');
