@@ -47,7 +47,7 @@ pub struct Client {
     base: String,
     token: Option<Token>,
     memory: Mutex<Memory>,
-    /// Whether requests that are safe to repeat are repeated.
+    /// True if requests that are safe to repeat are repeated.
     repeats: bool,
 }
 
@@ -57,7 +57,7 @@ struct Asked<'a> {
     /// The path below `/api/v1`, with its query.
     path: &'a str,
     body: Option<(&'static str, &'a [u8])>,
-    /// Whether it is safe to repeat.
+    /// True if it is safe to repeat.
     repeats: bool,
 }
 

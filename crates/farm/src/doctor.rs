@@ -24,7 +24,7 @@ pub(crate) struct Check {
     pub what: &'static str,
     /// The result.
     pub state: State,
-    /// What was found, in one line; if something is missing, also what to do.
+    /// The findings in one line; if something is missing, also what to do.
     pub said: String,
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Options {
     pub ask: Duration,
     /// Maximum requests per second of one token.
     pub rate: f64,
-    /// Whether reading requires no token.
+    /// True if reading requires no token.
     pub is_public: bool,
     /// A certificate and its key.
     pub tls: Option<(PathBuf, PathBuf)>,

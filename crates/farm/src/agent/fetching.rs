@@ -116,7 +116,7 @@ fn of_git(error: &anyhow::Error) -> FetchError {
 pub(super) struct Means<'a> {
     pub walls: &'a mut Walls,
     pub web: &'a Web,
-    /// Whether repositories on this machine may be read.
+    /// True if repositories on this machine may be read.
     pub allows_files: bool,
     /// The policy for the project's own commands: with network access, in a writable directory.
     pub policy: &'a Policy,

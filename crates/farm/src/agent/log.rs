@@ -120,7 +120,7 @@ impl Sending {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                // Whatever cannot be sent now is sent later, with the result at the latest.
+                // A piece that cannot be sent now is sent later, with the result at the latest.
                 let _later =
                     send(&client, (job, &nonce), &path, &mut sent, length.load(Ordering::Acquire));
             }

@@ -41,8 +41,8 @@ pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<
     let is_own_install = !recipe.install.is_empty();
     let mut install = suggested.install;
     if is_own_install {
-        // What a recipe installs goes to the same place as the suggested dependencies, and the
-        // tools that tests need are already there.
+        // The recipe installs to the same place as the suggested dependencies, so that tools for
+        // tests are already there.
         install.retain(|_| runtime.name == "python");
         install.extend(recipe.install.iter().cloned());
     }

@@ -14,7 +14,7 @@ use ureq::http::Method;
 
 /// Content type of raw data.
 const BYTES: &str = "application/octet-stream";
-/// Maximum number of pages read, so that a list ends whatever the server says.
+/// Maximum number of pages of a list, in case the server never ends it.
 const MOST_PAGES: usize = 100_000;
 
 /// The server's answer to a lease request.

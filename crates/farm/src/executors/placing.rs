@@ -64,7 +64,7 @@ pub struct Placed {
     pub id: String,
     /// The farm's id.
     pub job: i64,
-    /// Whether the cluster holds it until it is released, as it does with a job that it could not
+    /// True if the cluster holds it until it is released, as it does with a job that it could not
     /// start.
     pub is_held: bool,
 }

@@ -73,7 +73,7 @@ pub struct Jobs {
     pub agent: Vec<String>,
     /// Additional arguments for `sbatch`.
     pub sbatch: Vec<String>,
-    /// Whether several jobs may share a node.
+    /// True if several jobs may share a node.
     pub is_shared: bool,
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct App {
     pub writes: Pool,
     pub slow: Pool,
     pub hosts: Hosts,
-    /// Whether reading requires no token.
+    /// True if reading requires no token.
     pub is_public: bool,
     pub tokens: Limits<i64>,
     pub strangers: Limits<IpAddr>,

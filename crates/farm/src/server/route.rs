@@ -104,9 +104,9 @@ pub(crate) struct Route {
     pub gives: Option<Shape>,
     /// The query parameters.
     pub query: &'static [&'static str],
-    /// Whether it is recorded in the audit.
+    /// True if it is recorded in the audit.
     pub audited: bool,
-    /// What the answer depends on, if it is cached.
+    /// The rows that the answer depends on, if it is cached.
     pub stands: Option<Stands>,
 }
 

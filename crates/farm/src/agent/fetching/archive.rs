@@ -236,7 +236,7 @@ mod tests {
         Kind(EntryType),
     }
 
-    /// Creates an archive with these entries, whatever their names.
+    /// Creates an archive with these entries, including invalid names.
     fn archive(entries: &[(&str, What<'_>)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (name, what) in entries {

@@ -111,7 +111,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 
-    /// Creates an archive with these entries, whatever their names: name, mode, text.
+    /// Creates an archive with these entries (name, mode, text), including invalid names.
     fn archive(entries: &[(&str, u32, &[u8])]) -> Vec<u8> {
         let mut writer = ZipArchiveWriter::new(Vec::new());
         for (name, mode, text) in entries {
