@@ -490,7 +490,7 @@ pub(crate) fn assay() -> Option<PathBuf> {
     named.into_iter().chain(beside).find(|own| own.is_absolute() && own.is_file())
 }
 
-/// Like [`assay`], but readable for the user of the sandbox: the program itself, or a copy in the
+/// Like [`assay()`], but readable for the user of the sandbox: the program itself, or a copy in the
 /// agent's directory.
 fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
     let Some(found) = assay() else { return Ok(None) };

@@ -24,7 +24,7 @@ pub(crate) const COMPUTING_SHARE: f64 = 0.25;
 /// with less, it may have been waiting for something.
 pub(crate) const COMPUTING_LEAST: f64 = 0.1;
 /// Minimum share of a CPU time limit that a process stopped at the limit has used. The system
-/// enforces the limit and reports the usage with different clocks.
+/// measures the time for the limit and for its report in different ways.
 pub(crate) const NEARLY: f64 = 0.9;
 /// Time limit of the whole suite without a change.
 pub(crate) const LONGEST_SUITE: Duration = Duration::from_secs(3600);

@@ -19,7 +19,7 @@ pub(super) struct Walls {
     runner: Runner,
 }
 
-/// Returns a command's standard output from an offset on, while it runs.
+/// A function that returns a running command's standard output from an offset on.
 pub(super) type SoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
 /// The settings of a run.

@@ -7,10 +7,10 @@ use super::kept::Stands;
 use assay_builds::Store;
 use assay_builds::model::Scope;
 
-/// Answers a request.
+/// A function that answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
 
-/// Reads first, and answers if nothing needs to be written.
+/// A function that reads first, and answers if nothing needs to be written.
 pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>;
 
 /// The schema of a type for the OpenAPI document, which only a test generates.
@@ -92,7 +92,7 @@ pub(crate) struct Route {
     pub needs: Needs,
     /// The threads that run the handler.
     pub threads: Threads,
-    /// Reads first, and answers if nothing needs to be written.
+    /// The function that answers if nothing needs to be written.
     pub glance: Option<Glance>,
     /// The handler.
     pub handler: Handler,

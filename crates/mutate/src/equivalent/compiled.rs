@@ -54,7 +54,7 @@ pub(super) struct Found {
 /// A replacement of a range of bytes.
 type Edit = (Range<usize>, Vec<u8>);
 
-/// Compiles what is in a copy, with one of several settings.
+/// A function that compiles what is in a copy, with one of several settings.
 pub(super) type Compile<'c> = &'c mut dyn FnMut(&mut Arena<'_>, usize) -> Option<Code>;
 
 /// Functions that are compiled together.
