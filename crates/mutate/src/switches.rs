@@ -299,7 +299,7 @@ struct Error<'a> {
 
 impl<'a> Error<'a> {
     /// Parses `PATH:LINE:COLUMN: MESSAGE`, and rejects lines that are not errors: for C and Rust,
-    /// lines without the word.
+    /// lines without the word `error`.
     fn of(text: &'a str) -> Option<Self> {
         let mut parts = text.splitn(4, ':');
         let (path, line, column) = (parts.next()?, parts.next()?, parts.next()?);

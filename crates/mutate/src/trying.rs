@@ -543,7 +543,7 @@ impl<'a> Trying<'a> {
 }
 
 /// Returns the number of changes in the next build: as many as can be built in a share of the time
-/// left, assuming that compile time is at most proportional to the number.
+/// left, assuming that compile time grows in proportion to their number.
 fn next_build(built: usize, took: Duration, left: Duration) -> usize {
     let times = SHARE_OF_A_BUILD * left.as_secs_f64() / took.as_secs_f64().max(1e-3);
     let fits = built as f64 * times;

@@ -1,6 +1,6 @@
 //! Profiles of programs that run their work below marker frames for samplers, such as test suites
 //! into which `assay tests` has loaded its hooks. The marker's file is named
-//! `assay-frame:KIND:NAME`. A sample belongs to the innermost marker; the frames above it are
+//! `assay-frame:KIND:NAME`. A sample belongs to the innermost marker; its callers are
 //! irrelevant.
 //!
 //! Only the assignment of samples to markers is done here; the meaning of the kinds is explained

@@ -74,7 +74,7 @@ pub(super) fn limits(recipe: &Recipe) -> Limits {
 }
 
 impl Commands<'_> {
-    /// Returns the remaining time, but at least enough to report to a command that it is over.
+    /// Returns the remaining time, but at least 1 ms, so that a command is ended by its time limit.
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }

@@ -4,7 +4,7 @@
 //!
 //! The most frequently read pages are rendered again only when their contents have changed
 //! (`kept`). A page's entity tag is computed from its bytes: since no page contains the time of its
-//! rendering, browsers that already have it are told so.
+//! rendering, it is not sent again to browsers that already have it.
 
 mod history;
 pub(crate) mod known;
