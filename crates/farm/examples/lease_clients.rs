@@ -1,9 +1,11 @@
-//! Many agents that ask a server for jobs, each once a second, and hand in what they get, while versions are added evenly: how long the answers take, whether
-//! a job was ever given twice, and whether each ended.
+//! Simulates many agents. Each requests a job from a server once a second and submits a result,
+//! while versions are added at a constant rate. Measures the response times, and checks whether a
+//! job was ever leased twice and whether each one ended.
 //!
 //!     lease_clients ADDRESS:PORT STORE CLIENTS SECONDS
 //!
-//! STORE is the server's own, in which tokens are made beforehand. Prints one line of JSON.
+//! STORE is the server's own store, in which tokens are created beforehand. Prints one line of
+//! JSON.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
 use assay_builds::Store;
@@ -24,9 +26,9 @@ use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 use tokio::time::{interval_at, sleep};
 
-/// Jobs for each client and second: the others find nothing, as most do.
+/// Jobs per client and second. The other requests find no job, as most do in practice.
 const SHARE: f64 = 0.05;
-/// How long it is asked on for jobs that were added, and that nobody has had yet.
+/// Time during which clients continue to ask for jobs that have not been leased yet.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn main() {
@@ -61,7 +63,7 @@ fn main() {
     let jobs = (clients as f64 * seconds as f64 * SHARE) as u64;
     let (all, added) = Runtime::new().unwrap().block_on(async {
         let (address, target) = (Arc::new(address.clone()), Arc::new(target));
-        // Each of them says hello first.
+        // Time for each client to say hello first.
         let begins = Instant::now() + Duration::from_secs(2 + clients as u64 / 200);
         let ends = begins + Duration::from_secs(seconds);
         let left = Arc::new(AtomicU64::new(jobs));
@@ -72,7 +74,7 @@ fn main() {
         let each = tokens.into_iter().enumerate().map(|(number, token)| {
             let (address, target) = (Arc::clone(&address), Arc::clone(&target));
             let left = Arc::clone(&left);
-            // Evenly over the second, as agents that were started at different times.
+            // Spread evenly over the second, like agents that were started at different times.
             let begins = begins + Duration::from_secs_f64(number as f64 / clients as f64);
             tokio::spawn(async move {
                 client(&address, &token, number, &target, begins, ends, &left).await
@@ -103,7 +105,8 @@ fn main() {
     println!("{told}");
 }
 
-/// Adds versions evenly, each of which is a job; how many the server said yes to.
+/// Adds versions at a constant rate, each of which creates a job. Returns the number of versions
+/// that the server accepted.
 async fn submit(
     address: &str,
     token: &str,
@@ -135,7 +138,7 @@ async fn submit(
 
 #[derive(Default)]
 struct Found {
-    /// Seconds from when a question was due to its answer.
+    /// Seconds from when a request was due until its answer.
     waits: Vec<f64>,
     jobs: Vec<i64>,
     ended: usize,
@@ -213,7 +216,7 @@ async fn client(
     }
 }
 
-/// A connection that stays, and is made again where it is not there.
+/// A persistent connection, reopened if necessary.
 struct Line<'a> {
     address: &'a str,
     token: &'a str,

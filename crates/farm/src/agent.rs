@@ -1,9 +1,11 @@
-//! The agent: asks for a job, does it in the sandbox, hands in what came of it, and asks again. One job at a time, so that a benchmark has the machine
-//! for itself. A sign of life goes to the server meanwhile; when the job is not wanted any more, all that runs of it ends.
+//! The agent: requests a job, runs it in the sandbox, submits the result, and requests the next
+//! one. It runs one job at a time, so that a benchmark has the machine to itself. While a job runs,
+//! heartbeats are sent to the server; if the job is no longer wanted, all its processes are ended.
 //!
-//! What must never happen: that a result is lost (it is on the disk before it is sent), that it counts twice (it has a key from the start), that something
-//! outlives the agent (the launcher ends it, even if the agent is killed), or that a stranger's code sees the token (the sandbox has none of its variables and
-//! files).
+//! The following must never happen: a result is lost (it is written to disk before it is sent), a
+//! result counts twice (it has a key from the start), a process outlives the agent (the launcher
+//! ends it, even if the agent is killed), or untrusted code sees the token (the sandbox has none of
+//! the agent's variables and files).
 
 mod benching;
 mod commands;
@@ -46,29 +48,29 @@ use std::time::{Duration, Instant};
 use testing::Found;
 use walls::Walls;
 
-/// What the agent calls itself.
+/// The agent's name and version.
 const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
-/// So often in a row somebody else may have been quicker.
+/// Maximum number of consecutive conflicts with another agent.
 const CONFLICTS: u32 = 5;
 
-/// What is wanted of an agent.
+/// The settings of an agent.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub name: String,
-    /// One job alone: this one, or any.
+    /// Run only one job: the given one, or any.
     pub once: Option<Option<i64>>,
     pub directory: PathBuf,
-    /// Of the runtimes that are there, these alone.
+    /// Use only these of the available runtimes; empty means all.
     pub runtimes: Vec<String>,
     pub kinds: Vec<Kind>,
-    /// Bytes that a job may write.
+    /// Maximum number of bytes that a job may write.
     pub disk: u64,
     pub calibrates: Option<Duration>,
     pub discovers: Option<Duration>,
     pub allows_files: bool,
 }
 
-/// An agent at work.
+/// A running agent.
 struct Agent<'a> {
     settings: &'a Settings,
     client: Arc<Client>,
@@ -77,24 +79,24 @@ struct Agent<'a> {
     place: Place,
     spool: Spool,
     targets: Vec<Own>,
-    /// What measures; `None`: it is not there.
+    /// The program that measures; `None` if it is not installed.
     assay: Option<PathBuf>,
     instance: String,
     welcome: Welcome,
     calibrated: Option<Instant>,
     discovered: Option<Instant>,
-    /// Questions in a row that nobody answered.
+    /// Number of consecutive requests without an answer.
     unanswered: u32,
 }
 
-/// Runs until somebody ends it, or one job is done.
+/// Runs until interrupted, or until one job is done.
 ///
 /// # Errors
-/// When the server refuses the agent, or nothing can be run here.
+/// If the server refuses the agent, or nothing can be run on this machine.
 pub(crate) fn run(settings: &Settings, client: Client) -> anyhow::Result<Ending> {
     interrupt::install()?;
     let mut walls = Walls::find()?;
-    // Agents for one job may be placed on a machine side by side.
+    // Several agents for single jobs may be placed on one machine.
     let most = if settings.once.is_some() { policy::AT_ONCE } else { 1 };
     let place = Place::open(&settings.directory, most, &walls)?;
     let found = runtimes::find(&mut walls, &settings.runtimes);
@@ -168,7 +170,8 @@ impl Settings {
 }
 
 impl Agent<'_> {
-    /// Says that it is there, until somebody hears it; false if it is to end instead.
+    /// Announces the agent, repeatedly until the server answers. Returns false if it is to exit
+    /// instead.
     fn hello(&mut self) -> anyhow::Result<bool> {
         loop {
             if interrupt::count() > 0 {
@@ -201,10 +204,10 @@ impl Agent<'_> {
         }
     }
 
-    /// Waits, since nobody answered.
+    /// Waits after a request without an answer.
     ///
     /// # Errors
-    /// With what the server refused, if that is it.
+    /// If the server refused the request.
     fn away(&mut self, error: ClientError) -> anyhow::Result<()> {
         if !error.is_away() {
             return Err(error.into());
@@ -264,8 +267,9 @@ impl Agent<'_> {
                     let pause = after.unwrap_or(Duration::from_secs(self.welcome.ask.max(1)));
                     interrupt::sleep_until(&[], Some(jittered(pause)))?;
                 }
-                // Somebody was quicker; or another agent goes by this name, and then always is: but for those that are placed for one job each, which may
-                // be several on a node. Each goes by the name for as long as it takes to get its job.
+                // Another agent was faster, or another agent uses the same name; then this happens
+                // every time. Agents placed for one job each are an exception: a node may have
+                // several, and each uses the name only until it has leased its job.
                 Err(error) if error.code() == Some(&Code::Conflict) && conflicts < CONFLICTS => {
                     conflicts += 1;
                     interrupt::sleep_until(&[], Some(jittered(policy::AWAY)))?;
@@ -273,7 +277,7 @@ impl Agent<'_> {
                         return Ok(Ending::Interrupted);
                     }
                 }
-                // The server began anew, and does not know the node any more.
+                // The server was reset and no longer knows the node.
                 Err(error) if error.code() == Some(&Code::NotFound) && job.is_none() => {
                     if !self.hello()? {
                         return Ok(Ending::Interrupted);
@@ -284,7 +288,7 @@ impl Agent<'_> {
         }
     }
 
-    /// The end of an agent for one job: what it found is handed in first, as long as nobody ends it.
+    /// Finishes an agent for one job: its result is submitted first, unless it is interrupted.
     fn last(&mut self) -> anyhow::Result<Ending> {
         loop {
             match self.spool.replay(&self.client, &mut say) {
@@ -296,7 +300,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Does a job, and puts what came of it into the spool.
+    /// Runs a job and puts the result into the spool.
     fn job(&mut self, leased: &Leased) -> anyhow::Result<()> {
         let id = leased.job.id;
         let Some(own) = self.targets.iter().find(|own| own.digest == leased.target).cloned() else {
@@ -348,7 +352,7 @@ impl Agent<'_> {
         let ending = wire::Ending { nonce: leased.nonce.clone(), key, outcome };
         let entry = Entry { job: id, ending, sent };
         self.spool.put(&entry, log.path(), samples.as_deref())?;
-        // The lease is held until it is known whether the result arrived.
+        // The lease is held until it is known whether the result has arrived.
         if let Err(error) = self.spool.replay(&self.client, &mut say) {
             say(&format!("job {id}: {error}; it waits here"));
         }
@@ -387,7 +391,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Looks whether this node may vote, if it is time to.
+    /// Checks whether this node may vote, if that is due.
     fn calibrates(&mut self) {
         let Some((assay, every)) = self.assay.as_ref().zip(self.settings.calibrates) else {
             return;
@@ -427,7 +431,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Looks for new versions, if it is time to.
+    /// Looks for new versions, if that is due.
     fn discovers(&mut self) {
         let Some(every) = self.settings.discovers else { return };
         if self.discovered.is_some_and(|last| last.elapsed() < every) {
@@ -456,7 +460,7 @@ impl Agent<'_> {
     }
 }
 
-/// What a job came to.
+/// The results of a job.
 struct Done {
     found: Found,
     comparisons: Vec<wire::Compared>,
@@ -469,23 +473,25 @@ impl Done {
     }
 }
 
-/// What an agent of this machine would test on, and what is to be said of runtimes that it would leave out.
+/// Returns the targets of an agent on this machine, and notes about runtimes that it would not use.
 ///
 /// # Errors
-/// When there can be no sandbox here.
+/// If no sandbox is available on this machine.
 pub(crate) fn platforms() -> anyhow::Result<(Vec<String>, Vec<String>)> {
     let found = runtimes::find(&mut Walls::find()?, &[]);
     Ok((found.targets.into_iter().map(|own| own.target.name).collect(), found.notes))
 }
 
-/// The program that measures: the one that ASSAY names, or beside this program. `None`: there is none.
+/// Returns the program that measures: the one named by ASSAY, or the one next to this program;
+/// `None` if there is neither.
 pub(crate) fn assay() -> Option<PathBuf> {
     let named = std::env::var_os("ASSAY").map(PathBuf::from);
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("assay")));
     named.into_iter().chain(beside).find(|own| own.is_absolute() && own.is_file())
 }
 
-/// The same, where the user of the sandbox can read it: as it is, or a copy in the agent's directory.
+/// Like [`assay()`], but readable for the user of the sandbox: the program itself, or a copy in the
+/// agent's directory.
 fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
     let Some(found) = assay() else { return Ok(None) };
     let policy = assay_sandbox::Policy::default();
@@ -493,7 +499,7 @@ fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>>
         return Ok(Some(found));
     }
     let copy = directory.join("assay");
-    // A new file each time: one that runs can't be written.
+    // Created under a new name, since a running program cannot be written to.
     let unfinished = directory.join("assay.new");
     std::fs::copy(&found, &unfinished).with_context(|| unfinished.display().to_string())?;
     std::fs::rename(&unfinished, &copy).with_context(|| copy.display().to_string())?;
@@ -504,7 +510,7 @@ fn say(line: &str) {
     output::say(&plain::line(line));
 }
 
-/// So many random bytes in hexadecimal digits.
+/// Returns random bytes as hexadecimal digits.
 fn random(bytes: usize) -> anyhow::Result<String> {
     let mut drawn = vec![0; bytes];
     File::open("/dev/urandom")

@@ -1,4 +1,5 @@
-//! What one may type after `assay farm`. The arguments of each verb stand in its own file below `verbs`.
+//! The command-line arguments of `assay farm`. The arguments of each verb are in its own file in
+//! `verbs`.
 
 use crate::verbs::Verb;
 use clap::{Command, CommandFactory, Parser};
@@ -27,7 +28,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What may be typed.
+    /// Returns the argument parser.
     pub fn asked() -> Command {
         Self::command()
     }

@@ -1,8 +1,9 @@
-//! Backups: all rows of the store, the logs and the samples in one file, each with its checksum.
+//! Backups: all rows of the store, the logs and the samples in one file, each with a checksum.
 //!
-//! The file is an archive of tar: `store.jsonl` ([`assay_history::Store::copy_out`]), `logs/…`, `samples/…`, and at its end `manifest.json`, without
-//! which it was not written to its end. Rows are those of one moment; logs are copied behind them, so that there is at least as much of each as
-//! the rows say. Nothing is restored before all checksums were seen to hold.
+//! The file is a tar archive: `store.jsonl` ([`assay_history::Store::copy_out`]), `logs/…`,
+//! `samples/…`, and at the end `manifest.json`, without which it is incomplete. The rows are a
+//! consistent snapshot; logs are copied after them, so that each is at least as long as the rows
+//! say. Nothing is restored before all checksums have been verified.
 
 use anyhow::{Context, bail, ensure};
 use assay_builds::Store;
@@ -16,47 +17,48 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// The form of the file.
+/// The version of the format.
 const FORMAT: u64 = 1;
 /// The rows of the store.
 const ROWS: &str = "store.jsonl";
-/// What the file ends with.
+/// The last entry of the file.
 const MANIFEST: &str = "manifest.json";
-/// What stands beside the store.
+/// Directories that are stored alongside the store.
 const DIRECTORIES: [&str; 2] = ["logs", "samples"];
-/// Bytes of a manifest: more than a hundred for each file.
+/// Maximum size of a manifest, bytes; it needs more than a hundred per file.
 const LARGEST_MANIFEST: u64 = 4 << 30;
 
-/// What is in a backup.
+/// The contents of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// The form of the file.
+    /// The version of the format.
     pub format: u64,
-    /// What wrote it.
+    /// Name and version of the program that wrote it.
     pub tool: String,
-    /// When.
+    /// The time at which it was written.
     pub made: String,
     /// The version of the farm's tables.
     pub version: i64,
-    /// Rows of the store.
+    /// Number of rows of the store.
     pub rows: u64,
-    /// Each file.
+    /// The files, by name.
     pub files: BTreeMap<String, Summed>,
 }
 
-/// A file as it has to be.
+/// The expected contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summed {
-    /// Its size.
+    /// Its size, bytes.
     pub bytes: u64,
-    /// SHA-256 of what is in it, in hexadecimal digits.
+    /// SHA-256 of its contents, in hexadecimal.
     pub sha256: String,
 }
 
-/// Writes a backup; the file appears whole or not at all, and nobody else may read it.
+/// Writes a backup. The file appears complete or not at all, and only its owner can read it.
 ///
 /// # Errors
-/// When the store or the files beside it can't be read, or the file is there already or can't be written.
+/// If the store or the files next to it cannot be read, or the file already exists or cannot be
+/// written.
 pub(crate) fn write(
     data: &Path,
     place: &Place,
@@ -90,7 +92,7 @@ pub(crate) fn write(
             match File::open(&path) {
                 Ok(mut file) => append(&mut archive, &mut files, &inner, &mut file)
                     .with_context(|| path.display().to_string())?,
-                // It was removed meanwhile, as logs are that are too old.
+                // It was removed in the meantime, like logs that are too old.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error).with_context(|| path.display().to_string()),
             }
@@ -112,7 +114,7 @@ pub(crate) fn write(
     Ok(manifest)
 }
 
-/// A file without a name, for what has to be known whole before it is written.
+/// Returns an unnamed temporary file, for data whose size must be known before it is written.
 fn tempfile_in(directory: &Path) -> anyhow::Result<File> {
     let name = directory.join(format!(".assay-farm-{}", std::process::id()));
     let mut options = fs::OpenOptions::new();
@@ -122,7 +124,7 @@ fn tempfile_in(directory: &Path) -> anyhow::Result<File> {
     Ok(file)
 }
 
-/// A file that is removed, unless it was renamed meanwhile.
+/// A file that is removed on drop, unless it was renamed.
 struct Removed(PathBuf);
 
 impl Drop for Removed {
@@ -138,7 +140,7 @@ fn header(bytes: u64) -> tar::Header {
     header
 }
 
-/// Adds a file as it is now: what is appended to it while it is copied belongs to a later backup.
+/// Adds a file as it is now. Data appended while it is copied belongs to a later backup.
 fn append(
     archive: &mut tar::Builder<BufWriter<File>>,
     files: &mut BTreeMap<String, Summed>,
@@ -157,7 +159,7 @@ fn append(
     Ok(())
 }
 
-/// All files below a directory, in the order of their names; none where it is not there.
+/// Returns all files below a directory, ordered by name; empty if it does not exist.
 fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut open = vec![directory.to_owned()];
@@ -172,7 +174,7 @@ fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
             match entry.file_type()? {
                 kind if kind.is_dir() => open.push(entry.path()),
                 kind if kind.is_file() => found.push(entry.path()),
-                // The server makes no others.
+                // The server creates no other kinds of files.
                 _ => {}
             }
         }
@@ -181,7 +183,7 @@ fn files_below(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Counts and sums what is read through it.
+/// Counts and hashes the bytes read through it.
 struct Summing<R> {
     of: R,
     hash: Sha256,
@@ -211,10 +213,10 @@ impl<R: Read> Read for Summing<R> {
     }
 }
 
-/// Reads all of a backup, and holds it to its checksums.
+/// Reads a whole backup and verifies its checksums.
 ///
 /// # Errors
-/// When it can't be read, is none, or something in it is not as it was written.
+/// If it cannot be read, is not a backup, or its contents differ from what was written.
 pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
     let mut found = BTreeMap::new();
     let mut manifest: Option<Manifest> = None;
@@ -253,7 +255,7 @@ pub(crate) fn verify(file: &Path) -> anyhow::Result<Manifest> {
     Ok(manifest)
 }
 
-/// Hands over every file in a backup.
+/// Calls `take` for every file in a backup.
 fn each(
     file: &Path,
     take: &mut dyn FnMut(&str, &mut dyn Read) -> anyhow::Result<()>,
@@ -275,17 +277,17 @@ fn each(
     Ok(())
 }
 
-/// Whether a name leads nowhere else.
+/// Returns true if a path stays below its directory.
 fn stays_below(path: &Path) -> bool {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     path.components().all(is_plain) && path.components().next().is_some()
 }
 
-/// Makes a farm of a backup, where there is none.
+/// Creates a farm from a backup, where there is none yet.
 ///
 /// # Errors
-/// When there is one, the backup is damaged or of tables of another version, or something can't be written. Then nothing is left of it but, in
-/// PostgreSQL, tables without rows.
+/// If a farm exists, the backup is damaged or has tables of another version, or something cannot be
+/// written. Nothing is left behind then except, in PostgreSQL, empty tables.
 pub(crate) fn restore(file: &Path, data: &Path, place: &Place) -> anyhow::Result<Manifest> {
     let manifest = verify(file)?;
     ensure!(
@@ -342,7 +344,7 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &Place) -> anyhow::Result
     Ok(manifest)
 }
 
-/// Whether there is no store, or one that nobody added anything to.
+/// Returns true if there is no store, or nothing was ever added to it.
 fn is_empty(place: &Place) -> anyhow::Result<bool> {
     let Some(store) = Store::look_at(place)? else { return Ok(true) };
     if !store.history_read().projects()?.is_empty() {
@@ -356,7 +358,7 @@ fn private_directory(path: &Path) -> anyhow::Result<()> {
     made.with_context(|| path.display().to_string())
 }
 
-/// Files that are removed again if something goes wrong.
+/// Files that are removed on drop if something fails.
 #[derive(Default)]
 struct Made(Vec<PathBuf>);
 

@@ -1,7 +1,8 @@
-//! The client of a farm's API, for agents, executors and commands. It waits for each answer.
+//! The client of a farm's API, for agents, executors and commands. All calls block.
 //!
-//! What may be asked twice is asked again after a failure (with a random pause, so that a hundred agents do not come back at once); what may not,
-//! such as taking a lease, never is. Adding is idempotent, so nobody has to look first. What it remembers is in `memory`.
+//! Requests that are safe to repeat are repeated after a failure (with a random pause, so that a
+//! hundred agents do not return at the same time); others, such as taking a lease, never are.
+//! Additions are idempotent, so callers need not check first. The cache is in `memory`.
 
 mod calls;
 mod error;
@@ -25,46 +26,46 @@ use ureq::http::{Method, Request, Response};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
-/// The version of the API that this speaks.
+/// The version of the API that this client uses.
 const VERSION: &str = "1";
-/// Pauses before a question is asked again, ms.
+/// Pauses before a request is repeated, ms.
 const PAUSES: [u64; 3] = [250, 1000, 4000];
-/// Nobody waits longer because a server says so.
+/// Maximum pause, even if the server asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A question and its answer may take so long.
+/// Time limit for a request and its answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// And a connection.
+/// Time limit for connecting.
 const CONNECTING: Duration = Duration::from_secs(10);
-/// An answer that is longer is none of this API, bytes.
+/// Maximum size of an answer, bytes.
 const LONGEST_ANSWER: u64 = 256 << 20;
 
-/// Asks one server, under one token.
+/// A client of one server with one token.
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
-    /// The address, without a slash at its end.
+    /// The address, without a trailing slash.
     base: String,
     token: Option<Token>,
     memory: Mutex<Memory>,
-    /// Whether what may be asked again is.
+    /// True if requests that are safe to repeat are repeated.
     repeats: bool,
 }
 
-/// What is asked.
+/// A request.
 struct Asked<'a> {
     method: Method,
-    /// Below `/api/v1`, with its query.
+    /// The path below `/api/v1`, with its query.
     path: &'a str,
     body: Option<(&'static str, &'a [u8])>,
-    /// Whether asking twice does no harm.
+    /// True if it is safe to repeat.
     repeats: bool,
 }
 
 impl Client {
-    /// A client of the server at this address.
+    /// Creates a client of the server at this address.
     ///
     /// # Errors
-    /// When that is none.
+    /// If the address is invalid.
     pub fn new(url: &str, token: Option<Token>) -> Result<Self, ClientError> {
         let base = url.trim_end_matches('/').to_owned();
         let refused = |why: &str| ClientError::Address { url: url.to_owned(), why: why.to_owned() };
@@ -80,14 +81,14 @@ impl Client {
         Ok(Self { agent: agent(PATIENCE, 0), base, token, memory, repeats })
     }
 
-    /// The same, which asks once: for who has other things to do meanwhile.
+    /// Disables repetition, for callers that have other work to do in the meantime.
     #[must_use]
     pub fn once(mut self) -> Self {
         self.repeats = false;
         self
     }
 
-    /// The server's address.
+    /// Returns the server's address.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.base
@@ -101,7 +102,7 @@ impl Client {
         ClientError::Away { server: self.base.clone(), asked: told(asked), why }
     }
 
-    /// Asks, and again where that may be done.
+    /// Sends a request, and repeats it if that is safe.
     fn ask(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
         let mut pauses = PAUSES.iter();
         loop {
@@ -149,7 +150,7 @@ impl Client {
         ran.map_err(|error| failed(error.to_string()))
     }
 
-    /// Asks, and hands back what was answered, if that is no refusal.
+    /// Sends a request and returns the answer, unless that is a refusal.
     fn answered(&self, asked: &Asked<'_>) -> Result<Response<Body>, ClientError> {
         let mut answer = self.ask(asked)?;
         let status = answer.status();
@@ -172,7 +173,7 @@ impl Client {
                 code: Code::of(&error.code),
                 message: plain(&error.message),
             }),
-            // What stands in front of the server says that it is not there.
+            // A proxy in front of the server reports that it is unavailable.
             Err(_) if matches!(status, 429 | 502..=504) => {
                 Err(self.away(asked, format!("status {status}")))
             }
@@ -198,7 +199,7 @@ impl Client {
         body.map_err(|error| self.away(asked, error.to_string()))
     }
 
-    /// What stands at a path.
+    /// Returns the resource at a path.
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
         let asked = Asked { method: Method::GET, path, body: None, repeats: true };
         let mut answer = self.answered(&asked)?;
@@ -215,7 +216,7 @@ impl Client {
         Ok(read)
     }
 
-    /// Hands something over, and reads what is answered.
+    /// Sends a value, and parses the answer.
     fn give<T: DeserializeOwned>(
         &self,
         (method, path): (Method, &str),
@@ -228,7 +229,7 @@ impl Client {
         self.read(&asked, &mut answer)
     }
 
-    /// The same, where only it matters that it was taken.
+    /// Sends a value, and ignores the contents of the answer.
     fn hand(
         &self,
         (method, path): (Method, &str),
@@ -238,7 +239,7 @@ impl Client {
     }
 }
 
-/// Something as JSON.
+/// Serializes a value as JSON.
 fn text_of((method, path): (&Method, &str), body: &impl Serialize) -> Result<Vec<u8>, ClientError> {
     serde_json::to_vec(body).map_err(|error| ClientError::NotUnderstood {
         asked: format!("{method} {path}"),
@@ -251,13 +252,13 @@ fn parsed<T: DeserializeOwned>(asked: &Asked<'_>, body: &[u8]) -> Result<T, Clie
         .map_err(|error| ClientError::NotUnderstood { asked: told(asked), why: error.to_string() })
 }
 
-/// Method and path, without the query, in which a nonce may stand.
+/// Returns method and path without the query, which may contain a nonce.
 fn told(asked: &Asked<'_>) -> String {
     let path = asked.path.split('?').next().unwrap_or_default();
     format!("{} /api/v1{path}", asked.method)
 }
 
-/// What a server says, as far as a terminal may show it.
+/// Returns a server's message in a form that is safe to print on a terminal.
 fn plain(text: &str) -> String {
     crate::plain::line(text)
 }
@@ -267,7 +268,8 @@ fn retry_after(answer: &Response<Body>) -> Option<Duration> {
     said.trim().parse().ok().map(Duration::from_secs)
 }
 
-/// Between half of a time and one and a half of it: drawn from the clock, for nothing but politeness depends on it.
+/// Returns a time between 0.5 and 1.5 times `time`. It is derived from the clock, as nothing but
+/// politeness depends on it.
 #[must_use]
 pub fn jittered(time: Duration) -> Duration {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -275,7 +277,7 @@ pub fn jittered(time: Duration) -> Duration {
     time.mul_f64(0.5 + drawn / 1_000_003.0)
 }
 
-/// What speaks HTTP, within such a time; certificates are trusted as the system does.
+/// Creates an HTTP agent with a time limit. Certificates are trusted as by the system.
 #[must_use]
 pub fn agent(patience: Duration, redirects: u32) -> Agent {
     let found = rustls_native_certs::load_native_certs();
@@ -296,7 +298,8 @@ pub fn agent(patience: Duration, redirects: u32) -> Agent {
     config.build().new_agent()
 }
 
-/// A word as a part of a path: what is no letter, digit, `-`, `_`, `.` or `~` is written as `%XX`.
+/// Percent-encodes a word as a path component: all characters except letters, digits, `-`, `_`, `.`
+/// and `~`.
 #[must_use]
 pub fn part(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
@@ -308,7 +311,7 @@ pub fn part(word: &str) -> String {
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }
-    // Two dots would be the directory above.
+    // Two dots would mean the parent directory.
     if out.bytes().all(|byte| byte == b'.') { out.replace('.', "%2E") } else { out }
 }
 

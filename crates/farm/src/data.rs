@@ -1,4 +1,5 @@
-//! Where a server's files are: its directory, and the store, which is in it or in a database.
+//! The location of a server's files: its directory, and the store, which is in the directory or in
+//! a database.
 
 use anyhow::{Context, bail};
 use assay_history::Place;
@@ -27,12 +28,12 @@ pub(crate) struct DataArgs {
 }
 
 impl DataArgs {
-    /// Where the files are; the directory is made where there is none.
+    /// Returns the location of the files, and creates the directory if necessary.
     ///
     /// # Errors
-    /// When it can't be made, or the place is none.
+    /// If the directory cannot be created, or the store's location is invalid.
     pub fn begin(&self) -> anyhow::Result<Data> {
-        // Nothing is made for a store that can't be one.
+        // Nothing is created if the store's location is invalid.
         let place = self.place()?;
         let shown = self.data.display();
         if self.data.exists() && !self.data.is_dir() {
@@ -46,10 +47,10 @@ impl DataArgs {
         Ok(Data { directory: self.data.clone(), place })
     }
 
-    /// Where the files are.
+    /// Returns the location of the files.
     ///
     /// # Errors
-    /// When they are nowhere, or the place is none.
+    /// If the directory does not exist, or the store's location is invalid.
     pub fn find(&self) -> anyhow::Result<Data> {
         if !self.data.is_dir() {
             bail!(
@@ -71,28 +72,28 @@ impl DataArgs {
     }
 }
 
-/// A server's files.
+/// The files of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
-    /// Its directory.
+    /// The directory.
     pub directory: PathBuf,
-    /// Its store.
+    /// The store.
     pub place: Place,
 }
 
-/// Held as long as a server has a directory; the system gives it back, however the server ends.
+/// Held while a server uses a directory; the system releases it, however the server ends.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl Data {
-    /// The logs.
+    /// Returns the directory of the logs.
     pub fn logs(&self) -> PathBuf {
         self.directory.join("logs")
     }
 
-    /// The file of the first token.
+    /// Returns the path of the first token's file.
     pub fn token_file(&self) -> PathBuf {
         self.directory.join("admin-token")
     }
@@ -100,10 +101,10 @@ impl Data {
     /// Writes the first token.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it cannot be written.
     pub fn write_token(&self, secret: &str) -> io::Result<()> {
         let file = self.token_file();
-        // One that is there belongs to a store that never was.
+        // An existing file belongs to a store that was never completed.
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -113,10 +114,10 @@ impl Data {
         written.sync_all()
     }
 
-    /// Sees to it that no other server has this directory.
+    /// Locks the directory, so that no other server can use it.
     ///
     /// # Errors
-    /// When one has.
+    /// If another server uses it.
     pub fn lock(&self) -> anyhow::Result<Lock> {
         let path = self.directory.join("lock");
         let file = private(&path, false).with_context(|| path.display().to_string())?;

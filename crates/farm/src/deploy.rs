@@ -1,7 +1,8 @@
-//! Setting a farm up on a machine, again and again with the same result: each step looks at what is there, changes what differs, and says which
-//! of both it was.
+//! Sets up a farm on a machine; repeating it gives the same result. Each step compares the current
+//! state with the desired one, changes what differs, and reports whether it changed anything.
 //!
-//! What is done there is done by small scripts for `sh`, here or behind `ssh`; nothing but a shell and coreutils is needed on the other side.
+//! All actions on the machine are small `sh` scripts, run locally or through `ssh`; the machine
+//! needs only a shell and coreutils.
 
 pub mod host;
 pub mod steps;
@@ -9,62 +10,62 @@ pub mod unit;
 
 use thiserror::Error;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// Something differed, and was changed.
+    /// Something differed and was changed.
     Changed,
     /// Nothing had to be done.
     AsItWas,
-    /// It does not apply there, for this reason.
+    /// The step does not apply there, for this reason.
     LeftOut(String),
 }
 
-/// Why a step did not come to its end.
+/// The reason why a step failed.
 #[derive(Debug, Error)]
 pub enum DeployError {
-    /// The shell, here or there, can't be started.
+    /// The local shell or ssh cannot be started.
     #[error("`{program}` can't be started: {source}; it has to be on PATH here")]
     Start {
-        /// What was to be started.
+        /// The program that was to be started.
         program: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The host can't be reached.
+    /// The host cannot be reached.
     #[error("{host} can't be reached: {said}")]
     Unreachable {
         /// The host.
         host: String,
-        /// What ssh said.
+        /// The output of ssh.
         said: String,
     },
-    /// What was to be done there failed.
+    /// A script failed.
     #[error("on {host}: {said}")]
     Failed {
         /// The host.
         host: String,
-        /// What was said.
+        /// Its output.
         said: String,
     },
-    /// A file here can't be read.
+    /// A local file cannot be read.
     #[error("{file}: {source}")]
     File {
-        /// Which.
+        /// The file.
         file: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The two machines are not of one kind.
+    /// The machines have different architectures.
     #[error(
         "{host} is {there}, this program is built for {here}: name a directory with programs that are built for it by --programs"
     )]
     OtherKind {
         /// The host.
         host: String,
-        /// What it is.
+        /// The host's architecture.
         there: String,
-        /// What this is.
+        /// The architecture of this program.
         here: String,
     },
 }

@@ -1,29 +1,30 @@
-//! What is looked at on a machine that is to be a farm's server or one of its agents. Nothing is changed, and nothing printed.
+//! Checks of a machine that is to be a farm's server or one of its agents. They change nothing and
+//! print nothing.
 
 pub(crate) mod agents;
 pub(crate) mod servers;
 
 use std::fmt;
 
-/// What was found.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It is as it should be.
+    /// Everything is as it should be.
     Fine,
-    /// It works, and could be better.
+    /// It works but could be better.
     Note,
     /// It does not work.
     Lacks,
 }
 
-/// One thing that was looked at.
+/// A check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// What.
+    /// The subject.
     pub what: &'static str,
-    /// How it is.
+    /// The result.
     pub state: State,
-    /// What was seen, in one line; where something is missing, what to do as well.
+    /// The findings in one line; if something is missing, also what to do.
     pub said: String,
 }
 
@@ -52,7 +53,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// Bytes as people read them.
+/// Formats a size in bytes for display.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..0x4000_0000 => format!("{} MiB", bytes >> 20),

@@ -1,11 +1,11 @@
-//! Times as people write them: `500ms`, `60s`, `5min`, `1h`.
+//! Durations on the command line: `500ms`, `60s`, `5min`, `1h`.
 
 use std::time::Duration;
 
-/// Reads one.
+/// Parses a duration.
 ///
 /// # Errors
-/// When it is none, or not above 0.
+/// If it is invalid, or not greater than 0.
 pub(crate) fn read(text: &str) -> Result<Duration, String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);

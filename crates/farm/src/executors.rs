@@ -1,7 +1,9 @@
-//! Where jobs of the farm's table are begun, other than by agents that ask for them: on the nodes of a cluster, by its own scheduler.
+//! Executors start jobs of the farm on the nodes of a cluster, through its own scheduler, instead
+//! of waiting for agents to ask for jobs.
 //!
-//! The farm's table stays the truth. An executor remembers nothing that must not be lost: which job it has begun is read from the cluster
-//! ([`slurm`]), what is to be done next follows from what both say at that moment ([`placing`]), and a job that is begun twice is leased once.
+//! The farm's table remains authoritative. An executor has no state that must not be lost: the jobs
+//! it has started are read from the cluster ([`slurm`]), the next actions follow from the current
+//! state of both ([`placing`]), and a job that is started twice is leased once.
 
 pub mod placing;
 pub mod slurm;

@@ -1,23 +1,23 @@
-//! What is given on the command line, as it is read and looked at before anything is done.
+//! Parsers of command line values, which check them before anything is done.
 
 use std::net::SocketAddr;
 
-/// Hexadecimal digits of a SHA-256.
+/// Number of hexadecimal digits of a SHA-256.
 const DIGITS: usize = 64;
 
-/// An address and a port to listen on.
+/// Parses an address and a port to listen on.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
     let told = "give an address and a port, as in 127.0.0.1:8040, [::1]:8040 or 0.0.0.0:8040";
     text.parse().map_err(|_| told.to_owned())
 }
 
-/// A name of a host, as a browser sends it.
+/// Parses a host name, as sent by a browser.
 ///
 /// # Errors
-/// When it can't be one.
+/// If it is invalid.
 pub(crate) fn host(text: &str) -> Result<String, String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let is_host = !text.is_empty() && text.split('.').all(|part| part.chars().all(is_part));
@@ -27,10 +27,10 @@ pub(crate) fn host(text: &str) -> Result<String, String> {
     }
 }
 
-/// An address from which files are fetched.
+/// Parses an address from which files are fetched.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub(crate) fn web(text: &str) -> Result<String, String> {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     match rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/')) {
@@ -39,10 +39,10 @@ pub(crate) fn web(text: &str) -> Result<String, String> {
     }
 }
 
-/// A SHA-256.
+/// Parses a SHA-256.
 ///
 /// # Errors
-/// When it is none.
+/// If it is invalid.
 pub(crate) fn sha256(text: &str) -> Result<String, String> {
     match text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         true => Ok(text.to_lowercase()),
@@ -50,10 +50,10 @@ pub(crate) fn sha256(text: &str) -> Result<String, String> {
     }
 }
 
-/// Something that is not empty.
+/// Parses a non-empty value.
 ///
 /// # Errors
-/// When it is.
+/// If it is empty.
 pub(crate) fn words(text: &str) -> Result<String, String> {
     match text.trim().is_empty() {
         true => Err("it is empty".to_owned()),
@@ -61,10 +61,10 @@ pub(crate) fn words(text: &str) -> Result<String, String> {
     }
 }
 
-/// Owner and name of a project.
+/// Parses the owner and name of a project.
 ///
 /// # Errors
-/// When these can't be names.
+/// If these are not valid names.
 pub(crate) fn project(text: &str) -> anyhow::Result<(&str, &str)> {
     let parts = text
         .split_once('/')

@@ -1,4 +1,4 @@
-//! What the programs of a farm share: the client of its API.
+//! Code shared by the programs of a farm: the client of its API.
 
 pub mod client;
 pub mod plain;

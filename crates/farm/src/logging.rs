@@ -7,7 +7,8 @@ use std::io::Write as _;
 struct StandardError;
 
 impl Log for StandardError {
-    // `log` itself compares levels; other crates' events (TLS, HTTP) are for their authors.
+    // `log` itself compares levels; events of other crates (TLS, HTTP) are only useful to their
+    // authors.
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target().starts_with(env!("CARGO_CRATE_NAME"))
     }
@@ -15,7 +16,7 @@ impl Log for StandardError {
     fn log(&self, record: &Record<'_>) {
         if self.enabled(record.metadata()) {
             let line = format!("{:.3} {:>5} {}\n", Timestamp::now(), record.level(), record.args());
-            // Nobody can be told of a log that can't be written.
+            // There is nowhere to report that the log cannot be written.
             let _unlogged = std::io::stderr().write_all(line.as_bytes());
         }
     }
@@ -23,7 +24,7 @@ impl Log for StandardError {
     fn flush(&self) {}
 }
 
-/// Starts the log. An error if there is one already.
+/// Starts the log. Returns an error if there already is one.
 pub(crate) fn begin(level: LevelFilter) -> anyhow::Result<()> {
     log::set_logger(&StandardError)?;
     log::set_max_level(level);

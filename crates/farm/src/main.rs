@@ -1,7 +1,8 @@
-//! The program behind `assay farm`: the server that knows what came of every version on every platform, and those who work for it. `assay`
-//! finds it beside itself and hands the process over.
+//! The `assay farm` program: the server that records the results of every version on every
+//! platform, and the agents that work for it. `assay` finds it in its own directory and execs it.
 //!
-//! Exit codes: 0 fine · 1 something is missing (`doctor --strict`) · 2 usage or input error · 130 interrupted.
+//! Exit codes: 0 success · 1 something is missing (`doctor --strict`) · 2 usage or input error ·
+//! 130 interrupted.
 
 mod agent;
 mod args;
@@ -26,11 +27,11 @@ use std::process::ExitCode;
 /// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// It did what it was asked for.
+    /// It succeeded.
     Fine,
-    /// Something is missing, and whoever asked wants to know it by the status.
+    /// Something is missing, and the exit status is to show it.
     Lacking,
-    /// Somebody ended it.
+    /// The user interrupted it.
     Interrupted,
 }
 

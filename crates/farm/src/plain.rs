@@ -1,9 +1,11 @@
-//! Foreign words on a screen and in reasons: names, messages and the like, of whoever wrote a package, as text that nobody's terminal obeys.
+//! Makes untrusted text, such as names and messages from packages, safe to print on a terminal and
+//! to include in reasons.
 
-/// A line is not longer than this.
+/// Maximum length of a line.
 const LONGEST: usize = 500;
 
-/// A text on one line, without control characters and without marks that change the direction of writing; cut where it is far too long.
+/// Returns a text on one line, without control characters and marks that change the direction of
+/// writing; truncated if it is much too long.
 pub fn line(text: &str) -> String {
     let harmless = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -18,7 +20,7 @@ pub fn line(text: &str) -> String {
     out
 }
 
-/// How many there are of something: `1 test`, `2 tests`.
+/// Returns a count with its unit: `1 test`, `2 tests`.
 pub fn counted(count: usize, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {what}{plural}")

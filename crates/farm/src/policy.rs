@@ -1,48 +1,50 @@
-//! Every number of the server that is a judgement: how long, how much, how often.
+//! All constants of the server that are a matter of judgement: durations, sizes, rates.
 
 use std::time::Duration;
 
-/// What a lease is without another word.
+/// Default duration of a lease.
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
-/// Heartbeats within a lease: one may be lost, and another late.
+/// Number of heartbeats within a lease: one may be lost, and another one late.
 pub(crate) const BEATS: u32 = 4;
-/// What an agent waits for that was given nothing.
+/// Time after which an agent without a job asks again.
 pub(crate) const ASK: Duration = Duration::from_secs(2);
-/// Bytes of a log that are kept.
+/// Maximum size of a log, bytes.
 pub(crate) const LOG: u64 = 16 << 20;
-/// Bytes of a log in one request, and in one answer.
+/// Maximum number of bytes of a log in one request or answer.
 pub(crate) const LOG_PIECE: usize = 4 << 20;
-/// Bytes of a file of samples.
+/// Maximum size of a file of samples, bytes.
 pub(crate) const SAMPLES: usize = 64 << 20;
-/// Bytes of any other request.
+/// Maximum size of any other request, bytes.
 pub(crate) const BODY: usize = 1 << 20;
-/// Requests a second of one token, and how many may come at once.
+/// Maximum requests per second of one token.
 pub(crate) const RATE: f64 = 50.0;
-/// How many seconds' worth may come at once.
+/// Maximum burst, in seconds' worth of requests.
 pub(crate) const BURST: f64 = 4.0;
-/// Requests a second without a token that is known, of one address: to guess one is hopeless, to try costs others.
+/// Maximum requests per second without a valid token from one address. Guessing a token is
+/// hopeless, but attempts slow down others.
 pub(crate) const STRANGERS: f64 = 10.0;
-/// Connections at a time.
+/// Maximum number of simultaneous connections.
 pub(crate) const CONNECTIONS: usize = 4_096;
-/// Those who follow a log at a time.
+/// Maximum number of simultaneous followers of logs.
 pub(crate) const FOLLOWERS: usize = 256;
-/// How often it is looked whether a log that is followed has grown.
+/// Interval between checks whether a followed log has grown.
 pub(crate) const LOOK: Duration = Duration::from_millis(250);
-/// What the head of a request may take, and each piece of its body.
+/// Time limit for the head of a request, and for each piece of its body.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-/// What requests may take that are answered when the server is to end.
+/// Time limit for requests in progress when the server stops.
 pub(crate) const ENDING: Duration = Duration::from_secs(10);
-/// How often leases are looked at that nobody prolonged.
+/// Interval between checks for expired leases.
 pub(crate) const SWEEP: Duration = Duration::from_secs(1);
-/// Threads that read the store.
+/// Number of threads that read the store.
 pub(crate) const READERS: usize = 3;
-/// Threads that write a server's; a file has one writer.
+/// Number of threads that write to a database server; a database file has one writer.
 pub(crate) const WRITERS: usize = 4;
-/// Requests that wait for a thread; more are told to come again.
+/// Maximum number of requests that wait for a thread; further ones are asked to retry later.
 pub(crate) const WAITING: usize = 2_048;
-/// Bytes of answers that are kept to be given again while what they are made of is as it was.
+/// Maximum size of all cached answers, bytes.
 pub(crate) const KEPT: usize = 64 << 20;
-/// Bytes of a body that is too large which are taken and thrown away, and for how long: so that whoever sends them hears why before the line is cut.
+/// Number of bytes of a too large body that are read and discarded, so that the client receives the
+/// answer before the connection is closed.
 pub(crate) const THROWN_AWAY: usize = 32 << 20;
-/// How long.
+/// Time limit for discarding a body.
 pub(crate) const THROWING: Duration = Duration::from_secs(2);

@@ -1,7 +1,9 @@
-//! The server: HTTP in front of the store. It knows no statement of a database and measures nothing; pages are drawn by the report (`pages`).
+//! The server: an HTTP front end of the store. It contains no database statements and measures
+//! nothing; pages are rendered by the report crate (`pages`).
 //!
-//! `routes` is the list of what it answers; `dispatch` brings a request to its handler, which gets the store of a thread of its own (`pool`) and
-//! knows nothing of the wire. This file begins it and ends it.
+//! `routes` lists everything it answers. `dispatch` passes a request to its handler, which gets the
+//! store of its own thread (`pool`) and is independent of the protocol. This file starts and stops
+//! the server.
 
 mod answer;
 mod asked;
@@ -55,30 +57,30 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-/// What a server is started with.
+/// The settings of a server.
 pub(crate) struct Options {
-    /// Where its files are, and its store.
+    /// The directory of its files, and its store.
     pub data: Data,
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Names by which it may be asked.
+    /// Host names by which it may be addressed.
     pub hosts: Vec<String>,
-    /// What a lease is.
+    /// Duration of a lease.
     pub lease: Duration,
-    /// What who was given nothing waits for.
+    /// Time after which an agent without a job asks again.
     pub ask: Duration,
-    /// Requests a second of one token.
+    /// Maximum requests per second of one token.
     pub rate: f64,
-    /// Whether anybody may read.
+    /// True if reading requires no token.
     pub is_public: bool,
     /// A certificate and its key.
     pub tls: Option<(PathBuf, PathBuf)>,
 }
 
-/// Answers requests until somebody ends it.
+/// Answers requests until interrupted.
 ///
 /// # Errors
-/// When the store can't be opened, another server has it, or nobody can connect.
+/// If the store cannot be opened, another server uses it, or the address cannot be listened on.
 pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
     let tls = options.tls.as_ref().map(|(cert, key)| tls::acceptor(cert, key)).transpose()?;
     let _lock: Lock = options.data.lock()?;
@@ -137,7 +139,8 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
         }
         anyhow::Ok(ending)
     });
-    // The last one to close a file takes its log into it: then the file alone is the store.
+    // The last connection to a database file merges its log into it, so that the file alone is the
+    // store.
     drop(app);
     for thread in threads {
         let _it_only_waits = thread.join();
@@ -145,7 +148,8 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
     ended
 }
 
-/// With the first start comes a token of scope `admin`, in a file that only the server's owner reads. It is there if and only if the store has it.
+/// Creates a token of scope `admin` at the first start, in a file that only the server's owner can
+/// read. The file exists if and only if the store has the token.
 fn first_token(store: &Store, data: &Data) -> anyhow::Result<()> {
     if store.has_tokens()? {
         return Ok(());
@@ -166,7 +170,8 @@ fn first_token(store: &Store, data: &Data) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Looks again and again for leases that nobody prolonged. Who could not reach a server that was away gets some time to come back first.
+/// Periodically ends leases that were not renewed. After a start, agents that could not reach the
+/// server first get some time to return.
 async fn sweep(app: Arc<App>) {
     sleep(app.context.lease / 2).await;
     let mut again = interval(SWEEP);
@@ -186,7 +191,7 @@ async fn sweep(app: Arc<App>) {
     }
 }
 
-/// Writes down when nodes and tokens were last seen: once in a while, not with each request.
+/// Writes to the store when nodes and tokens were last seen: at intervals, not with each request.
 async fn flush(app: &App) -> Result<(), Failure> {
     let seen = mem::take(&mut *app.context.seen.lock().unwrap_or_else(PoisonError::into_inner));
     let used = mem::take(&mut *app.context.used.lock().unwrap_or_else(PoisonError::into_inner));
@@ -195,7 +200,7 @@ async fn flush(app: &App) -> Result<(), Failure> {
     }
     let (mut seen, mut used): (Vec<_>, Vec<_>) =
         (seen.into_iter().collect(), used.into_iter().collect());
-    // Always in the same order, so that two that write wait for each other in one direction.
+    // Sorted, so that concurrent writers lock rows in the same order.
     seen.sort();
     used.sort_unstable();
     app.writes

@@ -1,4 +1,5 @@
-//! The verbs of `assay farm`, a file each: its arguments, and what it does with them. Only those that do something are listed.
+//! The verbs of `assay farm`. Each file contains a verb's arguments and its implementation. Only
+//! implemented verbs are listed.
 
 mod add;
 mod agent;
@@ -33,10 +34,10 @@ pub(crate) enum Verb {
     Upgrade(upgrade::Args),
 }
 
-/// Does what was asked for.
+/// Runs a verb.
 ///
 /// # Errors
-/// Those of the verb.
+/// The errors of the verb.
 pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     match verb {
         Verb::Serve(args) => serve::run(args),
@@ -54,7 +55,8 @@ pub(crate) fn run(verb: &Verb) -> anyhow::Result<Ending> {
     }
 }
 
-/// Rows below each other, two blanks between their columns. What strangers wrote moves no cursor.
+/// Formats rows as a table with two spaces between columns. Control characters in untrusted text
+/// are replaced, so it cannot move the cursor.
 fn table<const N: usize>(rows: impl Iterator<Item = [String; N]>) -> String {
     let plain = |text: String| {
         text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()

@@ -1,5 +1,6 @@
-//! Where a change is tried: a copy of the project of its own, in which the changed file stands while the tests run, and the former one again after
-//! that. What a failed test means for the whole is not decided here.
+//! A copy of the project in which a change is tried: the changed file replaces the original while
+//! the tests run and is restored afterwards. What a failed test means for the whole is decided
+//! elsewhere.
 
 use crate::copies::Copy;
 use crate::driven::Driven;
@@ -19,55 +20,58 @@ use std::time::Duration;
 pub(crate) struct Change<'a> {
     pub path: &'a str,
     pub language: Language,
-    /// What stands there, and shall again.
+    /// The contents of the file before and after the attempt.
     pub original: &'a [u8],
-    /// What is tried.
+    /// The changed contents.
     pub changed: &'a [u8],
-    /// The function that alone is changed, without the classes around it, and how it is compiled by itself; `None`: something else is changed, or the
-    /// function has run when the tests were loaded, so that it must be loaded again.
+    /// The name of the changed function, without the enclosing classes, and how it is compiled by
+    /// itself. `None` if something else is changed, or if the function ran while the tests were
+    /// loaded and must therefore be loaded again.
     pub function: Option<(&'a str, &'a Alone)>,
-    /// Where it stands behind the switch of what is built.
+    /// Its place behind the switch, if it is part of a build with a switch.
     pub behind: Option<Behind>,
 }
 
-/// The tests that a change is tried with.
+/// The tests for trying a change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct With<'a> {
-    /// All that pass without it.
+    /// All tests that pass without a change.
     pub all: &'a [MutationTest],
-    /// By what each of them is asked for.
+    /// The selector of each test.
     pub asked: &'a [String],
-    /// The same by name, and by what they are asked for.
+    /// Indices of the tests, by name and by selector.
     pub by_name: &'a HashMap<String, usize>,
-    /// Those that are run, in this order; `None`: all, as the framework has them.
+    /// The tests to run, in this order; `None` means all tests in the order of the framework.
     pub only: Option<&'a [usize]>,
-    /// What a run takes beside its tests, s.
+    /// Duration of a run apart from its tests, s.
     pub beside: f64,
-    /// Whether the first test that fails ends it.
+    /// True if a run ends at the first failed test.
     pub stops: bool,
-    /// Names of tests that fail at times, and prove nothing.
+    /// Names of flaky tests, whose failures prove nothing.
     pub flaky: &'a [String],
     /// The report of a whole run without a change.
     pub ends: Ends,
 }
 
-/// The report of a complete run. A process that ends with status 0 in the middle of a test reports fewer tests.
+/// The report of a complete run. A process that ends with status 0 in the middle of a test reports
+/// fewer tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
-    /// The least number of tests that a whole run reported without a change, skipped ones included.
+    /// The minimum number of tests that a whole run reported without a change, including skipped
+    /// ones.
     pub reported: usize,
     /// True if every test that began also ended.
     pub finishes: bool,
 }
 
 impl With<'_> {
-    /// The number of tests that a run of the user's command has to report to have passed.
+    /// Returns the number of tests that a run of the user's command must report to have passed.
     pub fn expected(&self) -> Option<usize> {
         Some(self.only.map_or(self.ends.reported, <[usize]>::len))
     }
 }
 
-/// What came of a change.
+/// The result of trying a change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Came {
     pub fate: Fate,
@@ -78,25 +82,25 @@ pub(crate) struct Came {
     pub reason: Option<String>,
 }
 
-/// A copy, and what runs tests in it.
+/// A copy, and the processes that run tests in it.
 pub(crate) struct Arena<'a> {
     pub suite: &'a Suite,
     pub copy: Copy,
     pub runs: Runs,
-    /// Where the tests are loaded once for all changes.
+    /// The process that loaded the tests once for all changes.
     pub forked: Option<Forked>,
-    /// What runs them again and again.
+    /// The driver that runs the tests repeatedly.
     pub driven: Option<Driven>,
-    /// What is built with a switch,
+    /// The current build with a switch.
     pub built: Option<Built>,
-    /// and the files that are not as they were, with what they say.
+    /// The files that differ from the project, with their contents.
     pub standing: HashMap<String, Vec<u8>>,
-    /// How often each test noticed something of what is built.
+    /// The number of kills of each test in the current build.
     pub kills: HashMap<usize, usize>,
 }
 
 impl<'a> Arena<'a> {
-    /// One that begins with a copy.
+    /// Creates an arena from a copy.
     pub fn new(suite: &'a Suite, copy: Copy, runs: Runs) -> Self {
         let (standing, kills) = (HashMap::new(), HashMap::new());
         Self { suite, copy, runs, forked: None, driven: None, built: None, standing, kills }
@@ -107,7 +111,7 @@ impl Arena<'_> {
     /// Tries a change.
     ///
     /// # Errors
-    /// When the copy can't be written, or the tests not be started.
+    /// If the copy cannot be written, or the tests cannot be started.
     pub fn attempt(&mut self, change: Change<'_>, with: With<'_>) -> anyhow::Result<Came> {
         if let Some(behind) = change.behind {
             return self.behind(behind, with);
@@ -124,7 +128,8 @@ impl Arena<'_> {
         let limit = limit(with, PATIENCE_MORE);
         let how = How { limit, computing: None, stops: with.stops };
         let top = self.copy.top();
-        // Where one can build alone, one knows what the fault is, and the tests' time is theirs.
+        // If building is a separate step, build errors are recognized as such, and the time limit
+        // applies to the tests alone.
         let built = self.suite.build(&mut self.runs, &top, false);
         let ran = match &built {
             Ok(Some((false, _))) | Err(_) => None,
@@ -149,13 +154,14 @@ impl Arena<'_> {
     }
 }
 
-/// What is known without a run.
+/// Returns a result that is known without a run.
 pub(crate) fn untried(fate: Fate) -> Came {
     Came { fate, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
 }
 
 impl Arena<'_> {
-    /// Tries a change where the tests are loaded already; `None`: it can't be tried there.
+    /// Tries a change in a process that has already loaded the tests; `None` if it cannot be tried
+    /// there.
     pub fn in_a_fork(&mut self, change: Change<'_>, with: With<'_>) -> Option<Came> {
         let (name, alone) = change.function?;
         let only = with.only?;
@@ -179,17 +185,18 @@ impl Arena<'_> {
         };
         let forked = self.forked.as_mut()?;
         let Ok(answer) = patiently(forked, ask) else {
-            // What is gone is not asked again.
+            // A process that has ended is not used again.
             self.forked = None;
             return None;
         };
         came_of(answer, &tests, only)
     }
 
-    /// Tries a change in a process that loads the tests, and had loaded the framework before; `None`: it can't be tried there.
+    /// Tries a change in a process that loads the tests, forked from one that has loaded the
+    /// framework; `None` if it cannot be tried there.
     ///
     /// # Errors
-    /// When the copy can't be written.
+    /// If the copy cannot be written.
     pub fn in_an_early_fork(
         &mut self,
         change: Change<'_>,
@@ -211,7 +218,8 @@ impl Arena<'_> {
     }
 }
 
-/// Tries a change in a fork. One that used up the processor's time gets all the time there is, unless its tests take much less of it without the change.
+/// Tries a change in a fork. If it used up its CPU time, it is tried again without that limit,
+/// unless its tests use much less CPU time without the change.
 fn patiently(forked: &mut Forked, ask: Ask<'_>) -> anyhow::Result<Answer> {
     let answer = forked.attempt(&ask)?;
     let Some(computing) = ask.computing.filter(|_| answer.computing) else { return Ok(answer) };
@@ -222,7 +230,7 @@ fn patiently(forked: &mut Forked, ask: Ask<'_>) -> anyhow::Result<Answer> {
     if is_quick { Ok(answer) } else { forked.attempt(&endless) }
 }
 
-/// What a fork's answer means, which was asked for these tests; `None`: it can't be tried there.
+/// Interprets a fork's answer for these tests; `None` if the change cannot be tried there.
 fn came_of(answer: Answer, tests: &[String], only: &[usize]) -> Option<Came> {
     if answer.unable.is_some() {
         return None;
@@ -236,7 +244,7 @@ fn came_of(answer: Answer, tests: &[String], only: &[usize]) -> Option<Came> {
         () if answer.timeout => Fate::TimedOut,
         () if answer.crashed.is_some() || !answer.failed.is_empty() => Fate::Killed,
         () if answer.run == Some(tests.len()) => Fate::Survived,
-        // Some were skipped by what the others do: better once more.
+        // Other tests caused some to be skipped; the change should be tried again in the plain way.
         () => return None,
     };
     let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());
@@ -248,7 +256,7 @@ fn asked(with: With<'_>, tests: &[usize]) -> Vec<String> {
     tests.iter().filter_map(|test| with.asked.get(*test)).cloned().collect()
 }
 
-/// How long the tests may take with a change.
+/// Returns the time limit of the tests with a change.
 fn limit(with: With<'_>, more: Duration) -> Duration {
     let own = |test: &MutationTest| test.seconds.unwrap_or_default();
     let tests: f64 = match with.only {
@@ -258,23 +266,25 @@ fn limit(with: With<'_>, more: Duration) -> Duration {
     Duration::from_secs_f64((with.beside + tests) * PATIENCE) + more
 }
 
-/// Whether a language is built before it is run, so that a change may be no program at all.
+/// Returns true if a language is compiled before it is run, so that a change may fail to compile.
 fn is_built(language: Language) -> bool {
     !matches!(language, Language::Ruby | Language::Python | Language::JavaScript)
 }
 
-/// Whether compilers of C and C++, which name each error and its place, complain of none: what told nothing was built then, and crashed with all that it had
-/// to say still in its buffer. Of other languages this is not known.
+/// Returns true if the output contains no error of a C or C++ compiler. Their errors always name a
+/// place, so a run without any report was built and then crashed, with all its output still in its
+/// buffer. For other languages this is not known.
 fn is_linked(language: Language, said: &str) -> bool {
     matches!(language, Language::C | Language::Cpp)
         && !COMPLAINTS.iter().any(|own| said.contains(own))
 }
 
-/// Words of compilers and linkers of C and C++ that report an error.
+/// Words in the error messages of C and C++ compilers and linkers.
 pub(crate) const COMPLAINTS: [&str; 4] =
     [": error:", ": fatal error:", "undefined reference", "multiple definition"];
 
-/// The reason why a run with status 0 is incomplete; `None` if it is complete, as far as is known.
+/// Returns the reason why a run with status 0 is incomplete; `None` if it is complete, as far as is
+/// known.
 fn cut(ran: &Ran, expected: Option<usize>, with: With<'_>) -> Option<String> {
     let told = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let open = ran.run.as_ref().and_then(|run| run.unfinished.first());
@@ -290,8 +300,9 @@ fn cut(ran: &Ran, expected: Option<usize>, with: With<'_>) -> Option<String> {
     }
 }
 
-/// What a run means. Where it told nothing, what ran `is_built` and ended so, or it may not have been built at all. A run that passed reported the `expected`
-/// number of tests, where that is known.
+/// Interprets a run. `is_built` says whether code that reported nothing was built before it ended,
+/// rather than failing to compile. A run that passed must report the `expected` number of tests, if
+/// known.
 pub(crate) fn judged(ran: &Ran, is_built: bool, expected: Option<usize>, with: With<'_>) -> Came {
     let failed = ran.failed();
     let index = |(name, id): &(&str, Option<&str>)| {
@@ -301,7 +312,8 @@ pub(crate) fn judged(ran: &Ran, is_built: bool, expected: Option<usize>, with: W
     let killed_by: Vec<usize> = failed.iter().filter_map(index).collect();
     let tests_run = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let is_flaky = |(name, _): &(&str, Option<&str>)| with.flaky.iter().any(|own| own == name);
-    // Status 0 alone does not mean that the tests passed: the process may have ended in the middle of a test.
+    // Status 0 alone does not mean that the tests passed: the process may have ended in the middle
+    // of a test.
     let cut = (ran.outcome == Outcome::Exited(0) && failed.is_empty())
         .then(|| cut(ran, expected, with))
         .flatten();
@@ -310,7 +322,7 @@ pub(crate) fn judged(ran: &Ran, is_built: bool, expected: Option<usize>, with: W
         Outcome::TimedOut => (Fate::TimedOut, false),
         _ if cut.is_some() && (tests_run > 0 || is_built) => (Fate::Killed, false),
         Outcome::Exited(0) if tests_run > 0 => (Fate::Survived, false),
-        // Flaky ones prove nothing.
+        // Flaky tests prove nothing.
         Outcome::Exited(_) if !failed.is_empty() && failed.iter().all(is_flaky) => {
             (Fate::Survived, false)
         }

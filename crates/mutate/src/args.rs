@@ -1,4 +1,4 @@
-//! What one may type after `assay mutate`.
+//! The command-line arguments of `assay mutate`.
 
 use assay_console::output::ColorWhen;
 use assay_measure::text_of;
@@ -98,12 +98,12 @@ pub(crate) struct Args {
     pub color: ColorWhen,
 }
 
-/// What `-h` leaves out; `--help`, and the completions, have all.
+/// Options hidden from `-h`. `--help` and the shell completions list all options.
 const RARE: [&str; 7] =
     ["stryker", "shard", "survivors", "again", "readable", "framework", "color"];
 
 impl Args {
-    /// The arguments, as the command line has them and help shows them.
+    /// Returns the argument parser with its help texts.
     pub fn asked() -> clap::Command {
         let all = Self::command().mut_args(|own| {
             let is_rare = RARE.contains(&own.get_id().as_str());
@@ -114,17 +114,17 @@ impl Args {
     }
 }
 
-/// How much is tried.
+/// Limit on what is tried.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Budget {
-    /// As much as this gives.
+    /// A time limit.
     Time(Duration),
-    /// The extreme change of each function, and so many of the finer ones.
+    /// The extreme mutant of each function, plus this number of finer mutants.
     Changes(usize),
 }
 
 impl Budget {
-    /// The time, if it is one.
+    /// Returns the time limit, if this is one.
     pub fn time(self) -> Option<Duration> {
         match self {
             Self::Time(own) => Some(own),
@@ -132,7 +132,7 @@ impl Budget {
         }
     }
 
-    /// The number of changes, if it is one.
+    /// Returns the number of changes, if this is a number.
     pub fn changes(self) -> Option<usize> {
         match self {
             Self::Time(_) => None,
@@ -141,12 +141,12 @@ impl Budget {
     }
 }
 
-/// When the exit status is 1.
+/// A condition under which the exit status is 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// A change survived.
+    /// A mutant survived.
     Survived,
-    /// A change survived in lines that differ from the revision of `--since`.
+    /// A mutant survived in lines that differ from the revision of `--since`.
     SurvivedInDiff,
     /// The score is below this share.
     ScoreBelow(f64),

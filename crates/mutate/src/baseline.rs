@@ -1,4 +1,5 @@
-//! The tests without any change: that they pass, which of them are flaky, how long they take, and what each of them uses.
+//! The tests without a change: whether they pass, which of them are flaky, how long they take, and
+//! what each of them uses.
 
 use crate::arena::Ends;
 use crate::policy::BASELINES;
@@ -15,53 +16,53 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Why nothing was changed at all.
+/// The reason why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Red(pub String);
 
-/// What is known of the tests as they are.
+/// The results of the unchanged tests.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
     /// The framework, with its version.
     pub framework: String,
-    /// Those that pass every time.
+    /// The tests that pass every time.
     pub tests: Vec<MutationTest>,
-    /// By what each of them is asked for: its name, if it has that before it ran.
+    /// The selector of each test: its name, if the test has that name before it has run.
     pub asked: Vec<String>,
-    /// Names of those that do not.
+    /// Names of flaky tests.
     pub flaky: Vec<String>,
-    /// How long all take, s,
+    /// Duration of all tests, s.
     pub seconds: f64,
-    /// and what of it is none of the tests' own.
+    /// The part of `seconds` that is not spent in the tests themselves.
     pub beside: f64,
     /// The report of a whole run.
     pub ends: Ends,
-    /// Whether runs can be held to some of the tests.
+    /// True if runs can be restricted to some of the tests.
     pub selects: bool,
-    /// The files that the tests were seen to load, from the top of the project.
+    /// The files that the tests loaded, relative to the top of the project.
     pub loaded: BTreeSet<String>,
-    /// What tests use, where that is known.
+    /// The code that tests use, if known.
     uses: Option<Uses>,
 }
 
 #[derive(Debug, Default)]
 struct Uses {
-    /// Indices of the tests that were seen in a block of code, by path and checksum.
+    /// Indices of the tests that entered a block of code, by path and checksum.
     by_block: HashMap<(String, u64), Vec<usize>>,
-    /// Those that may use anything.
+    /// Tests that may use anything.
     always: Vec<usize>,
-    /// Blocks that were entered while the tests were loaded.
+    /// Blocks that were entered while the tests were being loaded.
     loading: HashSet<(String, u64)>,
-    /// Files that tests, by their indices, load or read while they run.
+    /// Files that are loaded or read while a test runs, with the index of the test.
     read: HashSet<(String, usize)>,
 }
 
 impl Baseline {
-    /// Runs the tests in the copy whose top this is, several times as long as it is not later than `patience`.
+    /// Runs the tests in the copy at `top`, repeatedly until `patience` has passed.
     ///
     /// # Errors
-    /// [`Red`] when they fail without any change, or nothing can be learnt of them.
+    /// [`Red`] if the tests fail without any change, or nothing can be learned from them.
     pub fn of(
         suite: &Suite,
         runs: &mut Runs,
@@ -72,7 +73,7 @@ impl Baseline {
         let mut project = Project::of(top).cut_by(Grammars);
         let before = Before { files: project.compared(&BTreeMap::new()).0, moment: now() };
         let how = How::WHOLE;
-        // Programs that others build are not in the copy yet.
+        // Programs that are built by another step are not in the copy yet.
         if suite.framework.name() == "ctest"
             && let Some((false, said)) = suite.build(runs, top, false)?
         {
@@ -124,7 +125,8 @@ impl Baseline {
                     *failed.entry(test.name.clone()).or_default() += 1;
                 }
                 if let Some(seconds) = test.seconds {
-                    // Those of the last run: of the first one, watching is a part.
+                    // The times are those of the last run: times of the first run include the
+                    // overhead of coverage.
                     times.insert(test.name.clone(), seconds);
                 }
             }
@@ -256,10 +258,11 @@ impl Baseline {
         uses
     }
 
-    /// The tests that may use a line of a file, whose blocks these are; `None`: not known, so all of them.
+    /// Returns the tests that may use a line of a file with these blocks; `None` if unknown, which
+    /// means all tests.
     pub fn covering(&self, path: &str, blocks: &Blocks, line: u32) -> Option<Vec<usize>> {
         let uses = self.uses.as_ref()?;
-        // Whoever was in the innermost block was in those around it.
+        // A test that entered the innermost block also entered the enclosing ones.
         let block = blocks.at(line).last()?;
         let seen = uses.by_block.get(&(path.to_owned(), block.sum));
         let mut tests: Vec<usize> =
@@ -271,8 +274,9 @@ impl Baseline {
 }
 
 impl Baseline {
-    /// Whether a change on a line of a file, whose blocks these are, is seen in processes that had loaded the tests before it was made: nothing of it ran by then,
-    /// and no test loads or reads the file, or starts programs that do.
+    /// Returns true if a change on a line of a file with these blocks takes effect in processes
+    /// that loaded the tests before the change was made: none of it had run by then, and no test
+    /// loads or reads the file, or starts programs that do.
     pub fn is_seen_later(&self, path: &str, blocks: &Blocks, line: u32, tests: &[usize]) -> bool {
         let Some(uses) = self.uses.as_ref() else { return false };
         let Some(block) = blocks.at(line).last() else { return false };
@@ -283,7 +287,7 @@ impl Baseline {
     }
 }
 
-/// Returns true if a run passed by its exit status, and reported no test.
+/// Returns true if a run passed by its exit status and reported no tests.
 fn is_silent(ran: &Ran) -> bool {
     let is_none = ran.run.as_ref().is_none_or(|run| run.tests.is_empty());
     is_none && ran.outcome == Outcome::Exited(0)
@@ -291,7 +295,7 @@ fn is_silent(ran: &Ran) -> bool {
 
 fn no_tests(ran: &Ran) -> anyhow::Error {
     let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
-    // A command that passed has said nothing of what is wrong.
+    // A command that passed says nothing about what is wrong.
     let unread = ran.unread.as_ref().filter(|_| ran.outcome == Outcome::Exited(0));
     let said = unread.map_or(said, |unread| format!(": {unread}"));
     Red(format!(
@@ -305,7 +309,7 @@ fn that_fail(count: usize) -> String {
     if count == 1 { "1 test fails".to_owned() } else { format!("{count} tests fail") }
 }
 
-/// Some names and how many more.
+/// Joins the first names and the number of the others.
 pub(crate) fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let shown = names[..names.len().min(SHOWN)].join(", ");

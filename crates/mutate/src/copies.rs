@@ -1,5 +1,5 @@
-//! Copies of the project, in which alone anything is changed: private directories that go when they are dropped, and that whoever comes next removes
-//! should we be killed.
+//! Copies of the project, the only places where anything is changed. They are private directories
+//! that are removed when dropped, or by the next run if this process is killed.
 
 use crate::installed::{self, is_environment};
 use anyhow::{Context, anyhow};
@@ -11,8 +11,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Whether a path leads to a room of ours, or of another program of assay. What is temporary may lie within a project, and is no part of it: it is not copied
-/// into the copy, which lies there too, nor changed, nor does it tell one state from another.
+/// Returns true if a path leads to a temporary directory of this or another assay program.
+/// Temporary directories may be inside a project but are not part of it: they are neither copied
+/// (the copy itself may be one of them) nor changed, and do not count as part of the project's
+/// state.
 pub(crate) fn is_temporary(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with(room::PREFIX))
 }
@@ -24,10 +26,10 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    /// Copies what is below a directory.
+    /// Copies everything below a directory.
     ///
     /// # Errors
-    /// When something can't be read or written.
+    /// If something cannot be read or written.
     pub fn of(top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
             anyhow!(
@@ -41,20 +43,21 @@ impl Copy {
         Ok(own)
     }
 
-    /// The private directory that it is in.
+    /// Returns the private directory that contains the copy.
     pub fn place(&self) -> &Path {
         self.room.path()
     }
 
-    /// Its top.
+    /// Returns the top directory of the copy.
     pub fn top(&self) -> PathBuf {
         self.room.path().join("project")
     }
 
-    /// Puts a text in the place of a file, and removes what Python made of the one that was there: it goes by the whole second.
+    /// Replaces the contents of a file, and removes the bytecode that Python compiled from the
+    /// previous contents: its cache compares times in whole seconds.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &str, text: &[u8]) -> anyhow::Result<()> {
         let place = self.top().join(path);
         write_now(&place, text).with_context(|| place.display().to_string())?;
@@ -75,18 +78,20 @@ impl Copy {
     }
 }
 
-/// Writes a file that is newer than everything written before. The kernel's own times are those of its last tick, so that what was built in the same tick
-/// would not be older, and `make` would not build it again.
+/// Writes a file with a modification time later than that of everything written before. The
+/// kernel's own timestamps are those of the last tick, so a file built in the same tick would not
+/// be older, and `make` would not rebuild it.
 fn write_now(place: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = File::create(place)?;
     file.write_all(text)?;
     file.set_times(FileTimes::new().set_modified(SystemTime::now()))
 }
 
-/// The settings with which CMake was called, in its build directory.
+/// CMake's file of settings in its build directory.
 const CMAKE: &str = "CMakeCache.txt";
 
-/// Copies the settings of a build directory of CMake, with the paths of the copy. The rest names the original directory in many files, and is made again.
+/// Copies the settings of a CMake build directory, with paths adapted to the copy. The other files
+/// there contain the original path in many places, and are generated again.
 fn configured(source: &Path, target: &Path, (from, to): (&Path, &Path)) -> anyhow::Result<()> {
     let named = |path: &Path| path.display().to_string();
     fs::create_dir(target).with_context(|| named(target))?;
@@ -95,7 +100,8 @@ fn configured(source: &Path, target: &Path, (from, to): (&Path, &Path)) -> anyho
     fs::write(target.join(CMAKE), settings).with_context(|| named(target))
 }
 
-/// Where a link leads in a copy: one with the whole path of a file of the project (as those of `editable_mode=strict`) would lead out of it.
+/// Returns the target of a link in a copy. An absolute link to a file of the project (as created by
+/// `editable_mode=strict`) would otherwise lead out of the copy.
 fn led(aim: PathBuf, (from, to): (&Path, &Path)) -> PathBuf {
     let whole = from.canonicalize();
     let below = aim.strip_prefix(from).or_else(|error| match &whole {
@@ -126,12 +132,12 @@ fn copy(from: &Path, to: &Path, tops: (&Path, &Path)) -> anyhow::Result<()> {
         } else if kind.is_dir() && source.join(CMAKE).is_file() {
             configured(&source, &target, tops)?;
         } else if kind.is_dir() {
-            // What says of itself that it can be made again (cargo's `target`).
+            // Directories marked as caches, such as cargo's `target`, can be regenerated.
             if !source.join("CACHEDIR.TAG").exists() {
                 copy(&source, &target, tops)?;
             }
         } else if kind.is_file() {
-            // On file systems that can, they share their blocks until one is written.
+            // File systems that support it share the blocks until one of the files is written.
             fs::copy(&source, &target).with_context(|| named(&source))?;
             let times = source.metadata().and_then(|data| data.modified());
             if let (Ok(modified), Ok(file)) = (times, File::options().write(true).open(&target)) {

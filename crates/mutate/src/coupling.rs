@@ -1,5 +1,6 @@
-//! What `--coupling` asks beside which changes are noticed: of some that are, by which tests of all; and whether tests notice rewrites, which mean the
-//! same. Both are tried as the mutants before them were, by the same code, with one difference: the first failure ends nothing.
+//! The additional questions of `--coupling`: which of all tests notice a sample of the killed
+//! mutants, and whether tests notice rewrites, which do not change behaviour. Both are tried by the
+//! same code as the mutants before, except that a run does not stop at the first failure.
 
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};
@@ -11,17 +12,17 @@ use assay_mutants::{Generator, Operator, line_starts, why_passed};
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
-/// The rewrites of a project, as its mutants are kept.
+/// The rewrites of a project, in the same form as its mutants.
 #[derive(Debug, Default)]
 pub(crate) struct Rewrites {
-    /// The sources with their rewrites in the place of their mutants.
+    /// The sources, with rewrites in place of mutants.
     pub sources: Vec<Source>,
     pub origins: Vec<(usize, usize)>,
     pub results: Vec<MutantResult>,
 }
 
 impl Rewrites {
-    /// Those of the functions that are changed at all.
+    /// Returns the rewrites of the functions that have mutants.
     pub fn of(
         root: &Root,
         sources: &[Source],
@@ -69,7 +70,8 @@ impl Rewrites {
         own
     }
 
-    /// Has a private function's other name tried with all tests that use its file: one that puts something else in its place never enters it.
+    /// Makes a renamed private function be tried with all tests that use its file: a test that
+    /// replaces the function (a stub) never enters it.
     pub fn widen(&mut self, mutants: &[MutantResult], units: &[MutatedUnit]) {
         let file_of = |own: &MutantResult| units.get(own.unit).map(|unit| unit.file);
         for own in &mut self.results {
@@ -89,10 +91,11 @@ impl Rewrites {
 }
 
 impl Trying<'_> {
-    /// Tries some of the noticed changes with all their tests, `most` of each function, and then the rewrites.
+    /// Tries up to `most` of the killed mutants of each function with all their tests, and then the
+    /// rewrites.
     ///
     /// # Errors
-    /// When a copy can't be written, or tests not be started any more.
+    /// If a copy cannot be written, or tests cannot be started any more.
     pub fn coupled(
         &mut self,
         arenas: &mut Vec<Arena<'_>>,
@@ -135,7 +138,7 @@ impl Trying<'_> {
     }
 }
 
-/// The paths and texts of what may use a function by its name.
+/// Returns the paths and contents of all files that may refer to a function by its name.
 fn texts(root: &Root) -> Vec<(String, Vec<u8>)> {
     let files = Project::of(&root.top).files();
     let read = |path: String| {
@@ -145,7 +148,7 @@ fn texts(root: &Root) -> Vec<(String, Vec<u8>)> {
     files.into_iter().filter_map(read).collect()
 }
 
-/// Whether a file that is no test mentions a name.
+/// Returns true if a file other than `own` that is not a test contains `name`.
 fn is_used_elsewhere(texts: &[(String, Vec<u8>)], own: &str, name: &str) -> bool {
     let mentions = |text: &[u8]| text.windows(name.len()).any(|part| part == name.as_bytes());
     let is_test = |path: &str, text: &[u8]| {
@@ -155,15 +158,16 @@ fn is_used_elsewhere(texts: &[(String, Vec<u8>)], own: &str, name: &str) -> bool
     texts.iter().any(|(path, text)| path != own && mentions(text) && !is_test(path, text))
 }
 
-/// Of each function some of the changes that a test noticed, `most` at most, of which not all tests are known that do; drawn by lot, which falls the
-/// same way every time. The extreme one, which is no small change, only where there is no other.
+/// Returns a deterministic random sample of at most `most` killed mutants of each function for
+/// which it is not known which of all tests kill them. The extreme mutant, which is not a small
+/// change, is used only if there is no other.
 pub(crate) fn sample(mutants: &mut [MutantResult], most: usize) -> Vec<usize> {
     let mut by_unit: HashMap<usize, Vec<usize>> = HashMap::new();
     for (index, own) in mutants.iter_mut().enumerate() {
         if own.fate != Fate::Killed || own.killed_by.is_empty() {
             continue;
         }
-        // Where there is one test alone, that is all of them.
+        // If only one test covers it, that is all of them.
         let is_all = own.covered_by.as_ref().is_some_and(|tests| tests.len() == 1);
         own.is_complete |= is_all;
         by_unit.entry(own.unit).or_default().push(index);

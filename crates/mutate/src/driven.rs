@@ -1,8 +1,10 @@
-//! Runs tests of vitest repeatedly in one process. A driver (`drivers/assay_mutants_vitest.mjs`) replaces the framework's runner. It loads each test file again for
-//! each change, and a switch in the sources selects the change. No process is started for a change.
+//! Runs vitest tests repeatedly in one process. A driver (`drivers/assay_mutants_vitest.mjs`)
+//! replaces the framework's runner. It reloads each test file for each change, and a switch in the
+//! sources selects the change, so no process is started per change.
 //!
-//! Leftovers of one change in the process must not affect the result of the next one: a failed test has to pass without a change immediately afterwards. Otherwise the
-//! process is restarted, and the change is tried again. Errors outside of tests are judged by the user's command.
+//! Leftovers of one change in the process must not affect the result of the next one: a failed test
+//! has to pass without a change immediately afterwards. Otherwise the process is restarted and the
+//! change is tried again. Errors outside of tests are judged by running the user's command.
 
 use crate::arena::{Arena, Came, With, untried};
 use crate::guard::Ended;
@@ -23,23 +25,23 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The driver, and the reporter that has it loaded.
+/// The driver, and the reporter that loads it.
 const DRIVER: [(&str, &str); 2] = [
     ("assay_mutants_vitest.mjs", include_str!("drivers/assay_mutants_vitest.mjs")),
     (REPORTER, include_str!("drivers/assay_mutants_vitest_reporter.mjs")),
 ];
 const REPORTER: &str = "assay_mutants_vitest_reporter.mjs";
-/// The directory of both, in which the framework's modules are found.
+/// The directory of both files, from which the framework's modules can be resolved.
 const DIRECTORY: &str = ".assay";
-/// Time within which the framework has to be loaded.
+/// Time limit for loading the framework.
 const LOADING: Duration = Duration::from_secs(120);
-/// Interval between two looks at whether it is there, or has answered.
+/// Interval between checks whether the process is ready or has answered.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A process that runs tests.
 pub(crate) struct Driven {
     stream: BufReader<UnixStream>,
-    // Ends before the room of its socket goes.
+    // Dropped first: the process must end before the directory of its socket is removed.
     server: Server,
     _limits: Option<Entered>,
     _room: Room,
@@ -65,12 +67,12 @@ struct Answer {
 struct Test {
     name: String,
     state: String,
-    /// Numbers of the functions that it reached.
+    /// Numbers of the functions that the test reached.
     reaches: BTreeSet<usize>,
 }
 
 impl Answer {
-    /// Tells tests of one name apart, as a run does.
+    /// Numbers tests of the same name, in the same way as a normal run.
     fn number(&mut self) {
         let mut seen: HashMap<String, usize> = HashMap::new();
         for own in &mut self.tests {
@@ -87,7 +89,7 @@ impl Answer {
         failed.map(|own| own.name.as_str()).collect()
     }
 
-    /// Returns true if all went well.
+    /// Returns true if there were no failures or errors.
     fn is_fine(&self) -> bool {
         self.failed().is_empty() && self.errors.is_empty() && self.broken.is_empty()
     }
@@ -103,10 +105,11 @@ enum Silent {
 }
 
 impl Driven {
-    /// Starts it for the tests in the copy whose top this is, and waits until it has loaded the framework. It ends with the thread that starts it.
+    /// Starts a process for the tests in the copy at `top` and waits until it has loaded the
+    /// framework. It ends with the thread that starts it.
     ///
     /// # Errors
-    /// When that can't be done, and why.
+    /// If the process cannot be started or does not load the framework. The error gives the reason.
     fn start(suite: &Suite, top: &Path) -> anyhow::Result<Self> {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
@@ -146,7 +149,8 @@ impl Driven {
         Ok(Self { stream, server, _limits: entered, _room: room })
     }
 
-    /// Asks, and waits for the answer. What has used `computing` of the processor's time (s) has no end.
+    /// Sends a request and waits for the answer. A process that has used more than `computing`
+    /// seconds of CPU time is taken to be in an endless loop.
     fn ask(
         &mut self,
         ask: &Ask<'_>,
@@ -174,7 +178,7 @@ impl Driven {
                 bail!(Ended);
             }
             let seconds = began.elapsed();
-            // No process computes more than there is time.
+            // CPU time is not queried before this much of it can have been used.
             let may_be_endless = seconds.as_secs_f64() * 2.0 > computing;
             if may_be_endless && self.server.used_since(&before).cpu_seconds > computing {
                 bail!(Silent::Endless);
@@ -186,7 +190,7 @@ impl Driven {
     }
 }
 
-/// The files of tests, as they are called in the copy whose top this is, in their order.
+/// Returns the test files, by name, with their paths in the copy at `top`.
 fn files(suite: &Suite, top: &Path, with: With<'_>) -> Option<BTreeMap<String, PathBuf>> {
     let directory = top.join(&suite.below);
     let place = |file: &String| (file.clone(), directory.join(file));
@@ -212,11 +216,11 @@ impl Arena<'_> {
         answer
     }
 
-    /// Runs all tests without a mutant, and notes the functions that each test reaches. Returns the reason if the results are unusable: a message about an
-    /// unloadable file, or a test that fails.
+    /// Runs all tests without a mutant and records the functions that each test reaches. Returns
+    /// the reason if the results are unusable: a file that cannot be loaded, or a failing test.
     ///
     /// # Errors
-    /// When the copy can't be written, or the time is up.
+    /// If the copy cannot be written, or the time is up.
     pub fn learn_driven(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
         let top = self.copy.top();
         let Some(files) = files(self.suite, &top, with) else {
@@ -231,7 +235,7 @@ impl Arena<'_> {
         self.reached();
         let (mut reached, mut tests) = (Reached::new(), HashMap::new());
         let mut seconds = 0.0;
-        // Leftovers of the first run are present in the second.
+        // The second run detects failures caused by leftovers of the first.
         for reaches in [true, false] {
             let ask = Ask { number: 0, files: &places, stops: false, reaches };
             let answer = match self.ask(&ask, (LONGEST_SUITE, f64::INFINITY)) {
@@ -266,7 +270,7 @@ impl Arena<'_> {
                 }
             }
         }
-        // Functions that other processes reach, which tests start.
+        // Functions reached by other processes that the tests start.
         for unit in self.reached().into_keys() {
             reached.insert(unit, files.keys().cloned().collect());
             tests.insert(unit, (0..with.all.len()).collect());
@@ -281,7 +285,7 @@ impl Arena<'_> {
     /// Tries a mutant of the copy's sources; `None` if the user's command has to judge it.
     ///
     /// # Errors
-    /// When the time is up.
+    /// If the time is up.
     pub fn tried_driven(
         &mut self,
         built: &Built,
@@ -306,7 +310,7 @@ impl Arena<'_> {
             .filter(|own| own.file.as_ref().is_some_and(|own| reaching.contains(own)));
         let expected = expected.count();
         let ask = Ask { number: behind.number, files: &places, stops: true, reaches: false };
-        // A new process has no leftovers of former changes.
+        // A new process has no leftovers of earlier changes.
         let limits = limits(built.driven.unwrap_or_default());
         for _ in 0..2 {
             let answer = match self.ask(&ask, limits) {
@@ -350,7 +354,8 @@ impl Arena<'_> {
         Ok(None)
     }
 
-    /// The result of a mutant that computes without an end; `None` if the same tests are slow without a change, too.
+    /// Returns the result of a mutant in an endless loop; `None` if the same tests are slow without
+    /// a change, too.
     fn believed_endless(&mut self, ask: &Ask<'_>, built: &Built) -> anyhow::Result<Option<Came>> {
         let seconds = built.driven.unwrap_or_default();
         let limits = limits(seconds);
@@ -365,13 +370,15 @@ impl Arena<'_> {
     }
 }
 
-/// The longest time of tests with a change, and the longest processor time (s), by their time without a change (s).
+/// Returns the time limit of tests with a change and their CPU time limit (s), from their duration
+/// without a change (s).
 fn limits(seconds: f64) -> (Duration, f64) {
     let patient = seconds * PATIENCE;
     (Duration::from_secs_f64(patient) + PATIENCE_MORE, patient + DRIVEN_MORE)
 }
 
-/// The message about an unloadable file, followed by its places in the form that compilers use.
+/// Returns the message about a file that cannot be loaded, followed by its positions in the format
+/// of compilers.
 fn errors(said: &str, top: &Path) -> String {
     let top = format!("{}/", top.display());
     let summary = said.lines().next().unwrap_or_default();

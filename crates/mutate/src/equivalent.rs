@@ -1,8 +1,12 @@
-//! Survivors that are the same program: no test can notice them, and whoever looks for one loses his time. Asked of survivors alone, which are few.
+//! Finds equivalent mutants among the survivors: they are the same program as the original, no test
+//! can notice them, and looking for one wastes time. Only survivors are compared, as these are few.
 //!
-//! What a language's own compiler makes of the changed text is what it makes of the original one, positions left out: bytecode of Python and Ruby, object code of C and
-//! C++, and in Go and Rust that of functions which have some of their own (`compiled.rs`). That is certain. Nothing of the project is run here but what builds it;
-//! in the sandbox all the same. Of others that may mean the same by what stands around them (`assay_mutants::doubts`) it is noted why.
+//! A mutant is equivalent if the language's compiler produces the same output for the changed and
+//! for the original text, apart from positions: bytecode for Python and Ruby, object code for C and
+//! C++, and for Go and Rust the code of functions that have code of their own (`compiled.rs`). This
+//! is certain. Apart from the build, nothing of the project is run; the build still runs in the
+//! sandbox. For other survivors that may have the same meaning given the surrounding code
+//! (`assay_mutants::doubts`), the reason is recorded.
 
 use crate::arena::Arena;
 use crate::policy::LONGEST_ASKED;
@@ -25,16 +29,17 @@ mod rust;
 
 const PYTHON: &str = include_str!("drivers/assay_same.py");
 const RUBY: &str = include_str!("drivers/assay_same.rb");
-/// A compiler is asked about so many bytes at once.
+/// Maximum number of bytes in one invocation of a compiler.
 const AT_ONCE: usize = 8 << 20;
-/// What stands as the reason.
+/// The recorded reason.
 const SAME: &str = "its compiler makes the same program of it";
 
 impl Trying<'_> {
-    /// Tries all that are pending. What was not tried because of a survivor that turns out to be the same program is tried after all.
+    /// Tries all pending mutants. Mutants that were skipped because of a survivor that turns out to
+    /// be equivalent are then tried.
     ///
     /// # Errors
-    /// When a copy can't be written, or tests not be started any more.
+    /// If a copy cannot be written, or tests cannot be started any more.
     pub fn all_but_equivalents(
         &mut self,
         arenas: &mut Vec<Arena<'_>>,
@@ -56,8 +61,9 @@ impl Trying<'_> {
     }
 }
 
-/// Marks those that are the same program, and notes doubts about others; of those that were `judged` before nothing is asked. Whether there are some;
-/// then what was not tried because of them is pending.
+/// Marks equivalent mutants, and records doubts about others, except for mutants already in
+/// `judged`. Returns true if there are equivalent ones; the mutants that were skipped because of
+/// them are then pending.
 pub(crate) fn find(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -120,12 +126,13 @@ pub(crate) fn find(
     found
 }
 
-/// The changes that these of the table are, of one source.
+/// Returns the changes of these mutants of the table, all of one source.
 fn changes<'a>(source: &'a Source, origins: &[(usize, usize)], all: &[usize]) -> Vec<&'a Mutant> {
     all.iter().filter_map(|own| source.found.all.get(origins[*own].1)).collect()
 }
 
-/// The functions of a source that have code of their own, with those of its survivors that are changes of it.
+/// Returns the functions of a source that have code of their own, each with the survivors that
+/// change it.
 fn functions<'a>(
     file: usize,
     source: &Source,
@@ -151,7 +158,8 @@ fn functions<'a>(
     functions.into_values().collect()
 }
 
-/// Makes those pending again whose function's body, without which they are the same program, does not survive any more.
+/// Makes mutants pending again that were implied by a change of their function's body that no
+/// longer counts as surviving.
 fn reopen(sources: &[Source], origins: &[(usize, usize)], mutants: &mut [MutantResult]) {
     let is_extreme = |index: usize| {
         let own = origins.get(index).and_then(|(source, own)| {
@@ -166,7 +174,7 @@ fn reopen(sources: &[Source], origins: &[(usize, usize)], mutants: &mut [MutantR
     implied.filter(|own| !whole.contains(&own.unit)).for_each(|own| own.fate = Fate::Pending);
 }
 
-/// Asks an interpreter what its compiler makes of the texts; `None`: it does not say.
+/// Compares what an interpreter's compiler makes of the texts; `None` if it gives no answer.
 fn compared(
     arena: &mut Arena<'_>,
     source: &Source,
@@ -194,7 +202,7 @@ fn compared_at_once(
     let (script_path, pairs_path) = (room.join(name), room.join("pairs.json"));
     fs::write(&script_path, script).ok()?;
     fs::write(&pairs_path, serde_json::to_string(&pairs?).ok()?).ok()?;
-    // The interpreter that the tests are started with, where it is named.
+    // Uses the interpreter that the tests are started with, if the command names it.
     let own = arena.suite.argv.first().filter(|word| {
         let name = Path::new(word).file_name().map(|own| own.to_string_lossy().into_owned());
         name.is_some_and(|own| own.starts_with(interpreter.trim_end_matches('3')))
@@ -206,7 +214,8 @@ fn compared_at_once(
     (same.len() == changes.len()).then_some(same)
 }
 
-/// Compiles the texts in the place of the file, and compares the object code; `None`: it can't be compiled by itself.
+/// Compiles each text in place of the file and compares the object code; `None` if the file cannot
+/// be compiled by itself.
 fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<Vec<bool>> {
     let place = Path::new(&source.path);
     let is_header = place.extension().is_some_and(|own| own.to_string_lossy().starts_with('h'));
@@ -216,7 +225,7 @@ fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<
     let original = object(arena, source)?;
     let mut all = Vec::new();
     for own in changes {
-        // What the preprocessor leaves out with these settings it may let in with others.
+        // Code that the preprocessor omits with these settings may be included with others.
         if is_conditional(&source.text[..own.range.start]) {
             all.push(false);
             continue;
@@ -229,7 +238,7 @@ fn built(arena: &mut Arena<'_>, source: &Source, changes: &[&Mutant]) -> Option<
     Some(all)
 }
 
-/// The object code of a file as it stands in the copy.
+/// Returns the object code of a file in the copy.
 fn object(arena: &mut Arena<'_>, source: &Source) -> Option<Vec<u8>> {
     let top = arena.copy.top();
     let output = arena.runs.place().join("same.o");
@@ -248,7 +257,7 @@ fn object(arena: &mut Arena<'_>, source: &Source) -> Option<Vec<u8>> {
     fs::read(&output).ok()
 }
 
-/// Whether a text ends within what the preprocessor lets in on a condition.
+/// Returns true if a text ends within a section that the preprocessor includes conditionally.
 fn is_conditional(before: &[u8]) -> bool {
     let text = String::from_utf8_lossy(before);
     let mut depth = 0_usize;

@@ -1,6 +1,8 @@
-//! Tests of Python and Ruby that are loaded once: a driver beside this file (`drivers/assay_mutants.py`, `.rb`) forks a process for each change, in which
-//! the changed function takes the place of the one that was loaded. Beside it that of Python leaves a process behind that has loaded the framework alone, for
-//! changes of what runs while the tests are loaded. Here it is started, and asked. What it can't do is tried in the plain way.
+//! Python and Ruby tests that are loaded once. A driver (`drivers/assay_mutants.py`, `.rb`) forks a
+//! process for each change, in which the changed function replaces the loaded one. The Python
+//! driver also leaves behind a process that has loaded only the framework, for changes of code that
+//! runs while the tests are loaded. This module starts the driver and sends it requests. Changes
+//! that it cannot handle are tried the plain way.
 
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
@@ -18,46 +20,46 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// The drivers, by their files' names.
+/// The drivers, by file name.
 const DRIVERS: [(&str, &str); 4] = [
     ("assay_mutants.py", include_str!("drivers/assay_mutants.py")),
     ("assay_mutants.rb", include_str!("drivers/assay_mutants.rb")),
     ("assay_mutants_frameworks.rb", include_str!("drivers/assay_mutants_frameworks.rb")),
     ("assay_mutants_methods.rb", include_str!("drivers/assay_mutants_methods.rb")),
 ];
-/// What one of them loads of the hooks of suites.
+/// The suite hook that one of the drivers loads.
 const READS_JSON: &str = "assay_warm_json.rb";
-/// Their name as modules.
+/// The name under which the drivers are loaded as modules.
 const MODULE: &str = "assay_mutants";
-/// So long the tests may take to load.
+/// Time limit for loading the tests.
 const LOADING: Duration = Duration::from_secs(300);
-/// So long after the end of a change's time the answer must be there.
+/// Time after a change's time limit within which the driver must answer.
 const GRACE: Duration = Duration::from_secs(30);
-/// Whether the driver is there is looked at so often.
+/// Interval between checks whether the driver is ready.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// A driver with its tests loaded.
+/// A driver that has loaded its tests.
 pub(crate) struct Forked {
     stream: BufReader<UnixStream>,
-    /// That of the process which has loaded the framework alone.
+    /// The connection to the process that has loaded only the framework.
     early: Option<BufReader<UnixStream>>,
-    // Ends before the room of its socket goes.
+    // Dropped first: the process must end before the directory of its socket is removed.
     _server: Server,
     _limits: Option<Entered>,
     _room: Room,
 }
 
-/// Tests that are to be run, with a change of a function or without one.
+/// Tests to run, with or without a change of a function.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Ask<'a> {
     #[serde(flatten)]
     pub function: Option<AskFunction<'a>>,
     pub tests: &'a [String],
-    /// Whether the first test that fails ends it.
+    /// True if the run ends at the first failed test.
     pub stops: bool,
-    /// s
+    /// Time limit, s.
     pub limit: f64,
-    /// The processor's time that it may take, s.
+    /// CPU time limit, s.
     pub computing: Option<f64>,
 }
 
@@ -66,41 +68,41 @@ pub(crate) struct Ask<'a> {
 pub(crate) struct AskFunction<'a> {
     /// The file, as it was loaded.
     pub path: &'a Path,
-    /// The changed function in what stands around it, and the line on which that begins.
+    /// The changed function with its enclosing code, and the line on which that code begins.
     pub text: &'a str,
     pub first: u32,
-    /// The function, without the classes around it, and the line by which it is known.
+    /// The function's name without the enclosing classes, and the line by which it is identified.
     pub name: &'a str,
     pub line: u32,
 }
 
-/// A change of a file that stands on the disk.
+/// A change of a file on disk.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct AskEarly<'a> {
     pub path: &'a Path,
     pub tests: &'a [String],
-    /// Whether the first test that fails ends it.
+    /// True if the run ends at the first failed test.
     pub stops: bool,
-    /// s
+    /// Time limit, s.
     pub limit: f64,
 }
 
-/// What came of it.
+/// The driver's answer.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 pub(crate) struct Answer {
     ready: Option<usize>,
     #[serde(default)]
     early: bool,
-    /// Names of the tests that failed,
+    /// Names of the tests that failed.
     #[serde(default)]
     pub failed: Vec<String>,
-    /// and how many were run.
+    /// Number of tests that were run.
     pub run: Option<usize>,
     #[serde(default)]
     pub seconds: f64,
     #[serde(default)]
     pub timeout: bool,
-    /// Whether it was the processor's time that was over.
+    /// True if the CPU time limit was reached.
     #[serde(default)]
     pub computing: bool,
     pub crashed: Option<String>,
@@ -108,7 +110,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Whether so many tests ran, and all passed.
+    /// Returns true if this number of tests ran and all passed.
     pub fn passed(&self, tests: usize) -> bool {
         self.run == Some(tests) && self.failed.is_empty()
     }
@@ -119,16 +121,17 @@ pub(crate) struct Loading {
     server: Server,
     limits: Option<Entered>,
     room: Room,
-    /// The moment at which nobody waits any longer.
+    /// The moment at which waiting for it ends.
     until: Option<Instant>,
 }
 
 impl Loading {
-    /// Starts a driver for the tests in the copy whose top this is, in which nothing may be changed until it has loaded them; `None` where there is none
-    /// for such tests. It ends with the thread that starts it.
+    /// Starts a driver for the tests in the copy at `top`, in which nothing may be changed until
+    /// the tests are loaded. Returns `None` if there is no driver for such tests. The driver ends
+    /// with the thread that starts it.
     ///
     /// # Errors
-    /// When it should be possible, and why it is not.
+    /// If a driver should be available but cannot be started. The error gives the reason.
     pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Option<Self>> {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
@@ -147,10 +150,10 @@ impl Loading {
         Ok(Some(Self { server, limits: entered, room, until }))
     }
 
-    /// Waits until it has loaded them.
+    /// Waits until the driver has loaded the tests.
     ///
     /// # Errors
-    /// When that can't be done, and why.
+    /// If the tests cannot be loaded. The error gives the reason.
     pub fn loaded(self) -> anyhow::Result<Forked> {
         let Self { server, limits, room, until } = self;
         let address = room.path().join("socket");
@@ -178,24 +181,26 @@ impl Loading {
 }
 
 impl Forked {
-    /// What ends the wait for an answer from another thread, by closing the connections.
+    /// Returns handles of the connections. Another thread can close them to end the wait for an
+    /// answer.
     pub fn lines(&self) -> Vec<UnixStream> {
         let all = self.early.iter().chain([&self.stream]);
         all.filter_map(|stream| stream.get_ref().try_clone().ok()).collect()
     }
 
-    /// Tries a change where the tests are loaded.
+    /// Tries a change in a process that has loaded the tests.
     ///
     /// # Errors
-    /// When the driver is gone, or does not answer.
+    /// If the driver has ended or does not answer.
     pub fn attempt(&mut self, ask: &Ask<'_>) -> anyhow::Result<Answer> {
         asked(&mut self.stream, ask, ask.limit)
     }
 
-    /// Tries a change that stands on the disk, where the framework alone is loaded; `None`: there is no such process.
+    /// Tries a change on disk in a process that has loaded only the framework; `None` if there is
+    /// no such process.
     ///
     /// # Errors
-    /// When it is gone, or does not answer; it is not asked again.
+    /// If the process has ended or does not answer. It is not used again.
     pub fn attempt_early(&mut self, ask: &AskEarly<'_>) -> Option<anyhow::Result<Answer>> {
         let answer = asked(self.early.as_mut()?, ask, ask.limit);
         if answer.is_err() {
@@ -204,12 +209,12 @@ impl Forked {
         Some(answer)
     }
 
-    /// Whether there is such a process.
+    /// Returns true if there is a process that has loaded only the framework.
     pub fn is_early(&self) -> bool {
         self.early.is_some()
     }
 
-    /// Has nothing more tried there.
+    /// Makes [`Self::attempt_early`] unavailable.
     pub fn not_early(&mut self) {
         self.early = None;
     }
@@ -257,7 +262,7 @@ fn heard(stream: &mut BufReader<UnixStream>) -> anyhow::Result<Answer> {
     Ok(serde_json::from_str(&line)?)
 }
 
-/// The words and variables of the driver, if there is one for these tests.
+/// Returns the driver's command and environment, if there is a driver for these tests.
 fn command(
     suite: &Suite,
     top: &Path,
@@ -278,7 +283,7 @@ fn command(
         }
         "rspec" | "minitest" | "test-unit" => {
             let option = format!("-r{}", room.join(format!("{MODULE}.rb")).display());
-            // Ruby splits the variable at blanks.
+            // Ruby splits the variable at whitespace.
             if option.contains(char::is_whitespace) {
                 return None;
             }
@@ -289,7 +294,7 @@ fn command(
     Some((argv, env))
 }
 
-/// Puts something in front of what a variable holds.
+/// Prepends a value to an environment variable.
 fn before(env: &mut BTreeMap<String, String>, name: &str, own: &str, sign: &str) {
     let known = env.get(name).cloned().or_else(|| std::env::var(name).ok());
     let known = known.filter(|known| !known.is_empty());

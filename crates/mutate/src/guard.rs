@@ -1,5 +1,6 @@
-//! Ends what runs when the time is up or somebody wants an end: a build or a test run may take much longer than anybody waits. It is a thread of its own, since
-//! the others wait for such runs.
+//! Ends running builds and tests when the time is up or on an interrupt, since they may take much
+//! longer than the user wants to wait. Runs on its own thread, as the other threads wait for these
+//! runs.
 
 use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
@@ -8,14 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-/// Interval between two looks at the clock.
+/// Interval between checks of the clock.
 const LOOK: Duration = Duration::from_millis(50);
-/// After an interrupt the program ends by itself, at the latest after this.
+/// After an interrupt, the program is forced to exit after this time.
 const LAST: Duration = Duration::from_secs(4);
-/// The exit status then.
+/// The exit status after a forced exit.
 const INTERRUPTED: i32 = 130;
 
-/// A run was ended because its time was up, or somebody wanted an end.
+/// A run was ended because the time was up or the user interrupted it.
 #[derive(Debug, thiserror::Error)]
 #[error("the time was up")]
 pub(crate) struct Ended;
@@ -40,10 +41,10 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Guard {
-    /// One that ends what runs at a moment; `None`: only after an interrupt.
+    /// Starts a guard that ends all runs at `until`; `None` means only after an interrupt.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     pub fn start(until: Option<Instant>) -> io::Result<Self> {
         let own = Self::default();
         *own.shared.until.lock().unwrap_or_else(PoisonError::into_inner) = until;
@@ -52,17 +53,17 @@ impl Guard {
         Ok(own)
     }
 
-    /// Has the runs of another runner ended, too.
+    /// Adds the runs of another runner.
     pub fn add(&self, handle: Option<AbortHandle>) {
         self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).extend(handle);
     }
 
-    /// The moment at which everything is ended.
+    /// Returns the moment at which everything is ended.
     pub fn until(&self) -> Option<Instant> {
         *self.shared.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if everything that runs is ended now.
+    /// Returns true if all runs are to end now.
     pub fn is_over(&self) -> bool {
         interrupt::count() > 0 || self.until().is_some_and(|until| Instant::now() >= until)
     }

@@ -1,5 +1,6 @@
-//! Packages that are installed in a project's directory (`node_modules`, environments of Python) and are only read: copies have links to them. Links that lead
-//! back into the project, as those of workspaces, lead into the copy.
+//! Packages installed in a project's directory (`node_modules`, Python virtual environments). They
+//! are only read, so copies contain links to them. Links that point back into the project, such as
+//! those of workspaces, point into the copy instead.
 
 use anyhow::Context;
 use assay_coverage::NOT_WRITTEN;
@@ -7,13 +8,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Returns true if a directory is an environment of Python under any name.
+/// Returns true if a directory is a Python virtual environment of any name.
 pub(crate) fn is_environment(directory: &Path) -> bool {
     directory.join("pyvenv.cfg").is_file()
 }
 
-/// All directories of a project in which something is installed, and what they need beside themselves: where links lead, and the interpreter of an
-/// environment. O(directories).
+/// Returns all directories of a project in which packages are installed, and what these need: the
+/// targets of links, and the interpreter of a virtual environment. O(directories).
 pub(crate) fn all(top: &Path) -> Vec<PathBuf> {
     let (mut found, mut open) = (Vec::new(), vec![top.to_owned()]);
     while let Some(directory) = open.pop() {
@@ -35,7 +36,7 @@ pub(crate) fn all(top: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The directory of the interpreter with which an environment of Python was made.
+/// Returns the directory of the interpreter that created a Python virtual environment.
 pub(crate) fn interpreter(environment: &Path) -> Option<PathBuf> {
     let settings = fs::read_to_string(environment.join("pyvenv.cfg")).ok()?;
     let home = settings.lines().find_map(|line| {
@@ -46,10 +47,11 @@ pub(crate) fn interpreter(environment: &Path) -> Option<PathBuf> {
     programs.parent().map(Path::to_owned)
 }
 
-/// Makes `target` stand for what is installed in `source`; `top` is the project's, `copy` that of the copy.
+/// Links `target` to the packages installed in `source`; `top` is the project's directory, `copy`
+/// the copy's.
 ///
 /// # Errors
-/// When something can't be read or linked.
+/// If something cannot be read or linked.
 pub(crate) fn link(source: &Path, target: &Path, top: &Path, copy: &Path) -> anyhow::Result<()> {
     let named = |path: &Path| path.display().to_string();
     if !leads_back(source, top) {
@@ -63,7 +65,7 @@ pub(crate) fn link(source: &Path, target: &Path, top: &Path, copy: &Path) -> any
         match own(&from, top) {
             Some(below) => symlink(copy.join(below), &to).with_context(|| named(&to))?,
             None if is_scope(&from) => link(&from, &to, top, copy)?,
-            // A link that leads nowhere stays one.
+            // A link to something that does not exist remains a link.
             None => {
                 let aim = from.canonicalize().unwrap_or(from);
                 symlink(aim, &to).with_context(|| named(&to))?;
@@ -73,13 +75,13 @@ pub(crate) fn link(source: &Path, target: &Path, top: &Path, copy: &Path) -> any
     Ok(())
 }
 
-/// Returns true if a directory holds packages of one owner, as `@types` does.
+/// Returns true if a directory holds packages of one owner, such as `@types`.
 fn is_scope(path: &Path) -> bool {
     let name = path.file_name().is_some_and(|own| own.as_encoded_bytes().starts_with(b"@"));
     name && path.is_dir() && !path.is_symlink()
 }
 
-/// Returns true if something in it is a link into the project.
+/// Returns true if `directory` contains a link into the project.
 fn leads_back(directory: &Path, top: &Path) -> bool {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     entries
@@ -87,7 +89,8 @@ fn leads_back(directory: &Path, top: &Path) -> bool {
         .any(|path| own(&path, top).is_some() || is_scope(&path) && leads_back(&path, top))
 }
 
-/// The target of a link, from the top, if it is a part of the project and not installed itself.
+/// Returns the target of a link, relative to `top`, if it is part of the project and not an
+/// installed package itself.
 fn own(path: &Path, top: &Path) -> Option<PathBuf> {
     if !path.is_symlink() {
         return None;
@@ -119,7 +122,7 @@ mod tests {
         assert_eq!(aim("a"), copy.join("packages/a"));
         assert_eq!(aim("@me/a"), copy.join("packages/a"));
         assert_eq!(aim("other"), top.join("node_modules/other").canonicalize().unwrap());
-        // A copy of the copy has links into itself.
+        // A copy of the copy contains links into itself.
         let second = room.path().join("d");
         fs::create_dir_all(copy.join("packages/a")).unwrap();
         fs::create_dir(&second).unwrap();

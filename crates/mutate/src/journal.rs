@@ -1,5 +1,6 @@
-//! What became of mutants, on the disk: one line each, appended as soon as it is known, so that whoever is killed loses what was in flight and nothing
-//! else. A journal belongs to one state of the project and one command; of another state nothing is taken over.
+//! Results of mutants on disk, one line each. Lines are appended as soon as a result is known, so
+//! that only results in flight are lost if the process is killed. A journal belongs to one state of
+//! the project and one command; results for another state are not reused.
 
 use anyhow::Context;
 use assay_data::mutation::Fate;
@@ -10,7 +11,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// What became of one.
+/// The result of one mutant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub id: String,
@@ -19,7 +20,7 @@ pub(crate) struct Entry {
     /// Names of the tests that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub killed_by: Vec<String>,
-    /// Whether these are all that fail.
+    /// True if `killed_by` lists all tests that fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_complete: bool,
     pub tests_run: usize,
@@ -28,17 +29,18 @@ pub(crate) struct Entry {
     pub reason: Option<String>,
 }
 
-/// The file.
+/// The journal file.
 pub(crate) struct Journal {
     file: File,
     path: PathBuf,
 }
 
 impl Journal {
-    /// Opens the one of a state, with what is known from before; `again`: forgets that.
+    /// Opens the journal of a state and returns the results in it. With `again`, they are
+    /// discarded.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the file cannot be written.
     pub fn open(key: u64, again: bool) -> anyhow::Result<(Self, HashMap<String, Entry>)> {
         let cache = cache_directory()
             .context("neither XDG_CACHE_HOME nor HOME names a directory to keep results in")?;
@@ -61,17 +63,17 @@ impl Journal {
         if again {
             file.set_len(0).with_context(named)?;
         }
-        // Half a line of one who was killed ends here.
+        // Terminates a partial line left by a process that was killed.
         if !text.is_empty() && !text.ends_with(b"\n") {
             file.write_all(b"\n").with_context(named)?;
         }
         Ok((Self { file, path: path.to_owned() }, known))
     }
 
-    /// Adds a line.
+    /// Appends a line.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the line cannot be written.
     pub fn add(&mut self, entry: &Entry) -> anyhow::Result<()> {
         let line = serde_json::to_string(entry)? + "\n";
         self.file.write_all(line.as_bytes()).with_context(|| self.path.display().to_string())

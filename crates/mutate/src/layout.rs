@@ -1,5 +1,6 @@
-//! The directories from which tests in Python import the project. A package that is installed for the user's own interpreter (`pip install -e .`,
-//! `pip install .`) is not the copy in which anything is changed; a module that every interpreter loads (`drivers/sitecustomize.py`) puts the copy first.
+//! The directories from which Python tests import the project. A package installed for the user's
+//! own interpreter (`pip install -e .`, `pip install .`) is not the copy in which code is changed.
+//! A module that every interpreter loads (`drivers/sitecustomize.py`) puts the copy first.
 
 use assay_mutants::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,17 +9,17 @@ use std::path::Path;
 /// The module, and its directory in a copy.
 const HOOK: &str = include_str!("drivers/sitecustomize.py");
 const DIRECTORY: &str = ".assay/python";
-/// Directories from which projects have their packages imported.
+/// Directories from which projects commonly import their packages.
 const ROOTS: [&str; 4] = ["", "src", "lib", "python"];
 
-/// The packages and modules of a project in Python, each with the directory that it is imported from.
+/// The packages and modules of a Python project, each with the directory that it is imported from.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     names: BTreeMap<String, String>,
 }
 
 impl Layout {
-    /// By the paths of a project's files.
+    /// Determines the layout from the paths of a project's files.
     pub fn of(files: &[String]) -> Self {
         let is_package =
             |directory: &str| files.binary_search(&join(directory, "__init__.py")).is_ok();
@@ -42,10 +43,10 @@ impl Layout {
         Self { names }
     }
 
-    /// Writes what interpreters load into a copy.
+    /// Writes the module that interpreters load into a copy.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the module cannot be written.
     pub fn install(&self, top: &Path) -> std::io::Result<()> {
         if self.names.is_empty() {
             return Ok(());
@@ -55,7 +56,8 @@ impl Layout {
         std::fs::write(directory.join("sitecustomize.py"), HOOK)
     }
 
-    /// Adds the variables that have the copy with this top come first in place of the project.
+    /// Adds the environment variables that make the copy at `top` take precedence over the project
+    /// at `root`.
     pub fn add(&self, env: &mut BTreeMap<String, String>, root: &Path, top: &Path) {
         let (Some(from), Some(to)) = (root.to_str(), top.to_str()) else { return };
         if self.names.is_empty() {
@@ -75,7 +77,8 @@ fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") }
 }
 
-/// Returns true if a project has sources of a language and no test loaded one of them, so that the tests use another copy.
+/// Returns true if a project has sources of a language but no test loaded any of them, so that the
+/// tests use another copy.
 pub(crate) fn is_elsewhere(
     files: &[String],
     language: Language,

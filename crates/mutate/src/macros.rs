@@ -1,22 +1,25 @@
-//! Macros of C and C++ that conditions name and nothing defines: no source, no file that belongs to the build, no header of the system, not the command. What
-//! stands behind `#ifdef` of one is not built here. Files are read; nothing is run.
+//! C and C++ macros that conditions test and nothing defines: no source, no build file, no system
+//! header, not the command. Code in an `#ifdef` of such a macro is not built here. Files are read;
+//! nothing is run.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Endings of sources and headers, of which only what they define counts.
+/// Extensions of sources and headers, in which only definitions count.
 const SOURCES: [&str; 10] = ["c", "h", "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "inl"];
-/// Where compilers look for headers anyway.
+/// Default header directories of compilers.
 const OF_SYSTEM: [&str; 3] = ["/usr/include", "/usr/local/include", "/usr/lib/gcc"];
-/// What compilers and build tools define by themselves, beside all that begins with an underscore.
+/// Macros that compilers and build tools define by themselves, in addition to all that begin with
+/// an underscore.
 const BY_TOOLS: [&str; 4] = ["NDEBUG", "DEBUG", "PIC", "linux"];
-/// Variables that compilers and build tools read.
+/// Environment variables that compilers and build tools read.
 const VARIABLES: [&str; 6] = ["CFLAGS", "CPPFLAGS", "CXXFLAGS", "CC", "CXX", "DEFS"];
-/// Larger files are no settings of a build.
+/// Maximum size of a build's settings file, bytes; larger files are ignored.
 const LARGEST: u64 = 4 << 20;
 
-/// The macros of a project with these files, whose tests a command runs, that nothing defines. O(bytes), and of headers of the system where a name is left.
+/// Returns the macros that nothing defines in a project with these files, whose tests are run by
+/// the command `words`. O(bytes), plus the bytes of system headers if any name remains.
 pub(crate) fn undefined(top: &Path, files: &[String], words: &[String]) -> BTreeSet<String> {
     undefined_of(top, files, words, &OF_SYSTEM.map(PathBuf::from))
 }
@@ -45,7 +48,8 @@ fn undefined_of(
     if asked.is_empty() {
         return asked;
     }
-    // A configuration may be made in a directory that is no part of the project, as that of a build.
+    // A generated configuration may be in a directory that is not part of the project, such as a
+    // build directory.
     for path in files.iter().filter(|own| !is_source(own)) {
         defined.take(&text(&top.join(path)));
     }
@@ -66,13 +70,13 @@ fn undefined_of(
     asked
 }
 
-/// What files of a build name.
+/// The names that build files contain.
 #[derive(Debug, Default)]
 struct Defined {
     exact: BTreeSet<String>,
-    /// Beginnings of names that are put together from variables.
+    /// Prefixes of names that are assembled from variables.
     begins: BTreeSet<String>,
-    /// Whether a whole name comes from a variable.
+    /// True if a whole name comes from a variable.
     is_anything: bool,
 }
 
@@ -92,14 +96,14 @@ impl Defined {
     }
 
     fn has(&self, name: &str) -> bool {
-        // `-DNAME` is one word of letters.
+        // `-DNAME` is scanned as the single word `DNAME`.
         self.exact.contains(name)
             || self.exact.contains(&format!("D{name}"))
             || self.begins.iter().any(|own| name.starts_with(own.as_str()))
     }
 }
 
-/// Takes those out of names that a header below a directory defines.
+/// Removes the names that a header below a directory defines.
 fn without_headers(directory: &Path, asked: &mut BTreeSet<String>) {
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
@@ -124,14 +128,14 @@ fn without_headers(directory: &Path, asked: &mut BTreeSet<String>) {
     }
 }
 
-/// The text of a file; none of one that is too large, or none at all.
+/// Returns the text of a file; empty if the file is too large or missing.
 fn text(path: &Path) -> String {
     let is_small = path.metadata().is_ok_and(|own| own.is_file() && own.len() <= LARGEST);
     let bytes = if is_small { fs::read(path).unwrap_or_default() } else { Vec::new() };
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The word of a directive and what is behind it.
+/// Returns the keyword of a directive and the rest of the line.
 fn directive(line: &str) -> Option<(&str, &str)> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
@@ -142,7 +146,7 @@ fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The names in a text.
+/// Returns the names in a text.
 fn names(text: &str) -> impl Iterator<Item = String> {
     let end = [text.find("//"), text.find("/*")].into_iter().flatten().min();
     let end = end.filter(|_| !text.contains('\n')).unwrap_or(text.len());

@@ -1,6 +1,8 @@
-//! The program behind `assay mutate`: arguments in, what became of the mutants out. `assay` finds it beside itself and hands the process over.
+//! The `assay mutate` program: parses arguments, tries the mutants and reports the results. `assay`
+//! finds it in its own directory and execs it.
 //!
-//! Exit codes: 0 fine · 1 what `--fail-if` names came true · 2 usage or input error · 4 the tests fail without any change · 130 interrupted.
+//! Exit codes: 0 success · 1 a `--fail-if` condition is met · 2 usage or input error · 4 the tests
+//! fail without any change · 130 interrupted.
 
 mod arena;
 mod args;

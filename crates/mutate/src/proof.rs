@@ -1,5 +1,6 @@
-//! The proof, before anything is believed: a change that must be noticed is, and one that changes nothing is not. Tests may run another copy of what is
-//! changed (one that is installed), and then notice nothing; or keep something of one run for the next, and then notice everything.
+//! The proof that results can be believed: a change that must be noticed is noticed, and one
+//! without effect is not. Tests that use another copy of the changed code (an installed one) notice
+//! nothing; tests that keep state from one run to the next may notice everything.
 
 use crate::arena::{Arena, Came, Change, With};
 use crate::policy::PROOFS;
@@ -10,24 +11,26 @@ use assay_mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Whether a change of a function was noticed already, how many tests use it, and which, where that is known.
+/// The use of a function: true if a change of it was already noticed, the number of tests that use
+/// it, and which tests, if known.
 type Used<'a> = (bool, usize, Option<&'a [usize]>);
 
-/// In what processes a change is tried.
+/// The processes in which a change is tried.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way<'a> {
-    /// Those of their own.
+    /// New processes.
     Plain,
-    /// Forks of one that has the tests loaded, which is right for these mutants.
+    /// Forks of a process that has loaded the tests. The flags say for which mutants this is valid.
     Loaded(&'a [bool]),
-    /// Forks of one that has loaded the framework.
+    /// Forks of a process that has loaded only the framework.
     Early,
 }
 
-/// Tries both, where most tests are; where there is `patience` until a moment only, with the quickest tests, and the second one only if it is over by then.
+/// Tries both changes in the functions that most tests use. With `patience`, the functions with the
+/// quickest tests come first, and a change is tried only if it can finish in time.
 ///
 /// # Errors
-/// When one of them has not the fate that it must have, or the tests can't be started.
+/// If one of the changes does not have the expected fate, or the tests cannot be started.
 pub(crate) fn of(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -36,7 +39,7 @@ pub(crate) fn of(
     with: With<'_>,
     (way, patience): (Way<'_>, Option<Instant>),
 ) -> anyhow::Result<()> {
-    // The functions that tests use, the most used first.
+    // The functions that tests use, most used first.
     let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
     for (index, (own, (source, number))) in mutants.iter().zip(origins).enumerate() {
         if !matches!(own.fate, Fate::Uncovered | Fate::Absent)
@@ -75,7 +78,7 @@ pub(crate) fn of(
         let ends = || Instant::now().checked_add(Duration::from_secs_f64(seconds(tests)));
         patience.is_some_and(|until| ends().is_none_or(|own| own > until))
     };
-    // A fork that can't do it proves nothing of forks.
+    // A fork that cannot try a change proves nothing about forks.
     let mut attempt = |change: Change<'_>, only| match way {
         Way::Plain => arena.attempt(change, With { only, ..with }).map(Some),
         Way::Loaded(_) => Ok(arena.in_a_fork(change, With { only, ..with })),
@@ -96,7 +99,7 @@ pub(crate) fn of(
             }
             survived = true;
         }
-        // The first change that is noticed proves as much.
+        // If the killer cannot finish in time, the first mutant that is noticed proves as much.
         if is_too_late(tests) {
             return Ok(());
         }
@@ -114,7 +117,7 @@ pub(crate) fn of(
     Err(unnoticed(&tried))
 }
 
-/// No test noticed an error, wherever it was planted.
+/// The error if no test noticed any of the planted errors.
 pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
     anyhow!(
         "an error was planted in {}, and no test noticed: they run another copy of the code. See where it is imported from (an installed package, PYTHONPATH, GEM_PATH), and have the tests use what is in the directory that they are started in",
@@ -122,7 +125,7 @@ pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
     )
 }
 
-/// What is said where tests notice what changes nothing.
+/// Returns the message for tests that notice a change without effect.
 fn noticed(source: &Source, came: &Came, with: With<'_>) -> String {
     let why = came.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
     let names: Vec<&str> =

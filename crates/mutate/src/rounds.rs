@@ -1,5 +1,6 @@
-//! One build of many mutants, in all copies: what can't be built is taken out until the rest can, all tests pass with no mutant on, and once an error that is
-//! planted must be noticed. What is not so is left to the plain way.
+//! Builds many mutants together in all copies. Mutants that fail to compile are removed until the
+//! rest builds; then all tests must pass with no mutant active, and a planted error must be noticed
+//! once. Everything that does not meet these conditions is tried the plain way.
 
 use crate::arena::{Arena, With};
 use crate::policy::{BUILDS, PROOFS};
@@ -12,25 +13,25 @@ use assay_data::threads;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread;
 
-/// What came of a build.
+/// The result of a build.
 pub(crate) enum Ready {
-    /// It stands in the copies.
+    /// The build is ready in the copies.
     Built {
-        /// Mutants that can't be built, with what the compiler said.
+        /// Mutants that cannot be built, with the compiler's message.
         unviable: HashMap<usize, String>,
-        /// The numbers of the functions that tests reach,
+        /// The numbers of the functions that tests reach.
         reached: HashSet<usize>,
-        /// and of some of them which tests do.
+        /// The tests that reach them, for some of the functions.
         tests: HashMap<usize, Vec<usize>>,
     },
-    /// Nothing can be tried behind a switch here, and why.
+    /// Switches cannot be used here, with the reason.
     Unusable(String),
 }
 
-/// Builds it. Copies in which that fails, where it did in the first one, are given up.
+/// Builds the round. Copies in which this fails although it succeeded in the first one are dropped.
 ///
 /// # Errors
-/// When something can't be written or started, or no test notices an error that is planted.
+/// If something cannot be written or started, or no test notices a planted error.
 pub(crate) fn ready(
     switches: &mut Switches<'_>,
     round: &mut Round,
@@ -116,14 +117,15 @@ fn standing(
     switches.standing(round, &unviable.keys().copied().collect(), &at)
 }
 
-/// The functions that are reached by programs of the build alone, which is over when the switch is set: nobody knows what they would have made.
+/// Returns the functions that only programs of the build reach. The build is finished before the
+/// switch is set, so what these programs would have produced with a mutant is unknown.
 fn of_the_build(by_build: &Reached, by_tests: &Reached) -> Vec<usize> {
     let programs: BTreeSet<&String> = by_tests.values().flatten().collect();
     let is_tool = |own: &BTreeSet<String>| own.iter().any(|own| !programs.contains(own));
     by_build.iter().filter(|(_, own)| is_tool(own)).map(|(unit, _)| *unit).collect()
 }
 
-/// Has an error noticed that is planted in what most programs reach.
+/// Checks that tests notice an error planted in the function that most programs reach.
 fn prove(
     switches: &Switches<'_>,
     round: &Round,
@@ -145,7 +147,7 @@ fn prove(
     if tried.is_empty() { Ok(()) } else { Err(proof::unnoticed(&tried)) }
 }
 
-/// Builds the same in the other copies, at once.
+/// Builds the same in the other copies, in parallel.
 fn others(
     switches: &Switches<'_>,
     round: &Round,
@@ -168,7 +170,7 @@ fn others(
                         arena.built = same;
                         return Ok(true);
                     }
-                    // One that reaches nothing runs what another copy built.
+                    // If no function is reached, the tests run what another copy built.
                     Ok(arena.build(with)?.is_ok()
                         && arena.learn(with)?.is_ok_and(|own| !own.is_empty()))
                 })

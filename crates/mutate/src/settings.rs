@@ -1,5 +1,5 @@
-//! The settings for which the tests are built, from manifests and the command: features of crates, tags of Go, modules of Rust that are left
-//! out, directories of examples. Files are read here; nothing is run.
+//! Build settings of the tests, read from manifests and the command line: features of crates, build
+//! tags of Go, disabled modules of Rust, directories of examples. Reads files only; runs nothing.
 
 use crate::macros;
 use assay_coverage::rules;
@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-/// Directories whose programs no test runs, with what they hold.
+/// Directories of programs that no test runs, with a description of their contents.
 const BESIDE: [(&str, &str); 9] = [
     ("examples", "an example"),
     ("example", "an example"),
@@ -22,7 +22,7 @@ const BESIDE: [(&str, &str); 9] = [
     ("fuzzing", "a fuzz target"),
 ];
 
-/// The settings of a project.
+/// The build settings of a project.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     files: Vec<String>,
@@ -30,14 +30,14 @@ pub(crate) struct Settings {
     /// The settings of each crate, by its directory.
     crates: BTreeMap<String, Here>,
     tags: BTreeSet<String>,
-    /// Macros of C that nothing defines.
+    /// C macros that nothing defines.
     undefined: BTreeSet<String>,
-    /// Paths below which there are modules that are left out, and why.
+    /// Path prefixes of modules that are disabled, with the reason.
     off: Vec<(String, String)>,
 }
 
 impl Settings {
-    /// Those of a project with these files, whose tests a command runs.
+    /// Reads the settings of a project with these files whose tests are run by `command`.
     pub fn of(top: &Path, files: Vec<String>, command: &[OsString]) -> Self {
         let words: Vec<String> =
             command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -52,7 +52,7 @@ impl Settings {
         own
     }
 
-    /// The settings of a file.
+    /// Returns the settings of a file.
     pub fn here(&self, path: &str) -> Here {
         let of_crate = self.crates.iter().filter(|(directory, _)| {
             directory.is_empty() || Path::new(path).starts_with(directory)
@@ -62,7 +62,8 @@ impl Settings {
         Here { tags: self.tags.clone(), undefined: self.undefined.clone(), ..here }
     }
 
-    /// The reason why a whole file is not built here; `None` if it is built, or if its text decides.
+    /// Returns the reason why a whole file is not built here; `None` if it is built or its contents
+    /// decide.
     pub fn absent(&self, language: Language, path: &str) -> Option<String> {
         if language == Language::Rust {
             let is_below = |own: &str| {
@@ -79,7 +80,7 @@ impl Settings {
         None
     }
 
-    /// The kind of a file that no test program uses; `None` if one may use it.
+    /// Returns the kind of a file that no test program uses; `None` if one may use it.
     pub fn beside(&self, language: Language, path: &str) -> Option<&'static str> {
         let mut directory = String::new();
         let parts: Vec<&str> = path.split('/').collect();
@@ -123,7 +124,7 @@ impl Settings {
         let texts: Vec<(&String, String)> = manifests
             .filter_map(|path| Some((path, fs::read_to_string(top.join(path)).ok()?)))
             .collect();
-        // A feature that any crate requests of another one may be on.
+        // A feature that any crate requests of another one may be enabled.
         let perhaps: BTreeSet<String> =
             texts.iter().flat_map(|(_, text)| asked_features(text)).collect();
         let one = |(path, text): &(&String, String)| {
@@ -152,7 +153,7 @@ impl Settings {
         texts.iter().map(one).collect()
     }
 
-    /// The features of a crate that are on; `None`: all may be.
+    /// Returns the enabled features of a crate; `None` if all may be enabled.
     fn features(&self, manifest: &str) -> Option<BTreeSet<String>> {
         if self.words.iter().any(|word| word == "--all-features") {
             return None;
@@ -180,7 +181,7 @@ impl Settings {
     }
 }
 
-/// The features of a manifest, each with those that it turns on.
+/// Returns the features of a manifest, each with the features that it enables.
 fn feature_table(manifest: &str) -> BTreeMap<String, Vec<String>> {
     let mut table = BTreeMap::new();
     let (mut is_within, mut name, mut depth) = (false, String::new(), 0_i32);
@@ -212,7 +213,7 @@ fn feature_table(manifest: &str) -> BTreeMap<String, Vec<String>> {
     table
 }
 
-/// The features that a manifest requests of dependencies.
+/// Returns the features that a manifest requests of dependencies.
 fn asked_features(manifest: &str) -> Vec<String> {
     let lines = manifest
         .lines()
@@ -220,7 +221,7 @@ fn asked_features(manifest: &str) -> Vec<String> {
     lines.flat_map(quoted).map(str::to_owned).collect()
 }
 
-/// The texts between double quotes.
+/// Returns the strings between double quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('"').skip(1).step_by(2)
 }

@@ -1,5 +1,5 @@
-//! What came of it, shown and written: the screen or JSON, and the files that were asked for, whose endings say in which form. That they can be written
-//! is found out before anything is tried.
+//! Shows and writes the results: the screen or JSON, and the requested files, whose extensions
+//! determine the format. Whether the files can be written is checked before anything is tried.
 
 use crate::args::Args;
 use anyhow::{Context, bail};
@@ -14,7 +14,7 @@ use std::path::Path;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a file that `--export` names can be.
+/// The formats of `--export`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Json,
@@ -23,7 +23,7 @@ enum Form {
     Svg,
 }
 
-/// Endings of names; that of SARIF comes before the one of JSON, which it may end in.
+/// File name extensions. `.sarif.json` comes before `.json`, which it ends in.
 const ENDINGS: [(&str, Form); 5] = [
     (".sarif.json", Form::Sarif),
     (".sarif", Form::Sarif),
@@ -37,7 +37,7 @@ fn form_of(path: &Path) -> Option<Form> {
     ENDINGS.into_iter().find_map(|(ending, form)| name.ends_with(ending).then_some(form))
 }
 
-/// The files that are to be written, each with its option and with what a file of that kind may be called.
+/// Returns the files to write, each with its option and an example of a file name.
 fn wanted(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'static str)> {
     let exports = args.export.iter().map(|path| ("--export", path.as_path(), "comment.md"));
     let report = args.report.iter().map(|path| ("--report", path.as_path(), "report.html"));
@@ -45,10 +45,10 @@ fn wanted(args: &Args) -> impl Iterator<Item = (&'static str, &Path, &'static st
     report.chain(exports).chain(stryker)
 }
 
-/// Finds out whether every file can be written, and in which form.
+/// Checks that all files can be written, and determines their formats.
 ///
 /// # Errors
-/// When one can't: which, and why.
+/// If a file cannot be written; the error names the file and the reason.
 pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     let named: Vec<_> = wanted(args).map(|(option, path, _)| (option, path)).collect();
     outputs::check(&args.files, &named)?;
@@ -68,10 +68,11 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows what became of the mutants, and writes what was asked for. A file that can't be written must not cost the screen.
+/// Shows the results of the mutants and writes the requested files. The screen output appears even
+/// if a file cannot be written.
 ///
 /// # Errors
-/// When a file, or standard output, can't be written.
+/// If a file or standard output cannot be written.
 pub(crate) fn show(
     args: &Args,
     mutation: &Mutation,
@@ -126,10 +127,10 @@ fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result
     })
 }
 
-/// Lists what would be changed.
+/// Lists the mutants without trying them.
 ///
 /// # Errors
-/// When standard output can't be written to.
+/// If standard output cannot be written.
 pub(crate) fn list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
     if args.json {
         return output::print(&json::text(&Mutated::of(mutation, &scores(mutation)))?);

@@ -1,7 +1,9 @@
-//! Test programs that take long, test by test: each test runs alone, and the switch notes which functions it reaches. So a change is tried with the tests that
-//! reach it, those that noticed most first, then the quickest.
+//! Runs slow test programs test by test. Each test runs alone while the switch records the
+//! functions that it reaches, so that a change can be tried only with the tests that reach it:
+//! those with the most kills first, then the quickest.
 //!
-//! That is done where it pays (programs that take milliseconds are over before anything is chosen), and believed of programs all of whose tests pass alone.
+//! This is done only if it saves time (programs that take milliseconds finish before tests could be
+//! selected), and only for programs whose tests all pass alone.
 
 use crate::arena::{Arena, Came, With, judged, untried};
 use crate::policy::{CHOOSING_SHARE, PATIENCE_MORE, SLOW_PROGRAM};
@@ -13,39 +15,41 @@ use assay_suites::programs::Program;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-/// What is known of single tests.
+/// The functions that single tests reach.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Singly {
-    /// The programs whose tests it is known of, by what stands before the names of their tests.
+    /// The programs that were examined, by the prefix of their tests' names.
     programs: HashSet<String>,
-    /// The tests that reach each function, by its number.
+    /// The tests that reach each function, by the function's number.
     tests: HashMap<usize, Vec<usize>>,
 }
 
 impl Singly {
-    /// The given tests of each function, in any program.
+    /// Creates the table from the tests of each function, without reference to programs.
     pub fn of(tests: HashMap<usize, Vec<usize>>) -> Self {
         Self { programs: HashSet::new(), tests }
     }
 
-    /// The tests that reach each function, by its number.
+    /// Returns the tests that reach each function, by the function's number.
     pub fn tests(&self) -> &HashMap<usize, Vec<usize>> {
         &self.tests
     }
 }
 
-/// What stands before a test's name, and its own.
+/// Splits a test's name into the prefix of its program and its own name.
 fn parts(name: &str) -> Option<(&str, &str)> {
     name.split_once(": ")
 }
 
-/// What a program is asked for to run a test: in Go a test and those within it are one.
+/// Returns the name by which a program selects a test. In Go, a test and its subtests are selected
+/// together.
 fn asked(own: &str) -> &str {
     own.split('/').next().unwrap_or(own)
 }
 
 impl Built {
-    /// All tests that reach a function; `None`: programs reach it of whose tests nobody knows.
+    /// Returns all tests that reach a function; `None` if it is reached by programs whose tests
+    /// were not examined.
     pub fn tests_that_reach(&self, unit: usize) -> Option<Vec<usize>> {
         if self.driven.is_some() {
             return self.singly.tests.get(&unit).cloned();
@@ -58,10 +62,11 @@ impl Built {
 }
 
 impl Arena<'_> {
-    /// Runs the tests of slow programs one by one, where so many changes are to be tried of each function that it pays.
+    /// Runs the tests of slow programs one by one, if the number of changes in each function makes
+    /// it worthwhile.
     ///
     /// # Errors
-    /// When the switch can't be set, or tests not be started.
+    /// If the switch cannot be set, or tests cannot be started.
     pub fn single_out(
         &mut self,
         changes: &HashMap<usize, usize>,
@@ -75,7 +80,7 @@ impl Arena<'_> {
         for own in programs.iter().filter(|own| !own.tests.is_empty()) {
             *names.entry(&own.tests).or_default() += 1;
         }
-        // Of two of one name nobody knows whose tests are whose.
+        // Tests of two programs with the same name cannot be distinguished.
         for own in programs.iter().filter(|own| names.get(own.tests.as_str()) == Some(&1)) {
             let reached = built.reached.keys().filter(|unit| {
                 let programs = built.that_reach(**unit);
@@ -95,12 +100,13 @@ impl Arena<'_> {
         Ok(())
     }
 
-    /// What is known of single tests of what is built.
+    /// Returns what is known about single tests of the current build.
     pub fn singly(&self) -> Singly {
         self.built.as_ref().map(|own| own.singly.clone()).unwrap_or_default()
     }
 
-    /// Which tests of a program reach each function; `None`: it does not pay, or they don't pass alone.
+    /// Returns the tests of a program that reach each function; `None` if this is not worthwhile or
+    /// the tests do not pass alone.
     fn one_by_one(
         &mut self,
         program: &Program,
@@ -116,7 +122,7 @@ impl Arena<'_> {
         if tests.len() < 2 || seconds < SLOW_PROGRAM || tests.iter().any(is_numbered) {
             return Ok(None);
         }
-        // Nobody waits much longer for it than it may save.
+        // The time limit is what this may save, plus a margin.
         let most = seconds * changes as f64 * CHOOSING_SHARE;
         if seconds > most {
             return Ok(None);
@@ -149,10 +155,10 @@ impl Arena<'_> {
         Ok(Some(reached))
     }
 
-    /// Tries a mutant with the tests that reach it, where it is known which; `None`: it is not.
+    /// Tries a mutant with the tests that reach it; `None` if these are unknown.
     ///
     /// # Errors
-    /// When tests can't be started.
+    /// If tests cannot be started.
     pub fn tried_singly(
         &mut self,
         (programs, stage): (&[&Program], &Stage),
@@ -211,7 +217,7 @@ impl Arena<'_> {
         Ok(Some(came))
     }
 
-    /// Those that noticed most first, then the quickest.
+    /// Sorts tests: those with the most kills first, then the quickest.
     fn sort(&self, tests: &mut [usize], with: With<'_>) {
         let kills = |test: &usize| self.kills.get(test).copied().unwrap_or_default();
         let seconds = |test: &usize| with.all[*test].seconds.unwrap_or(f64::INFINITY);
@@ -222,7 +228,7 @@ impl Arena<'_> {
     }
 }
 
-/// A program held to what it calls these tests.
+/// Returns the program restricted to these tests.
 fn with_only(program: &Program, tests: &[usize], with: With<'_>) -> Option<Program> {
     let name = |test: &usize| {
         let (_, own) = parts(&with.all[*test].name)?;
@@ -233,7 +239,7 @@ fn with_only(program: &Program, tests: &[usize], with: With<'_>) -> Option<Progr
     (!only.is_empty()).then(|| Program { only, ..program.clone() })
 }
 
-/// A program once for each of what it can be held to, with the tests that are in that.
+/// Returns the program once per selectable name, with the tests selected by it.
 fn chosen(program: &Program, tests: &[usize], with: With<'_>) -> Vec<(Program, Vec<usize>)> {
     let mut all: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for test in tests {
@@ -246,7 +252,7 @@ fn chosen(program: &Program, tests: &[usize], with: With<'_>) -> Vec<(Program, V
     all.into_iter().map(one).collect()
 }
 
-/// So many changes there are of each function, by its number.
+/// Counts the changes of each function, by the function's number.
 pub(crate) fn counted(units: impl Iterator<Item = usize>) -> HashMap<usize, usize> {
     let mut counts = HashMap::new();
     units.for_each(|unit| *counts.entry(unit).or_default() += 1);

@@ -1,4 +1,5 @@
-//! The sources of a project and their mutants: which files are changed, and what of them. Files are read here; nothing is run.
+//! The sources of a project and their mutants: which files are changed, and which parts of them.
+//! Files are read; nothing is run.
 
 use crate::copies::is_temporary;
 use crate::settings::Settings;
@@ -15,30 +16,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::{fs, io, thread};
 
-/// A source file with what can be changed in it.
+/// A source file with its mutants.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// From the top of the project.
+    /// Path relative to the top of the project.
     pub path: String,
     pub language: Language,
     pub text: Vec<u8>,
     pub found: Mutants,
-    /// The condition that leaves the whole file out of the program here.
+    /// The condition that excludes the whole file from the program here.
     pub absent: Option<String>,
-    /// Its kind, if it is code that tests need not use: an example.
+    /// Its kind, if it is code that tests need not use, such as an example.
     pub beside: Option<&'static str>,
-    /// What stands around each unit, once that was asked.
+    /// The enclosing code of each unit, computed on first use.
     alone: OnceLock<Vec<Option<Alone>>>,
 }
 
 impl Source {
-    /// A file of this path, with this text and what was found in it.
+    /// Creates a source from its path, text and mutants.
     pub fn new(path: impl Into<String>, language: Language, text: Vec<u8>, found: Mutants) -> Self {
         let (absent, beside, alone) = (None, None, OnceLock::new());
         Self { path: path.into(), language, text, found, absent, beside, alone }
     }
 
-    /// A unit's own name, without the classes around it, and what it needs to be compiled by itself, where that can be.
+    /// Returns a unit's own name, without the enclosing classes, and what is needed to compile it
+    /// by itself, if that is possible.
     pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
         let all = || assay_mutants::alone(self.language, &self.text, &self.found.units);
         let alone = self.alone.get_or_init(all).get(unit)?.as_ref()?;
@@ -46,19 +48,20 @@ impl Source {
     }
 }
 
-/// Where a project is.
+/// The location of a project.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
     pub top: PathBuf,
-    /// Where we were started, from there.
+    /// The current directory, relative to `top`.
     pub below: PathBuf,
 }
 
 impl Root {
-    /// That of the directory here: the top of what git keeps, or the directory itself.
+    /// Returns the project of the current directory: the top of the git repository or workspace, or
+    /// else the directory itself.
     ///
     /// # Errors
-    /// When there is none.
+    /// If the current directory does not exist.
     pub fn here() -> anyhow::Result<Self> {
         let here = Path::new(".").canonicalize().context("the directory here")?;
         let top = git::top(&here).or_else(|| workspace(&here));
@@ -68,7 +71,8 @@ impl Root {
     }
 }
 
-/// Files that make a directory a member of a workspace, with those of the workspace, and a word in them.
+/// Manifests of workspace members, the manifests of their workspaces, and a word that these
+/// contain.
 const WORKSPACES: [(&str, &str, &str); 4] = [
     ("Cargo.toml", "Cargo.toml", "[workspace]"),
     ("go.mod", "go.work", "use"),
@@ -76,7 +80,8 @@ const WORKSPACES: [(&str, &str, &str); 4] = [
     ("package.json", "pnpm-workspace.yaml", "packages"),
 ];
 
-/// The top of the workspace that a directory is a member of, by the manifests above it.
+/// Returns the top of the workspace that a directory belongs to, according to the manifests above
+/// it.
 fn workspace(here: &Path) -> Option<PathBuf> {
     let is_above = |above: &&Path| {
         WORKSPACES.iter().any(|(own, file, word)| {
@@ -87,12 +92,12 @@ fn workspace(here: &Path) -> Option<PathBuf> {
     here.ancestors().skip(1).find(is_above).map(Path::to_owned)
 }
 
-/// What is asked for.
+/// The selection of the user.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Asked<'a> {
-    /// Files and directories; none: all.
+    /// Files and directories; empty means all.
     pub files: &'a [PathBuf],
-    /// Only lines that are not as in this revision.
+    /// Only lines that differ from this revision.
     pub since: Option<&'a str>,
     /// Only this part of the functions.
     pub shard: Option<(u32, u32)>,
@@ -100,10 +105,11 @@ pub(crate) struct Asked<'a> {
     pub command: &'a [OsString],
 }
 
-/// The sources with their mutants, in the order of their paths; and what is to be said of those that are passed over though they were named.
+/// Returns the sources with their mutants, ordered by path, and notes about named files that are
+/// skipped.
 ///
 /// # Errors
-/// When a file that was named is not there or can't be read, or git does not know the revision.
+/// If a named file does not exist or cannot be read, or git does not know the revision.
 pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let mut notes = Vec::new();
     let mut paths = named(root, asked.files, &mut notes)?;
@@ -131,7 +137,7 @@ pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, 
     Ok((sources, notes))
 }
 
-/// The lines of each file that are not as in a revision.
+/// Returns the lines of each file that differ from a revision.
 fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u32, u32)>>> {
     if git::top(&root.top).is_none() {
         bail!(
@@ -145,7 +151,7 @@ fn since(root: &Root, revision: &str) -> anyhow::Result<BTreeMap<String, Vec<(u3
     })
 }
 
-/// The paths that are asked for, from the top, with their languages.
+/// Returns the selected paths, relative to the top, with their languages.
 fn named(
     root: &Root,
     files: &[PathBuf],
@@ -186,7 +192,7 @@ fn named(
 
 type Made = Result<Source, Option<String>>;
 
-/// Makes the mutants of all files, several at once.
+/// Generates the mutants of all files in parallel.
 fn generated(
     root: &Root,
     paths: &[(String, Language)],
@@ -243,7 +249,7 @@ fn made_of(
             language.name()
         ))));
     }
-    // Interpreted code is left out only if no test uses it.
+    // Interpreted code is excluded only if no test uses it.
     let is_seen = matches!(language, Language::Python | Language::Ruby);
     let beside = settings.beside(language, path);
     let absent = settings.absent(language, path);
@@ -251,7 +257,7 @@ fn made_of(
     Ok(Ok(Source { absent, beside, ..Source::new(path, language, text, found) }))
 }
 
-/// Keeps only what is asked for.
+/// Keeps only the selected mutants.
 fn keep(
     source: &mut Source,
     lines: Option<&BTreeMap<String, Vec<(u32, u32)>>>,
@@ -269,7 +275,7 @@ fn keep(
     let changed = lines.map(|lines| lines.get(&source.path).map_or(&[][..], Vec::as_slice));
     source.found.all.retain(|own| {
         let unit = &units[own.unit];
-        // A whole body counts where any line of its unit is new.
+        // A mutant of a whole body is selected if any line of its unit has changed.
         let (first, last) = match own.operator.is_extreme() {
             true => (unit.begin, unit.end),
             false => (own.line, own.last_line),
@@ -279,11 +285,12 @@ fn keep(
     });
 }
 
-/// The files and units as a result has them, and the mutants, of which nothing is known yet; each with the index of its source and its own there.
+/// The files, units and mutants of a result, with nothing known about the mutants yet, and for each
+/// mutant the index of its source and its index there.
 pub(crate) type Table =
     (Vec<MutatedFile>, Vec<MutatedUnit>, Vec<MutantResult>, Vec<(usize, usize)>);
 
-/// Everything in one table. O(bytes).
+/// Returns the table of all sources. O(bytes).
 pub(crate) fn table(sources: &[Source]) -> Table {
     let (mut files, mut units, mut mutants, mut origins) = Table::default();
     for (file, source) in sources.iter().enumerate() {
@@ -292,7 +299,7 @@ pub(crate) fn table(sources: &[Source]) -> Table {
             language: source.language.name().to_owned(),
             source: String::from_utf8_lossy(&source.text).into_owned(),
         });
-        // Units that hold nothing that is asked for are left out.
+        // Units without selected mutants are left out.
         let mut numbers: HashMap<usize, usize> = HashMap::new();
         let lines = line_starts(&source.text);
         for (index, own) in source.found.all.iter().enumerate() {
@@ -309,7 +316,7 @@ pub(crate) fn table(sources: &[Source]) -> Table {
     (files, units, mutants, origins)
 }
 
-/// A mutant as a result has it, of which nothing is known yet.
+/// Returns a mutant in the form of a result, with nothing known about it yet.
 pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]) -> MutantResult {
     let place = |at: usize| {
         let row = lines.partition_point(|start| *start <= at) - 1;

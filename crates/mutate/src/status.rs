@@ -1,5 +1,6 @@
-//! Commands whose tests report nothing but their exit status, as those of most programs in C. Such a command is one test, which passes with status 0. A
-//! program that ends early with status 0 has not passed: its output then lacks the last lines of what it prints without a change.
+//! Test commands that report only their exit status, as those of many C programs do. Such a command
+//! counts as one test, which passes with status 0. A program that exits early with status 0 has not
+//! passed: its output then lacks the last lines that it prints without a change.
 
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
@@ -9,23 +10,23 @@ use std::ffi::OsString;
 /// The framework's name in results.
 const NAME: &str = "exit status";
 
-/// How a command is judged by its exit status.
+/// Judges a command by its exit status.
 #[derive(Debug)]
 pub(crate) struct ByStatus {
     /// The command in one line.
     name: String,
-    /// The lines that it prints without a change, once everything is built.
+    /// The lines that the command prints without a change, once everything is built.
     lines: Vec<String>,
 }
 
 impl ByStatus {
-    /// By the command, and what it prints without a change.
+    /// Creates the judge from the command and its output without a change.
     pub fn new(argv: &[OsString], output: &[u8]) -> Self {
         let words: Vec<_> = argv.iter().map(|word| word.to_string_lossy()).collect();
         Self { name: words.join(" "), lines: lines(output) }
     }
 
-    /// The result of a run; `None` if it may not have been built at all.
+    /// Returns the result of a run; `None` if the code may not have been built at all.
     pub fn run(&self, outcome: Outcome, output: &[u8], errors: &[u8]) -> Option<Run> {
         let (status, message) = match outcome {
             Outcome::Exited(0) if self.is_cut(output) => {
@@ -40,7 +41,7 @@ impl ByStatus {
         Some(Run { framework: NAME.to_owned(), tests: vec![test], ..Run::default() })
     }
 
-    /// Returns true if an output ends in the middle of what is printed without a change.
+    /// Returns true if `output` ends in the middle of what is printed without a change.
     fn is_cut(&self, output: &[u8]) -> bool {
         let told = lines(output);
         (1..self.lines.len()).any(|count| {
@@ -50,7 +51,8 @@ impl ByStatus {
     }
 }
 
-/// Lines without blanks at their ends. Empty ones are left out, and what `make` says of itself: it leaves a directory however its program ended.
+/// Returns the trimmed lines. Empty lines and messages of `make` itself are left out: `make`
+/// reports leaving a directory however its program ended.
 fn lines(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
     let lines = text.lines().map(str::trim);
@@ -88,7 +90,7 @@ mod tests {
         );
         assert_eq!(status(ended, b"./t\none\n", b""), Some(TestStatus::Failed));
         assert_eq!(status(ended, b"cc -o t t.c\n./t\n", b""), Some(TestStatus::Failed));
-        // A different output is complete.
+        // A different output counts as complete.
         assert_eq!(status(ended, b"./t\none\n2\nok\n", b""), Some(TestStatus::Passed));
         assert_eq!(status(Outcome::Exited(2), b"./t\n", b""), Some(TestStatus::Failed));
         assert_eq!(status(Outcome::Exited(2), b"", b"m.c:1:1: error: no\n"), None);

@@ -1,7 +1,8 @@
-//! Runs the tests of a copy of the project once, all of them or some, and says what came of it.
+//! Runs the tests of a copy of the project once, all of them or a selection, and returns the
+//! result.
 //!
-//! Every run is started through [`Suite::command`], which limits what it may use; what it leaves behind is ended. Whose turn it is, and what a failed
-//! test means, is decided elsewhere.
+//! Every run is started through [`Suite::command`], which limits its resources; processes it leaves
+//! behind are ended. The order of runs and the meaning of a failed test are decided elsewhere.
 
 use crate::copies::Copy;
 use crate::guard::{Ended, Guard};
@@ -31,43 +32,44 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub(crate) struct Suite {
     pub framework: Box<dyn Framework>,
     pub argv: Vec<OsString>,
-    /// The top of the project,
+    /// The top of the project.
     pub root: PathBuf,
-    /// and where the command is started, from there.
+    /// The directory in which the command is started, relative to `root`.
     pub below: PathBuf,
-    /// Where they run.
+    /// The sandbox in which the tests run.
     pub walls: Walls,
     /// The packages that Python imports from the copy.
     pub layout: Layout,
-    /// Ends its runs when the time is up.
+    /// Ends the runs when the time is up.
     pub guard: Guard,
-    /// How the command is judged if it reports no tests; not set: it reports them.
+    /// Judges the command by its exit status; set only if it reports no tests.
     pub by_status: OnceLock<ByStatus>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// What it reported; `None`: nothing.
+    /// The reported tests; `None` if nothing was reported.
     pub run: Option<Run>,
-    /// How it ended.
+    /// How the process ended.
     pub outcome: Outcome,
-    /// How long it took, s.
+    /// Duration, s.
     pub seconds: f64,
-    /// How long its processes computed together, s.
+    /// Total CPU time of its processes, s.
     pub computed: f64,
-    /// What it said that tells most,
+    /// The most informative line of its output.
     pub said: Option<String>,
-    /// and, where it reported nothing, all of it.
+    /// The whole output, if no tests were reported.
     pub text: String,
-    /// The reason why its report can't be read.
+    /// The reason why its report cannot be read.
     pub unread: Option<String>,
     /// Its standard output.
     pub output: Vec<u8>,
 }
 
 impl Ran {
-    /// The tests that failed: their names, which may be others than those of a run without a change, and by what they are asked for.
+    /// Returns the failed tests: their names, which may differ from those in a run without a
+    /// change, and their selectors.
     pub fn failed(&self) -> Vec<(&str, Option<&str>)> {
         let tests = self.run.iter().flat_map(|run| &run.tests);
         let failed = tests.filter(|test| test.status == TestStatus::Failed);
@@ -75,23 +77,23 @@ impl Ran {
     }
 }
 
-/// How a run is made.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
-    /// After so long it is ended.
+    /// Time limit.
     pub limit: Duration,
-    /// Each of its processes may compute for so long, s; `None`: as long as they like.
+    /// CPU time limit of each process, s; `None` means no limit.
     pub computing: Option<u64>,
-    /// Whether it is ended as soon as a test failed.
+    /// True if the run is ended as soon as a test failed.
     pub stops: bool,
 }
 
 impl How {
-    /// To its end, however long that takes.
+    /// A complete run, however long it takes.
     pub const WHOLE: Self = Self { limit: LONGEST_SUITE, computing: None, stops: false };
 }
 
-/// What runs suites, one at a time: its own launcher, and its own room.
+/// Runs suites, one at a time, with its own launcher and its own temporary directory.
 pub(crate) struct Runs {
     pub runner: Runner,
     room: Room,
@@ -100,7 +102,7 @@ pub(crate) struct Runs {
 
 impl Runs {
     /// # Errors
-    /// When the system lets us have neither.
+    /// If the launcher or the directory cannot be created.
     pub fn start() -> anyhow::Result<Self> {
         let room = Room::temporary().map_err(|(parent, error)| {
             anyhow!(
@@ -111,15 +113,16 @@ impl Runs {
         Ok(Self { runner: Runner::start()?, room, count: 0 })
     }
 
-    /// The private directory that outlives each run.
+    /// Returns the private directory, which persists between runs.
     pub fn place(&self) -> &Path {
         self.room.path()
     }
 }
 
 impl Suite {
-    /// The language of whose files it is seen, function by function, which test uses them; `None`: of none. Of other languages at most files are seen, and
-    /// of a file that no test was seen to use, tests may still use what it is built into.
+    /// Returns the language for which the framework reports, function by function, which tests use
+    /// the code; `None` if there is none. For other languages at most files are recorded, and even
+    /// a file that no test was seen to use may be part of something the tests use.
     pub fn sees(&self) -> Option<Language> {
         match self.framework.name() {
             "rspec" | "minitest" | "test-unit" => Some(Language::Ruby),
@@ -128,10 +131,10 @@ impl Suite {
         }
     }
 
-    /// A copy of what is below a directory, in which the tests can run.
+    /// Returns a copy of a directory in which the tests can run.
     ///
     /// # Errors
-    /// When something can't be read or written.
+    /// If something cannot be read or written.
     pub fn copy(&self, top: &Path) -> anyhow::Result<Copy> {
         let copy = Copy::of(top)?;
         let own = copy.top();
@@ -140,10 +143,10 @@ impl Suite {
         Ok(copy)
     }
 
-    /// Runs it in the copy whose top this is.
+    /// Runs the tests in the copy at `top`.
     ///
     /// # Errors
-    /// When it can't be started; that it fails, crashes or hangs is a result.
+    /// If the run cannot be started. A run that fails, crashes or hangs is a result.
     pub fn run(
         &self,
         runs: &mut Runs,
@@ -155,11 +158,11 @@ impl Suite {
         self.asked(runs, top, ask, how)
     }
 
-    /// Builds what runs need, without running a test, and says whether it could be and all that was said, with every error if that is to be `told`; `None`: only
-    /// a run builds.
+    /// Builds what runs need without running a test. Returns whether that succeeded, and the
+    /// output, which contains every error if `told` is true; `None` if only a test run builds.
     ///
     /// # Errors
-    /// When it can't be started.
+    /// If the build cannot be started.
     pub fn build(
         &self,
         runs: &mut Runs,
@@ -173,10 +176,11 @@ impl Suite {
         Ok(Some((ran.outcome == Outcome::Exited(0), ran.text)))
     }
 
-    /// Runs test programs again that a run recorded; `None`: only a run runs them.
+    /// Runs test programs recorded by an earlier run; `None` if they can only be run through the
+    /// framework.
     ///
     /// # Errors
-    /// When they can't be started.
+    /// If they cannot be started.
     pub fn again(
         &self,
         runs: &mut Runs,
@@ -192,7 +196,8 @@ impl Suite {
         self.asked(runs, top, ask, how).map(Some)
     }
 
-    /// Builds what runs need, and has the compilers that work on the project's own code recorded in a directory; `None`: nobody tells, or it can't be built.
+    /// Builds what runs need, and records in a directory the invocations of compilers on the
+    /// project's own code; `None` if these cannot be recorded or the build fails.
     pub fn compilers(&self, runs: &mut Runs, top: &Path, kept: &Path) -> Option<()> {
         let request = self.framework.compiles(&self.call(top), kept)?;
         let how = How::WHOLE;
@@ -200,7 +205,8 @@ impl Suite {
         (ran.outcome == Outcome::Exited(0)).then_some(())
     }
 
-    /// The command that has a driver run the tests in the copy whose top this is; `None`: the framework takes none.
+    /// Returns the command with which a driver runs the tests in the copy at `top`; `None` if the
+    /// framework does not support drivers.
     pub fn driven(&self, top: &Path, driver: &Path) -> Option<Request> {
         self.framework.driven(&self.call(top), driver)
     }
@@ -210,17 +216,19 @@ impl Suite {
         self.driven(&self.root, Path::new("")).is_some()
     }
 
-    /// The words that print the code of a package, as the tests have it; `None`: there are none.
+    /// Returns the command that prints the compiled code of a package, with the settings of the
+    /// tests; `None` if there is no such command.
     pub fn code(&self, top: &Path) -> Option<Vec<OsString>> {
         self.framework.code(&self.call(top))
     }
 
-    /// The files in which tests stand that runs in the copy with this top name without one, below where they run.
+    /// Returns the files that contain tests whose names in a run in the copy at `top` include no
+    /// file, relative to the directory of the tests.
     pub fn files(&self, top: &Path, tests: &[&str]) -> Vec<Option<String>> {
         self.framework.files(&self.call(top), tests)
     }
 
-    /// The user's command as it is in the copy whose top this is.
+    /// Returns the user's command for the copy at `top`.
     fn call(&self, top: &Path) -> Call {
         let argv: Vec<OsString> = self.argv.iter().map(|word| self.moved(word, top)).collect();
         Call::new(&argv, &top.join(&self.below))
@@ -243,7 +251,8 @@ impl Suite {
         let room = runs.room.path().join(runs.count.to_string());
         fs::create_dir(&room).with_context(|| room.display().to_string())?;
         let ran = ask(&room).and_then(|request| self.run_in(runs, &room, top, &request, how));
-        // What a test made unreadable there goes with the place of all rooms.
+        // If a test made something in it unreadable, it is removed together with the parent
+        // directory.
         let _stays = fs::remove_dir_all(&room);
         // A run that was ended early has no result.
         if interrupt::count() > 0 {
@@ -268,7 +277,7 @@ impl Suite {
         let subject = runs.runner.add(&command)?;
         let options =
             RunOptions { timeout: Some(how.limit), end_strays: true, ..RunOptions::default() };
-        // Where hooks write while tests run, one sees a failure before the end.
+        // If hooks write events while tests run, a failure is seen before the run ends.
         let events = request.env.iter().find(|(name, _)| name == "ASSAY_TESTS");
         let events = events.and_then(|(_, value)| value.strip_prefix("path:")).map(PathBuf::from);
         let mut is_ended = false;
@@ -298,7 +307,8 @@ impl Suite {
                 }
             },
         };
-        // Whoever waits for what was ended for computing too long tells so in words of their own.
+        // A parent whose child was ended for its CPU usage reports that in its own way, so the CPU
+        // time is checked here.
         let computed = result.user_seconds + result.system_seconds;
         let is_endless = how.computing.is_some_and(|most| computed >= most as f64 * NEARLY);
         let outcome = match result.outcome {
@@ -314,7 +324,8 @@ impl Suite {
         Ok(Ran { run, outcome, seconds, computed, said, text, unread, output })
     }
 
-    /// What a program says that runs none of the tests, where they run; `None`: it can't be run, or fails.
+    /// Returns the output of a program, run in the sandbox, that runs no tests; `None` if it cannot
+    /// be run or fails.
     pub fn said(&self, runs: &mut Runs, top: &Path, argv: Vec<OsString>) -> Option<Vec<u8>> {
         let room = runs.room.path();
         self.walls.hand_over(room).ok()?;
@@ -333,7 +344,8 @@ impl Suite {
         result.output.filter(|_| is_fine).map(|kept| kept.bytes)
     }
 
-    /// The variables that name the project, as they are in the copy whose top this is.
+    /// Returns the environment variables that refer to the project, changed to refer to the copy at
+    /// `top`.
     pub fn environment(&self, top: &Path) -> BTreeMap<String, String> {
         let mut env = BTreeMap::new();
         for (name, value) in std::env::vars() {
@@ -346,7 +358,7 @@ impl Suite {
         env
     }
 
-    /// A text in which the place of the project is that of its copy.
+    /// Replaces the project's path by the copy's in a text.
     pub fn moved(&self, text: &OsStr, top: &Path) -> OsString {
         let (Some(text), Some(from), Some(to)) = (text.to_str(), self.root.to_str(), top.to_str())
         else {
@@ -365,7 +377,8 @@ impl Suite {
         OsString::from(moved + rest)
     }
 
-    /// The command of a run: what is asked of the framework, in the environment that it needs, within limits.
+    /// Returns the command of a run: the framework's request, with the environment that it needs
+    /// and with limits.
     fn command(
         &self,
         request: &Request,
@@ -382,7 +395,9 @@ impl Suite {
     }
 }
 
-/// A command within limits: of what it writes, of what each of its processes computes (s), and, of such as use the memory that they reserve, of that.
+/// Wraps a command in limits on the size of files written, on the CPU time of each process (s),
+/// and, if `of_memory` is true, on address space. Some programs reserve much more memory than they
+/// use.
 pub(crate) fn limited(
     argv: Vec<OsString>,
     of_memory: bool,

@@ -1,7 +1,9 @@
-//! A copy in which functions have their mutants behind a switch: it is built once for many, and to try one is to set the switch and to run the tests. Where
-//! the framework's programs can be started without what builds them, they are, and only those that reach the changed function.
+//! A copy whose functions contain their mutants behind a switch. It is built once for many mutants;
+//! trying one means setting the switch and running the tests. If the framework's test programs can
+//! be started directly, only those that reach the changed function are run.
 //!
-//! Before anything is believed, all tests run with no mutant on: they must pass as they do without a switch.
+//! Before any result is used, all tests run with no mutant active. They must pass as they do
+//! without a switch.
 
 use crate::arena::{Arena, Came, With, judged, untried};
 use crate::policy::{COMPUTING_LEAST, COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE};
@@ -23,50 +25,53 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-/// Which programs reached each function, by its number.
+/// Names of the programs that reached each function, by the function's number.
 pub(crate) type Reached = HashMap<usize, BTreeSet<String>>;
 
-/// What is built of a copy.
+/// The build of a copy.
 pub(crate) struct Built {
-    /// What runs, one stage behind the other; none: the user's command.
+    /// The stages that are run one after the other; empty means the user's command is run.
     pub stages: Vec<Stage>,
-    /// Where programs are kept.
+    /// The directory in which recorded programs are kept.
     pub kept: PathBuf,
-    /// How long the user's command takes, s.
+    /// Duration of the user's command, s.
     seconds: f64,
-    /// Whether a run may end at the first test that fails.
+    /// True if a run may end at the first failed test.
     stops: bool,
-    /// Which programs reach what,
+    /// The programs that reach each function.
     pub reached: Reached,
-    /// and what is known of their tests.
+    /// The functions that single tests of these programs reach.
     pub singly: Singly,
-    /// The time of all tests in a driver, s; programs are test files then. `None` without a driver.
+    /// Duration of all tests in a driver, s; the programs are test files then. `None` without a
+    /// driver.
     pub driven: Option<f64>,
 }
 
-/// What kind of programs run in one go.
+/// The kind of programs in a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Test programs, which tell their tests.
+    /// Test programs that report their tests.
     Telling,
-    /// Programs of single tests, which tell nothing but how they end.
+    /// Programs of single tests that report only their exit status.
     Silent,
-    /// What compiles such programs before it runs them, and tells them.
+    /// Commands that compile such programs before running them, and report them.
     Compiling,
 }
 
-/// Programs that run in one go.
+/// Programs that are run together.
 pub(crate) struct Stage {
     pub kind: Kind,
     pub programs: Vec<Program>,
-    /// How long they take together, s.
+    /// Duration of all of them together, s.
     pub seconds: f64,
-    /// Number of tests that each program reports without a change, by the prefix of their names; empty: not known.
+    /// Number of tests that each program reports without a change, by the prefix of their names;
+    /// empty if unknown.
     pub reported: HashMap<String, usize>,
 }
 
 impl Stage {
-    /// Number of tests that some of its programs report together; `None`: not known for all of them.
+    /// Returns the number of tests that some of its programs report together; `None` if it is not
+    /// known for all of them.
     fn tests_of(&self, programs: &[&Program]) -> Option<usize> {
         let one = |own: &&Program| {
             let is_own = !own.tests.is_empty() && own.only.is_empty();
@@ -80,23 +85,23 @@ impl Stage {
 /// A mutant behind the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Behind {
-    /// Its number in what is built.
+    /// Its number in the build.
     pub number: usize,
     /// The number of its function.
     pub unit: usize,
 }
 
-/// Where the switch of a copy is, and what belongs to it.
+/// The paths of a copy's switch and of the files that belong to it.
 pub(crate) struct At {
     pub switch: PathBuf,
-    /// What is noted.
+    /// The file in which reached functions are recorded.
     pub reached: PathBuf,
-    /// Bodies that stand in files of their own.
+    /// The directory of bodies that are in files of their own.
     pub bodies: PathBuf,
 }
 
 impl At {
-    /// That of the copy with this top.
+    /// Returns the paths for the copy at `top`.
     pub fn of(top: &Path) -> Self {
         let own = top.join(".assay");
         let (switch, reached) = (own.join("switch"), own.join("reached"));
@@ -105,10 +110,10 @@ impl At {
 }
 
 impl Arena<'_> {
-    /// Has these texts stand in their files, and in all others what is theirs.
+    /// Writes these texts to their files, and restores the original text of all other files.
     ///
     /// # Errors
-    /// When they can't be written.
+    /// If a file cannot be written.
     pub fn stand(&mut self, standing: &[Standing], sources: &[Source]) -> anyhow::Result<()> {
         let path = |own: &Standing| sources.get(own.source).map(|own| own.path.clone());
         let texts: HashMap<String, Vec<u8>> = standing
@@ -139,10 +144,11 @@ impl Arena<'_> {
         Ok(())
     }
 
-    /// Sets the switch: to the number of a mutant, `0`, or `r`, with which it is noted what is reached.
+    /// Sets the switch to the number of a mutant, to `0`, or to `r`, with which reached functions
+    /// are recorded.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the switch cannot be written.
     pub fn set(&self, to: &str) -> anyhow::Result<()> {
         let At { switch, .. } = At::of(&self.copy.top());
         if let Some(above) = switch.parent().filter(|above| !above.exists()) {
@@ -152,7 +158,7 @@ impl Arena<'_> {
         fs::write(&switch, to).with_context(|| switch.display().to_string())
     }
 
-    /// What was noted since, which is forgotten there.
+    /// Returns the functions recorded since the last call, and deletes the record.
     pub fn reached(&self) -> Reached {
         let At { reached: noted, .. } = At::of(&self.copy.top());
         let text = fs::read(&noted).unwrap_or_default();
@@ -167,11 +173,12 @@ impl Arena<'_> {
         reached
     }
 
-    /// Builds what stands; what compilers said, if it can't be built, or which programs reached what meanwhile: they are the build's own, or tests, where only
-    /// a run of the tests builds.
+    /// Builds the current sources. Returns the compilers' output if that fails, and otherwise which
+    /// programs reached which functions during the build. These are programs of the build, or tests
+    /// if only a test run builds.
     ///
     /// # Errors
-    /// When it can't be started.
+    /// If the build cannot be started.
     pub fn build(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
         if self.suite.is_driven() {
             return Ok(self.learn_driven(with)?.map(|_| Reached::new()));
@@ -190,13 +197,13 @@ impl Arena<'_> {
         Ok(if is_built { Ok(self.reached()) } else { Err(said) })
     }
 
-    /// Runs all tests of what is built with no mutant on, and learns what runs again for each. Which functions were reached, or why nothing of it can be
-    /// believed.
+    /// Runs all tests of the build with no mutant active, and determines what to run for each
+    /// mutant. Returns which functions were reached, or why the build cannot be used.
     ///
     /// # Errors
-    /// When they can't be started.
+    /// If the tests cannot be started.
     pub fn learn(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
-        // It is built by being loaded.
+        // With a driver, loading is building.
         if let Some(built) = self.built.as_ref().filter(|own| own.driven.is_some()) {
             return Ok(Ok(built.reached.clone()));
         }
@@ -214,7 +221,7 @@ impl Arena<'_> {
         }
         let reached = self.reached();
         let seconds = ran.seconds;
-        // One that fails at times does not end it.
+        // Flaky tests must not end a run.
         let stops = with.flaky.is_empty();
         let (stages, singly, driven) = (Vec::new(), Singly::default(), None);
         let reaches = reached.clone();
@@ -225,7 +232,8 @@ impl Arena<'_> {
         Ok(Ok(reached))
     }
 
-    /// What runs again, if that tells what a run does: programs first, then what compiles before it runs.
+    /// Returns the stages to run instead of the user's command, if they report the same tests:
+    /// programs first, then commands that compile before they run.
     fn stages(&mut self, built: &Built, with: With<'_>) -> anyhow::Result<Vec<Stage>> {
         let top = self.copy.top();
         let kind = |own: &Program| match own.path() {
@@ -248,7 +256,8 @@ impl Arena<'_> {
             let how = How { stops: built.stops, ..How::WHOLE };
             let ran = self.suite.again(&mut self.runs, &top, (&own, &built.kept), how)?;
             let Some(ran) = ran else { return Ok(Vec::new()) };
-            // Silent ones that don't end as they did are better told.
+            // Silent programs that do not end with status 0 are judged by the commands that report
+            // them.
             if of == Kind::Silent && ran.outcome != Outcome::Exited(0) {
                 continue;
             }
@@ -262,10 +271,10 @@ impl Arena<'_> {
         Ok(if missing(&told, with).is_none() { stages } else { Vec::new() })
     }
 
-    /// Tries a mutant of what is built.
+    /// Tries a mutant of the build.
     ///
     /// # Errors
-    /// When the switch can't be set, or tests not be started.
+    /// If the switch cannot be set, or tests cannot be started.
     pub fn behind(&mut self, own: Behind, with: With<'_>) -> anyhow::Result<Came> {
         let built = self.built.take().context("nothing is built with a switch")?;
         self.set(&own.number.to_string())?;
@@ -290,7 +299,7 @@ impl Arena<'_> {
         let mut came = untried(Fate::Survived);
         let has_silent = built.stages.iter().any(|own| own.kind == Kind::Silent);
         for stage in &built.stages {
-            // What is compiled by it has run by then.
+            // The programs that it compiles have already been run as silent ones.
             if stage.kind == Kind::Compiling && has_silent {
                 continue;
             }
@@ -319,11 +328,13 @@ impl Arena<'_> {
 }
 
 impl Arena<'_> {
-    /// Runs programs (`None`: the user's command), which take so long otherwise (s), with a mutant on. What computes far longer than that is ended soon, and believed to have no end if the
-    /// same programs are quick without the mutant; all else that takes long has the time that a busy machine is given.
+    /// Runs programs (`None` means the user's command), which take `seconds` without a change, with
+    /// a mutant active. A run that uses far more CPU time is ended early. It is taken to be in an
+    /// endless loop if the same programs are quick without the mutant; everything else has the time
+    /// limit for a busy machine.
     ///
     /// # Errors
-    /// When they can't be started, or the switch not be set.
+    /// If the programs cannot be started, or the switch cannot be set.
     pub fn run_with(
         &mut self,
         behind: Behind,
@@ -338,7 +349,7 @@ impl Arena<'_> {
         if ran.outcome != Outcome::TimedOut {
             return Ok(ran);
         }
-        // What waits may wait for a machine that is busy.
+        // A run that used little CPU time may have been waiting for a busy machine.
         if ran.computed >= COMPUTING_LEAST {
             self.set("0")?;
             let control = self.run_again(programs, built, How { stops: false, ..soon })?;
@@ -366,7 +377,7 @@ impl Arena<'_> {
     }
 }
 
-/// What a run of programs of a kind means.
+/// Interprets a run of programs of a stage.
 fn came_of(stage: &Stage, programs: &[&Program], ran: &Ran, with: With<'_>) -> Came {
     match (stage.kind, ran.outcome) {
         (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
@@ -384,18 +395,19 @@ fn came_of(stage: &Stage, programs: &[&Program], ran: &Ran, with: With<'_>) -> C
     }
 }
 
-/// How what takes so long otherwise is run with a change: nothing is built any more. A change that makes something compute without an end is seen by that,
-/// long before the time is up that a busy machine is given.
+/// Returns the limits of a run with a change that takes `seconds` without one; nothing is built any
+/// more. An endless loop is detected by its CPU time, long before the time limit, which allows for
+/// a busy machine.
 pub(crate) fn limit(seconds: f64, built: &Built) -> How {
     let patient = seconds * PATIENCE;
     let limit = Duration::from_secs_f64(patient) + FORKED_MORE;
-    // Of all processors; and no system counts less than seconds.
+    // The total for all processors, in whole seconds, the unit of the limit.
     let processors = available_parallelism().map_or(1, NonZero::get);
     let computing = Some((patient * processors as f64).ceil().max(1.0) as u64);
     How { limit, computing, stops: built.stops }
 }
 
-/// Number of tests of each program in a run, by the prefix of their names.
+/// Returns the number of tests of each program in a run, by the prefix of their names.
 fn reported(ran: &Ran) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for test in ran.run.iter().flat_map(|run| &run.tests) {
@@ -406,7 +418,7 @@ fn reported(ran: &Ran) -> HashMap<String, usize> {
     counts
 }
 
-/// The programs of a stage that a function may be reached by: all, where nobody knows.
+/// Returns the programs of a stage that may reach a function; all programs if unknown.
 fn those_that_reach<'s>(stage: &'s Stage, built: &Built, unit: usize) -> Vec<&'s Program> {
     let known = built.that_reach(unit);
     let reaches = |own: &&Program| known.as_ref().is_none_or(|all| all.contains(own));
@@ -414,7 +426,8 @@ fn those_that_reach<'s>(stage: &'s Stage, built: &Built, unit: usize) -> Vec<&'s
 }
 
 impl Built {
-    /// One for a driver: the times of the user's command and of the driver (s), and the functions that its tests reach.
+    /// Creates the build of a driver from the durations (s) of the user's command and of the tests
+    /// in the driver, and the functions that the tests reach.
     pub fn driven(
         (seconds, driven): (f64, f64),
         reached: Reached,
@@ -424,14 +437,15 @@ impl Built {
         Self { stages, kept, seconds, stops: true, reached, singly, driven: Some(driven) }
     }
 
-    /// The same for another copy; `None`: each copy has to be built by itself.
+    /// Returns the same for another copy; `None` if each copy has to be built separately.
     pub fn elsewhere(&self) -> Option<Self> {
         let tests = self.singly.tests().clone();
         let driven = self.driven?;
         Some(Self::driven((self.seconds, driven), self.reached.clone(), tests))
     }
 
-    /// The programs that reach a function; `None`: another one reached it, which one of them may have started.
+    /// Returns the programs that reach a function; `None` if another program reached it, which one
+    /// of them may have started.
     pub fn that_reach(&self, unit: usize) -> Option<Vec<&Program>> {
         let path = |own: &Program| {
             let path = own.place.join(own.path()?).canonicalize().ok()?;
@@ -445,7 +459,7 @@ impl Built {
     }
 }
 
-/// Why tests that pass otherwise are not known to pass now; `None`: all do.
+/// Returns the reason why tests that otherwise pass are not known to pass now; `None` if all pass.
 fn missing(all: &[&Ran], with: With<'_>) -> Option<String> {
     let tests = || all.iter().flat_map(|ran| &ran.run).flat_map(|run| &run.tests);
     let passed: HashSet<&str> = tests()

@@ -1,7 +1,9 @@
-//! Which mutants stand behind a switch, so that one build has many of them: which do in one build, what the files say then, and whose fault it is when such a
-//! build fails. Nothing is written or run here.
+//! The mutants that are placed behind a switch, so that one build contains many of them: which ones
+//! go into a build, the resulting file contents, and which ones cause a failed build. Nothing is
+//! written or run here.
 //!
-//! A body that does not compile is a mutant that can't be built. What can't be laid on one body leaves its function, or its file, to the plain way.
+//! If a body does not compile, its mutant cannot be built. If an error cannot be attributed to one
+//! body, the function or the whole file is left to the plain way.
 
 use crate::policy::LONGEST_BUILD;
 use crate::sources::Source;
@@ -12,24 +14,24 @@ use assay_mutants::switch::{
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The functions of all sources, by what can be done with them.
+/// The functions of all sources, grouped by how they can be tried.
 pub(crate) struct Switches<'a> {
     sources: &'a [Source],
-    /// Of each source.
+    /// The switch of each source.
     all: Vec<Option<Switch>>,
     /// The number of each source's first unit.
     first: Vec<usize>,
-    /// What is left to the plain way: functions, by source and unit,
+    /// Functions that are left to the plain way, by source and unit.
     functions: HashSet<(usize, usize)>,
-    /// and files.
+    /// Files that are left to the plain way.
     files: HashSet<usize>,
-    /// Whether an error that was planted was noticed.
+    /// True if a planted error has been noticed.
     pub is_proven: bool,
     /// True if a driver runs the tests.
     pub is_driven: bool,
 }
 
-/// A mutant as the table has it: its index there, its source, and its own index in that.
+/// A mutant of the table: its index there, its source, and its index in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Own {
     pub index: usize,
@@ -37,36 +39,39 @@ pub(crate) struct Own {
     pub mutant: usize,
 }
 
-/// The mutants of one build. One's number is its place here, from 1; behind them all come the errors that are planted, by unit.
+/// The mutants of one build. A mutant's number is its position here, counted from 1. The planted
+/// errors are numbered after all mutants, by unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Round {
     pub mutants: Vec<Own>,
-    /// The functions in which errors are planted: their number, source and unit.
+    /// The functions in which errors are planted, by source and unit, in the order of their
+    /// numbers.
     pub planted: Vec<(usize, usize)>,
 }
 
-/// What a file says in a build.
+/// The contents of a file in a build.
 pub(crate) struct Standing {
     pub source: usize,
     pub switched: Switched,
 }
 
-/// What a failed build taught.
+/// Conclusions from the output of a failed build.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lesson {
-    /// Mutants that can't be built, with what the compiler said.
+    /// Mutants that cannot be built, with the compiler's message.
     pub unviable: Vec<(usize, String)>,
-    /// Whether anything was left to the plain way, or an error is planted no more.
+    /// True if anything was left to the plain way, or a planted error was removed.
     pub has_more: bool,
 }
 
 impl<'a> Switches<'a> {
-    /// Those of all sources; `None`: no function can have one. Where a driver runs the tests, that is JavaScript, else what is compiled.
+    /// Creates the switches of all sources; `None` if no function can have one. They apply to
+    /// JavaScript if a driver runs the tests, and to compiled languages otherwise.
     pub fn of(sources: &'a [Source], is_driven: bool) -> Option<Self> {
         let all: Vec<Option<Switch>> = sources
             .iter()
             .map(|own| {
-                // Who else reads a header, and in which language, nobody can say.
+                // It is unknown which other files include a header, and in which language.
                 let is_header = own.path.ends_with(".h");
                 let is_other = is_javascript(own.language) != is_driven;
                 let switch = || Switch::of(own.language, &own.text, &own.found.units);
@@ -91,7 +96,7 @@ impl<'a> Switches<'a> {
         own.all.iter().any(Option::is_some).then_some(own)
     }
 
-    /// Whether a mutant stands behind one.
+    /// Returns true if a mutant can be placed behind a switch.
     pub fn takes(&self, source: usize, mutant: usize) -> bool {
         let (Some(file), Some(Some(switch))) = (self.sources.get(source), self.all.get(source))
         else {
@@ -104,30 +109,32 @@ impl<'a> Switches<'a> {
         })
     }
 
-    /// The number of a mutant's unit among those of all sources.
+    /// Returns the number of a mutant's unit among the units of all sources.
     pub fn unit(&self, own: Own) -> usize {
         self.first[own.source] + self.sources[own.source].found.all[own.mutant].unit
     }
 
-    /// The source and unit of such a number.
+    /// Returns the source and unit of such a number.
     fn place(&self, number: usize) -> Option<(usize, usize)> {
         let source = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
         Some((source, number - self.first[source]))
     }
 
-    /// Leaves a unit to the plain way, by its number.
+    /// Leaves a unit, given by its number, to the plain way.
     pub fn leave(&mut self, unit: usize) {
         self.functions.extend(self.place(unit));
     }
 
-    /// A unit's name and file, by its number.
+    /// Returns a unit's name and file, by its number.
     pub fn name(&self, unit: usize) -> String {
         let Some((source, unit)) = self.place(unit) else { return String::new() };
         let source = &self.sources[source];
         format!("{} of {}", source.found.units[unit].name, source.path)
     }
 
-    /// The next build's: as many tasks as one build may hold, at most that many changes, and at least one task. What was left to the plain way meanwhile goes to `plain`.
+    /// Returns the next build and its tasks: as many tasks as fit into one build, with at most
+    /// `most` changes in total but at least one task. Tasks that have been left to the plain way go
+    /// to `plain`.
     pub fn next(
         &self,
         tasks: &mut VecDeque<Vec<Own>>,
@@ -171,7 +178,7 @@ impl<'a> Switches<'a> {
         }
     }
 
-    /// The number of the error that is planted in a unit, by the unit's number.
+    /// Returns the number of the error planted in a unit, by the unit's number.
     pub fn planted(&self, round: &Round, unit: usize) -> Option<usize> {
         let place = self.place(unit)?;
         let index = round.planted.iter().position(|own| *own == place)?;
@@ -179,7 +186,8 @@ impl<'a> Switches<'a> {
             .then_some(round.mutants.len() + index + 1)
     }
 
-    /// What the files say in a build in which these can't stand, and whose switch is there.
+    /// Returns the contents of the files in a build without the `unviable` mutants and with the
+    /// switch at `at`.
     pub fn standing(
         &self,
         round: &Round,
@@ -225,7 +233,7 @@ impl<'a> Switches<'a> {
         Some(all)
     }
 
-    /// Learns from what a failed build said.
+    /// Learns from the output of a failed build.
     pub fn learn(&mut self, said: &str, round: &Round, standing: &[Standing]) -> Lesson {
         let mut lesson = Lesson::default();
         let mut seen = HashSet::new();
@@ -261,26 +269,28 @@ impl<'a> Switches<'a> {
         lesson
     }
 
-    /// The file that an error is in. Compilers name it from where they were started, or with all that is above.
+    /// Returns the file that an error is in. Compilers give its path relative to the directory in
+    /// which they were started, or an absolute path.
     fn file<'s>(&self, error: &Error<'_>, standing: &'s [Standing]) -> Option<&'s Standing> {
         let named = error.path.trim_start_matches("./");
         let ends = |long: &str, short: &str| {
             long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
         };
-        // What stands in an arm tells its number, wherever it is.
+        // An error within an arm contains the arm's number, whatever its file is.
         let mut found = standing.iter().filter(|own| {
             let path = &self.sources[own.source].path;
             ends(path, named) || ends(named, path)
         });
         let first = found.next()?;
-        // Of several files of one name it is the one that has such an arm, else nobody knows.
+        // Of several files of the same name, it is the one that has such an arm; otherwise it is
+        // unknown.
         let mut all = std::iter::once(first).chain(found);
         let only = all.clone().nth(1).is_none();
         if only { Some(first) } else { all.find(|own| own.switched.has(error.line)) }
     }
 }
 
-/// An error as compilers write it on a line.
+/// An error as compilers print it on a line.
 struct Error<'a> {
     path: &'a str,
     line: usize,
@@ -288,7 +298,8 @@ struct Error<'a> {
 }
 
 impl<'a> Error<'a> {
-    /// `PATH:LINE:COLUMN: SAID`, without what is no error: of C and Rust, lines that don't say so.
+    /// Parses `PATH:LINE:COLUMN: MESSAGE`, and rejects lines that are not errors: for C and Rust,
+    /// lines without the word `error`.
     fn of(text: &'a str) -> Option<Self> {
         let mut parts = text.splitn(4, ':');
         let (path, line, column) = (parts.next()?, parts.next()?, parts.next()?);
@@ -360,7 +371,7 @@ mod tests {
         switches.plant(&mut round);
         assert_eq!(round.planted, [(0, 0), (1, 0)]);
         let standing = standing(&switches, &round);
-        // The third is of which file? Only one of them has such an arm.
+        // The third error names no directory; only one of the files has such an arm.
         let first_of_b = round.mutants.iter().position(|own| own.source == 1).unwrap();
         let line = (first_of_b + 1) * (1 << 14) + 2;
         let lesson = switches.learn(&format!("x.c:{line}:1: error: no"), &round, &standing);

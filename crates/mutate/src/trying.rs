@@ -1,5 +1,6 @@
-//! Tries the mutants in parallel: first the extreme one of each function, then the finer ones. A finer one goes untried only if it is the same program as
-//! an extreme one that survived, or if no test reaches its function. Each result goes to the journal as soon as it is known.
+//! Tries the mutants in parallel: first the extreme mutant of each function, then the finer ones. A
+//! finer mutant is skipped only if it is the same program as an extreme one that survived, or if no
+//! test reaches its function. Each result is written to the journal as soon as it is known.
 
 use crate::arena::{Arena, Came, Change, Ends, With, untried};
 use crate::forked::Forked;
@@ -24,58 +25,60 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Whether somebody wants an end is looked at so often.
+/// Interval between checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(100);
 /// Extra time for a change that is being tried when the time is up.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// All that is known of the mutants while they are tried.
+/// The state of the mutants while they are tried.
 pub(crate) struct Trying<'a> {
     pub sources: &'a [Source],
-    /// Of each mutant, which source it is of, and which of that source's.
+    /// The source of each mutant, and its index in that source.
     pub origins: &'a [(usize, usize)],
     pub mutants: &'a mut [MutantResult],
     pub tests: &'a [MutationTest],
-    /// By what each of them is asked for.
+    /// The selector of each test.
     pub asked: &'a [String],
     pub by_name: &'a HashMap<String, usize>,
-    /// What a run takes beside its tests, s.
+    /// Duration of a run apart from its tests, s.
     pub beside: f64,
     pub journal: Option<&'a mut Journal>,
-    /// When it must be over.
+    /// The moment at which trying must end.
     pub deadline: Option<Instant>,
-    /// How many of the finer ones are drawn by lot and tried; `None`: all.
+    /// Number of finer mutants that are drawn at random and tried; `None` means all.
     pub most: Option<usize>,
-    /// How often each test noticed something.
+    /// Number of kills of each test.
     pub kills: Vec<usize>,
-    /// Of each mutant, whether it can be tried where the tests are loaded already.
+    /// For each mutant, true if it can be tried in a process that has already loaded the tests.
     pub later: &'a [bool],
-    /// Whether all tests run, whatever fails, and each change for its own sake.
+    /// True if all tests run even after a failure and each mutant is tried even if another one
+    /// implies its result.
     pub completes: bool,
-    /// Which functions can have their mutants behind a switch; `None`: none, or nothing of it can be believed here.
+    /// The functions whose mutants can be placed behind a switch; `None` if there are none or
+    /// switches cannot be used here.
     pub switches: Option<Switches<'a>>,
-    /// Those of the build that stands.
+    /// The mutants of the current build.
     pub behind: HashMap<usize, Behind>,
-    /// Names of tests that fail at times.
+    /// Names of flaky tests.
     pub flaky: &'a [String],
     /// The report of a whole run without a change.
     pub ends: Ends,
-    /// Whether the proof is made where a file is changed.
+    /// True if the proof for changed files (the plain way) has been made.
     pub is_proven: bool,
-    /// When that must be over.
+    /// The moment by which that proof must be finished.
     pub patience: Option<Instant>,
-    /// What is to be said of it.
+    /// Notes to report.
     pub notes: Vec<String>,
 }
 
-/// How it ended.
+/// How trying ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Over {
     /// Everything was tried.
     Done,
-    /// The time was up, or what was drawn by lot is tried.
+    /// The time was up, or the random sample has been tried.
     OutOfTime,
-    /// Somebody wanted an end.
+    /// The user interrupted it.
     Interrupted,
 }
 
@@ -87,7 +90,7 @@ impl<'a> Trying<'a> {
         Some(self.sources.get(source)?.found.all.get(own)?.operator)
     }
 
-    /// Compares two mutants of one function: true if they are the same program.
+    /// Returns true if two mutants of one function are the same program.
     fn is_same(&self, harsher: usize, milder: usize) -> bool {
         let ((source, first), (other, second)) = (self.origins[harsher], self.origins[milder]);
         let own = &self.sources[source];
@@ -95,17 +98,18 @@ impl<'a> Trying<'a> {
         source == other && is_same(&own.text, &own.found.units[first.unit], first, second)
     }
 
-    /// Tries all that are pending.
+    /// Tries all pending mutants.
     ///
     /// # Errors
-    /// When a copy can't be written, or tests not be started any more.
+    /// If a copy cannot be written, or tests cannot be started any more.
     pub fn all(&mut self, arenas: &mut Vec<Arena<'_>>, progress: &Passing) -> anyhow::Result<Over> {
         let is_extreme =
             |own: &Self, index: usize| own.operator(index).is_some_and(Operator::is_extreme);
         let pending: Vec<usize> = (0..self.mutants.len())
             .filter(|own| self.mutants[*own].fate == Fate::Pending)
             .collect();
-        // A part of what is tried within a given time is a sample of all: functions that no test uses would take up the time otherwise.
+        // With a time limit, the mutants tried are a sample of all: otherwise functions that no
+        // test uses would take up the time.
         let is_quick = self.switches.as_ref().is_some_and(|own| own.is_driven);
         if self.deadline.is_some() || is_quick && self.most.is_none() {
             let tasks = self.arranged(pending);
@@ -141,7 +145,8 @@ impl<'a> Trying<'a> {
         Ok(if over == Over::Done && !is_all { Over::OutOfTime } else { over })
     }
 
-    /// Those of the finer ones that are drawn by lot, which falls the same way every time, and also where some are known from before.
+    /// Returns the finer mutants that are drawn at random. The draw is deterministic, and the same
+    /// even if some results are known from before.
     fn drawn(&self, finer: &[usize]) -> Vec<usize> {
         let Some(most) = self.most else { return finer.to_vec() };
         let without = [Fate::Implied, Fate::Uncovered, Fate::Kept, Fate::Absent];
@@ -157,7 +162,8 @@ impl<'a> Trying<'a> {
         finer.iter().copied().filter(is_drawn).collect()
     }
 
-    /// Tries tasks: those that stand behind a switch, in as many builds as it takes, then the others.
+    /// Tries tasks: those with mutants behind a switch, in as many builds as necessary, and then
+    /// the others.
     fn in_builds(
         &mut self,
         arenas: &mut Vec<Arena<'_>>,
@@ -224,7 +230,8 @@ impl<'a> Trying<'a> {
         self.plainly(arenas, plain, progress)
     }
 
-    /// Of tasks of a build those that are to be tried in it; what became of the others is known, or they are tried in the plain way.
+    /// Returns the tasks of a build that are to be tried in it. The results of the others are
+    /// recorded, or they are added to `plain`.
     fn sorted(
         &mut self,
         (switches, round): (&Switches<'_>, &Round),
@@ -267,7 +274,7 @@ impl<'a> Trying<'a> {
         Ok(left)
     }
 
-    /// Tries tasks by changing a file for each.
+    /// Tries tasks the plain way, by changing a file for each.
     fn plainly(
         &mut self,
         arenas: &mut [Arena<'_>],
@@ -293,10 +300,10 @@ impl<'a> Trying<'a> {
         self.phase(arenas, tasks, progress)
     }
 
-    /// Has what the user wrote stand in the copies.
+    /// Restores the user's sources in the copies.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If a file cannot be written.
     pub fn restore(&self, arenas: &mut [Arena<'_>]) -> anyhow::Result<()> {
         let others = arenas.iter_mut().filter(|arena| !arena.standing.is_empty());
         for arena in others {
@@ -311,10 +318,10 @@ impl<'a> Trying<'a> {
         With { all, asked, by_name, only: None, beside, stops, flaky, ends }
     }
 
-    /// Tries these, each by itself.
+    /// Tries these mutants, each as a task of its own.
     ///
     /// # Errors
-    /// When a copy can't be written, or tests not be started any more.
+    /// If a copy cannot be written, or tests cannot be started any more.
     pub fn each(
         &mut self,
         arenas: &mut Vec<Arena<'_>>,
@@ -325,13 +332,14 @@ impl<'a> Trying<'a> {
         self.plainly(arenas, tasks, progress)
     }
 
-    /// Whether each one is tried for its own sake, since only some are.
+    /// Returns true if only a sample is tried, so that each mutant is tried regardless of the
+    /// others.
     fn is_sample(&self) -> bool {
         self.deadline.is_some() || self.most.is_some()
     }
 
-    /// The finer ones in the order in which they are tried: the order of the source, the harshest of a line first. A sample has a random order, the same
-    /// every time.
+    /// Arranges finer mutants in the order in which they are tried: by position in the source, the
+    /// harshest of a line first. A sample is in a random order, which is deterministic.
     fn arranged(&self, mut finer: Vec<usize>) -> Vec<Vec<usize>> {
         if self.is_sample() {
             finer.sort_by(|a, b| self.mutants[*a].id.cmp(&self.mutants[*b].id));
@@ -357,7 +365,7 @@ impl<'a> Trying<'a> {
             .flat_map(|arena| arena.forked.as_ref().map_or_else(Vec::new, Forked::lines))
             .collect();
         let (sender, news) = channel::<News>();
-        // Who noticed much is asked first, in the state that is known when the phase begins.
+        // The tests with the most kills come first, as of the beginning of the phase.
         let covered: HashMap<usize, Option<Vec<usize>>> =
             tasks.iter().flatten().map(|own| (*own, self.in_order(*own))).collect();
         let total: usize = tasks.iter().map(Vec::len).sum();
@@ -417,7 +425,7 @@ impl<'a> Trying<'a> {
         })
     }
 
-    /// Takes what the workers say, until they are through.
+    /// Receives the workers' results until all are finished.
     fn hear(
         &mut self,
         news: &Receiver<News>,
@@ -487,7 +495,8 @@ impl<'a> Trying<'a> {
 
     fn take(&mut self, index: usize, came: Came) -> anyhow::Result<()> {
         let own = &mut self.mutants[index];
-        // With all tests it is the same, or nothing is learnt: what one test does may keep another from failing, or from ending.
+        // With all tests the result must be the same, or nothing is learned: an effect of one test
+        // may prevent another from failing or from ending.
         let is_known = own.fate != Fate::Pending;
         if is_known && (came.fate != own.fate || came.killed_by.is_empty()) {
             return Ok(());
@@ -521,7 +530,7 @@ impl<'a> Trying<'a> {
         Ok(())
     }
 
-    /// The tests of a mutant, those that noticed most first, then the quickest.
+    /// Returns the tests of a mutant: those with the most kills first, then the quickest.
     fn in_order(&self, mutant: usize) -> Option<Vec<usize>> {
         let mut tests = self.mutants[mutant].covered_by.clone()?;
         let seconds = |test: &usize| self.tests[*test].seconds.unwrap_or(f64::INFINITY);
@@ -533,7 +542,8 @@ impl<'a> Trying<'a> {
     }
 }
 
-/// Number of changes in the next build: as many as can be built in a share of the time left, even if a compiler's time grows as their number does.
+/// Returns the number of changes in the next build: as many as can be built in a share of the time
+/// left, assuming that compile time grows in proportion to their number.
 fn next_build(built: usize, took: Duration, left: Duration) -> usize {
     let times = SHARE_OF_A_BUILD * left.as_secs_f64() / took.as_secs_f64().max(1e-3);
     let fits = built as f64 * times;

@@ -1,4 +1,5 @@
-//! `assay mutate`: the order of things. Sources and their mutants, the tests without a change, the proof, the mutants one by one, the result.
+//! The steps of `assay mutate`: find the sources and generate mutants, run the tests without a
+//! change, prove that changes are noticed, try the mutants, report the result.
 
 use crate::arena::{Arena, With};
 use crate::args::{Args, Budget, Condition};
@@ -35,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// How it ended.
+/// How the program ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Fine,
@@ -44,10 +45,10 @@ pub(crate) enum Ending {
     Interrupted,
 }
 
-/// Does what is asked for.
+/// Runs `assay mutate`.
 ///
 /// # Errors
-/// When it can't: what, where, and what to do.
+/// If any step fails. The message says what failed, where, and how to fix it.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let began = Instant::now();
     let started = jiff::Timestamp::now().to_string();
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             "no command that runs the tests: give it behind --, as in `assay mutate -- pytest`, or list the changes by --list"
         );
     }
-    // A review of what is no code finds nothing, which is fine.
+    // If `--since` selects a diff that contains no code, finding nothing is correct.
     if mutation.mutants.is_empty() && args.since.is_some() {
         showing::show(args, &mutation, &scores(&mutation), &started)?;
         return Ok(Ending::Fine);
@@ -108,7 +109,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     })
 }
 
-/// What is wrong with the command line is said before anything is read.
+/// Reports errors in the command line before anything is read.
 fn check(args: &Args) -> anyhow::Result<()> {
     if args.fail_if.contains(&Condition::SurvivedInDiff) && args.since.is_none() {
         bail!(
@@ -167,7 +168,7 @@ fn tried(
         rewrites.widen(&mutation.mutants, &mutation.units);
     }
     let names = baseline.tests.iter().map(|test| &test.name).enumerate();
-    // One that failed may have got no name while it ran.
+    // A test that failed may not have been given a name in the run.
     let names = baseline.asked.iter().enumerate().chain(names);
     let by_name: HashMap<String, usize> =
         names.map(|(index, name)| (name.clone(), index)).collect();
@@ -199,13 +200,13 @@ fn tried(
         mutation.rewrites = rewrites.results;
         return Ok(Over::Done);
     }
-    // What runs tests of an interpreter does not build what it loads.
+    // Test frameworks of interpreted languages do not build what they load.
     let is_left = args.separate_builds || suite.sees().is_some();
     let switches = if is_left { None } else { Switches::of(sources, suite.is_driven()) };
     progress.show("proving that a change can be noticed");
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(processors, usize::from).min(pending);
-    // The others load while the first one is used.
+    // The other copies load their tests while the first one is in use.
     let mut others = Vec::new();
     for _ in 1..jobs {
         let copy = suite.copy(&arenas[0].copy.top())?;
@@ -219,12 +220,12 @@ fn tried(
         proof::of(arena, sources, origins, &mutation.mutants, with, (way, patience))
     };
     let first = &mut arenas[0];
-    // What is built with a switch has a proof of its own, and one is needed only for what is left.
+    // Builds with a switch have their own proof; this one is only needed for other mutants.
     let is_proven = switches.is_none();
     if is_proven {
         prove(first, Way::Plain)?;
     }
-    // Most of a budget of time is for changes, whatever would make them quicker.
+    // Most of a time budget is reserved for mutants, even from what would make them faster.
     let is_late = || patience.is_some_and(|until| Instant::now() > until);
     let loading = if is_late() { Ok(None) } else { Loading::start(&suite, &first.copy.top()) };
     let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
@@ -237,11 +238,11 @@ fn tried(
             "each change was tried in a process that loads everything anew: {error:#}"
         ));
     }
-    // Of what this would be good for, the plain way does all.
+    // If this proof fails, everything the early fork could do is done the plain way instead.
     let early = !is_late() && prove(first, Way::Early).is_ok();
     if first.forked.is_some() {
         for (arena, loading) in arenas[1..].iter_mut().zip(others) {
-            // One that can't have them loaded tries in the plain way.
+            // An arena whose tests cannot be loaded uses the plain way.
             arena.forked = loading.and_then(|own| own.loaded().ok());
         }
     }
@@ -250,7 +251,7 @@ fn tried(
     }
     let mut kills = vec![0; tests.len()];
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
-    // What else is asked has a part of the time.
+    // The coupling questions get a share of the time.
     let share = if mutation.has_coupling { SHARE_OF_MUTANTS } else { 1.0 };
     let until = |share: f64| time.map(|time| began + time.mul_f64(share * SHARE_OF_TRYING));
     let mut trying = Trying {
@@ -299,7 +300,8 @@ fn tried(
     Ok(over)
 }
 
-/// A command whose program is named from here and outside of the project, with the program's whole path: the copy is elsewhere.
+/// Replaces a relative program path outside of the project by an absolute path, since the copy is
+/// in another directory.
 fn absolute(command: &[OsString], root: &Root) -> Vec<OsString> {
     let mut argv = command.to_vec();
     if let Some(word) = argv.first_mut() {
@@ -331,7 +333,7 @@ fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
     Ok(Suite { framework, argv, root, below, walls, layout, guard, by_status })
 }
 
-/// The error if the tests load none of the project's sources.
+/// Returns the error for tests that load none of the project's sources.
 fn elsewhere(language: Language) -> Red {
     let (how, cure) = match language {
         Language::Python => (
@@ -348,7 +350,8 @@ fn elsewhere(language: Language) -> Red {
     ))
 }
 
-/// Notes which tests may use each mutant, where that is known; says of each whether it can be tried where the tests are loaded already.
+/// Records which tests may use each mutant, if known. Returns for each mutant whether it can be
+/// tried in a process that has already loaded the tests.
 fn covered(
     baseline: &Baseline,
     sees: Option<Language>,
@@ -371,12 +374,13 @@ fn covered(
             own.fate = if source.beside.is_some() { Fate::Absent } else { Fate::Uncovered };
             own.reason = source.beside.map(str::to_owned);
         }
-        // What stands before the body is done when a function is called in Ruby alone: default values of Python are made once.
+        // Only in Ruby is the code before the body evaluated on each call: Python evaluates default
+        // values once.
         let is_body = unit.body.as_ref().is_some_and(|body| body.start <= mutant.range.start);
         let is_called = is_body || source.language == Language::Ruby;
         let tests = own.covered_by.as_deref();
         let is_later = |tests| baseline.is_seen_later(&source.path, blocks, line, tests);
-        // A function that has another name has it where it is called, too.
+        // A renamed function must be renamed at its call sites as well.
         let is_alone =
             || mutant.operator != Operator::RenamePrivate && source.function(mutant.unit).is_some();
         later.push(is_seen && is_called && tests.is_some_and(is_later) && is_alone());
@@ -384,7 +388,7 @@ fn covered(
     later
 }
 
-/// Takes over what is known from before; of how many.
+/// Copies results known from a previous run into `mutants`. Returns how many were copied.
 fn take_known(
     mutants: &mut [MutantResult],
     known: &HashMap<String, Entry>,
@@ -396,7 +400,7 @@ fn take_known(
         let Some(fate) = Fate::named(&entry.fate) else { continue };
         let killed_by: Vec<usize> =
             entry.killed_by.iter().filter_map(|name| by_name.get(name)).copied().collect();
-        // A test that is flaky by now proved nothing.
+        // A kill by a test that has since become flaky proves nothing.
         if killed_by.len() < entry.killed_by.len() {
             continue;
         }
@@ -411,7 +415,7 @@ fn take_known(
     count
 }
 
-/// What a journal belongs to: the project as it is, and how its tests are run.
+/// Returns the journal's key: a hash of the project's state and of how its tests are run.
 fn key(root: &Root, suite: &Suite) -> u64 {
     let (files, _) = Project::of(&root.top).compared(&BTreeMap::new());
     let mut text = format!(
@@ -432,7 +436,7 @@ fn key(root: &Root, suite: &Suite) -> u64 {
 
 fn is_true(condition: Condition, mutation: &Mutation, scores: &Scores) -> bool {
     match condition {
-        // Where a diff is known, nothing else was changed.
+        // If a diff is given, only mutants in the diff exist.
         Condition::Survived | Condition::SurvivedInDiff => {
             mutation.mutants.iter().any(|own| own.fate.is_missed())
         }

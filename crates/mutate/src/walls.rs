@@ -1,5 +1,6 @@
-//! Where changed programs run: in the sandbox of this machine, which sees the system, the programs on PATH, what is installed for the project, and may
-//! write its copy alone; or, where the user wants none, as the user.
+//! The sandbox in which changed programs run. It shows them the system, the programs on PATH, and
+//! what is installed for the project, and lets them write only to their copy. If the user opts out,
+//! they run without a sandbox.
 
 use crate::installed;
 use anyhow::Context;
@@ -9,8 +10,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What users install for themselves: the variable that names the place, where it is below their home by default, and what of it is read. Within, their
-/// home is another.
+/// Per-user installations: the environment variable of the directory, its default below the home
+/// directory, and the part of it that is readable. The home directory within the sandbox is a
+/// different one.
 const INSTALLED: [(&str, &str, &str); 7] = [
     ("CARGO_HOME", ".cargo", ""),
     ("RUSTUP_HOME", ".rustup", ""),
@@ -20,29 +22,31 @@ const INSTALLED: [(&str, &str, &str); 7] = [
     ("NVM_DIR", ".nvm", ""),
     ("PYTHONUSERBASE", ".local", "lib"),
 ];
-/// What lies in such places that is nobody else's business.
+/// Files in such directories that must not be readable in the sandbox.
 const SECRET: [&str; 3] = ["credentials", "credentials.toml", "share/keyrings"];
 
-/// What stands between a changed program and the machine.
+/// The isolation of changed programs from the machine.
 #[derive(Debug)]
 pub(crate) struct Walls {
-    /// `None`: nothing.
+    /// `None` without isolation.
     sandbox: Option<Sandbox>,
-    /// What may be read beside the system,
+    /// Readable paths in addition to the system.
     reads: Vec<PathBuf>,
-    /// directories that only root can reach,
+    /// Directories that only root can reach and that are made readable in the sandbox.
     opened: Vec<PathBuf>,
-    /// what of it is not seen,
+    /// Paths within these that are hidden.
     hides: Vec<PathBuf>,
-    /// and variables that say where things are, since no home does.
+    /// Environment variables with the directories of installations, which cannot be found through
+    /// the home directory.
     places: Vec<(&'static str, PathBuf)>,
 }
 
 impl Walls {
-    /// Those of this machine, through which these may be read; none if `without`.
+    /// Creates the sandbox of this machine in which `readable` can be read; without isolation if
+    /// `without` is true.
     ///
     /// # Errors
-    /// When there is no sandbox here.
+    /// If there is no sandbox on this machine.
     pub fn of(
         without: bool,
         readable: &[PathBuf],
@@ -58,7 +62,8 @@ impl Walls {
         )?;
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let path = std::env::var_os("PATH").unwrap_or_default();
-        // What is installed lies beside its programs: `~/.rbenv/shims`, `~/.pyenv/versions`.
+        // Installations are next to the directories of their programs: `~/.rbenv/shims`,
+        // `~/.pyenv/versions`.
         let beside = std::env::split_paths(&path).filter_map(|own| Some(own.parent()?.to_owned()));
         let is_too_much = |own: &PathBuf| {
             own.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(own))
@@ -74,7 +79,7 @@ impl Walls {
         reads.retain(|own| own.is_absolute() && own.exists() && !is_system(own));
         reads.sort();
         reads.dedup();
-        // Who can't read something outside can't be shown it within.
+        // Paths that the sandbox user cannot read outside cannot be shown to it within the sandbox.
         let policy = Policy::default();
         let is_readable = |own: &PathBuf| sandbox.check(&policy, std::slice::from_ref(own)).is_ok();
         let (mut reads, closed): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -94,17 +99,17 @@ impl Walls {
         };
         let places = places.into_iter().filter(is_read);
         let places = places.map(|(own, _, name)| (name, own)).collect();
-        // What is called so in the project is its own.
+        // Files of these names within the project belong to the project.
         let outside = reads.iter().chain(&opened).filter(|own| !own.starts_with(top));
         let secret = outside.flat_map(|own| SECRET.map(|below| own.join(below)));
         let hides = secret.filter(|own| own.exists()).collect();
         Ok(Self { sandbox: Some(sandbox), reads, opened, hides, places })
     }
 
-    /// Makes a private directory the place of those within.
+    /// Makes a private directory accessible to the user within the sandbox.
     ///
     /// # Errors
-    /// When it can't be handed over.
+    /// If it cannot be handed over.
     pub fn hand_over(&self, directory: &Path) -> anyhow::Result<()> {
         match &self.sandbox {
             Some(sandbox) => Ok(sandbox.hand_over(directory)?),
@@ -112,20 +117,20 @@ impl Walls {
         }
     }
 
-    /// Whether what they need can be read within.
+    /// Checks that everything the tests need can be read within the sandbox.
     ///
     /// # Errors
-    /// With what can't be read.
+    /// If something cannot be read; the error names it.
     pub fn check(&self, argv: &[OsString]) -> anyhow::Result<()> {
         let Some(sandbox) = &self.sandbox else { return Ok(()) };
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = argv.first().and_then(|word| {
             std::env::split_paths(&path).map(|own| own.join(word)).find(|own| own.is_file())
         });
-        // Of what may be read, only the program must be.
+        // Only the program is required, the other readable paths are optional.
         let policy = Policy::default();
         let is_opened = |own: &Path| self.opened.iter().any(|above| own.starts_with(above));
-        // The program of an environment of Python is a link to the interpreter.
+        // The program of a Python virtual environment is a link to the interpreter.
         let is_shown =
             |own: &PathBuf| is_opened(own) || own.canonicalize().is_ok_and(|own| is_opened(&own));
         let beside: Vec<PathBuf> = program.into_iter().filter(|own| !is_shown(own)).collect();
@@ -134,11 +139,12 @@ impl Walls {
             .context("the tests can't be run in the sandbox; --no-sandbox runs them as you")
     }
 
-    /// A command within, which starts in `directory` and may write a copy of the project and a `room`, which has its caches; what is given back holds its
-    /// limits.
+    /// Returns a command that runs within the sandbox. It starts in `directory` and may write to a
+    /// copy of the project and to `room`, which holds its caches. The second value returned keeps
+    /// its limits in force.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// If the command cannot be created.
     pub fn command(
         &self,
         argv: Vec<OsString>,
@@ -152,7 +158,8 @@ impl Walls {
             let env = env.into_iter().collect();
             return Ok((Command { env, cwd: Some(directory.to_owned()), ..command }, None));
         };
-        // Their home and their directory for temporary files are others.
+        // The home directory and the directory for temporary files are different ones in the
+        // sandbox.
         let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         ["HOME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"].iter().for_each(|name| {
             environment.remove(&OsString::from(name));
@@ -176,7 +183,7 @@ impl Walls {
     }
 }
 
-/// Directories in which the program of a command and its interpreter are installed.
+/// Returns the directories in which the program of a command and its interpreter are installed.
 fn of_program(argv: &[OsString]) -> Vec<PathBuf> {
     let Some(word) = argv.first() else { return Vec::new() };
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -187,7 +194,7 @@ fn of_program(argv: &[OsString]) -> Vec<PathBuf> {
         _ => std::path::absolute(named).ok().filter(|own| own.is_file()),
     };
     let Some(found) = found else { return Vec::new() };
-    // `bin/python` of an environment leads to the interpreter that it was made with.
+    // `bin/python` of a virtual environment leads to the interpreter that created it.
     let places = [Some(found.clone()), found.canonicalize().ok()].into_iter().flatten();
     let above = places.filter_map(|own| Some(own.parent()?.parent()?.to_owned()));
     let above: Vec<PathBuf> = above.collect();
@@ -195,7 +202,8 @@ fn of_program(argv: &[OsString]) -> Vec<PathBuf> {
     interpreters.collect::<Vec<_>>().into_iter().chain(above.clone()).collect()
 }
 
-/// What is installed for this user: the place, what of it is read, and the variable that names it.
+/// Returns what is installed for this user: the directory, the readable part of it, and the
+/// variable that names it.
 fn places(home: Option<&Path>) -> Vec<(PathBuf, &'static str, &'static str)> {
     let place = |(name, below, read): (&'static str, &str, &'static str)| {
         let own = std::env::var_os(name).map(PathBuf::from);
@@ -218,7 +226,7 @@ mod tests {
         }
         let found = places(Some(home.path()));
         let of = |name: &str| found.iter().find(|(_, _, own)| *own == name);
-        // A variable that is set names another place.
+        // If the variable is set, it names another directory.
         if std::env::var_os("CARGO_HOME").is_none() {
             assert_eq!(of("CARGO_HOME").unwrap().0, home.path().join(".cargo"));
         }

@@ -1,23 +1,23 @@
-//! Puts a profile together: equal frames and equal stacks become one, whatever order they come in. It checks amounts, so that no
-//! importer can hand on what is not a number.
+//! Builds a profile: equal frames and equal stacks are merged, in any order. Amounts are checked,
+//! so that importers cannot pass on values that are not numbers.
 
 use crate::model::{Frame, Profile, Stack};
 use std::collections::HashMap;
 
-/// The frames and labels by which stacks are told apart.
+/// The frames and labels by which stacks are distinguished.
 type Key = (Vec<u32>, Vec<(String, String)>);
 
-/// A profile in the making.
+/// A profile under construction.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// What is known of the profile as a whole; its frames and stacks are the builder's business.
+    /// The properties of the profile as a whole; its frames and stacks are managed by the builder.
     pub profile: Profile,
     frames: HashMap<Frame, u32>,
     stacks: HashMap<Key, usize>,
 }
 
 impl Builder {
-    /// An empty one, with what is known of another profile as a whole.
+    /// Creates an empty builder with the properties of another profile.
     pub fn like(profile: &Profile) -> Self {
         let Profile { frames: _, stacks: _, name, tool, measure, findings, .. } = profile;
         let about = Profile {
@@ -36,7 +36,7 @@ impl Builder {
         Self { profile: about, ..Self::default() }
     }
 
-    /// The index of a frame; the same for equal ones.
+    /// Returns the index of a frame, the same for equal ones.
     pub fn frame(&mut self, frame: Frame) -> u32 {
         let next = self.profile.frames.len() as u32;
         let index = *self.frames.entry(frame.clone()).or_insert(next);
@@ -46,7 +46,8 @@ impl Builder {
         index
     }
 
-    /// Adds samples of a stack (the outermost frame first). An amount that is not finite, or below nothing, counts as nothing.
+    /// Adds samples of a stack (outermost frame first). An amount that is negative or not finite
+    /// counts as 0.
     pub fn add(
         &mut self,
         frames: Vec<u32>,
@@ -67,18 +68,18 @@ impl Builder {
         }
         let stack = &mut self.profile.stacks[index];
         stack.samples = stack.samples.saturating_add(samples);
-        // Two finite amounts may not have a finite sum.
+        // The sum of two finite amounts may not be finite.
         stack.amount = (stack.amount + amount).min(f64::MAX);
     }
 
-    /// The same, from the frames themselves.
+    /// Adds samples of a stack, given by its frames.
     pub fn add_frames(&mut self, frames: impl IntoIterator<Item = Frame>, samples: u64) {
         let frames = frames.into_iter().map(|frame| self.frame(frame)).collect();
         self.add(frames, Vec::new(), samples, samples as f64);
     }
 
-    /// Adds all of another profile: of another process of the same program, or another run. What is known of the whole stays the
-    /// first one's; missed samples and findings are gathered.
+    /// Adds all samples of another profile: of another process of the same program, or of another
+    /// run. The properties of the first profile are kept; missed samples and findings are combined.
     pub fn merge(&mut self, other: &Profile) {
         let indices: Vec<u32> = other.frames.iter().map(|f| self.frame(f.clone())).collect();
         for stack in &other.stacks {
@@ -93,14 +94,15 @@ impl Builder {
         }
     }
 
-    /// The profile.
+    /// Returns the profile.
     pub fn build(self) -> Profile {
         self.profile
     }
 }
 
 impl Profile {
-    /// Several profiles of the same unit as one; the first says what is known of the whole. `None` for none.
+    /// Merges several profiles of the same unit; the first one determines the properties. `None` if
+    /// there are no profiles.
     pub fn merged(profiles: &[Profile]) -> Option<Profile> {
         let (first, rest) = profiles.split_first()?;
         if rest.is_empty() {
@@ -118,9 +120,10 @@ impl Profile {
     }
 }
 
-/// Samples a second from the gaps between them, s of time as it passes, within one thread: the middle gap decides, so that neither
-/// waiting nor a few lost samples count. A timer of processor time (`cpu`) stands still while others have the processor: on a busy
-/// machine most gaps may be longer than its period, and the first quartile decides. `None` below ten gaps.
+/// Returns the sampling rate (Hz), given the gaps (s of wall time) between samples of one thread.
+/// The median gap is used, so that neither waiting nor a few lost samples matter. A CPU timer
+/// (`cpu`) stops while other processes use the CPU: on a busy machine most gaps may be longer than
+/// its period, so the first quartile is used. `None` with fewer than ten gaps.
 pub(crate) fn delivered_hz(gaps: &mut Vec<f64>, cpu: bool) -> Option<f64> {
     const FEWEST: usize = 10;
     gaps.retain(|gap| gap.is_finite() && *gap > 0.0);
@@ -172,12 +175,12 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_middle_gap() {
-        // 4 ms, one long wait, one lost sample.
+        // 4 ms gaps, one long wait, one lost sample.
         let mut gaps = vec![0.004; 20];
         gaps.extend([3.0, 0.008]);
         assert_eq!(delivered_hz(&mut gaps, false), Some(250.0));
         assert_eq!(delivered_hz(&mut vec![0.004; 9], false), None);
-        // Somebody else had the processor in most of the gaps.
+        // In most of the gaps another process used the CPU.
         let mut gaps = vec![0.004; 8];
         gaps.extend([0.0075; 12]);
         assert_eq!(delivered_hz(&mut gaps, true), Some(250.0));

@@ -1,6 +1,8 @@
-//! What speaks against believing a profile: a sampler that did not deliver, too few samples, functions without names.
+//! Reasons to doubt a profile: a sampler that delivered too few samples, too few samples overall,
+//! functions without names.
 //!
-//! Findings are data; every code has a section in `docs/reference/findings.md`, and a test holds the two together.
+//! Findings are data. Each code has a section in `docs/reference/findings.md`; a test checks that
+//! none is missing.
 
 use crate::marked::{Attributed, Run};
 use crate::model::{Profile, Stack};
@@ -9,7 +11,7 @@ use crate::shares::effective_samples;
 use assay_data::{Action, Finding, Severity};
 use std::collections::HashSet;
 
-/// The findings about a profile, with those of its reading. O(stacks).
+/// Returns the findings about a profile, including those of its importer. O(stacks).
 pub fn findings(profile: &Profile) -> Vec<Finding> {
     let mut found = profile.findings.clone();
     found.extend(rate(profile));
@@ -21,7 +23,8 @@ pub fn findings(profile: &Profile) -> Vec<Finding> {
     found
 }
 
-/// The findings about the samples of single tests: too few of them, or none where some are due. O(tests).
+/// Returns the findings about the samples of single tests: too few, or none where some are
+/// expected. O(tests).
 pub fn of_tests(found: &Attributed, runs: &[Run], whole: &Profile) -> Vec<Finding> {
     few_of_tests(found).into_iter().chain(unseen(found, runs, whole)).collect()
 }
@@ -45,7 +48,8 @@ fn few_of_tests(found: &Attributed) -> Option<Finding> {
     })
 }
 
-/// Tests that took long and have no sample: another process ran them, or a thread. By processor time that is also what waiting looks like.
+/// Reports slow tests without a sample: they ran in another process or thread. With CPU time,
+/// waiting tests look the same, so only profiles of wall time are checked.
 fn unseen(found: &Attributed, runs: &[Run], whole: &Profile) -> Option<Finding> {
     let least = policy::UNSEEN_PERIODS / whole.asked_hz.filter(|_| whole.measure == "wall")?;
     let seen: HashSet<&String> =
@@ -103,7 +107,7 @@ fn rate(profile: &Profile) -> Option<Finding> {
 fn few(profile: &Profile) -> Option<Finding> {
     let samples = effective_samples(profile)?;
     (samples < policy::FEW_SAMPLES).then(|| {
-        // Half of the interval's length; of a handful of samples it is all there is.
+        // Half the length of the interval; with a handful of samples, up to the whole range.
         let points = (98.0 / (samples as f64).sqrt()).min(50.0);
         let told = match samples {
             1 => "1 sample says".to_owned(),
@@ -153,14 +157,16 @@ fn stripped(profile: &Profile) -> Option<Finding> {
     })
 }
 
-/// The most frames that perf keeps of a stack, unless `kernel.perf_event_max_stack` says otherwise.
+/// Maximum number of frames in perf's stacks, unless `kernel.perf_event_max_stack` is changed.
 const FRAMES_OF_PERF: usize = 127;
-/// Stacks of this depth whose outermost function calls itself have lost what called it.
+/// Stacks of at least this depth whose outermost function calls itself are taken to have lost its
+/// callers.
 const DEEP: usize = 100;
-/// Least number of frames of the outermost function in such a stack.
+/// Minimum number of frames of the outermost function in such a stack.
 const AGAIN: usize = 3;
 
-/// Stacks that the sampler cut: their outermost functions are missing, so that these have too small a total.
+/// Reports stacks that the sampler truncated: their outermost functions are missing and have too
+/// small a total.
 fn cut(profile: &Profile) -> Option<Finding> {
     let of_perf = profile.tool.as_deref().is_some_and(|tool| tool.starts_with("perf"));
     let is_cut = |stack: &&Stack| {
@@ -195,7 +201,8 @@ fn cut(profile: &Profile) -> Option<Finding> {
     })
 }
 
-/// Names that importers give to code that has none: an object in brackets, an address.
+/// Returns true for names that importers give to code without one: an object in brackets, or an
+/// address.
 fn is_nameless(name: &str) -> bool {
     let address = name.strip_prefix("0x").is_some_and(|a| a.bytes().all(|b| b.is_ascii_hexdigit()));
     address || name == "(unknown)" || (name.starts_with('[') && name.ends_with(']'))
@@ -242,7 +249,7 @@ mod tests {
         assert_eq!(codes, ["TESTS_FEW_SAMPLES", "TESTS_UNSEEN"]);
         assert!(told[0].message.starts_with("1 of 2 tests"), "{}", told[0].message);
         assert!(told[1].message.contains("`forked` with 0.30 s"), "{}", told[1].message);
-        // Who waits takes no processor time.
+        // Waiting takes no CPU time.
         whole.measure = "cpu".to_owned();
         assert_eq!(of_tests(&found, &runs, &whole).len(), 1);
         runs[0].timed.remove("forked");
@@ -264,7 +271,7 @@ mod tests {
         assert!(of("perf 6.1", distinct(126)).is_empty() && of("py-spy", distinct(500)).is_empty());
         let cut = vec!["rec".to_owned(); 300];
         assert_eq!(of("other", cut.clone()), ["PROFILE_STACKS_CUT"]);
-        // A deep recursion whose caller is there is whole.
+        // A deep recursion whose caller is present is complete.
         assert!(of("other", [vec!["main".to_owned()], cut].concat()).is_empty());
     }
 

@@ -1,22 +1,24 @@
-//! Holds a profile against the processor time that the kernel counted meanwhile. Samplers that look from outside (py-spy, rbspy) ask
-//! whether a thread is running, and take one that waits for work for a running one when it moves just then: an idle server of four
-//! threads seems to use several processors. Nobody is asked here: the kernel's figures are handed in.
+//! Compares a profile with the CPU time counted by the kernel. Samplers outside of the process
+//! (py-spy, rbspy) ask whether a thread is running, and mistake a thread that waits for work for a
+//! running one if it is active at that moment: an idle server with four threads seems to use
+//! several CPUs. The kernel's figures are passed in; this module queries nothing.
 
 use crate::model::{Profile, Stack};
 use crate::policy;
 use assay_data::{Action, Finding, Severity};
 use std::collections::HashMap;
 
-/// What the kernel counted while a process was sampled.
+/// The kernel's figures for the time during which a process was sampled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counted {
-    /// Processor time of the whole process, s; also of threads that have ended.
+    /// CPU time of the whole process, s, including threads that have ended.
     pub whole: f64,
-    /// By the threads' ids: processor time, and time in which a thread would have run and had no processor, both s.
+    /// For each thread id, the CPU time and the time spent runnable without a CPU, both in s.
     pub threads: HashMap<u32, (f64, f64)>,
 }
 
-/// Where Python waits, by the name and the end of the file: a sample that ends there is no work, whatever the thread seemed to be doing.
+/// Functions in which Python waits, by name and end of the file path. A sample in one of them is
+/// not work, even if the thread seemed to be running.
 const WAITING: [(&str, &str); 12] = [
     ("wait", "threading.py"),
     ("_wait_for_tstate_lock", "threading.py"),
@@ -32,7 +34,7 @@ const WAITING: [(&str, &str); 12] = [
     ("_try_wait", "subprocess.py"),
 ];
 
-/// What samples came to, s: all, what is left out as waiting, what is left of the others.
+/// Totals of samples in s: all, those removed as waiting, and the remaining ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Held {
     claimed: f64,
@@ -41,9 +43,10 @@ struct Held {
 }
 
 impl Profile {
-    /// Leaves out what was waiting, and scales what is left down to the processor time that each thread had: of a thread whose samples come
-    /// to more than that, the samples in functions that wait; and all, if what is left is far more still. Time in which a thread stood
-    /// in the queue for a processor is no waiting: samplers see it as running, as they should. O(stacks).
+    /// Removes samples of waiting threads and scales the rest down to each thread's CPU time. If
+    /// the samples of a thread exceed its CPU time, samples in waiting functions are removed; if
+    /// the rest still exceeds it by far, all its samples are. Time spent runnable without a CPU is
+    /// not waiting: samplers count it as running, which is correct. O(stacks).
     pub fn held_against(&mut self, counted: &Counted) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
         let mut held = Held { claimed: self.amount(), ..Held::default() };
@@ -81,7 +84,7 @@ impl Profile {
         self.findings.extend(finding(held, counted.whole, sampler));
     }
 
-    /// What the samples of each thread come to.
+    /// Returns the total of each thread's samples.
     fn claims(&self, counted: &Counted) -> HashMap<Option<u32>, f64> {
         let mut claims = HashMap::new();
         for stack in &self.stacks {
@@ -90,7 +93,7 @@ impl Profile {
         claims
     }
 
-    /// Whether a stack ends in a function that waits.
+    /// Returns true if a stack ends in a function that waits.
     fn waits(&self, stack: &Stack) -> bool {
         let Some(leaf) = self.frames_of(stack).next_back() else { return false };
         let bare = leaf.name.rsplit('.').next().unwrap_or_default();
@@ -98,7 +101,7 @@ impl Profile {
         WAITING.iter().any(|(name, end)| bare == *name && file.ends_with(end))
     }
 
-    /// Functions that were only in what is left out are none.
+    /// Removes the functions that occurred only in removed samples.
     fn forget_unused_frames(&mut self) {
         let mut used = vec![false; self.frames.len()];
         for &frame in self.stacks.iter().flat_map(|stack| &stack.frames) {
@@ -114,9 +117,10 @@ impl Profile {
         self.frames.retain(|_| used.next() == Some(true));
     }
 
-    /// Leaves out what was waiting if there is more than the processor time of a program and all that it started, s, and scales the rest to
-    /// it: which of its threads waited for a processor is not known, and what was never sampled, such as processes that ended soon, is
-    /// shared out. O(stacks).
+    /// Removes samples in waiting functions if the total exceeds `whole`, the CPU time (s) of a
+    /// program and all its children, and scales the rest to it. Which threads were runnable without
+    /// a CPU is unknown; time that was never sampled, such as that of short-lived processes, is
+    /// distributed in proportion. O(stacks).
     pub fn held_against_whole(&mut self, whole: f64) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
         let mut held = Held { claimed: self.amount(), ..Held::default() };
@@ -142,7 +146,7 @@ impl Profile {
     }
 }
 
-/// The finding for samples that come to less than the kernel counted.
+/// Returns the finding for samples that account for less time than the kernel counted.
 fn unsampled(held: Held, whole: f64, sampler: &str) -> Finding {
     let told = format!(
         "the samples of {sampler} come to {:.2} s, and the kernel counted {whole:.2} s of CPU time: what the program did before sampling began, and processes that ended soon, was not sampled; times are scaled up",
@@ -153,7 +157,8 @@ fn unsampled(held: Held, whole: f64, sampler: &str) -> Finding {
     waiting(severity, told, held.claimed, whole)
 }
 
-/// The thread that a stack belongs to, if the kernel counted it: `Thread 4711 "worker"`, as py-spy names it.
+/// Returns the thread of a stack, if the kernel counted it: `Thread 4711 "worker"` in py-spy's
+/// form.
 fn known_thread(stack: &Stack, counted: &Counted) -> Option<u32> {
     let name = stack.labels.iter().find_map(|(key, name)| (key == "thread").then_some(name))?;
     let (_, behind) = name.split_once("Thread ")?;
@@ -161,8 +166,10 @@ fn known_thread(stack: &Stack, counted: &Counted) -> Option<u32> {
     counted.threads.contains_key(&number).then_some(number)
 }
 
-/// Processor time and queueing of a thread; of stacks without a known one of all that is not other threads', if there are others. Threads
-/// that have ended count in the whole process only, and how long they queued is not known.
+/// Returns the CPU time of a thread and its time spent runnable without a CPU. Stacks without a
+/// known thread get everything that does not belong to the other threads, if there are any. Threads
+/// that have ended are included only in the total of the process, and their runnable time is
+/// unknown.
 fn share_of(thread: Option<u32>, several: bool, counted: &Counted) -> (f64, f64) {
     if let Some(own) = thread.and_then(|thread| counted.threads.get(&thread)) {
         return *own;
@@ -175,7 +182,7 @@ fn share_of(thread: Option<u32>, several: bool, counted: &Counted) -> (f64, f64)
     }
 }
 
-/// What is to be reported of it.
+/// Returns the finding to report.
 fn finding(held: Held, whole: f64, sampler: &str) -> Option<Finding> {
     let Held { claimed, waited, left } = held;
     let told = |what: &str| {
@@ -210,7 +217,8 @@ mod tests {
     use crate::Builder;
     use crate::model::Frame;
 
-    /// Threads by their ids, and how many samples of 10 ms each has; 0 stands for a stack without a thread.
+    /// Creates a profile of threads, given by id and number of 10 ms samples; 0 means stacks
+    /// without a thread.
     fn profile(threads: &[(u32, u64)]) -> Profile {
         let mut builder = Builder::default();
         builder.profile.asked_hz = Some(100.0);
@@ -225,7 +233,7 @@ mod tests {
         builder.build()
     }
 
-    /// What is left of each stack, in ms, and the finding's severity.
+    /// Returns what remains of each stack, in ms, and the finding's severity.
     fn held(
         threads: &[(u32, u64)],
         whole: f64,
@@ -271,7 +279,7 @@ mod tests {
         };
         assert_eq!(made(0.5), (1, 30.0, 1));
         assert_eq!(made(0.2), (1, 20.0, 1));
-        // A lock that is hard fought for costs time, too.
+        // Heavy contention for a lock costs time, too.
         assert_eq!(made(0.97), (2, 97.0, 0));
     }
 
@@ -285,7 +293,7 @@ mod tests {
     #[test]
     fn what_the_kernel_bears_out_stays_as_it_is() {
         assert_eq!(held(&[(1, 100)], 1.2, &[(1, 1.2, 0.0)]), (vec![1000], None));
-        // A single sample of a thread that has just moved is no lie.
+        // A single sample of a thread that was active at that moment is not an error.
         assert_eq!(held(&[(1, 1), (2, 99)], 1.0, &[(1, 0.005, 0.0), (2, 0.99, 0.0)]).0, [5, 990]);
     }
 
@@ -299,9 +307,10 @@ mod tests {
             (left, profile.findings.first().map(|own| own.severity))
         };
         assert_eq!(of(4.0), (vec![1000, 3000], None));
-        // On a busy machine threads that wait for a processor seem to run.
+        // On a busy machine, threads that wait for a CPU seem to run.
         assert_eq!(of(0.8), (vec![200, 600], Some(Severity::Note)));
-        // A child that lived for a moment was not sampled; nor was what replaced the program soon.
+        // A short-lived child was not sampled, nor was a program that soon replaced itself by
+        // another.
         assert_eq!(of(6.0), (vec![1500, 4500], Some(Severity::Note)));
         assert_eq!(of(10.0), (vec![2500, 7500], Some(Severity::Warning)));
     }

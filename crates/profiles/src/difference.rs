@@ -1,9 +1,10 @@
-//! Two profiles taken apart: which functions have another share of the samples.
+//! Compares two profiles: which functions have a different share of the samples.
 //!
-//! For each function the difference of two proportions, with Newcombe's interval (1998, method 10: two of Wilson's) and the p-value of
-//! the score test, adjusted over all functions by Holm. Only the error of sampling is in it: how much the program itself differs from
-//! run to run can't be seen in one profile of each, so a difference here is one of these two recordings. Runs taken by turns
-//! ([`crate::runs`]) are how programs are compared.
+//! For each function, computes the difference of two proportions with Newcombe's interval (1998,
+//! method 10: based on two Wilson intervals) and the p-value of the score test, adjusted over all
+//! functions by Holm. Only the sampling error is included: the variation of the program itself from
+//! run to run cannot be seen in one profile of each, so a difference here is one between these two
+//! recordings. To compare programs, use alternating runs ([`crate::runs`]).
 
 use crate::functions::{Function, Functions};
 use crate::model::Profile;
@@ -12,19 +13,19 @@ use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, adjust, normal};
 use std::collections::{HashMap, HashSet};
 
-/// What is said of a function.
+/// The verdict about a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A larger share in the second profile.
     Grew,
-    /// A smaller share.
+    /// A smaller share in the second profile.
     Shrank,
     /// No difference is known.
     Unknown,
 }
 
 impl Change {
-    /// The word of screens and JSON.
+    /// Returns the word shown on screen and in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Grew => "larger",
@@ -37,23 +38,23 @@ impl Change {
 /// A function in two profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its name; the file behind it where another function has that name.
+    /// Its name, followed by its file if another function has that name.
     pub name: String,
-    /// The name alone.
+    /// The name without the file.
     pub bare: String,
-    /// Its file, where known.
+    /// Its file, if known.
     pub file: Option<String>,
     /// Flat share in the first and in the second profile, 0 to 1.
     pub shares: [f64; 2],
-    /// What was spent in it, in the profiles' unit.
+    /// Amount spent in it, in the profiles' unit.
     pub amounts: [f64; 2],
-    /// The second share less the first.
+    /// The second share minus the first.
     pub difference: f64,
-    /// Its interval, by itself.
+    /// The confidence interval of the difference, for this function alone.
     pub interval: Option<Interval>,
-    /// p-value, adjusted over all functions.
+    /// The p-value, adjusted over all functions.
     pub p: f64,
-    /// What is said.
+    /// The verdict.
     pub change: Change,
 }
 
@@ -62,22 +63,22 @@ pub struct Row {
 pub struct Difference {
     /// Names of the profiles.
     pub names: [String; 2],
-    /// Samples of each.
+    /// Number of samples of each.
     pub samples: [u64; 2],
-    /// What they come to.
+    /// Total amount of each.
     pub amounts: [f64; 2],
-    /// The unit of amounts.
+    /// The unit of the amounts.
     pub unit: assay_data::Unit,
-    /// The confidence of the whole.
+    /// The confidence of the comparison as a whole.
     pub confidence: f64,
-    /// The functions, the largest difference first.
+    /// The functions, largest difference first.
     pub rows: Vec<Row>,
 }
 
-/// Why two profiles can't be compared.
+/// The reason why two profiles cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DifferenceError {
-    /// They measure different things.
+    /// They measure different quantities.
     #[error(
         "`{0}` measures {1} and `{2}` {3}: only what is measured in the same way can be compared"
     )]
@@ -88,12 +89,14 @@ pub enum DifferenceError {
 }
 
 impl Difference {
-    /// Compares. `confidence` in 0..1. O(frames of all stacks + functions log functions).
+    /// Compares two profiles. `confidence` is in 0..1. O(frames of all stacks + functions log
+    /// functions).
     ///
     /// # Errors
-    /// When they measure different things, or one was not sampled.
+    /// If they measure different quantities, or one was not sampled.
     pub fn of(old: &Profile, new: &Profile, confidence: f64) -> Result<Self, DifferenceError> {
-        // Collapsed stacks say nothing of what a sample was: they go with anything.
+        // Collapsed stacks do not say what a sample measures, so they can be compared with
+        // anything.
         if old.unit != new.unit && old.measure != "samples" && new.measure != "samples" {
             let (a, b) = (old, new);
             return Err(DifferenceError::Units(
@@ -135,7 +138,7 @@ impl Difference {
     }
 }
 
-/// A function in both profiles, with what was spent in it on each side.
+/// A function in both profiles, with the amount spent in it on each side.
 struct Both {
     name: String,
     bare: String,
@@ -143,12 +146,14 @@ struct Both {
     amounts: [f64; 2],
 }
 
-/// The functions of both with their amounts, matched by name and file; where the file is another one on the other side (a program that was
-/// moved, a library of another version), by name, if only one of each side is left over that has it.
+/// Returns the functions of both profiles with their amounts, matched by name and file. Functions
+/// whose file differs (a program that was moved, a library of another version) are matched by name,
+/// if the name is left over exactly once on each side.
 fn joined(old: &Profile, new: &Profile) -> Vec<Both> {
     let sides = [old, new].map(|profile| {
         let mut list = Functions::of(profile).list;
-        // What never was at work itself has no share that could differ, and would only dilute the error that the others may use.
+        // Functions without flat samples have no share that could differ; including them would only
+        // make the adjustment for the others stricter.
         list.retain(|function| function.flat_amount > 0.0);
         list
     });
@@ -190,7 +195,7 @@ fn joined(old: &Profile, new: &Profile) -> Vec<Both> {
     rows
 }
 
-/// The names that only one of these functions has, with its index.
+/// Returns the names that exactly one of these functions has, with its index.
 fn only_ones<'a>(
     functions: impl Iterator<Item = (usize, &'a Function)>,
 ) -> HashMap<&'a str, usize> {
@@ -245,8 +250,9 @@ mod tests {
         let new = load_bytes(b"a 48\nb 32\n", "new").unwrap();
         let found = Difference::of(&old, &new, 0.95).unwrap();
         let a = found.rows.iter().find(|row| row.name == "a").unwrap();
-        // Newcombe's own example, 56/70 against 48/80: 0.2 [0.0524 … 0.3339]. R: prop.test(c(56, 48), c(70, 80), correct = FALSE)
-        // gives p = 0.008045, and Holm's of two the double.
+        // Newcombe's own example, 56/70 against 48/80: 0.2 [0.0524 … 0.3339]. R: prop.test(c(56,
+        // 48), c(70, 80), correct = FALSE) gives p = 0.008045; Holm's adjustment for two doubles
+        // it.
         let interval = a.interval.unwrap();
         assert!((a.difference + 0.2).abs() < 1e-12);
         assert!(
@@ -294,17 +300,19 @@ mod tests {
         let found = Difference::of(&profile("/old", false), &profile("/new", false), 0.95).unwrap();
         assert_eq!(found.rows.len(), 2);
         assert!(found.rows.iter().all(|row| row.difference == 0.0), "{found:#?}");
-        // Which of two is the old one can't be known.
+        // It is ambiguous which of the two is the old one.
         let found = Difference::of(&profile("/old", false), &profile("/new", true), 0.95).unwrap();
         assert_eq!(found.rows.len(), 4);
-        // A namesake on one side alone does not tear apart what is in the same file on both.
+        // A function of the same name on one side does not affect the match of those in the same
+        // file on both.
         let found = Difference::of(&profile("/x", false), &profile("/x", true), 0.95).unwrap();
         assert_eq!(found.rows.len(), 3);
     }
 
     #[test]
     fn the_same_program_is_rarely_called_two() {
-        // 20 functions of shares from large to small, sampled 500 times each, 1000 pairs: 5 % of all pairs may show any difference.
+        // 20 functions with shares from large to small, 500 samples per profile, 1000 pairs: 5 % of
+        // all pairs may show any difference.
         let mut stream = assay_stats::resampling::Stream::new(7, 0);
         let weights: Vec<f64> = (1..=20).map(|k| 1.0 / f64::from(k)).collect();
         let total: f64 = weights.iter().sum();

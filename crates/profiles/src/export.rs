@@ -1,5 +1,6 @@
-//! Writes profiles for other tools: one room for every format. What a format can't hold is left out; the order in which samples were
-//! taken is in none, since equal stacks are one here.
+//! Writes profiles for other tools, with one module per format. Data that a format cannot represent
+//! is omitted. No format contains the order in which samples were taken, since equal stacks are
+//! merged.
 
 mod collapsed;
 mod firefox;
@@ -11,12 +12,12 @@ use crate::model::Profile;
 use std::io;
 use std::path::Path;
 
-/// A format that profiles are written in.
+/// A format in which profiles are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Collapsed stacks: `main;parse 12`.
     Collapsed,
-    /// pprof's protocol buffers, packed.
+    /// pprof's protocol buffers, compressed.
     Pprof,
     /// speedscope's JSON.
     Speedscope,
@@ -26,7 +27,7 @@ pub enum Format {
     Text,
 }
 
-/// Endings of file names, and what they mean.
+/// File name extensions and their formats.
 pub const ENDINGS: [(&str, Format); 6] = [
     (".collapsed", Format::Collapsed),
     (".folded", Format::Collapsed),
@@ -37,16 +38,17 @@ pub const ENDINGS: [(&str, Format); 6] = [
 ];
 
 impl Format {
-    /// The format that the ending of a file's name asks for.
+    /// Returns the format for a file name's extension.
     pub fn of_ending(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_lowercase();
         ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|&(_, format)| format)
     }
 
-    /// The file's bytes. O(frames of all stacks); JSON of sampled profiles also O(samples), up to 100 000.
+    /// Returns the contents of the file. O(frames of all stacks); for JSON of sampled profiles also
+    /// O(samples), up to 100 000.
     ///
     /// # Errors
-    /// When packing fails, which it does not in memory.
+    /// If compression fails, which does not happen in memory.
     pub fn write(self, profile: &Profile) -> io::Result<Vec<u8>> {
         match self {
             Self::Collapsed => Ok(collapsed::write(profile).into_bytes()),
@@ -58,10 +60,11 @@ impl Format {
     }
 }
 
-/// Up to so many samples each has an entry of its own where a format counts entries; beyond it entries carry weights.
+/// Up to this number of samples, each has its own entry in formats that count entries; with more,
+/// entries carry weights.
 const MOST_ENTRIES: u64 = 100_000;
 
-/// How many entries a stack gets, and the weight of each.
+/// Returns the number of entries of a stack and the weight of each.
 fn entries(profile: &Profile) -> impl Fn(&crate::Stack) -> (u64, f64) {
     let apart = profile.samples() <= MOST_ENTRIES;
     move |stack| {

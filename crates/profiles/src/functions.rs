@@ -1,30 +1,32 @@
-//! Functions: the frames of one name in one file, whatever the line. What is in a function itself is flat, what is in it or in
-//! what it called is cumulative; a function that calls itself is counted once.
+//! Functions: all frames with the same name and file, on any line. Flat values count
+//! samples in the function itself; cumulative values also count samples in the functions it called.
+//! A recursive function is counted once per stack.
 
 use crate::model::{Profile, Stack};
 use std::collections::HashMap;
 
-/// What a function has, in samples and in the profile's unit.
+/// A function's totals, in samples and in the profile's unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its name; the file stands behind it where another function of that name is in another file.
+    /// Its name, followed by its file if a function of the same name exists in another file.
     pub name: String,
-    /// Its file, where known.
+    /// Its file, if known.
     pub file: Option<String>,
-    /// Whether it is a garbage collector's.
+    /// True if it belongs to a garbage collector.
     pub collector: bool,
     /// Samples in the function itself.
     pub flat_samples: u64,
-    /// Samples in it and in what it called.
+    /// Samples in it and in the functions it called.
     pub cum_samples: u64,
-    /// What was spent in the function itself.
+    /// Amount spent in the function itself.
     pub flat_amount: f64,
-    /// What was spent in it and in what it called.
+    /// Amount spent in it and in the functions it called.
     pub cum_amount: f64,
 }
 
 impl Function {
-    /// Its own name, without the file that tells it from namesakes: two profiles need not have the same namesakes.
+    /// Returns its name without the file that distinguishes it from functions of the same name,
+    /// since these may differ between two profiles.
     pub fn bare(&self) -> &str {
         let file = self.file.as_deref().unwrap_or_default();
         let behind = self.name.strip_suffix(')').and_then(|name| name.strip_suffix(file));
@@ -35,20 +37,21 @@ impl Function {
     }
 }
 
-/// The functions of a profile, and which one every frame belongs to.
+/// The functions of a profile, and the function of each frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Functions {
     /// The functions, in the order of the profile's frames.
     pub list: Vec<Function>,
-    /// For every frame the index of its function.
+    /// The index of each frame's function.
     pub of_frame: Vec<usize>,
 }
 
 impl Functions {
-    /// Gathers the functions. O(frames of all stacks).
+    /// Collects the functions. O(frames of all stacks).
     pub fn of(profile: &Profile) -> Self {
         let (mut list, of_frame) = named(profile);
-        // The last stack in which a function was met: so that a recursive one is counted once.
+        // The last stack in which each function occurred, so that recursive functions are counted
+        // once.
         let mut met = vec![usize::MAX; list.len()];
         for (index, stack) in profile.stacks.iter().enumerate() {
             let functions = stack.frames.iter().filter_map(|&f| of_frame.get(f as usize).copied());
@@ -70,13 +73,13 @@ impl Functions {
         Self { list, of_frame }
     }
 
-    /// The functions of a stack, the outermost first.
+    /// Returns the functions of a stack, outermost first.
     pub fn of_stack<'a>(&'a self, stack: &'a Stack) -> impl DoubleEndedIterator<Item = usize> + 'a {
         stack.frames.iter().filter_map(|&frame| self.of_frame.get(frame as usize).copied())
     }
 }
 
-/// The functions without any samples, and the function of every frame.
+/// Returns the functions without any samples, and the function of each frame.
 fn named(profile: &Profile) -> (Vec<Function>, Vec<usize>) {
     let mut index: HashMap<(&str, Option<&str>), usize> = HashMap::new();
     let mut files: HashMap<&str, usize> = HashMap::new();

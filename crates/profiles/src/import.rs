@@ -1,6 +1,8 @@
-//! Reads profiles of other tools, whatever they are called: the bytes say what they are. One room for every format.
+//! Reads profiles of other tools, with one module per format. The format is detected from the
+//! contents, not from the file name.
 //!
-//! A parser takes bytes from anywhere: it gives a profile or an error that says where and what, and never panics.
+//! Parsers accept untrusted bytes: they return a profile, or an error that says where and what is
+//! wrong, and never panic.
 
 mod collapsed;
 mod firefox;
@@ -14,10 +16,11 @@ use flate2::bufread::MultiGzDecoder;
 use serde_json::Value;
 use std::io::Read;
 
-/// Files that grow beyond this when they are unpacked are refused: nobody's profile is so large, and a few bytes can be made to.
+/// Maximum decompressed size, bytes. No profile is that large, but a few bytes can be crafted to
+/// expand to it.
 const LARGEST: u64 = 1 << 29;
 
-/// Formats that are read, for the error that names them.
+/// Supported formats, for the error that lists them.
 const KNOWN: &str = "
   collapsed stacks (py-spy --format raw, rbspy --format collapsed, stackcollapse-*.pl)
   pprof (.pb, .pb.gz: Go, rbspy --format pprof)
@@ -26,36 +29,36 @@ const KNOWN: &str = "
   stackprof (stackprof --json DUMP, of a dump taken with raw: true)
   perf script (perf script --header -i perf.data)";
 
-/// Why a profile could not be read.
+/// The reason why a profile could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// It is of no known format.
+    /// The format is unknown.
     #[error("`{file}` {seen}; that is no known format of profiles. Known are:{KNOWN}")]
     Unknown {
         /// The file.
         file: String,
-        /// How it looks: the rest of a sentence.
+        /// A description of its contents, the rest of a sentence.
         seen: String,
     },
-    /// It is of a known format, and no sample is in it.
+    /// The format is known, but the file has no samples.
     #[error("`{file}`: it holds no samples: was the program at work while it was profiled?")]
     Empty {
         /// The file.
         file: String,
     },
-    /// It is of a known format, and something in it is wrong.
+    /// The format is known, but the contents are invalid.
     #[error("`{file}`{}: {problem}", .line.map_or_else(String::new, |line| format!(", line {line}")))]
     Content {
         /// The file.
         file: String,
-        /// The line, from 1, where the format has lines.
+        /// The line, from 1, if the format has lines.
         line: Option<usize>,
-        /// What is wrong, and what to do.
+        /// The problem, and how to fix it.
         problem: String,
     },
 }
 
-/// What is wrong within a file, as its parser reports it.
+/// A problem within a file, as reported by its parser.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Problem {
     line: Option<usize>,
@@ -72,10 +75,10 @@ impl Problem {
     }
 }
 
-/// Reads a profile; `file` names it in errors. Packed bytes (gzip) are unpacked. O(bytes).
+/// Reads a profile; `file` names it in errors. Gzip data is decompressed. O(bytes).
 ///
 /// # Errors
-/// [`ImportError`], naming the file, what is wrong, and what is known.
+/// [`ImportError`], with the file, the problem, and the supported formats.
 pub fn load_bytes(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     let unpacked;
     let bytes = match bytes.starts_with(&[0x1f, 0x8b]) {
@@ -102,17 +105,18 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(unknown("is empty"));
     }
-    // To load it can run code of the file's making: never here.
+    // Loading it can execute code from the file, so it is rejected.
     if bytes.starts_with(b"\x04\x08") {
         return Err(told(Problem::new(
             "this is stackprof's own dump (Ruby's Marshal), which is not read; turn it into JSON: stackprof --json DUMP > profile.json",
         )));
     }
-    // Every message of pprof holds the empty text, and with it a zero byte; text holds none.
+    // Every pprof message contains the empty string and therefore a zero byte; text contains none.
     if bytes.contains(&0) {
         return pprof::parse(bytes).map_err(told);
     }
-    // Names may not be UTF-8: the kernel cuts those of threads at 15 bytes, within a letter.
+    // Names may not be UTF-8: the kernel truncates thread names at 15 bytes, possibly within a
+    // character.
     let text = &*String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'[')) {
@@ -139,7 +143,7 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
     if perf_script::is_it(text) {
         return perf_script::parse(text).map_err(told);
     }
-    // What follows the first line of a program may well look like a stack: `puts 1`.
+    // The line after the first one of a script may look like a stack: `puts 1`.
     if collapsed::is_it(text) && !text.starts_with("#!") {
         return collapsed::parse(text).map_err(told);
     }
@@ -168,22 +172,22 @@ fn unpack(bytes: &[u8]) -> Result<Vec<u8>, Problem> {
     }
 }
 
-/// The field of an object as text; empty where there is none.
+/// Returns a field of an object as text; empty if missing.
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or("")
 }
 
-/// The field of an object as a list; empty where there is none.
+/// Returns a field of an object as a list; empty if missing.
 fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// A line number, where it is one.
+/// Returns a line number, if it is valid.
 fn line(value: Option<&Value>) -> Option<u32> {
     value.and_then(Value::as_u64).and_then(|line| u32::try_from(line).ok()).filter(|&line| line > 0)
 }
 
-/// A text that is there.
+/// Returns a string that is not empty.
 fn some(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }

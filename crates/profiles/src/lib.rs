@@ -1,11 +1,13 @@
 //! Sampling profiles: where a program spends its time, as far as samples can tell.
 //!
-//! A profile is a bag of stacks, each seen so many times. This crate holds the model ([`Profile`]), reads and writes the formats of
-//! other tools ([`mod@import`], [`export`]), and says what samples are worth: the share of every function with its interval
-//! ([`shares`]), whether the sampler delivered what it was asked for ([`checks`]), and how two profiles differ ([`difference`] for two
-//! files, [`runs`] for runs taken by turns, whose verdicts are those of every other comparison).
+//! A profile is a multiset of stacks. This crate provides the data model ([`Profile`]), reads and
+//! writes the formats of other tools ([`mod@import`], [`export`]), and evaluates samples: the share
+//! of each function with its interval ([`shares`]), whether the sampler delivered the requested
+//! rate ([`checks`]), and how two profiles differ ([`difference`] for two files, [`runs`] for
+//! alternating runs, whose verdicts are those of every other comparison).
 //!
-//! Pure: no processes, no clock, no files, no printing. Parsers take bytes from anywhere and never panic.
+//! It is pure: it uses no processes, clocks or files, and prints nothing. Parsers accept untrusted
+//! bytes and never panic.
 //!
 //! ```
 //! use assay_profiles::{export::Format, import, shares::Shares};

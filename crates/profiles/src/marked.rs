@@ -1,7 +1,10 @@
-//! Profiles of programs that run what they do beneath frames made for samplers, as test suites do that `assay tests` has loaded its hooks into: the
-//! frame's file is called `assay-frame:KIND:NAME`. A sample belongs to the innermost such frame, and what stands above it says nothing more.
+//! Profiles of programs that run their work below marker frames for samplers, such as test suites
+//! into which `assay tests` has loaded its hooks. The marker's file is named
+//! `assay-frame:KIND:NAME`. A sample belongs to the innermost marker; its callers are
+//! irrelevant.
 //!
-//! What belongs to which is all that is known here; what the kinds mean to people is said elsewhere.
+//! Only the assignment of samples to markers is done here; the meaning of the kinds is explained
+//! elsewhere.
 
 use crate::builder::Builder;
 use crate::model::{Frame, Profile, Stack};
@@ -10,24 +13,24 @@ use assay_stats::Interval;
 use assay_stats::proportion::wilson_interval;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// How the name of a mark's file begins, behind its directories.
+/// Prefix of the name of a marker's file, after its directories.
 const MARK: &str = "assay-frame:";
-/// How the files of hooks begin.
+/// Prefixes of the names of the hooks' files.
 const HOOKS: [&str; 2] = ["assay_tests", "assay_unittest."];
-/// The kind of the mark of a test.
+/// The kind of a test's marker.
 pub const TEST: &str = "test";
 
-/// What a sample belongs to.
+/// The owner of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark {
-    /// Of which kind: [`TEST`], `group_setup`, `run`.
+    /// Its kind: [`TEST`], `group_setup`, `run`.
     pub kind: String,
     /// Its name; may be empty.
     pub name: String,
 }
 
 impl Mark {
-    /// The mark that a frame is.
+    /// Returns the mark that a frame represents.
     pub fn of(frame: &Frame) -> Option<Self> {
         let base = frame.file.as_deref()?.rsplit('/').next()?;
         let (kind, name) = base.strip_prefix(MARK)?.split_once(':')?;
@@ -35,14 +38,15 @@ impl Mark {
     }
 }
 
-/// Whether a frame is that of a hook that makes marks, or of what it puts in place of the program's own functions: they stand between all others,
-/// and in Ruby under other names in each run.
+/// Returns true for frames of the hooks that create marks, or of the functions that they put in
+/// place of the program's own. They occur between all other frames, and in Ruby their names differ
+/// from run to run.
 fn is_hook(frame: &Frame) -> bool {
     let base = frame.file.as_deref().and_then(|file| file.rsplit('/').next());
     base.is_some_and(|base| HOOKS.iter().any(|own| base.starts_with(own)))
 }
 
-/// Bytes that are written as `%41`.
+/// Decodes bytes that are written as `%41`.
 fn decoded(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();
@@ -62,22 +66,24 @@ fn decoded(name: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The samples of one mark: only what stands beneath it.
+/// The samples of one mark, without the frames outside of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What they belong to; `None`: they have no mark.
+    /// The mark that they belong to; `None` if they have none.
     pub mark: Option<Mark>,
     /// The samples.
     pub profile: Profile,
 }
 
-/// Whether a profile has marks: a process that does not run what is marked, such as one that started it and waits, has none.
+/// Returns true if a profile has marks. Processes that do not run marked code, such as one that
+/// started it and waits, have none.
 pub fn is_marked(profile: &Profile) -> bool {
     profile.frames.iter().any(|frame| Mark::of(frame).is_some())
 }
 
-/// Of the profiles of several processes those that have marks, if any has; and of one that holds several processes, as py-spy's does, the stacks of
-/// those that have. What starts a suite and waits for it, and programs that tests start, would count beside the tests.
+/// Returns the profiles that have marks, if any has. In a profile of several processes, as written
+/// by py-spy, only stacks of processes with marks are kept. Otherwise the process that starts a
+/// suite and waits for it, and programs started by tests, would be counted alongside the tests.
 pub fn kept(mut profiles: Vec<Profile>) -> Vec<Profile> {
     if profiles.iter().any(is_marked) {
         profiles.retain(is_marked);
@@ -86,10 +92,10 @@ pub fn kept(mut profiles: Vec<Profile>) -> Vec<Profile> {
     profiles
 }
 
-/// The outermost frame by which py-spy names a process.
+/// Returns the outermost frame with which py-spy names a process.
 fn process_of<'a>(profile: &'a Profile, stack: &'a Stack) -> Option<&'a str> {
     let mut names = profile.frames_of(stack).map(|frame| frame.name.as_str());
-    // A process that another one started has that one's frame before its own.
+    // The frame of a process follows that of its parent.
     let is_process = |name: &&str| name.starts_with("process ") && name.contains(":\"");
     names.by_ref().take_while(is_process).last()
 }
@@ -109,7 +115,8 @@ fn keep_marked_processes(profile: &mut Profile) {
     profile.stacks.retain(|_| keeps.next() == Some(true));
 }
 
-/// Takes a profile apart by its marks, in their order. Samples and amounts of the parts sum to the whole. O(frames of all stacks).
+/// Splits a profile by its marks, in their order. Samples and amounts of the parts sum to the
+/// whole. O(frames of all stacks).
 pub fn split(profile: &Profile) -> Vec<Part> {
     let marks: Vec<Option<Mark>> = profile.frames.iter().map(Mark::of).collect();
     let mark_of = |frame: u32| marks.get(frame as usize).and_then(Option::as_ref);
@@ -131,7 +138,8 @@ pub fn split(profile: &Profile) -> Vec<Part> {
     parts.into_iter().map(build).collect()
 }
 
-/// Parts as one profile, each beneath a frame of its own that has the name that is given: what flame graphs by mark show. O(frames of all stacks).
+/// Joins parts into one profile, each below a frame with the name returned by `named`, for flame
+/// graphs by mark. O(frames of all stacks).
 pub fn joined(parts: &[Part], named: impl Fn(Option<&Mark>) -> String) -> Profile {
     let mut builder =
         parts.first().map_or_else(Builder::default, |own| Builder::like(&own.profile));
@@ -147,12 +155,12 @@ pub fn joined(parts: &[Part], named: impl Fn(Option<&Mark>) -> String) -> Profil
     builder.build()
 }
 
-/// What a run told of one of its tests, beside the samples.
+/// A run's own measurements of one of its tests, apart from the samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timed {
-    /// How long it took, s.
+    /// Duration, s.
     pub seconds: f64,
-    /// How long of it the garbage collector ran, s, where that was timed.
+    /// Time spent in the garbage collector, s, if measured.
     pub collected: Option<f64>,
 }
 
@@ -161,51 +169,53 @@ pub struct Timed {
 pub struct Run {
     /// Its parts.
     pub parts: Vec<Part>,
-    /// What was told of the tests, by name.
+    /// Measurements of the tests, by name.
     pub timed: HashMap<String, Timed>,
 }
 
-/// What one mark has of the whole.
+/// The share of one mark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Owned {
     /// The mark.
     pub mark: Option<Mark>,
-    /// How many samples, of all runs.
+    /// Number of samples in all runs.
     pub samples: u64,
-    /// What they come to; of several runs the mean of a run.
+    /// Amount of the samples; for several runs, the mean per run.
     pub amount: f64,
-    /// Its share of all that was sampled, 0 to 1,
+    /// Its share of all samples, 0 to 1.
     pub share: f64,
-    /// and the interval of that.
+    /// The interval of `share`.
     pub interval: Option<Interval>,
-    /// What its functions have of it. Of several runs, those in which it has samples.
+    /// The shares of functions within the mark; for several runs, of those in which it has samples.
     pub shares: Shares,
-    /// The garbage collector's share of its samples; `None` where the sampler does not see the collector.
+    /// The garbage collector's share of its samples; `None` if the sampler does not see the
+    /// collector.
     pub collection: Option<(f64, Option<Interval>)>,
-    /// The garbage collector's share of its time, where that was timed.
+    /// The garbage collector's share of its time, if measured.
     pub timed_collection: Option<(f64, Option<Interval>)>,
 }
 
-/// What every mark has of the whole.
+/// The shares of all marks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attributed {
-    /// All samples of all runs.
+    /// Number of samples in all runs.
     pub samples: u64,
-    /// What they come to; of several runs the mean of a run.
+    /// Total amount; for several runs, the mean per run.
     pub amount: f64,
-    /// Where the intervals of shares come from.
+    /// The basis of the intervals of shares.
     pub basis: Basis,
     /// The confidence of each interval by itself.
     pub confidence: f64,
-    /// The parts, the largest share first. Shares sum to 1.
+    /// The parts, largest share first. Shares sum to 1.
     pub owned: Vec<Owned>,
-    /// Functions over all tests together.
+    /// The shares of functions over all tests together.
     pub functions: Shares,
 }
 
 impl Attributed {
-    /// The shares of marks in one run, or in several. `sees_collection`: whether the sampler names the garbage collector wherever it is.
-    /// O(frames of all stacks + functions of all marks).
+    /// Returns the shares of marks in one or several runs. `sees_collection` says whether the
+    /// sampler always identifies the garbage collector. O(frames of all stacks + functions of all
+    /// marks).
     pub fn of(runs: &[Run], sees_collection: bool, confidence: f64) -> Self {
         let many = runs.len().max(1) as f64;
         let wholes: Vec<f64> = runs
@@ -268,25 +278,25 @@ impl Attributed {
         }
     }
 
-    /// The tests that were sampled, the largest share first.
+    /// Returns the sampled tests, largest share first.
     pub fn tests(&self) -> impl Iterator<Item = &Owned> {
         self.owned.iter().filter(|own| own.is_test())
     }
 
-    /// What lies outside of tests, the largest share first.
+    /// Returns the parts outside of tests, largest share first.
     pub fn others(&self) -> impl Iterator<Item = &Owned> {
         self.owned.iter().filter(|own| !own.is_test())
     }
 }
 
 impl Owned {
-    /// Whether this is a test.
+    /// Returns true if this is a test.
     pub fn is_test(&self) -> bool {
         self.mark.as_ref().is_some_and(|mark| mark.kind == TEST)
     }
 }
 
-/// How many equal samples all parts of a single run are worth.
+/// Returns the effective sample size of all parts of a single run.
 fn worth(runs: &[Run]) -> Option<u64> {
     let [run] = runs else { return None };
     effective_samples(&joined(&run.parts, |_| String::new()))
@@ -300,7 +310,7 @@ fn part_of(own: f64, whole: f64) -> f64 {
     if whole > 0.0 { (own / whole).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The functions of all tests together.
+/// Returns the shares of functions over all tests together.
 fn functions(runs: &[Run], confidence: f64) -> Shares {
     let of_tests = |run: &Run| {
         let is_test = |part: &&Part| part.mark.as_ref().is_some_and(|mark| mark.kind == TEST);
@@ -327,7 +337,8 @@ mod tests {
         Some(Mark { kind: TEST.to_owned(), name: name.to_owned() })
     }
 
-    /// Stacks of named frames and marks (`test:x`), each seen so many times.
+    /// Creates a profile from stacks of named frames and marks (`test:x`), each with its number of
+    /// samples.
     fn profile(stacks: &[(&str, u64)]) -> Profile {
         let mut builder = Builder::default();
         for (stack, samples) in stacks {
@@ -438,7 +449,7 @@ mod tests {
         let b = found.owned.iter().find(|own| own.mark == test("b")).unwrap();
         assert_eq!(b.collection, Some((0.0, wilson_interval(0, 40, 0.95))));
         assert_eq!((found.tests().count(), found.others().count(), found.samples), (2, 1, 100));
-        // Over all tests, and nothing else.
+        // Only samples in tests are included.
         assert_eq!(found.functions.functions[0].function.name, "x");
         assert_eq!(found.functions.samples, 80);
     }

@@ -1,11 +1,13 @@
-//! The model: frames, stacks, how often each was seen and what that comes to, and how the samples were taken.
+//! The data model: frames, stacks, how often each stack was sampled and the corresponding amount,
+//! and how the samples were taken.
 //!
-//! Nothing is interpreted here beyond which frames belong to a garbage collector.
+//! Nothing is interpreted here except which frames belong to a garbage collector.
 
 use crate::builder::Builder;
 use assay_data::{Finding, Unit};
 
-/// Frames by which samplers name the work of a garbage collector: stackprof, perftools.rb, CPython's, Go's and Firefox's.
+/// Names that samplers give to frames of garbage collectors: those of stackprof, perftools.rb,
+/// CPython, Go and Firefox.
 const COLLECTORS: [&str; 9] = [
     "(garbage collection)",
     "(marking)",
@@ -18,7 +20,7 @@ const COLLECTORS: [&str; 9] = [
     "gc_start",
 ];
 
-/// The name of what runs where no function is known.
+/// The name for code where no function is known.
 const NOTHING_KNOWN: &str = "(no function known)";
 
 /// A place in a program.
@@ -26,61 +28,62 @@ const NOTHING_KNOWN: &str = "(no function known)";
 pub struct Frame {
     /// Name of the function.
     pub name: String,
-    /// The file, or the shared object, that it is in.
+    /// The file or shared object that it is in.
     pub file: Option<String>,
-    /// The line that was at work, from 1.
+    /// The line being executed, counted from 1.
     pub line: Option<u32>,
 }
 
 impl Frame {
-    /// A frame of which only the name is known.
+    /// Creates a frame of which only the name is known.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), file: None, line: None }
     }
 
-    /// Whether this is a garbage collector at work, as far as its name says.
+    /// Returns true if its name is that of a garbage collector.
     pub fn is_collector(&self) -> bool {
         COLLECTORS.contains(&self.name.as_str())
     }
 }
 
-/// A stack, and how often it was seen.
+/// A stack, and how often it was sampled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stack {
-    /// Indices of the frames, the outermost first. Empty: nothing was known of it.
+    /// Indices of the frames, outermost first; empty if unknown.
     pub frames: Vec<u32>,
-    /// What it belongs to, as in `("thread", "worker 1")`.
+    /// Its labels, such as `("thread", "worker 1")`.
     pub labels: Vec<(String, String)>,
-    /// How many samples hit it. 0 where it was not sampled but timed from call to return.
+    /// Number of samples; 0 if it was not sampled but timed from call to return.
     pub samples: u64,
-    /// What the samples come to, in [`Profile::unit`]; finite and not negative.
+    /// Amount of the samples, in [`Profile::unit`]; finite and not negative.
     pub amount: f64,
 }
 
 /// A profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
-    /// What was profiled, for headings; may be empty.
+    /// The profiled program, for headings; may be empty.
     pub name: String,
-    /// The tool that took or wrote it.
+    /// The tool that recorded or wrote it.
     pub tool: Option<String>,
-    /// What the amounts measure: `cpu`, `wall`, `samples`, `alloc_space`.
+    /// The quantity that the amounts measure: `cpu`, `wall`, `samples`, `alloc_space`.
     pub measure: String,
     /// The base unit of the amounts.
     pub unit: Unit,
     /// The frames.
     pub frames: Vec<Frame>,
-    /// The stacks, each with other frames or labels than all others.
+    /// The stacks; no two have the same frames and labels.
     pub stacks: Vec<Stack>,
-    /// How many samples a second were asked for.
+    /// The requested sampling rate, samples per second.
     pub asked_hz: Option<f64>,
-    /// How many samples a second really came while the program was at work, where the times of the samples show it.
+    /// The actual sampling rate while the program was running, samples per second, if the samples'
+    /// times show it.
     pub delivered_hz: Option<f64>,
-    /// How long sampling went on, s of wall time.
+    /// The duration of sampling, s of wall time.
     pub seconds: Option<f64>,
-    /// Samples that the sampler knows it has missed.
+    /// Number of samples that the sampler reports as missed.
     pub missed: u64,
-    /// What reading found on the way.
+    /// Findings of the importer.
     pub findings: Vec<Finding>,
 }
 
@@ -103,29 +106,29 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// All samples. O(stacks).
+    /// Returns the number of all samples. O(stacks).
     pub fn samples(&self) -> u64 {
         self.stacks.iter().fold(0, |sum, stack| sum.saturating_add(stack.samples))
     }
 
-    /// What all samples come to, in [`Profile::unit`]. O(stacks).
+    /// Returns the amount of all samples, in [`Profile::unit`]. O(stacks).
     pub fn amount(&self) -> f64 {
         self.stacks.iter().map(|stack| stack.amount).sum()
     }
 
-    /// Whether a stack is the work of a garbage collector: one of its frames is.
+    /// Returns true if a stack is the work of a garbage collector: one of its frames is.
     pub fn is_collection(&self, stack: &Stack) -> bool {
         self.frames_of(stack).any(Frame::is_collector)
     }
 
-    /// The frames of a stack, the outermost first.
+    /// Returns the frames of a stack, outermost first.
     pub fn frames_of<'a>(&'a self, stack: &'a Stack) -> impl DoubleEndedIterator<Item = &'a Frame> {
         stack.frames.iter().filter_map(|&index| self.frames.get(index as usize))
     }
 
-    /// Takes in how much processor time the program is known to have had, s: a timer of processor time delivered at least so many samples for each
-    /// second of it. Gaps between samples are longer than its period where others had the processor, and then what a sample stands for
-    /// is corrected too.
+    /// Takes the program's known CPU time (s) into account: a CPU timer delivered at least
+    /// `samples / seconds` samples per second of it. If other processes used the CPU, gaps between
+    /// samples are longer than the timer's period; the amount of a sample is then corrected, too.
     pub fn knowing_cpu(&mut self, seconds: f64) {
         let rate = self.samples() as f64 / seconds;
         if let Some(before) = self.delivered_hz
@@ -138,8 +141,9 @@ impl Profile {
         }
     }
 
-    /// Names every frame by its line, too, so that lines are what is counted: `parse:12`. `false` where the profile does not know which
-    /// line was at work; stackprof names the one at which a method begins.
+    /// Appends its line to each frame's name, so that lines are counted: `parse:12`. Returns false
+    /// if the profile does not know which line was being executed; stackprof reports the first line
+    /// of the method.
     pub fn by_line(&mut self) -> bool {
         if self.tool.as_deref() == Some("stackprof") {
             return false;
@@ -154,8 +158,8 @@ impl Profile {
         known
     }
 
-    /// Turns py-spy's frames of processes, `process 4711:"python3 a.py"`, into labels. A stack without any other frame gets
-    /// [`NOTHING_KNOWN`]. O(stacks).
+    /// Converts py-spy's process frames, `process 4711:"python3 a.py"`, into labels. A stack
+    /// without any other frame gets [`NOTHING_KNOWN`]. O(stacks).
     pub fn without_process_frames(&mut self) {
         let is_process = |frame: &Frame| {
             let number = frame.name.strip_prefix("process ").and_then(|own| own.split_once(":\""));
@@ -181,8 +185,8 @@ impl Profile {
         *self = builder.build();
     }
 
-    /// Samples in the garbage collector, and whether any sampler that names it was at work: without one, none is not "no garbage
-    /// collection". O(frames).
+    /// Returns the number of samples in the garbage collector. With a sampler that does not name
+    /// it, 0 does not mean that there was no garbage collection. O(frames).
     pub fn collections(&self) -> u64 {
         let of_collector = self.stacks.iter().filter(|stack| self.is_collection(stack));
         of_collector.map(|stack| stack.samples).sum()
@@ -232,7 +236,7 @@ mod tests {
         let mut profile = builder.build();
         profile.knowing_cpu(1.0);
         assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
-        // Time that was spent before sampling began says nothing.
+        // Time spent before sampling began is irrelevant.
         profile.knowing_cpu(2.0);
         assert_eq!((profile.delivered_hz, profile.amount()), (Some(250.0), 1.0));
     }

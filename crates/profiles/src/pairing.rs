@@ -1,19 +1,21 @@
-//! Functions of two programs that are the same in files of other names: `<main>` of `old.rb` and of `new.rb`.
+//! Matches functions of two programs in files with different names: `<main>` of `old.rb` and of
+//! `new.rb`.
 //!
-//! Only what leaves no choice is paired: on each side one file of a directory that the other has not. Nothing is compared here.
+//! Only unambiguous cases are matched: on each side, one file of a directory that does not exist on
+//! the other side. Nothing is compared here.
 
 use crate::model::{Frame, Profile};
 use std::collections::{BTreeSet, HashMap};
 
-/// What the files of the second program's functions are called in the first.
+/// The file names in the first program of the second program's functions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pairing {
-    /// The file in the first, by name and file in the second.
+    /// The file in the first program, by name and file in the second.
     files: HashMap<(String, String), String>,
 }
 
 impl Pairing {
-    /// Pairs the functions of all profiles of two sides. O(frames).
+    /// Matches the functions of all profiles of two sides. O(frames).
     pub fn of<'a>(
         first: impl IntoIterator<Item = &'a Profile>,
         second: impl IntoIterator<Item = &'a Profile>,
@@ -33,7 +35,7 @@ impl Pairing {
         Self { files }
     }
 
-    /// Calls the functions of a profile of the second side by the files that they have in the first.
+    /// Replaces the files of a profile of the second side by those of the first.
     pub fn apply(&self, profile: &mut Profile) {
         for frame in &mut profile.frames {
             let Some(file) = &frame.file else { continue };
@@ -53,7 +55,7 @@ fn by_directory<'a>(files: impl Iterator<Item = &'a &'a str>) -> HashMap<&'a str
     directories
 }
 
-/// The files in which functions of each name are.
+/// Returns the files that contain functions of each name.
 fn files_of<'a>(
     profiles: impl IntoIterator<Item = &'a Profile>,
 ) -> HashMap<&'a str, BTreeSet<&'a str>> {

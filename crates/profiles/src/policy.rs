@@ -1,33 +1,43 @@
-//! The thresholds of judgement about profiles: from when on a sampler has not delivered, samples are too few, functions too small.
+//! Thresholds for judging profiles: when a sampler has not delivered, samples are too few, or
+//! functions are too small.
 //!
-//! Those about times are in `policy` of the analysis, which this crate does not know. They decide what is *said*, and which functions
-//! are asked about; a verdict about a function has the confidence and the threshold that the user chose.
+//! Thresholds for times are in `policy` of the analysis crate, which this crate does not depend on.
+//! The thresholds here determine what is reported and which functions are compared; a verdict about
+//! a function uses the confidence and the threshold chosen by the user.
 
-/// A sampler that delivered less than this share of the rate that was asked for is reported: a tenth is more than timers are off by.
+/// A sampler that delivered less than this share of the requested rate is reported: timers are
+/// inaccurate by less than a tenth.
 pub const DELIVERED: f64 = 0.9;
-/// With fewer samples a share of one half is not even known to ± 10 percentage points (normal approximation, 95 %).
+/// With fewer samples, a share of one half is not even known to ± 10 percentage points (normal
+/// approximation, 95 %).
 pub const FEW_SAMPLES: u64 = 100;
-/// With fewer samples of a test a share of one half of it is not even known to ± 20 percentage points.
+/// With fewer samples of a test, a share of one half of it is not even known to ± 20 percentage
+/// points.
 pub const FEW_SAMPLES_OF_TEST: u64 = 25;
-/// Of tests with less than this share of all samples nobody expects more.
+/// Tests with less than this share of all samples are not expected to have more.
 pub const SMALLEST_TEST: f64 = 0.01;
-/// A test without any sample that took so many periods of a sampler of time as it passes was not seen: by chance alone that is one in e²⁰.
+/// A test without samples that took this many periods of a wall-clock sampler was not seen: the
+/// probability of missing it by chance is e⁻²⁰.
 pub const UNSEEN_PERIODS: f64 = 20.0;
-/// A larger share of missed samples is reported: shares are shown to about a percentage point.
+/// A larger share of missed samples is reported: shares are shown to about one percentage point.
 pub const MISSED: f64 = 0.02;
-/// From this share of missed samples on it is a warning: the order of the largest functions may change.
+/// From this share of missed samples on, the finding is a warning: the order of the largest
+/// functions may change.
 pub const MISSED_MANY: f64 = 0.1;
-/// A thread whose samples come to more than so many times the processor time that it had or queued for has waited: a sampler that looks at
-/// a moment is off by less.
+/// A thread whose samples exceed its CPU time and its time spent runnable by more than this factor
+/// was waiting: the error of a sampler that looks at single moments is smaller.
 pub const WAITED: f64 = 2.0;
-/// Not counting so many periods of the sampler: a thread that moves once may well be hit.
+/// This many sampling periods are tolerated beyond the limits: a thread that becomes active once
+/// may be hit.
 pub const PERIODS: f64 = 2.0;
-/// With less than this share of the sampled time borne out by the kernel it is reported.
+/// Less than this share of the sampled time confirmed by the kernel is reported.
 pub const COUNTED: f64 = 0.9;
-/// A larger share of samples in code without a name is reported: what is left no longer says where the time went.
+/// A larger share of samples in code without a name is reported: the rest no longer shows where the
+/// time was spent.
 pub const NAMELESS: f64 = 0.2;
-/// Functions with less than this share of all that was sampled, both programs together, are not asked about: every question takes a part
-/// of the error. The choice knows nothing of the difference.
+/// Functions with less than this share of all samples of both programs are not compared: each
+/// comparison uses up part of the error probability. The selection does not depend on the
+/// difference.
 pub const SMALLEST_FUNCTION: f64 = 0.01;
-/// Share of the processor time below which samples may have missed what a program mostly does.
+/// Share of the CPU time below which samples may have missed most of what a program does.
 pub const SEEN: f64 = 0.5;

@@ -1,11 +1,12 @@
-//! pprof's messages, as the definition of the format (profile.proto) numbers their fields. Packing and unpacking them is `prost`'s.
+//! pprof's messages, with the field numbers of the format's definition (profile.proto). Encoding
+//! and decoding is done by `prost`.
 //!
-//! Fields that nothing here reads or writes are left out: whoever reads passes over them. Texts are bytes, since some tools write names
-//! that are no UTF-8.
+//! Fields that are neither read nor written here are omitted; the decoder skips them. Strings are
+//! bytes, since some tools write names that are not UTF-8.
 
 use prost::Message;
 
-/// What a value is, and its unit; both by number of text.
+/// The type of a value and its unit, both as string indices.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct ValueType {
     #[prost(int64, tag = "1")]
@@ -39,7 +40,7 @@ pub(crate) struct Profile {
     pub default_sample_type: i64,
 }
 
-/// A stack, the innermost place first, with its values.
+/// A stack, innermost location first, with its values.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Sample {
     #[prost(uint64, repeated, tag = "1")]
@@ -50,7 +51,7 @@ pub(crate) struct Sample {
     pub label: Vec<Label>,
 }
 
-/// Something that is known of a sample: a text, or a number.
+/// A label of a sample: a string or a number.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct Label {
     #[prost(int64, tag = "1")]
@@ -70,7 +71,7 @@ pub(crate) struct Mapping {
     pub filename: i64,
 }
 
-/// A place in the program, with its lines, the innermost of inlined ones first.
+/// A location in the program, with its lines; of inlined functions the innermost comes first.
 #[derive(Clone, PartialEq, Eq, Message)]
 pub(crate) struct Location {
     #[prost(uint64, tag = "1")]

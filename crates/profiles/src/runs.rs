@@ -1,6 +1,7 @@
-//! Runs of two programs, sampled by turns, as samples that are decided like all others: one run is one profile, and gives for every
-//! function the seconds that it took of that run. So a verdict about a function rests on how it varies from run to run, not on the
-//! number of samples.
+//! Converts alternating sampled runs of two programs into samples for the usual comparison. Each
+//! run is one profile and gives, for each function, the seconds spent in it in that run. A verdict
+//! about a function therefore depends on its variation from run to run, not on the number of
+//! samples.
 
 use crate::functions::Functions;
 use crate::model::Profile;
@@ -8,26 +9,27 @@ use crate::policy;
 use assay_data::{Metric, Observation, Row, Samples, Subject, Unit};
 use std::collections::{HashMap, HashSet};
 
-/// The whole run, beside its functions.
+/// The whole run, listed in addition to its functions.
 pub const WHOLE: &str = "(whole run)";
-/// Everything that is asked about in no line of its own.
+/// All functions without a row of their own.
 pub const REST: &str = "(all others)";
 
 /// One sampled run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Which program: index into the names.
+    /// Index of the program in the names.
     pub side: usize,
     /// The block, from 0.
     pub block: u32,
-    /// Place within the block, from 0.
+    /// The position within the block, from 0.
     pub position: u32,
-    /// What was sampled.
+    /// The recorded profile.
     pub profile: Profile,
 }
 
-/// The samples of runs: a subject for every function on every side, with the metrics `self` and `total`, in seconds (or samples, where
-/// samples are all that is known). O(frames of all stacks of all runs).
+/// Returns the samples of runs: a subject for each function on each side, with the metrics `self`
+/// and `total` in seconds (or samples, if only these are known). O(frames of all stacks of all
+/// runs).
 pub fn samples(names: &[String], runs: &[Run]) -> Samples {
     let unit = match runs.iter().all(|run| run.profile.unit == Unit::Second) {
         true => Unit::Second,
@@ -62,9 +64,9 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
         let whole = run.profile.amount();
         for (index, benchmark) in benchmarks.iter().enumerate() {
             let values = match benchmark.as_str() {
-                // The whole is the sum of all that is spent in functions themselves.
+                // The total is the sum of the amounts spent in the functions themselves.
                 WHOLE => [whole, f64::NAN],
-                // What is in others is in no function alone: there is no total of it.
+                // The other functions have no meaningful total: one may have called another.
                 REST => [others(own, &all), f64::NAN],
                 name => own.get(name).copied().unwrap_or([0.0; 2]),
             };
@@ -80,16 +82,18 @@ pub fn samples(names: &[String], runs: &[Run]) -> Samples {
     samples
 }
 
-/// What the functions that are not asked about took themselves.
+/// Returns the amount spent in functions that are not compared.
 fn others(own: &HashMap<String, [f64; 2]>, asked: &HashSet<&String>) -> f64 {
     own.iter().filter(|(name, _)| !asked.contains(name)).map(|(_, amounts)| amounts[0]).sum()
 }
 
-/// What every function took of a run, itself and with what it called.
+/// Returns the amounts of each function in a run: in the function itself, and including the
+/// functions it called.
 fn amounts(run: &Run) -> HashMap<String, [f64; 2]> {
     let mut own: HashMap<String, [f64; 2]> = HashMap::new();
     for function in Functions::of(&run.profile).list {
-        // By the bare name: the same function may be in another file on the other side, and namesakes of one run are one here.
+        // Functions are identified by their bare names: the same function may be in a different
+        // file on the other side. Functions of the same name in one run are merged.
         let entry = own.entry(function.bare().to_owned()).or_default();
         entry[0] += function.flat_amount;
         entry[1] += function.cum_amount;
@@ -97,7 +101,7 @@ fn amounts(run: &Run) -> HashMap<String, [f64; 2]> {
     own
 }
 
-/// The functions that are worth a question, the largest first.
+/// Returns the functions that are large enough to compare, largest first.
 fn asked_about(runs: &[Run], per_run: &[HashMap<String, [f64; 2]>]) -> Vec<String> {
     let whole: f64 = runs.iter().map(|run| run.profile.amount()).sum();
     let mut sums: HashMap<&String, f64> = HashMap::new();

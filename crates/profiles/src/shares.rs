@@ -1,9 +1,10 @@
-//! The share of every function, with the interval that samples allow.
+//! The share of each function, with a confidence interval.
 //!
-//! Of one profile: Wilson's interval (1927) for a proportion, with as many samples as equal ones would have to be to say as much
-//! (Kish's effective number, 1965), since some samplers weigh theirs. It takes samples to be independent of each other and of what the
-//! program does; a timer that keeps step with the program breaks that, and no interval sees it. Of several runs: Student's interval on
-//! the shares of the runs, which takes only the runs to be independent, and so holds what differs between them too.
+//! For one profile: Wilson's interval (1927) for a proportion. Since some samplers weight their
+//! samples, the number of samples is Kish's effective sample size (1965). The interval assumes that
+//! samples are independent of each other and of what the program does; a timer in step with the
+//! program violates this unnoticed. For several runs: Student's interval for the shares of the
+//! runs. It assumes only that the runs are independent, and so includes the variation between them.
 
 use crate::functions::{Function, Functions};
 use crate::model::Profile;
@@ -12,25 +13,25 @@ use assay_stats::proportion::wilson_interval;
 use assay_stats::{Interval, t_test};
 use std::collections::HashMap;
 
-/// Where an interval comes from.
+/// The basis of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// The number of samples: Wilson's.
+    /// The number of samples (Wilson's interval).
     Samples,
-    /// The shares of several runs: Student's.
+    /// The shares of several runs (Student's interval).
     Runs(usize),
-    /// There is none: the profile was not sampled, or what it counts are not times.
+    /// There is no interval: the profile was not sampled, or its amounts are not times.
     None,
 }
 
 /// The share of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
-    /// The function, with its samples and amounts; of several runs amounts are the mean of a run.
+    /// The function, with its samples and amounts; for several runs, amounts are the mean per run.
     pub function: Function,
     /// Share of the function itself, 0 to 1.
     pub flat: f64,
-    /// Share with what it called, 0 to 1.
+    /// Share including the functions it called, 0 to 1.
     pub cum: f64,
     /// Interval of [`Share::flat`].
     pub flat_interval: Option<Interval>,
@@ -41,32 +42,33 @@ pub struct Share {
 /// The shares of all functions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
-    /// All samples.
+    /// Number of all samples.
     pub samples: u64,
-    /// What they come to, in [`Shares::unit`]; of several runs the mean of a run.
+    /// Total amount in [`Shares::unit`]; for several runs, the mean per run.
     pub amount: f64,
-    /// The unit of amounts.
+    /// The unit of the amounts.
     pub unit: Unit,
-    /// What the amounts measure.
+    /// The quantity that the amounts measure.
     pub measure: String,
-    /// Where intervals come from.
+    /// The basis of the intervals.
     pub basis: Basis,
     /// The confidence of the intervals.
     pub confidence: f64,
-    /// The functions, the largest flat share first.
+    /// The functions, largest flat share first.
     pub functions: Vec<Share>,
-    /// The garbage collector's share with its interval; `None` where no frame of one was seen.
+    /// The garbage collector's share with its interval; `None` if it occurs in no frame.
     pub collection: Option<(f64, Option<Interval>)>,
 }
 
 impl Shares {
-    /// The shares of one profile. `confidence` in 0..1. O(frames of all stacks + functions log functions).
+    /// Returns the shares of one profile. `confidence` is in 0..1. O(frames of all stacks +
+    /// functions log functions).
     pub fn of(profile: &Profile, confidence: f64) -> Self {
         let total = profile.amount();
         let worth = effective_samples(profile);
         let interval = |share: f64| {
             let worth = worth?;
-            // The whole number next to it: one sample more or less is below what is printed.
+            // Rounded to a whole number: one sample more or less does not show in the output.
             let hits = (share * worth as f64).round() as u64;
             wilson_interval(hits.min(worth), worth, confidence)
         };
@@ -99,7 +101,8 @@ impl Shares {
         }
     }
 
-    /// The shares of several runs of one program: the mean of the runs' shares. Of one run, or of none, as [`Shares::of`].
+    /// Returns the shares of several runs of one program: the means of the runs' shares. With fewer
+    /// than two runs, it is the same as [`Shares::of`].
     pub fn of_runs(runs: &[Profile], confidence: f64) -> Self {
         let Some(merged) = Profile::merged(runs) else {
             return Self::of(&Profile::default(), confidence);
@@ -134,13 +137,13 @@ impl Shares {
         shares
     }
 
-    /// Only the functions whose name holds a text.
+    /// Keeps only functions whose name contains `text`.
     pub fn focus(&mut self, text: &str) {
         self.functions.retain(|f| f.function.name.contains(text));
     }
 }
 
-/// By what a function is known in other runs.
+/// Returns the key of a function across runs.
 fn key(share: &Share) -> (&str, Option<&str>) {
     (share.function.bare(), share.function.file.as_deref())
 }
@@ -149,11 +152,11 @@ pub(crate) fn mean(shares: &[f64], confidence: f64) -> (f64, Option<Interval>) {
     let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
     let interval = t_test::one_sample(shares).and_then(|test| test.interval(confidence));
     let within = |i: Interval| Interval { lower: i.lower.max(0.0), upper: i.upper.min(1.0) };
-    // Runs that agree to the last digit have no spread to make an interval of.
+    // Runs with exactly equal shares have no spread from which to compute an interval.
     (mean, interval.map(within))
 }
 
-/// The largest flat share first, then the largest cumulative one, then by name.
+/// Orders by flat share, then by cumulative share, both largest first, then by name.
 fn before(a: &Share, b: &Share) -> std::cmp::Ordering {
     let (a, b) = (&a.function, &b.function);
     let flat = b.flat_amount.total_cmp(&a.flat_amount);
@@ -169,8 +172,8 @@ fn collected(profile: &Profile) -> f64 {
     own.map(|stack| stack.amount).sum()
 }
 
-/// How many equal samples would say as much: (sum of weights)² over the sum of their squares. `None` where nothing was sampled, or
-/// where amounts are bytes: their samples are chosen by size.
+/// Returns the effective sample size: (sum of weights)² divided by the sum of their squares. `None`
+/// if nothing was sampled, or if amounts are bytes, whose samples are chosen by size.
 pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
     if !matches!(profile.unit, Unit::Second | Unit::One) {
         return None;
@@ -181,7 +184,7 @@ pub(crate) fn effective_samples(profile: &Profile) -> Option<u64> {
     }
     let (mut sum, mut squares) = (0.0, 0.0);
     for stack in profile.stacks.iter().filter(|s| s.samples > 0) {
-        // In parts of the largest, so that no square is beyond what a number holds.
+        // Relative to the largest amount, so that squares cannot overflow.
         let amount = stack.amount / largest;
         sum += amount;
         squares += amount * amount / stack.samples as f64;
@@ -230,7 +233,7 @@ mod tests {
         let a = shares.functions.iter().find(|f| f.function.name == "a").unwrap();
         assert!((a.flat - 0.4).abs() < 1e-12);
         assert_eq!(shares.basis, Basis::Runs(2));
-        // Two runs say hardly anything: Student's interval reaches far beyond that of 200 samples.
+        // Two runs say hardly anything: Student's interval is much wider than that of 200 samples.
         let wide = a.flat_interval.unwrap();
         assert!(wide.lower == 0.0 && wide.upper == 1.0, "{wide:?}");
     }

@@ -1,53 +1,53 @@
-//! The call tree of a profile: what a flame graph shows. Children stand by name, so that two profiles of one program look alike.
-//! Nothing is drawn here.
+//! The call tree of a profile, as shown in a flame graph. Children are ordered by name, so that two
+//! profiles of one program look alike. Nothing is drawn here.
 
 use crate::functions::Functions;
 use crate::model::Profile;
 use std::collections::HashMap;
 
-/// A function as called from where it stands in the tree.
+/// A function at one position of the call tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Name of the function; the file stands behind it where another function has that name.
+    /// Name of the function, followed by its file if another function has that name.
     pub name: String,
-    /// The name alone.
+    /// The name without the file.
     pub bare: String,
-    /// Its file, where known.
+    /// Its file, if known.
     pub file: Option<String>,
-    /// Whether it is a garbage collector's.
+    /// True if it belongs to a garbage collector.
     pub collector: bool,
-    /// What was spent here and below, in the profile's unit.
+    /// Amount spent here and below, in the profile's unit.
     pub amount: f64,
     /// Samples here and below.
     pub samples: u64,
-    /// The node that it was called from; `None` for the root.
+    /// The calling node; `None` for the root.
     pub parent: Option<usize>,
-    /// How far from the root, which has 0.
+    /// Distance from the root, which has depth 0.
     pub depth: usize,
-    /// The nodes called from here, by name.
+    /// The called nodes, by name.
     pub children: Vec<usize>,
 }
 
-/// A function as called from where it stands in two profiles.
+/// A function at one position of the call trees of two profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairNode {
-    /// Name of the function, without any file.
+    /// Name of the function, without a file.
     pub name: String,
-    /// Its file, where known; of the first profile, if it is in both.
+    /// Its file, if known; that of the first profile, if it is in both.
     pub file: Option<String>,
-    /// Whether it is a garbage collector's.
+    /// True if it belongs to a garbage collector.
     pub collector: bool,
-    /// What was spent here and below, in the unit of each profile.
+    /// Amounts spent here and below, in the unit of each profile.
     pub amounts: [f64; 2],
-    /// The node that it was called from; `None` for the root.
+    /// The calling node; `None` for the root.
     pub parent: Option<usize>,
-    /// How far from the root, which has 0.
+    /// Distance from the root, which has depth 0.
     pub depth: usize,
-    /// The nodes called from here, by name.
+    /// The called nodes, by name.
     pub children: Vec<usize>,
 }
 
-/// The tree. The root stands first, every node behind the one that it was called from.
+/// A call tree. The root is first, and each node comes after its caller.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     /// The nodes; never empty.
@@ -55,7 +55,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Builds the tree. Stacks deeper than `deepest` are cut there. O(frames of all stacks).
+    /// Builds the tree. Stacks are truncated at the depth `deepest`. O(frames of all stacks).
     pub fn of(profile: &Profile, deepest: usize) -> Self {
         let functions = Functions::of(profile);
         let root = Node {
@@ -103,14 +103,14 @@ impl Tree {
         Self { nodes }
     }
 
-    /// The trees of two profiles laid over each other. What is called from the same place under the same name, in a file of the same
-    /// name whatever its directory, is one node. O(frames of all stacks).
+    /// Merges the trees of two profiles. Functions with the same caller, name and file name
+    /// (ignoring directories) share a node. O(frames of all stacks).
     pub fn of_two(old: &Profile, new: &Profile, deepest: usize) -> Vec<PairNode> {
         let trees = [Self::of(old, deepest), Self::of(new, deepest)];
         let mut nodes: Vec<PairNode> = Vec::new();
         let mut known: HashMap<(Option<usize>, String, String), usize> = HashMap::new();
         for (side, tree) in trees.iter().enumerate() {
-            // Where every node of this tree has come to stand; parents stand before their children.
+            // The index of each node of this tree in `nodes`; parents come before their children.
             let mut places: Vec<usize> = Vec::with_capacity(tree.nodes.len());
             for node in &tree.nodes {
                 let parent = node.parent.map(|parent| places[parent]);
@@ -143,7 +143,7 @@ impl Tree {
         nodes
     }
 
-    /// The largest depth of any node.
+    /// Returns the largest depth of any node.
     pub fn depth(&self) -> usize {
         self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
     }

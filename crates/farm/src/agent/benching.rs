@@ -1,5 +1,6 @@
-//! A `bench` job: base and version are fetched into one repository of two commits, and `assay bench --rev` measures both, by turns, in this one lease on this
-//! one node. What it found is read from its JSON; the samples are handed in as they are.
+//! A `bench` job: base and version are fetched and committed to one repository, and
+//! `assay bench --rev` measures the two commits alternately, within one lease on one node. The
+//! results are read from its JSON; the samples are submitted unchanged.
 
 use super::commands::Commands;
 use super::judging::{self, Stop};
@@ -14,10 +15,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names of the two revisions; the server knows the sides of the samples by them (`server/samples.rs`).
+/// The names of the two revisions, by which the server identifies the sides of the samples
+/// (`server/samples.rs`).
 const BASE: &str = "base";
 const VERSION: &str = "version";
-/// Makes the repository: whatever lies in the two directories, as two commits.
+/// Creates the repository with the contents of the two directories as two commits.
 const COMMITS: &str = r#"set -e
 rm -rf "$2/.git" "$3/.git"
 git init --quiet "$1"
@@ -31,10 +33,10 @@ one() {
 }
 one "$2" base
 one "$3" version"#;
-/// A result that is longer is none of a benchmark, bytes; samples are not longer than that either.
+/// Maximum size of a result and of the samples, bytes.
 const LONGEST: u64 = 256 << 20;
 
-/// What a benchmark came to, and where its samples are.
+/// The result of a benchmark, and the path of its samples.
 pub(super) struct Measured {
     pub found: Found,
     pub comparisons: Vec<Compared>,
@@ -51,10 +53,10 @@ impl Measured {
     }
 }
 
-/// Does it. `assay`: the program that measures, which the sandbox's user can read.
+/// Runs the benchmark. `assay` is the program that measures, which the sandbox's user can read.
 ///
 /// # Errors
-/// When no sandbox can be made: that is the machine's fault.
+/// If no sandbox can be created, which is the machine's fault.
 pub(super) fn bench(
     commands: &mut Commands<'_>,
     leased: &Leased,
@@ -80,7 +82,7 @@ pub(super) fn bench(
     {
         match commands.fetch(&leased.project, version, &directory) {
             Ok(fetched) => {
-                // One of the same name would be in the way of the next.
+                // A gem of the same name would be in the way of the next.
                 if let Some(gem) = &fetched.gem {
                     fs::remove_file(gem).with_context(|| gem.display().to_string())?;
                 }
@@ -133,7 +135,7 @@ pub(super) fn bench(
 fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judged {
     let machine = judging::installed(ended, "assay bench");
     match (comparisons.len(), ended.outcome) {
-        // It says by its status what came true, too.
+        // The exit status also shows which conditions were met.
         (1.., Outcome::Exited(0 | 1 | 3)) => {
             let slower = comparisons.iter().filter(|own| own.verdict == "slower").count();
             let all = crate::plain::counted(comparisons.len(), "benchmark");
@@ -149,7 +151,7 @@ fn judged(ended: &judging::Ended<'_>, comparisons: &[Compared]) -> judging::Judg
     }
 }
 
-/// As much of a result as is handed in.
+/// The part of a result that is submitted.
 #[derive(Deserialize)]
 struct Result {
     comparisons: Vec<Comparison>,
@@ -173,7 +175,7 @@ struct Estimate {
     upper: Option<f64>,
 }
 
-/// The comparisons of the metric that decides, of the version against its base.
+/// Returns the comparisons of the primary metric between the version and its base.
 fn compared(text: &[u8]) -> Option<Vec<Compared>> {
     let result: Result = serde_json::from_slice(text).ok()?;
     let primary = result.comparisons.into_iter();
@@ -185,7 +187,7 @@ fn compared(text: &[u8]) -> Option<Vec<Compared>> {
             metric: crate::plain::line(&own.metric),
             verdict: crate::plain::line(&own.verdict),
             ratio: ratio.estimate,
-            // What has no end may be anything.
+            // An open interval may contain any value.
             lower: ratio.lower.unwrap_or(0.0),
             upper: ratio.upper.unwrap_or(f64::MAX),
             n: own.blocks.unwrap_or(0),

@@ -1,5 +1,6 @@
-//! Commands of a job, one after the other: what they write goes into the log while they run, all of them share one time, and each is ended as soon as the job
-//! is not wanted any more, has written too much, or the disk is full.
+//! Runs the commands of a job one after the other. Their output goes to the log while they run, and
+//! they share one time limit. Each is ended as soon as the job is no longer wanted, has written too
+//! much, or the disk is full.
 
 use super::fetching::{FetchError, Fetched, Means, Web, fetch};
 use super::judging::{Ended, Stop};
@@ -16,12 +17,13 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// So much of the end of what a command said is looked at.
+/// Number of bytes at the end of a command's output that are examined.
 const TAIL: usize = 64 << 10;
-/// Files within a job are no larger than this, bytes: a log of 1 GB is cut, not its end.
+/// Maximum size of a file written by a job, bytes. A log of 1 GB is truncated and does not end the
+/// job.
 const LARGEST_FILE: u64 = 4 << 30;
 
-/// All that the commands of a job need.
+/// Everything that the commands of a job need.
 pub(super) struct Commands<'a> {
     pub walls: &'a mut Walls,
     pub web: &'a Web,
@@ -30,24 +32,24 @@ pub(super) struct Commands<'a> {
     pub log: &'a mut Log,
     pub held: &'a Held,
     pub deadline: Instant,
-    /// Bytes that it may write in all.
+    /// Maximum number of bytes that the job may write in total.
     pub disk: u64,
     pub allows_files: bool,
     pub limits: Limits,
 }
 
-/// What came of a command.
+/// The result of a command.
 pub(super) struct Came {
     pub ran: Ran,
     pub stop: Option<Stop>,
-    /// The end of what it said.
+    /// The end of its output.
     pub said: String,
     is_machine_out_of_memory: bool,
     is_disk_full: bool,
 }
 
 impl Came {
-    /// For whoever judges it.
+    /// Returns the command's end in the form used for judging it.
     pub fn ended(&self, is_own: bool) -> Ended<'_> {
         Ended {
             outcome: self.ran.outcome,
@@ -61,7 +63,7 @@ impl Came {
     }
 }
 
-/// The limits of a recipe.
+/// Returns the limits of a recipe.
 pub(super) fn limits(recipe: &Recipe) -> Limits {
     Limits {
         memory: Some(recipe.memory.unwrap_or(MEMORY)),
@@ -72,20 +74,20 @@ pub(super) fn limits(recipe: &Recipe) -> Limits {
 }
 
 impl Commands<'_> {
-    /// Time that is left; at least so much that a command can be told that it is over.
+    /// Returns the remaining time, but at least 1 ms, so that a command is ended by its time limit.
     pub fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
     }
 
-    /// Whether the job is to be ended, and why.
+    /// Returns the reason why the job must be ended, if there is one.
     pub fn unwanted(&self) -> Option<Stop> {
         unwanted(self.held)
     }
 
-    /// Brings a version into a directory, and says so in the log.
+    /// Fetches a version into a directory, and logs it.
     ///
     /// # Errors
-    /// When it can't be had.
+    /// If the version cannot be fetched.
     pub fn fetch(
         &mut self,
         project: &Project,
@@ -118,20 +120,21 @@ impl Commands<'_> {
         Ok(fetched)
     }
 
-    /// Runs a line of a shell.
+    /// Runs a line in a shell.
     ///
     /// # Errors
-    /// When it can't be started at all.
+    /// If the shell cannot be started.
     pub fn line(&mut self, line: &str, at: &Path, network: bool) -> anyhow::Result<Came> {
         let argv = ["sh", "-c", line].map(OsString::from);
         self.log.say(&format!("$ {line}"));
         self.run(&argv, Vec::new(), (at, network), true)
     }
 
-    /// Runs a command, with more variables than those of the job. `is_together`: its errors go where its output goes.
+    /// Runs a command with `env` in addition to the job's variables. If `is_together` is true, its
+    /// standard error is merged into its standard output.
     ///
     /// # Errors
-    /// When it can't be started at all.
+    /// If the command cannot be started.
     pub fn run(
         &mut self,
         argv: &[OsString],
@@ -165,7 +168,8 @@ impl Commands<'_> {
         let how = How { limit, is_together, looks: &mut looks };
         let ran = self.walls.run(&policy, argv, how)?;
         if stop.is_none() && ran.outcome != Outcome::Exited(0) {
-            // Who ends all processes of a batch job, ends the agent as well: its own signal may come a moment later.
+            // Ending all processes of a batch job ends the agent as well, but its signal may arrive
+            // a moment later.
             interrupt::sleep_until(&[], Some(MOMENT))?;
             stop = unwanted(held);
         }
@@ -195,7 +199,7 @@ fn unwanted(held: &Held) -> Option<Stop> {
     held.is_over().then(|| Stop::Unwanted(held.why()))
 }
 
-/// Processes that the kernel has ended for want of memory, since it was started.
+/// Returns the number of processes that the kernel has killed for lack of memory since boot.
 fn machine_kills() -> u64 {
     let text = fs::read_to_string("/proc/vmstat").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("oom_kill "));

@@ -1,6 +1,7 @@
-//! New versions, found by looking: of each project that says where its versions come from, what is there and not yet on the server is added, the latest
-//! first where there are many; a release that is not there any more is marked. The server queues a job for each target that asks for it, so what has a build
-//! for its target is not built again.
+//! Discovers new versions. For each project with an origin, versions that exist there but not on
+//! the server are added, the latest first if there are many; releases that no longer exist are
+//! marked. The server queues a job for each target that needs one, so versions that have a build
+//! for their target are not built again.
 
 use super::fetching::{FetchError, Means, Offered, offered};
 use super::policy::DISCOVERED;
@@ -9,10 +10,10 @@ use assay_builds::model::VersionKind;
 use assay_builds::wire::Version;
 use std::collections::HashSet;
 
-/// Looks at all projects. What could not be looked at is told to `says`.
+/// Looks at all projects. Projects that could not be looked at are reported through `says`.
 ///
 /// # Errors
-/// When the server can't be asked.
+/// If the server cannot be reached.
 pub(super) fn discover(
     client: &Client,
     means: &mut Means<'_>,
@@ -27,7 +28,7 @@ pub(super) fn discover(
             }
             let place = (owner.name.as_str(), project.name.as_str());
             let all = client.versions(place.0, place.1)?;
-            // One that is there again is added again.
+            // A version that has reappeared is added again.
             let known = all.iter().filter(|own| !own.is_gone);
             let known: HashSet<String> = known.map(|own| own.name.clone()).collect();
             let found = match offered(origin, &known, means, says) {
@@ -51,7 +52,7 @@ pub(super) fn discover(
     Ok(added)
 }
 
-/// Whether something was done; what was refused is said, and does not end the rest.
+/// Returns true if the request succeeded. Refusals are reported and do not stop the rest.
 fn say_of(done: Result<(), ClientError>, says: &mut dyn FnMut(&str)) -> Result<bool, ClientError> {
     match done {
         Ok(()) => Ok(true),
@@ -63,7 +64,8 @@ fn say_of(done: Result<(), ClientError>, says: &mut dyn FnMut(&str)) -> Result<b
     }
 }
 
-/// Releases that are known and not offered any more. An origin that offers nothing at all is one that is broken: then none is.
+/// Returns the known releases that are no longer offered. If an origin offers nothing at all, it is
+/// taken to be broken, and no release is.
 fn gone<'a>(known: &'a [Version], found: &[(VersionKind, Offered)]) -> Vec<&'a str> {
     let there: HashSet<&str> = found.iter().map(|(_, own)| own.version.as_str()).collect();
     let releases = known.iter().filter(|own| own.of.kind == VersionKind::Release && !own.is_gone);
@@ -71,11 +73,12 @@ fn gone<'a>(known: &'a [Version], found: &[(VersionKind, Offered)]) -> Vec<&'a s
     gone.map(|own| own.name.as_str()).collect()
 }
 
-/// What is not known, at most so many of the last, by their dates, and else in the order of the origin.
+/// Returns the unknown versions, limited to the latest ones by date, or else by the order of the
+/// origin.
 fn new(found: Vec<(VersionKind, Offered)>, known: &HashSet<String>) -> Vec<(VersionKind, Offered)> {
     let mut new: Vec<_> =
         found.into_iter().filter(|(_, own)| !known.contains(&own.version)).collect();
-    // A branch and a tag may be the same commit, a release be there in two archives.
+    // A branch and a tag may be the same commit, and a release may exist as two archives.
     let mut seen = HashSet::new();
     new.retain(|(_, own)| seen.insert(own.version.clone()));
     let date = |own: &Offered| own.published.as_deref().and_then(|date| date.parse().ok());

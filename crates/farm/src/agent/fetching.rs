@@ -1,5 +1,7 @@
-//! Where versions come from: what an origin offers, and one version brought into a directory. What comes is verified where it was announced with a sum, and
-//! unpacked with care (`archive`). Nothing of it is run here, but the commands that a project names itself, and those in the sandbox.
+//! Origins of versions: lists the versions that an origin offers, and fetches one into a directory.
+//! Downloads are verified if their checksum is known, and unpacked safely (`archive`). Nothing of
+//! them is run here, except the commands that the project itself specifies, which run in the
+//! sandbox.
 
 pub(super) mod archive;
 mod gem;
@@ -23,10 +25,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 pub(super) use web::Web;
 
-/// So much of what a command says is quoted.
+/// Maximum number of characters of a command's output that are quoted.
 const SAID: usize = 400;
 
-/// A version that an origin has.
+/// A version offered by an origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Offered {
     pub version: String,
@@ -36,32 +38,32 @@ pub(super) struct Offered {
 }
 
 impl Offered {
-    /// As it is added.
+    /// Returns the version in the form in which it is added.
     pub fn added(self, kind: VersionKind) -> NewVersion {
         let Self { address, sha256, published, .. } = self;
         NewVersion { kind, published, ordinal: None, address, sha256 }
     }
 }
 
-/// Why a version could not be had.
+/// The reason why a version could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FetchError {
-    /// It is not there any more.
+    /// It no longer exists.
     #[error("{0}")]
     Gone(String),
-    /// What there is can't be used: another sum, an archive that leads out of its directory.
+    /// It cannot be used: its checksum differs, or the archive leads out of its directory.
     #[error("{0}")]
     Version(String),
-    /// Nobody answers.
+    /// The origin does not answer.
     #[error("{0}")]
     Network(String),
-    /// No room.
+    /// The disk is full.
     #[error("{0}")]
     Disk(String),
-    /// A program that is needed is not there.
+    /// A required program is not installed.
     #[error("{0}")]
     Toolchain(String),
-    /// Somebody wanted an end.
+    /// The job was ended.
     #[error("it was ended")]
     Ended,
 }
@@ -75,7 +77,7 @@ impl FetchError {
         }
     }
 
-    /// By what a chain of causes has in it.
+    /// Classifies an error by the causes in its chain.
     fn of_chain(error: &anyhow::Error) -> Self {
         let io = error.chain().find_map(|own| own.downcast_ref::<io::Error>());
         match io {
@@ -85,7 +87,7 @@ impl FetchError {
     }
 }
 
-/// What git said, by what it means: it tells nothing apart by its status.
+/// Classifies git's errors by their text, since its exit status does not distinguish them.
 fn of_git(error: &anyhow::Error) -> FetchError {
     let said = format!("{error:#}");
     let has = |words: &[&str]| words.iter().any(|own| said.contains(own));
@@ -110,33 +112,34 @@ fn of_git(error: &anyhow::Error) -> FetchError {
     }
 }
 
-/// What one may do while something is fetched.
+/// The means available for fetching.
 pub(super) struct Means<'a> {
     pub walls: &'a mut Walls,
     pub web: &'a Web,
-    /// Whether repositories on this machine may be read.
+    /// True if repositories on this machine may be read.
     pub allows_files: bool,
-    /// How a command of the project's is run: with the network, in a directory that it may write.
+    /// The policy for the project's own commands: with network access, in a writable directory.
     pub policy: &'a Policy,
-    /// Where something may lie meanwhile.
+    /// A directory for temporary files.
     pub beside: &'a Path,
 }
 
-/// A version that was fetched.
+/// A fetched version.
 #[derive(Debug, Default)]
 pub(super) struct Fetched {
-    /// Where its files are, below the directory.
+    /// The directory of its files, relative to the working directory.
     pub top: PathBuf,
-    /// The gem that they are of.
+    /// The gem that the files are from.
     pub gem: Option<PathBuf>,
-    /// What was fetched, for people: an address and its sum, or a commit.
+    /// A description of what was fetched: an address and its checksum, or a commit.
     pub from: String,
 }
 
-/// All that an origin has; of a repository its tags as releases, and its branches as commits, those that are not known with the time of their commits.
+/// Returns all versions of an origin. Of a repository, these are its tags as releases and its
+/// branches as commits, unknown ones with the times of their commits.
 ///
 /// # Errors
-/// When it can't be asked.
+/// If the origin cannot be queried.
 pub(super) fn offered(
     origin: &Origin,
     known: &HashSet<String>,
@@ -153,7 +156,8 @@ pub(super) fn offered(
                 named.iter().filter(is_new).map(|own| own.commit.as_str()).collect();
             commits.sort_unstable();
             commits.dedup();
-            // Names have no order, and without one nobody knows what was the first to fail. Versions without a date stand where they were found.
+            // Names have no order, and without one the first failing version cannot be determined.
+            // Versions without a date keep the order in which they were found.
             let dated = git::dated(url, &commits, means.beside, means.allows_files);
             let dates = dated.unwrap_or_else(|error| {
                 says(&format!("{}: no dates of commits: {error:#}", crate::plain::line(url)));
@@ -186,7 +190,8 @@ pub(super) fn offered(
     }
 }
 
-/// Runs a command of the project's in the sandbox, with the network; what it says to standard output.
+/// Runs a command of the project in the sandbox with network access, and returns its standard
+/// output.
 fn by_command(
     line: &str,
     env: &[(&str, &str)],
@@ -212,10 +217,10 @@ fn by_command(
     }
 }
 
-/// Brings a version into `work`, which is there and empty.
+/// Fetches a version into `work`, an existing empty directory.
 ///
 /// # Errors
-/// When it can't be had, or not be used.
+/// If the version cannot be fetched or used.
 pub(super) fn fetch(
     (origin, version): (Option<&Origin>, &Version),
     work: &Path,
@@ -264,13 +269,13 @@ pub(super) fn fetch(
     let from = format!("{}, SHA-256 {sum}", crate::plain::line(&address));
     let gem = is_gem.then_some(file.clone());
     if gem.is_none() {
-        // It goes with the job's directory otherwise.
+        // If it cannot be removed, it is removed along with the job's directory.
         let _with_the_rest = fs::remove_file(&file);
     }
     Ok(Fetched { top, gem, from })
 }
 
-/// Where a version is: as it was added, or else as the origin has it now.
+/// Returns the location of a version: as it was added, or else as the origin lists it now.
 fn located(
     version: &Version,
     offered: impl FnOnce() -> Result<Vec<Offered>, FetchError>,
@@ -288,12 +293,13 @@ fn located(
         let name = crate::plain::line(&version.name);
         return Err(FetchError::Gone(format!("version {name} is not there, or has no address")));
     };
-    // What was announced first counts.
+    // The checksum that was announced first counts.
     own.sha256 = version.of.sha256.clone().or(own.sha256);
     Ok(own)
 }
 
-/// The one directory that is all of what an archive holds, as is usual, or else the directory itself.
+/// Returns the single directory that contains everything in an archive, as is common, or else
+/// `work` itself.
 fn single(work: &Path) -> PathBuf {
     let entries: Vec<PathBuf> = fs::read_dir(work)
         .map(|all| all.flatten().map(|own| own.path()).collect())

@@ -1,5 +1,6 @@
-//! What came of a version: from how its commands ended, what its tests reported, and which limits were reached, one state. Nothing is believed without
-//! evidence: a status 0 without a test that ran is not passed, and a failure in the report is one whatever the status says.
+//! Determines the state of a version from how its commands ended, what its tests reported, and
+//! which limits were reached. Evidence is required: a status 0 without any test that ran does not
+//! count as passed, and a failure in the report counts whatever the status is.
 
 use super::policy::FAILURES;
 use assay_builds::model::{Fault, State};
@@ -8,7 +9,7 @@ use assay_measure::Outcome;
 use assay_sandbox::Exceeded;
 use assay_suites::{Run, SuiteError, run::TestStatus};
 
-/// What programs say where the network is not there.
+/// Messages of programs when the network is unavailable.
 const NETWORK: [&str; 14] = [
     "Temporary failure in name resolution",
     "Name or service not known",
@@ -25,10 +26,11 @@ const NETWORK: [&str; 14] = [
     "ECONNREFUSED",
     "dial tcp",
 ];
-/// What they say where no room is left.
+/// Their message when the disk is full.
 const DISK: &str = "No space left on device";
 
-/// How runtimes say that something is missing that was to be loaded, and what its name ends with.
+/// Messages of runtimes about something missing that was to be loaded, and the character that ends
+/// its name.
 const MISSING: [(&str, char); 6] = [
     ("ModuleNotFoundError: No module named '", '\''),
     ("ImportError: No module named ", '\n'),
@@ -38,30 +40,30 @@ const MISSING: [(&str, char); 6] = [
     ("Cannot find package '", '\''),
 ];
 
-/// Why a command was ended before its time.
+/// The reason why a command was ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// The job is not wanted any more, or the agent is to end: there is no result.
+    /// The job is no longer wanted, or the agent is to exit: there is no result.
     Unwanted(String),
-    /// It wrote more than it may.
+    /// It wrote more than this number of bytes.
     Wrote(u64),
-    /// The disk of the agent is full.
+    /// The agent's disk is full.
     Full,
 }
 
-/// How a command ended, with all that bears on it.
+/// How a command ended, with all related information.
 #[derive(Clone, Debug)]
 pub(super) struct Ended<'a> {
     pub outcome: Outcome,
     pub exceeded: Exceeded,
     pub stop: Option<Stop>,
-    /// The last that it said.
+    /// The end of its output.
     pub said: &'a str,
-    /// Whether the kernel ended processes for want of memory meanwhile.
+    /// True if the kernel killed processes for lack of memory in the meantime.
     pub is_machine_out_of_memory: bool,
-    /// Whether there is little room on the agent's disk.
+    /// True if there is little space left on the agent's disk.
     pub is_disk_full: bool,
-    /// Whether the command is the project's own.
+    /// True if it is the project's own command.
     pub is_own: bool,
 }
 
@@ -72,7 +74,7 @@ fn machine(fault: Fault, why: impl Into<String>) -> Judged {
     (State::Infrastructure, Some(fault), why.into())
 }
 
-/// What is so of every command, whatever it was to do; `None`: nothing.
+/// Returns the judgement that is the same for all commands; `None` if there is none.
 fn common(ended: &Ended<'_>) -> Option<Judged> {
     match &ended.stop {
         Some(Stop::Full) => return Some(machine(Fault::Disk, "the disk of the node is full")),
@@ -95,7 +97,7 @@ fn common(ended: &Ended<'_>) -> Option<Judged> {
     None
 }
 
-/// What it means that an install command failed; `None`: it did not.
+/// Interprets the failure of an install command; `None` if it did not fail.
 pub(super) fn installed(ended: &Ended<'_>, line: &str) -> Option<Judged> {
     if let Some(judged) = common(ended) {
         return Some(judged);
@@ -125,7 +127,7 @@ pub(super) fn installed(ended: &Ended<'_>, line: &str) -> Option<Judged> {
     Some((State::InstallFailed, None, format!("`{line}` {outcome}: {last}")))
 }
 
-/// What a run of tests means.
+/// Interprets a run of tests.
 pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged {
     if let Some(judged) = common(ended) {
         return judged;
@@ -186,7 +188,7 @@ pub(super) fn tested(ended: &Ended<'_>, run: &Result<Run, SuiteError>) -> Judged
     }
 }
 
-/// What shows that tests ran.
+/// Returns the evidence that tests ran.
 pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
     let Ok(run) = run else { return Evidence::default() };
     let count =
@@ -202,7 +204,7 @@ pub(super) fn evidence(run: &Result<Run, SuiteError>) -> Evidence {
     }
 }
 
-/// What was missing, behind a colon; nothing where nobody said so.
+/// Returns what was missing, after a colon; empty if there is no such message.
 fn missing(said: &str) -> String {
     let first = MISSING.iter().filter_map(|(told, end)| Some((said.find(told)?, told, *end))).min();
     let Some((at, told, end)) = first else { return String::new() };
@@ -211,7 +213,7 @@ fn missing(said: &str) -> String {
     format!(": `{name}` is missing; the recipe (`--install`) can bring it")
 }
 
-/// The last line of what was said that has something in it.
+/// Returns the last non-empty line.
 fn last_line(said: &str) -> String {
     let line = said.lines().rev().find(|line| !line.trim().is_empty());
     crate::plain::line(line.unwrap_or("it said nothing"))
@@ -250,7 +252,7 @@ mod tests {
         use TestStatus::{Failed, Passed, Skipped};
         let (zero, one) = (ended(Outcome::Exited(0)), ended(Outcome::Exited(1)));
         assert_eq!(state(&zero, &run(&[Passed, Skipped])).0, State::Passed);
-        // Failures count though the status is 0.
+        // Failures count even if the status is 0.
         assert_eq!(state(&zero, &run(&[Passed, Failed])).0, State::Failed);
         assert_eq!(state(&zero, &run(&[])).0, State::NotTested);
         assert_eq!(state(&zero, &run(&[Skipped])).0, State::NotTested);
@@ -267,7 +269,7 @@ mod tests {
         let one = || ended(Outcome::Exited(1));
         let full = Ended { said: "x: No space left on device", is_disk_full: true, ..one() };
         assert_eq!(state(&full, &failed), (State::Infrastructure, Some(Fault::Disk)));
-        // Its own limit is its own fault.
+        // Reaching its own limit is the version's fault.
         let own = Ended { said: "x: No space left on device", ..one() };
         assert_eq!(state(&own, &failed), (State::Errored, None));
         let memory = Ended { is_machine_out_of_memory: true, ..one() };

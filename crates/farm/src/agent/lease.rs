@@ -1,5 +1,5 @@
-//! A lease that is held: a thread of its own tells the server that the agent lives, and finds out whether the job is still wanted. Whoever runs the job
-//! asks here, often, and ends it when it is not.
+//! Holds a lease: a thread sends heartbeats to the server and learns whether the job is still
+//! wanted. The code that runs the job checks this frequently and ends the job if it is not.
 
 use super::policy::AWAY;
 use crate::client::{Client, Code};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Signs of life of one job.
+/// Heartbeats of one job.
 #[derive(Debug)]
 pub(super) struct Held {
     over: Arc<AtomicBool>,
@@ -22,10 +22,10 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Begins, with a sign each `every`.
+    /// Starts sending a heartbeat each `every`.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     pub fn start(client: Arc<Client>, job: i64, nonce: &str, every: Duration) -> io::Result<Self> {
         let (ends, ended) = channel::<()>();
         let over = Arc::new(AtomicBool::new(false));
@@ -44,7 +44,8 @@ impl Held {
                         Some(
                             Code::NotFound | Code::Forbidden | Code::Unauthorized | Code::Conflict,
                         ) => error.to_string(),
-                        // Nobody answers: the job goes on, and its result waits in the spool.
+                        // The server does not answer: the job goes on, and its result waits in the
+                        // spool.
                         _ => {
                             pause = every.min(AWAY);
                             continue;
@@ -59,17 +60,17 @@ impl Held {
         Ok(Self { over, why, ends: Some(ends), thread: Some(thread) })
     }
 
-    /// Whether nobody wants the job of this agent any more.
+    /// Returns true if the job is no longer wanted from this agent.
     pub fn is_over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }
 
-    /// The same for others to look at.
+    /// Returns the shared flag behind [`Self::is_over`].
     pub fn over(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.over)
     }
 
-    /// Why.
+    /// Returns the reason.
     pub fn why(&self) -> String {
         self.why.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -79,7 +80,7 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.ends = None;
         if let Some(thread) = self.thread.take() {
-            // It may be waiting for an answer: that has an end.
+            // It may be waiting for an answer, which has a time limit.
             let _ended = thread.join();
         }
     }

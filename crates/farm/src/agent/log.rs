@@ -1,5 +1,7 @@
-//! The log of a job: a file that takes what commands write up to a limit, and counts what it does not take; and what sends it to the server while it grows,
-//! by offsets, so that a piece that is sent twice changes nothing. What is in it is a stranger's: it is passed on byte for byte, and shown by whoever shows it.
+//! The log of a job: a file that records the output of commands up to a limit and counts the rest,
+//! and a thread that sends it to the server while it grows. Pieces are sent with their offsets, so
+//! sending one twice has no effect. The contents are untrusted: they are passed on byte for byte
+//! and must be escaped when displayed.
 
 use super::policy::{LAST_LINES, PIECE, SEND};
 use crate::client::{Client, ClientError};
@@ -14,23 +16,23 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 
-/// A log that is written.
+/// A log that is being written.
 #[derive(Debug)]
 pub(super) struct Log {
     file: File,
     path: PathBuf,
-    /// Bytes in it, which the sender may read.
+    /// Its length in bytes, up to which the sender may read.
     length: Arc<AtomicU64>,
-    /// Of commands no more than this.
+    /// Limit for the output of commands.
     limit: u64,
     cut: u64,
 }
 
 impl Log {
-    /// A new one, which is nobody else's.
+    /// Creates a new private log.
     ///
     /// # Errors
-    /// When it can't be made.
+    /// If the file cannot be created.
     pub fn new(path: &Path, limit: u64) -> anyhow::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path);
         let file = file.with_context(|| path.display().to_string())?;
@@ -46,12 +48,12 @@ impl Log {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Bytes that had no room.
+    /// Returns the number of bytes that did not fit.
     pub fn cut(&self) -> u64 {
         self.cut
     }
 
-    /// Takes what a command wrote, as far as there is room.
+    /// Appends the output of a command, up to the limit.
     pub fn take(&mut self, bytes: &[u8]) {
         let room = self.limit.saturating_sub(self.length());
         let taken = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
@@ -59,12 +61,12 @@ impl Log {
         self.append(&bytes[..taken]);
     }
 
-    /// Counts bytes that were written and are lost.
+    /// Counts bytes of output that are lost.
     pub fn lose(&mut self, bytes: u64) {
         self.cut += bytes;
     }
 
-    /// A line of the agent's own; for these there is always room.
+    /// Appends a line of the agent itself, for which space is reserved.
     pub fn say(&mut self, line: &str) {
         let line = format!("assay: {}\n", crate::plain::line(line));
         if self.length() + line.len() as u64 <= self.limit + LAST_LINES {
@@ -73,7 +75,7 @@ impl Log {
     }
 
     fn append(&mut self, bytes: &[u8]) {
-        // On a full disk the job ends for that reason; its log is as long as it is.
+        // If the disk is full, the job ends for that reason; the log stays as long as it is.
         match self.file.write_all(bytes) {
             Ok(()) => {
                 self.length.fetch_add(bytes.len() as u64, Ordering::Release);
@@ -82,7 +84,7 @@ impl Log {
         }
     }
 
-    /// Says how much is missing, if something is.
+    /// Appends the number of bytes that are missing, if any.
     pub fn close(&mut self) {
         if self.cut > 0 {
             let cut = self.cut;
@@ -91,7 +93,7 @@ impl Log {
     }
 }
 
-/// Sends a log while it grows, in a thread of its own.
+/// Sends a log from a thread while the log grows.
 #[derive(Debug)]
 pub(super) struct Sending {
     thread: Option<JoinHandle<u64>>,
@@ -99,10 +101,11 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    /// Begins. `is_over`: whether the lease is lost, so that nobody wants it any more.
+    /// Starts sending. `is_over` is true once the lease is lost, so that the log is no longer
+    /// wanted.
     ///
     /// # Errors
-    /// When no thread can be started.
+    /// If no thread can be started.
     pub fn start(
         client: Arc<Client>,
         (job, nonce): (i64, String),
@@ -117,7 +120,7 @@ impl Sending {
                 if is_over.load(Ordering::Relaxed) {
                     break;
                 }
-                // What can't be sent now is sent later, at the latest with the result.
+                // A piece that cannot be sent now is sent later, with the result at the latest.
                 let _later =
                     send(&client, (job, &nonce), &path, &mut sent, length.load(Ordering::Acquire));
             }
@@ -126,17 +129,17 @@ impl Sending {
         Ok(Self { thread: Some(thread), ends: Some(ends) })
     }
 
-    /// Ends it; how much the server has.
+    /// Stops sending, and returns the number of bytes that the server has.
     pub fn end(mut self) -> u64 {
         self.ends = None;
         self.thread.take().and_then(|own| own.join().ok()).unwrap_or(0)
     }
 }
 
-/// Sends what is in a file from `sent` up to `length`, and counts it.
+/// Sends the bytes of a file between `sent` and `length`, and advances `sent`.
 ///
 /// # Errors
-/// When the server can't be reached, or does not want it.
+/// If the server cannot be reached or refuses them.
 pub(super) fn send(
     client: &Client,
     (job, nonce): (i64, &str),

@@ -1,5 +1,6 @@
-//! The directory of an agent: `spool` with what could not be handed over yet, and `jobs` with one directory for each job at hand, which goes with it. One
-//! agent alone uses it, and what a killed one left of its jobs is removed by the next. The sandbox's user can reach the jobs and nothing else.
+//! The directory of an agent: `spool` contains what could not be submitted yet, and `jobs` one
+//! directory per current job, which is removed with it. Only one agent uses it at a time; the next
+//! one removes what a killed agent left of its jobs. The sandbox's user can access only the jobs.
 
 use super::policy::FILES;
 use super::runtimes::Runtime;
@@ -12,7 +13,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Variables of the agent that jobs have, too, for they are what the network here needs. A secret in one of them is none any more.
+/// Variables of the agent that are passed to jobs because the network here requires them. Jobs can
+/// read any secrets in them.
 const HANDED_ON: [&str; 19] = [
     "HTTP_PROXY",
     "HTTPS_PROXY",
@@ -34,14 +36,14 @@ const HANDED_ON: [&str; 19] = [
     "GOSUMDB",
     "npm_config_registry",
 ];
-/// Programs of the system.
+/// The system's program directories.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 /// The directory.
 #[derive(Debug)]
 pub(super) struct Place {
     directory: PathBuf,
-    /// Held as long as it is somebody's.
+    /// Held while the directory is in use.
     _lock: File,
 }
 
@@ -57,16 +59,17 @@ pub(super) struct Job {
 fn made(path: &Path, mode: u32) -> anyhow::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(mode).create(path);
     made.with_context(|| path.display().to_string())?;
-    // Whatever the umask is, and whatever it was when it was made before.
+    // Regardless of the umask, and of the mode if it already existed.
     fs::set_permissions(path, Permissions::from_mode(mode))
         .with_context(|| path.display().to_string())
 }
 
 impl Place {
-    /// Makes it ready; it is absolute. Where another agent has it, the next of at most so many beside it is taken: `DIR-2`, `DIR-3`, …
+    /// Opens the directory, an absolute path. If another agent uses it, the next one of `DIR-2`,
+    /// `DIR-3`, … up to `most` is used.
     ///
     /// # Errors
-    /// When it can't be made, others have it, or the sandbox's user can't get there.
+    /// If the directory cannot be created, all are in use, or the sandbox's user cannot access it.
     pub fn open(directory: &Path, most: u32, walls: &Walls) -> anyhow::Result<Self> {
         let beside = (2..=most).map(|number| {
             let mut name = directory.as_os_str().to_owned();
@@ -82,7 +85,7 @@ impl Place {
         bail!("{name}: another agent uses it; give this one its own with --directory");
     }
 
-    /// `None`: another agent has it.
+    /// Returns `None` if another agent uses it.
     fn open_one(directory: &Path, walls: &Walls) -> anyhow::Result<Option<Self>> {
         let name = directory.display();
         if directory.exists() && !directory.is_dir() {
@@ -106,7 +109,7 @@ impl Place {
         }
     }
 
-    /// The directory itself.
+    /// Returns the path of the directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -115,20 +118,20 @@ impl Place {
         self.directory.join("jobs")
     }
 
-    /// Where things wait for the server.
+    /// Returns the directory of what waits for the server.
     pub fn spool(&self) -> PathBuf {
         self.directory.join("spool")
     }
 
-    /// Bytes that are free there.
+    /// Returns the number of free bytes on its file system.
     pub fn free(&self) -> u64 {
         free(&self.directory)
     }
 
-    /// Makes the directories of a job, which can read this beside its runtime.
+    /// Creates the directories of a job, which can read `beside` in addition to its runtime.
     ///
     /// # Errors
-    /// When they can't be made.
+    /// If they cannot be created.
     pub fn job(&self, key: &str, runtime: &Runtime, beside: Option<&Path>) -> anyhow::Result<Job> {
         let job = Job {
             directory: self.jobs().join(key),
@@ -155,47 +158,47 @@ impl Place {
     }
 }
 
-/// Bytes that are free on the file system of a directory; many, where it does not say.
+/// Returns the number of free bytes on a directory's file system; a very large number if unknown.
 pub(super) fn free(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |own| own.f_bavail.saturating_mul(own.f_frsize))
 }
 
 impl Job {
-    /// The version,
+    /// Returns the directory of the version.
     pub fn work(&self) -> PathBuf {
         self.directory.join("work")
     }
 
-    /// and that with which it is compared.
+    /// Returns the directory of the base with which it is compared.
     pub fn base(&self) -> PathBuf {
         self.directory.join("base")
     }
 
-    /// What it installs.
+    /// Returns the directory of what it installs.
     pub fn home(&self) -> PathBuf {
         self.directory.join("home")
     }
 
-    /// Where test frameworks leave their reports.
+    /// Returns the directory for reports of test frameworks.
     pub fn rooms(&self) -> PathBuf {
         self.directory.join("rooms")
     }
 
-    /// Programs of its runtime.
+    /// Returns the directory of its runtime's programs.
     pub fn bin(&self) -> PathBuf {
         self.directory.join("bin")
     }
 
-    /// What nobody within sees.
+    /// Returns a directory that is not visible in the sandbox.
     pub fn beside(&self) -> PathBuf {
         self.directory.join("beside")
     }
 
-    /// Makes what commands may write theirs.
+    /// Gives the writable directories to the sandbox's user.
     ///
     /// # Errors
-    /// When it can't be.
+    /// If they cannot be handed over.
     pub fn hand_over(&self, walls: &Walls) -> anyhow::Result<()> {
         for own in [self.work(), self.base(), self.home(), self.rooms()] {
             walls.sandbox.hand_over(&own)?;
@@ -203,7 +206,7 @@ impl Job {
         Ok(())
     }
 
-    /// What a command of it may do.
+    /// Returns the policy for one of its commands.
     pub fn policy(&self, directory: &Path, network: bool, limits: Limits) -> Policy {
         let mut reads = self.reads.clone();
         reads.push(self.bin());
@@ -219,10 +222,10 @@ impl Job {
         }
     }
 
-    /// Its variables: nothing of the agent's but what the network needs.
+    /// Returns its variables, which contain nothing of the agent's except what the network requires.
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let (home, bin) = (self.home(), self.bin());
-        // What a job installed comes first, then its runtime.
+        // Programs installed by the job come first, then those of its runtime.
         let path = [
             home.join("venv/bin"),
             home.join("gems/bin"),
@@ -240,7 +243,7 @@ impl Job {
             ("CARGO_HOME".into(), home.join("cargo").into()),
             ("PIP_DISABLE_PIP_VERSION_CHECK".into(), "1".into()),
             ("PYTHONDONTWRITEBYTECODE".into(), "1".into()),
-            // For recipes that are for several runtimes.
+            // For recipes that support several runtimes.
             ("ASSAY_RUNTIME".into(), self.runtime.0.into()),
             ("ASSAY_RUNTIME_VERSION".into(), self.runtime.1.clone().into()),
         ];
@@ -249,13 +252,13 @@ impl Job {
         all
     }
 
-    /// Bytes that it takes, as far as they are counted: no more than `most` matters.
+    /// Returns the number of bytes it uses. Counting stops once `most` is exceeded.
     pub fn used(&self, most: u64) -> u64 {
         let mut open = vec![self.work(), self.base(), self.home(), self.rooms()];
         let (mut bytes, mut seen) = (0_u64, 0_u64);
         while let Some(path) = open.pop() {
             seen += 1;
-            // Endless files are as much as endless bytes.
+            // An endless number of files counts as exceeding the limit.
             if bytes > most || seen > FILES * 5 {
                 return most.saturating_add(1);
             }
@@ -272,13 +275,14 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        // What can't be removed is tried again when the agent is started.
+        // If it cannot be removed, that is tried again at the next start of the agent.
         let _at_the_next_start = removed(&self.directory);
     }
 }
 
-/// Takes away what only whoever made it can use: links that lead out of the directory, pipes, devices; and files that are longer than `most`. Called
-/// after everything that could make new ones has ended, before one of us reads there.
+/// Removes everything that could harm a reader with other permissions: links that lead out of the
+/// directory, pipes, devices, and files larger than `most`. Called after all processes that could
+/// create new ones have ended, and before the agent reads there.
 pub(super) fn disarm(directory: &Path, most: u64) -> io::Result<()> {
     let top = directory.canonicalize()?;
     let mut open = vec![top.clone()];
@@ -299,7 +303,8 @@ pub(super) fn disarm(directory: &Path, most: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a directory with all that is in it, whatever its modes are; fine if it is not there. Links are not followed.
+/// Removes a directory and everything in it, regardless of modes; succeeds if it does not exist.
+/// Links are not followed.
 fn removed(directory: &Path) -> io::Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}

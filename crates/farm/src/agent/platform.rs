@@ -1,5 +1,6 @@
-//! What this machine is, as facts that make a target: by `measure`'s capture where that has it. What differs between two machines that pass and fail
-//! alike does not belong here: their names, their loads, the bytes of their memory.
+//! The facts of this machine that define a target, as captured by `measure` where possible.
+//! Properties that do not affect whether tests pass are not included: names, load, the exact size
+//! of memory.
 
 use assay_builds::model::Facts;
 use assay_measure::environment;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::Command;
 
-/// Facts of the captured environment, and what they are called in a target.
+/// Facts of the captured environment, and their names in a target.
 const CAPTURED: [(&str, &str); 7] = [
     ("kernel", "kernel"),
     ("arch", "arch"),
@@ -18,7 +19,7 @@ const CAPTURED: [(&str, &str); 7] = [
     ("thp", "setting.thp"),
 ];
 
-/// The facts, without a runtime.
+/// Returns the facts, without a runtime.
 pub(super) fn facts() -> Facts {
     let captured = environment::capture_without_git();
     let of = |name: &str| captured.iter().find(|(own, _)| own == name).map(|(_, value)| value);
@@ -46,7 +47,7 @@ pub(super) fn facts() -> Facts {
     facts
 }
 
-/// What people call a machine: `debian 12, x86_64`.
+/// Returns the display name of a machine: `debian 12, x86_64`.
 pub(super) fn name(facts: &Facts) -> String {
     let of = |name: &str| facts.get(name).map_or("?", String::as_str);
     format!("{}, {}", of("os"), of("arch"))
@@ -57,20 +58,20 @@ fn text(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Bool(yes) => Some(if *yes { "on" } else { "off" }.to_owned()),
         Value::Number(number) => Some(number.to_string()),
-        // Governors: one for each processor, if they differ.
+        // Governors: one per CPU, if they differ.
         Value::Array(all) => Some(all.iter().filter_map(text).collect::<Vec<_>>().join(" ")),
         _ => None,
     }
 }
 
-/// Distribution and version, as `os-release` has them.
+/// Returns distribution and version from `os-release`.
 fn system(release: &str) -> String {
     let of = |name: &str| {
         let line = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
         line.map(|own| own.trim_matches(['"', '\'']).to_owned())
     };
     let id = of("ID").unwrap_or_else(|| std::env::consts::OS.to_owned());
-    // Those that roll have none.
+    // Rolling releases have no version.
     of("VERSION_ID").map_or(id.clone(), |version| format!("{id} {version}"))
 }
 
@@ -79,7 +80,8 @@ fn microcode(cpuinfo: &str) -> Option<String> {
     line.split_once(':').map(|(_, own)| own.trim().to_owned())
 }
 
-/// What `ldd --version` says on its first line, of glibc; musl says it on the error stream.
+/// Returns the libc: glibc from the first line of `ldd --version`; musl prints it to standard
+/// error.
 fn libc() -> Option<String> {
     let ran = Command::new("ldd").arg("--version").output().ok()?;
     let said = [ran.stdout, ran.stderr].concat();
@@ -91,7 +93,7 @@ fn libc() -> Option<String> {
     Some(format!("glibc {}", said.lines().next()?.split_whitespace().next_back()?))
 }
 
-/// Memory by classes of powers of two: two machines of 15.6 and 15.7 GiB are alike.
+/// Returns the memory class by powers of two, so that machines with 15.6 and 15.7 GiB are the same.
 fn memory(bytes: u64) -> String {
     let mut class = 1_u64;
     while (class << 30) < bytes && class < 1 << 20 {

@@ -1,55 +1,59 @@
-//! The numbers that are a matter of judgement.
+//! Constants that are a matter of judgement.
 
 use std::time::Duration;
 
-/// All of a job may take so long, if its recipe does not say.
+/// Default time limit of a whole job.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(1800);
-/// Its processes may use so much memory together, bytes.
+/// Default memory limit for all processes of a job together, bytes.
 pub(super) const MEMORY: u64 = 2 << 30;
-/// So many processes and threads at a time.
+/// Default limit on the number of processes and threads of a job.
 pub(super) const PROCESSES: u64 = 512;
-/// So much has to be left on the disk of the agent's directory, bytes: before a job is begun, and while it runs.
+/// Free space required on the disk of the agent's directory, bytes, before a job starts and while
+/// it runs.
 pub(super) const FREE: u64 = 256 << 20;
-/// While a job runs, one looks so often whether it is to be ended.
+/// Interval between checks whether a running job must be ended.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
-/// After a command failed, one waits so long whether the agent is to end, too.
+/// Time after a failed command during which the agent waits for a signal to exit.
 pub(super) const MOMENT: Duration = Duration::from_millis(200);
-/// How much it wrote is counted so often.
+/// Interval between counts of the bytes that a job wrote.
 pub(super) const COUNT: Duration = Duration::from_secs(2);
-/// So often its log is sent.
+/// Interval between sends of the log.
 pub(super) const SEND: Duration = Duration::from_secs(1);
-/// In pieces of at most so many bytes.
+/// Maximum size of a piece of the log, bytes.
 pub(super) const PIECE: usize = 256 << 10;
-/// Bytes of a log that are kept for what the agent itself says at its end.
+/// Bytes of a log reserved for the agent's own lines at its end.
 pub(super) const LAST_LINES: u64 = 4096;
-/// What is fetched is at most so large, bytes.
+/// Maximum size of a download, bytes.
 pub(super) const LARGEST_DOWNLOAD: u64 = 512 << 20;
-/// An index's answer is not larger.
+/// Maximum size of an index's answer, bytes.
 pub(super) const LARGEST_INDEX: u64 = 64 << 20;
-/// Unpacked, an archive has at most so many bytes,
+/// Maximum size of an unpacked archive, bytes.
 pub(super) const UNPACKED: u64 = 2 << 30;
-/// and so many files.
+/// Maximum number of files in an archive.
 pub(super) const FILES: u64 = 200_000;
-/// A question to a program that is looked for may take so long.
+/// Time limit for querying a runtime's version.
 pub(super) const QUESTION: Duration = Duration::from_secs(20);
-/// Fetching may take so long.
+/// Time limit for fetching.
 pub(super) const FETCHING: Duration = Duration::from_secs(600);
-/// So many names of failed tests are handed in.
+/// Maximum number of failed tests whose names are submitted.
 pub(super) const FAILURES: usize = 50;
-/// When nobody answers, one asks again after so long,
+/// Pause before the next request if the server does not answer.
 pub(super) const AWAY: Duration = Duration::from_secs(2);
-/// and, after many times, so long.
+/// The pause after many attempts.
 pub(super) const LONG_AWAY: Duration = Duration::from_secs(60);
-/// An A/A run takes so long; where that was not enough, the next, once more.
+/// Durations of A/A runs; the next one is used if the one before was too short.
 pub(super) const CALIBRATION: [Duration; 3] =
     [Duration::from_secs(30), Duration::from_secs(120), Duration::from_secs(480)];
-/// In an A/A run so many comparisons may be called different before a node is not believed: the share, whose interval has to begin above it.
+/// Maximum share of comparisons in an A/A run that may find a difference. A node is not trusted if
+/// the confidence interval of its share begins above it.
 pub(super) const FALSE_ALARMS: f64 = 0.05;
-/// A node is drained when the smallest effect that it sees grew by so much since the first calibration.
+/// A node is drained if its smallest detectable effect has grown by this factor since the first
+/// calibration.
 pub(super) const DRIFT: f64 = 2.0;
-/// The smallest effect that a node has to see in a run of a minute, as a ratio above 1, to vote.
+/// The smallest effect that a node must detect in a run of one minute in order to vote, as a ratio
+/// above 1.
 pub(super) const DETECTS: f64 = 1.10;
-/// So many agents for one job alone may be at work on a machine at a time.
+/// Maximum number of agents for single jobs that run on a machine at the same time.
 pub(super) const AT_ONCE: u32 = 64;
-/// So many new versions of a project are added at a time: the latest.
+/// Maximum number of new versions of a project that are added at a time; the latest are chosen.
 pub(super) const DISCOVERED: usize = 50;

@@ -1,5 +1,7 @@
-//! Whether this node may vote: `assay calibrate` measures one program against itself, and counts how often a difference is found where there is none. A node
-//! that finds too many, sees too little, or sees much less than at first, is drained with the reason, and comes back when a later run is fine.
+//! Decides whether this node may vote. `assay calibrate` measures a program against itself and
+//! counts how often it finds a difference although there is none. A node with too many false
+//! alarms, too little sensitivity, or much less sensitivity than at first is drained with the
+//! reason, and resumed when a later run is good.
 
 use super::policy::{CALIBRATION, DETECTS, DRIFT, FALSE_ALARMS};
 use anyhow::{Context, bail};
@@ -11,11 +13,11 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// How reasons begin that this gives.
+/// Prefix of the reasons given here.
 pub(super) const PREFIX: &str = "calibration: ";
-/// The way of measuring that benchmarks of a farm are measured in.
+/// The measuring method used for benchmarks of a farm.
 const METHOD: &str = "assay_default";
-/// The budget for which it is told what is detected, s.
+/// The budget for which the detectable effect is reported, s.
 const BUDGET: f64 = 60.0;
 
 #[derive(Deserialize)]
@@ -44,10 +46,11 @@ struct Detectable {
     difference: Option<f64>,
 }
 
-/// Measures; on a machine that is slow or busy, for longer, until there were runs enough. `first`: where the smallest effect of the first such run is kept.
+/// Runs the calibration, with longer durations on a slow or busy machine until there are enough
+/// runs. `first` is the file with the smallest detectable effect of the first calibration.
 ///
 /// # Errors
-/// When it can't be run, or says nothing that is understood.
+/// If it cannot be run, or its output is not understood.
 pub(super) fn calibrate(assay: &Path, first: &Path, now: &str) -> anyhow::Result<Calibration> {
     let mut text = Vec::new();
     for (tried, span) in CALIBRATION.into_iter().enumerate() {
@@ -65,13 +68,13 @@ pub(super) fn calibrate(assay: &Path, first: &Path, now: &str) -> anyhow::Result
     let known = fs::read_to_string(first).ok().and_then(|own| own.trim().parse::<f64>().ok());
     let found = judged(&text, known, now).context("what assay calibrate says")?;
     if known.is_none() && found.is_fit {
-        // Without it the next run is the first.
+        // If it cannot be written, the next run counts as the first.
         let _next_time = fs::write(first, format!("{}\n", found.detects));
     }
     Ok(found)
 }
 
-/// One run, of so long; what it says.
+/// Runs it once for `span`, and returns its output.
 fn measured(assay: &Path, span: Duration) -> anyhow::Result<Vec<u8>> {
     let span = format!("{}s", span.as_secs());
     let words = ["calibrate", "--json", "--quiet", "--no-save", "--time", &span];
@@ -154,7 +157,7 @@ mod tests {
         assert_eq!((fine.detects, fine.comparisons), (1.01, 400));
         assert!(of(0.06, 0.01, None).reason.contains("with itself"));
         assert!(of(0.0, 0.2, None).reason.contains("20.0 %"));
-        // It drifted.
+        // The sensitivity drifted.
         assert!(of(0.0, 0.01, Some(1.006)).is_fit);
         assert!(of(0.0, 0.03, Some(1.01)).reason.contains("at first 1.00 %"));
     }

@@ -1,14 +1,15 @@
-//! The command that does a job again: one line for a shell, made of what is known of the version, every foreign word in quotes. It has no sandbox: whoever
-//! pastes it knows whose code it is.
+//! The command that repeats a job: one shell line, made from what is known about the version, with
+//! all untrusted words quoted. It uses no sandbox: users who paste it are expected to know whose
+//! code it is.
 
 use super::suggesting::Steps;
 use assay_builds::model::Kind;
 use assay_builds::wire::{Leased, Origin, Version};
 
-/// Brings what is in the one directory of an archive to where the archive lies.
+/// Moves the contents of an archive's single directory up to where the archive is.
 const UP: &str = "cp -R ./*/. .";
 
-/// Whether an address is that of a zip archive.
+/// Returns true for the address of a zip archive.
 pub(super) fn is_zip(url: &str) -> bool {
     url.split(['?', '#']).next().unwrap_or_default().ends_with(".zip")
 }
@@ -17,8 +18,8 @@ fn quoted(word: &str) -> String {
     shell_words::quote(word).into_owned()
 }
 
-/// Commands of a project that may have several lines, as a word for a shell, on one line; what else controls a terminal stays, and is refused with the
-/// whole.
+/// Returns commands of a project, which may have several lines, as a shell word on one line. Other
+/// control characters remain, and cause the whole line to be refused.
 fn script(commands: &str) -> String {
     match commands.trim_end().contains('\n') {
         false => quoted(commands.trim_end()),
@@ -29,7 +30,7 @@ fn script(commands: &str) -> String {
     }
 }
 
-/// One command, which may go over several lines as its words do, on one line.
+/// Returns one command, whose words may contain line breaks, on one line.
 fn words(command: &str) -> String {
     match shell_words::split(command) {
         Ok(words) if command.trim().contains('\n') => {
@@ -39,7 +40,7 @@ fn words(command: &str) -> String {
     }
 }
 
-/// Commands that stand for themselves.
+/// Returns commands as a group that does not affect what follows.
 fn group(commands: &str) -> String {
     match commands.trim_end().contains('\n') {
         false => format!("( {commands} )"),
@@ -47,7 +48,7 @@ fn group(commands: &str) -> String {
     }
 }
 
-/// How a version comes into a directory of this name.
+/// Returns the commands that fetch a version into a directory of this name.
 fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<String> {
     let address = version.of.address.as_deref();
     let checked = |file: &str| match &version.of.sha256 {
@@ -104,7 +105,8 @@ fn got(origin: Option<&Origin>, version: &Version, directory: &str) -> Option<St
     }
 }
 
-/// The line; `None` where it is not known how the version is had, or a name in it is none that one may paste.
+/// Returns the line; `None` if it is unknown how to fetch the version, or a name in it cannot be
+/// pasted safely.
 pub(super) fn line(leased: &Leased, steps: &Steps, runtime: (&str, &str)) -> Option<String> {
     let name = |version: &Version| {
         let text = format!("{}-{}", leased.project.name, version.name);
@@ -151,7 +153,7 @@ pub(super) fn line(leased: &Leased, steps: &Steps, runtime: (&str, &str)) -> Opt
             }
         }
     };
-    // What a job has in its variables, where its commands look at them.
+    // The job's variables are set if its commands use them.
     let line = match line.contains("ASSAY_RUNTIME") {
         true => format!(
             "export ASSAY_RUNTIME={} ASSAY_RUNTIME_VERSION={} && {line}",
@@ -209,7 +211,7 @@ mod tests {
             test.ends_with("&& ( python3 -m venv v ) && assay tests -- python3 -m pytest"),
             "{test}"
         );
-        // Several lines become one, that does the same.
+        // Several lines become one with the same effect.
         let get = "printf '%s\\n' a\\\\b \"$VERSION\"\nif true; then\n  echo \"it's 5 %\"\nfi\n";
         let origin = json!({"kind": "command", "list": "l", "get": get});
         let steps = Steps { install: vec!["echo one\necho two".to_owned()], ..Steps::default() };
@@ -225,14 +227,14 @@ mod tests {
         let tests = line(&leased("test", &origins[0], "1.0"), &steps, RUBY).unwrap();
         let own = tests.split_once("assay tests -- ").unwrap().1;
         assert_eq!(own, r#"python3 -m pytest -x -k 'a or b' --of "$(printf %b 'c\nd')""#);
-        // One for several runtimes finds that of the job.
+        // A recipe for several runtimes finds the one of the job.
         let steps = Steps { install: vec!["echo $ASSAY_RUNTIME".to_owned()], ..Steps::default() };
         let own = line(&leased("test", &origin, "1.0"), &steps, RUBY).unwrap();
         assert!(
             own.starts_with("export ASSAY_RUNTIME=ruby ASSAY_RUNTIME_VERSION=3.1.2 && "),
             "{own}"
         );
-        // Nothing that would end a line is pasted.
+        // Characters that would end the line are never pasted.
         assert_eq!(line(&leased("test", &origins[0], "1\n0"), &steps, RUBY), None);
     }
 }

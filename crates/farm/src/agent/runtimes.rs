@@ -1,5 +1,5 @@
-//! The runtimes of this machine that the sandbox's user can run, and one target for each. A runtime below a home directory that this user can't read
-//! is reported when the agent starts, and left out.
+//! The runtimes of this machine that the sandbox's user can run, with one target for each. Runtimes
+//! in a home directory that this user cannot read are reported when the agent starts, and not used.
 
 use super::platform;
 use super::walls::Walls;
@@ -8,18 +8,19 @@ use assay_builds::wire::NewTarget;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// A runtime: what it is called in facts, how its programs are called, what it is asked, and which of its programs jobs find under which names.
+/// A runtime: its name in facts, the names of its programs, the arguments that query its version,
+/// and the programs that jobs find.
 struct Known {
     name: &'static str,
     programs: &'static [&'static str],
     asked: &'static [&'static str],
-    /// Names under which a job finds the program,
+    /// Names under which a job finds the program.
     called: &'static [&'static str],
-    /// and programs beside it that belong to it.
+    /// Other programs in its directory that belong to it.
     beside: &'static [&'static str],
 }
 
-/// So many programs are named of those that are left out for one reason.
+/// Maximum number of programs named per reason for leaving them out.
 const NAMED: usize = 2;
 
 const PYTHON: &str = "import sys; print('%d.%d.%d' % sys.version_info[:3])";
@@ -78,13 +79,13 @@ pub(super) struct Runtime {
     /// `ruby`, `python`, `node`, `go`, `rust`.
     pub name: &'static str,
     pub version: String,
-    /// What a job finds, by the name under which it does.
+    /// The programs that a job finds, by name.
     pub programs: Vec<(String, PathBuf)>,
-    /// What has to be readable for it, beside the system.
+    /// Paths that must be readable for it, in addition to the system.
     pub reads: Vec<PathBuf>,
 }
 
-/// A target that jobs of this machine are for.
+/// A target for jobs on this machine.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     pub digest: String,
@@ -92,18 +93,19 @@ pub(super) struct Own {
     pub runtime: Runtime,
 }
 
-/// What was found, and what is to be said of it.
+/// The targets found, and notes about them.
 pub(super) struct Found {
     pub targets: Vec<Own>,
     pub notes: Vec<String>,
 }
 
-/// What can be looked for.
+/// Returns the names of all known runtimes.
 pub(super) fn names() -> String {
     ALL.iter().map(|known| known.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Looks along PATH. `only`: of these alone, as `python3.11` or `ruby`.
+/// Searches PATH for runtimes. `only` restricts them by names such as `python3.11` or `ruby`; empty
+/// means all.
 pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
     let facts = platform::facts();
     let (mut targets, mut left_out): (Vec<Own>, Vec<LeftOut>) = (Vec::new(), Vec::new());
@@ -135,7 +137,7 @@ pub(super) fn find(walls: &mut Walls, only: &[String]) -> Found {
     Found { targets, notes: left_out.iter().map(LeftOut::said).collect() }
 }
 
-/// Programs that can't be used, for one reason.
+/// Programs that cannot be used for the same reason.
 struct LeftOut {
     why: String,
     programs: Vec<PathBuf>,
@@ -157,7 +159,7 @@ impl LeftOut {
     }
 }
 
-/// The programs of these names along PATH, each file once.
+/// Returns the programs of these names on PATH, each file once.
 fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut seen: Vec<PathBuf> = Vec::new();
@@ -175,7 +177,7 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// What a program says of itself within the sandbox.
+/// Queries a program within the sandbox.
 fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);
@@ -194,7 +196,7 @@ fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, St
     };
     let mut programs: Vec<(String, PathBuf)> =
         known.called.iter().map(|own| ((*own).to_owned(), real.clone())).collect();
-    // Beside it, or where the system has links to such.
+    // In the same directory, or where the system has links to such programs.
     for own in known.beside {
         let places = [real.parent(), program.parent()];
         let beside = places.into_iter().flatten().map(|place| place.join(own));
@@ -205,7 +207,8 @@ fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, St
     Ok(Runtime { name: known.name, version, programs, reads })
 }
 
-/// What has to be readable for a program: the directory above that of the program, where the system's own directories are not it.
+/// Returns the directory that must be readable for a program: the one above the program's
+/// directory, unless it is one of the system.
 fn place(program: &Path) -> Vec<PathBuf> {
     let is_system = ["/usr", "/bin", "/sbin", "/opt", "/nix/store", "/gnu/store"];
     if is_system.iter().any(|own| program.starts_with(own)) {
@@ -215,7 +218,7 @@ fn place(program: &Path) -> Vec<PathBuf> {
     above.filter(|own| own.parent().is_some()).map(Path::to_owned).into_iter().collect()
 }
 
-/// The first word of what was said that is a version.
+/// Returns the first word that is a version.
 fn version(said: &str) -> Option<String> {
     let words = said.split_whitespace().map(|word| word.trim_start_matches(['v', 'g', 'o']));
     let is_one = |word: &&str| {

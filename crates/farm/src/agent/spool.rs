@@ -1,5 +1,7 @@
-//! What waits to be handed over: the end of each job with its log and samples, in the order in which jobs ended. Everything goes here first and is sent
-//! from here, so that neither a server that is away nor the end of the agent costs a result; its key makes sure that one that is sent twice is one build.
+//! The results that wait to be submitted: the end of each job with its log and samples, in the
+//! order in which jobs ended. Every result is stored here first and sent from here, so none is lost
+//! if the server is unreachable or the agent ends. Its key ensures that a result sent twice becomes
+//! one build.
 
 use super::log;
 use crate::client::{Client, ClientError};
@@ -11,15 +13,15 @@ use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// What entries are called while they are written.
+/// Prefix of entries that are being written.
 const UNFINISHED: &str = "new-";
 
-/// One end.
+/// The end of one job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub job: i64,
     pub ending: Ending,
-    /// Bytes of the log that the server had.
+    /// Number of bytes of the log that the server already has.
     pub sent: u64,
 }
 
@@ -31,17 +33,17 @@ pub(super) struct Spool {
 
 impl Spool {
     pub fn new(directory: PathBuf) -> Self {
-        // Of who was killed before it was whole: its job ends with its lease.
+        // Entries that were incomplete when an agent was killed; their jobs end with their leases.
         for own in names(&directory).into_iter().filter(|own| own.starts_with(UNFINISHED)) {
             let _stays = fs::remove_dir_all(directory.join(own));
         }
         Self { directory }
     }
 
-    /// Puts one in. From the return on it is not lost.
+    /// Adds an entry. Once this returns, the entry is not lost.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the entry cannot be written.
     pub fn put(&self, entry: &Entry, log: &Path, samples: Option<&Path>) -> anyhow::Result<()> {
         let key = &entry.ending.key;
         let unfinished = self.directory.join(format!("{UNFINISHED}{key}"));
@@ -61,14 +63,14 @@ impl Spool {
         written().with_context(|| self.directory.display().to_string())
     }
 
-    /// A number above all that are there.
+    /// Returns a number greater than all existing ones.
     fn next(&self) -> u64 {
         let numbers = names(&self.directory).into_iter();
         let numbers = numbers.filter_map(|own| own.split('-').next()?.parse::<u64>().ok());
         numbers.max().unwrap_or(0) + 1
     }
 
-    /// How many wait.
+    /// Returns the number of waiting entries.
     pub fn waiting(&self) -> usize {
         self.entries().len()
     }
@@ -80,10 +82,11 @@ impl Spool {
         all.into_iter().map(|own| self.directory.join(own)).collect()
     }
 
-    /// Hands over what waits, in order. What the server does not want is told to `says`, and taken away: it never will.
+    /// Submits the waiting entries in order. Entries that the server refuses are reported through
+    /// `says` and removed, since it would never accept them.
     ///
     /// # Errors
-    /// When the server can't be reached; then the rest waits.
+    /// If the server cannot be reached; the rest then keeps waiting.
     pub fn replay(&self, client: &Client, says: &mut dyn FnMut(&str)) -> Result<(), ClientError> {
         for path in self.entries() {
             let text = fs::read(path.join("entry.json")).unwrap_or_default();
@@ -119,7 +122,8 @@ fn hand(client: &Client, entry: &Entry, path: &Path) -> Result<(), ClientError> 
     if samples.as_ref().is_err_and(ClientError::is_away) {
         return samples;
     }
-    // Whatever it says of the rest, the result is what counts; it may be here already.
+    // The result matters most, even if the log or samples are refused; the server may already have
+    // it.
     client.result(entry.job, &entry.ending)?;
     logged.and(samples)
 }

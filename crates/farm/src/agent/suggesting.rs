@@ -1,5 +1,5 @@
-//! What the files of a version suggest: how what it needs is installed, and how its tests are run. Only names of files are looked at, and whether some words
-//! stand in them; what a recipe says comes first.
+//! Suggests from a version's files how its dependencies are installed and its tests are run. Only
+//! the names of files are used, and whether they contain certain words. A recipe takes precedence.
 
 mod requirements;
 
@@ -9,24 +9,25 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// So much of a file is looked at.
+/// Maximum number of bytes read from a file.
 const MOST_TEXT: u64 = 1 << 20;
-/// So many files of tests are.
+/// Maximum number of test files looked at.
 const MOST_FILES: usize = 200;
 
-/// What is run of a version, one after the other.
+/// The commands that are run for a version, one after the other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steps {
-    /// Lines for a shell.
+    /// Shell lines.
     pub install: Vec<String>,
-    /// Whether they are the project's own, so that a program that is not there is its fault.
+    /// True if they are the project's own, so that a missing program is the project's fault.
     pub is_own_install: bool,
-    /// The command of its tests.
+    /// The command that runs its tests.
     pub test: Option<String>,
     pub is_own_test: bool,
 }
 
-/// The recipe, with what it does not say from the files at `top`. `gem`: the file that they come from.
+/// Returns the recipe, completed from the files at `top`. `gem` is the file from which these were
+/// unpacked.
 pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<&Path>) -> Steps {
     let suggested = match runtime.name {
         "ruby" => ruby(top, gem),
@@ -40,7 +41,8 @@ pub(super) fn steps(recipe: &Recipe, top: &Path, runtime: &Runtime, gem: Option<
     let is_own_install = !recipe.install.is_empty();
     let mut install = suggested.install;
     if is_own_install {
-        // What a recipe installs goes where what is suggested would go, and what tests need is there already.
+        // The recipe installs to the same place as the suggested dependencies, so that tools for
+        // tests are already there.
         install.retain(|_| runtime.name == "python");
         install.extend(recipe.install.iter().cloned());
     }
@@ -56,12 +58,12 @@ fn suggested(install: Vec<String>, test: Option<&str>) -> Option<Steps> {
     Some(Steps { install, test: test.map(str::to_owned), ..Steps::default() })
 }
 
-/// Whether it is a file or directory of the version's own, no link.
+/// Returns true if a file or directory exists in the version and is not a link.
 fn is_there(top: &Path, name: &str) -> bool {
     fs::symlink_metadata(top.join(name)).is_ok_and(|own| !own.file_type().is_symlink())
 }
 
-/// What a file says, as far as one wants to read; nothing of what is no file of the version's own.
+/// Returns the beginning of a file's text; empty if it is not a regular file of the version.
 fn text_of(path: &Path) -> String {
     if !fs::symlink_metadata(path).is_ok_and(|own| own.is_file()) {
         return String::new();
@@ -76,7 +78,7 @@ fn has_text(path: &Path, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
 
-/// Files with such an ending at or below a directory, as far as one wants to look.
+/// Returns the files with such an extension in a directory and below, up to a limit.
 fn below(directory: &Path, ending: &str) -> Vec<PathBuf> {
     let (mut open, mut found) = (vec![directory.to_owned()], Vec::new());
     let is_meant = |own: &fs::DirEntry| own.file_name().to_string_lossy().ends_with(ending);
@@ -99,7 +101,7 @@ fn below(directory: &Path, ending: &str) -> Vec<PathBuf> {
 fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
     let mut install = Vec::new();
     match gem {
-        // Its dependencies come with it, where it has some.
+        // Its dependencies are installed along with it.
         Some(file) => {
             let file = shell_words::quote(&file.to_string_lossy()).into_owned();
             install.push(format!("gem install --no-document --conservative {file}"));
@@ -112,7 +114,7 @@ fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
     }
     let exec = if gem.is_none() && is_there(top, "Gemfile") { "bundle exec " } else { "" };
     let has_task = |task: &str| has_text(&top.join("Rakefile"), &[task]);
-    // As the first tinderbox tried them, one after the other.
+    // In the same order in which the first tinderbox tried them.
     let test = if is_there(top, "spec") && !has_task("TestTask") {
         Some(format!("{exec}rspec"))
     } else if has_task("TestTask") {
@@ -133,7 +135,7 @@ fn ruby(top: &Path, gem: Option<&Path>) -> Option<Steps> {
     suggested(install, test.as_deref())
 }
 
-/// What is installed for all is there, so that a common framework need not come over the network.
+/// Uses system-wide packages, so that a common framework need not be downloaded.
 const VENV: &str = "python3 -m venv --system-site-packages \"$HOME/venv\"";
 
 fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
@@ -166,11 +168,11 @@ fn python(top: &Path, recipe: &Recipe) -> Option<Steps> {
         wanted.extend(needed.words.iter().cloned());
     }
     if !wanted.is_empty() {
-        // A recipe of its own may do without.
+        // A recipe may not need them.
         install.push(pip(&wanted) + if is_own { " || true" } else { "" });
     }
     if needed.is_optional && !needed.words.is_empty() {
-        // Tools of developers that can't be had are no fault of the version.
+        // A version is not to blame if development tools cannot be installed.
         install.push(format!("{} || true", pip(&needed.words)));
     }
     if install.len() == 1 && !is_own {

@@ -1,5 +1,6 @@
-//! A `test` job: the version is fetched, installed with the network, and its tests run without it, unless its recipe says otherwise. The framework of
-//! `assay tests` says which tests ran: that is the evidence.
+//! A `test` job: the version is fetched and installed with network access, and its tests are run
+//! without it, unless the recipe says otherwise. The frameworks of `assay tests` report which tests
+//! ran; this is the evidence.
 
 use super::commands::{Came, Commands};
 use super::fetching::{FetchError, Fetched};
@@ -20,10 +21,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A report that is longer is none that is read, bytes.
+/// Maximum size of a report, bytes.
 const LONGEST_REPORT: u64 = 256 << 20;
 
-/// What a job came to.
+/// The result of a job.
 #[derive(Debug)]
 pub(super) struct Found {
     pub judged: Judged,
@@ -32,23 +33,23 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// One without evidence.
+    /// Creates a result without evidence.
     pub fn of(judged: Judged) -> Self {
         Self { judged, evidence: Evidence::default(), steps: Steps::default() }
     }
 
-    /// One of a job that was ended before it came to something: it says nothing about the version.
+    /// Creates the result of a job that was ended early, which says nothing about the version.
     pub fn unwanted(why: String) -> Self {
         Self::of((State::Infrastructure, None, why))
     }
 
-    /// One that was judged after these steps.
+    /// Creates a result that was judged after these steps.
     fn after(judged: Judged, steps: &Steps) -> Self {
         Self { steps: steps.clone(), ..Self::of(judged) }
     }
 }
 
-/// What it means that a version could not be had.
+/// Returns the judgement for a version that could not be fetched.
 pub(super) fn not_fetched(error: &FetchError) -> Judged {
     let why = error.to_string();
     match error {
@@ -60,7 +61,7 @@ pub(super) fn not_fetched(error: &FetchError) -> Judged {
     }
 }
 
-/// Whether there is room for a job at all.
+/// Returns a result if there is too little disk space for a job.
 pub(super) fn no_room(commands: &Commands<'_>) -> Option<Found> {
     let free = commands.place.free();
     (free < FREE).then(|| {
@@ -69,10 +70,10 @@ pub(super) fn no_room(commands: &Commands<'_>) -> Option<Found> {
     })
 }
 
-/// Does it.
+/// Runs the job.
 ///
 /// # Errors
-/// When no sandbox can be made: that is the machine's fault.
+/// If no sandbox can be created, which is the machine's fault.
 pub(super) fn test(
     commands: &mut Commands<'_>,
     leased: &Leased,
@@ -111,7 +112,7 @@ pub(super) fn test(
     Ok(Found { evidence, ..Found::after(judged, &steps) })
 }
 
-/// What a version that could not be had came to, if anybody still wants to know.
+/// Returns the result for a version that could not be fetched, if the job is still wanted.
 pub(super) fn refused(commands: &mut Commands<'_>, error: &FetchError) -> Found {
     commands.log.say(&error.to_string());
     match commands.unwanted() {
@@ -120,7 +121,7 @@ pub(super) fn refused(commands: &mut Commands<'_>, error: &FetchError) -> Found 
     }
 }
 
-/// A gem's file where it can be installed from.
+/// Copies a gem's file to where it can be installed from.
 fn brought(
     commands: &Commands<'_>,
     fetched: &Fetched,
@@ -132,7 +133,8 @@ fn brought(
     Ok(Some(to))
 }
 
-/// Installs what a version needs. `None`: it is; `Ok`: it could not be; `Err`: nobody wants it any more.
+/// Installs a version's dependencies. Returns `None` on success, `Ok` with the judgement if they
+/// cannot be installed, and `Err` if the job is no longer wanted.
 pub(super) fn install(
     commands: &mut Commands<'_>,
     steps: &Steps,
@@ -150,7 +152,7 @@ pub(super) fn install(
     Ok(None)
 }
 
-/// What its tests came to, or why they can't be asked.
+/// The results of the tests, or the reason why they cannot be obtained.
 type Ran = Result<(Came, Result<Run, SuiteError>), String>;
 
 fn tests(
@@ -180,7 +182,7 @@ fn tests(
     commands.log.say(&format!("$ {line}"));
     let began = now_seconds();
     let came = commands.run(&request.argv, env, (top, network), false)?;
-    // Nothing of it runs any more: what is left there is looked at by us.
+    // Nothing of it is running any more, so the agent can safely read the files.
     for own in [commands.job.rooms(), commands.job.work()] {
         disarm(&own, LONGEST_REPORT).with_context(|| own.display().to_string())?;
     }

@@ -1,5 +1,6 @@
-//! Everything of a version runs here: in the sandbox, through the launcher of `measure`, so that nothing of it outlives its run, its job, or the agent,
-//! even one that is killed. What is allowed is said by whoever calls; why a run was ended before its time is told.
+//! Runs everything that belongs to a version: in the sandbox and through the launcher of `measure`,
+//! so that no process outlives its run, its job, or the agent, even if that is killed. The caller
+//! determines the policy; the result says why a run was ended early.
 
 use super::policy::{LOOK, QUESTION};
 use anyhow::Context;
@@ -9,60 +10,60 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Both outputs in one, as a terminal would have them.
+/// Merges both outputs into one, as on a terminal.
 const TOGETHER: &str = r#"exec "$@" 2>&1"#;
 
-/// The sandbox of this machine, and what runs commands in it, one at a time.
+/// The sandbox of this machine, and a runner for commands in it, one at a time.
 pub(super) struct Walls {
     pub sandbox: Sandbox,
     runner: Runner,
 }
 
-/// What a command wrote to standard output from a place on, while it runs.
+/// A function that returns a running command's standard output from an offset on.
 pub(super) type SoFar<'a> = dyn Fn(u64) -> Vec<u8> + 'a;
 
-/// How a command is run.
+/// The settings of a run.
 pub(super) struct How<'a> {
-    /// After so long it is ended.
+    /// Time limit.
     pub limit: Duration,
-    /// Whether standard error goes where standard output does.
+    /// True if standard error is merged into standard output.
     pub is_together: bool,
-    /// Looks at it from time to time, and says whether it is to be ended.
+    /// Called at intervals; returns true if the command is to be ended.
     pub looks: &'a mut dyn FnMut(&SoFar<'_>) -> bool,
 }
 
-/// What came of a command.
+/// The result of a command.
 pub(super) struct Ran {
     pub outcome: Outcome,
     pub exceeded: Exceeded,
     pub seconds: f64,
-    /// Where errors go together with it, both.
+    /// Standard output; contains both if they are merged.
     pub output: Kept,
     pub errors: Kept,
 }
 
 impl Walls {
     /// # Errors
-    /// When there can be no sandbox here, and what to do.
+    /// If no sandbox is available here. The error says how to fix that.
     pub fn find() -> anyhow::Result<Self> {
         let sandbox = Sandbox::find()
             .context("what others wrote runs in a sandbox only, and there is none here")?;
         Ok(Self { sandbox, runner: Runner::start()? })
     }
 
-    /// Begins anew with the programs that it knows: one for each job.
+    /// Starts a new runner, which knows the currently installed programs. Called for each job.
     ///
     /// # Errors
-    /// When the system does not let it.
+    /// If the system does not permit it.
     pub fn refresh(&mut self) -> anyhow::Result<()> {
         self.runner = Runner::start()?;
         Ok(())
     }
 
-    /// Runs a command within; that it fails is a result.
+    /// Runs a command in the sandbox. Its failure is a result.
     ///
     /// # Errors
-    /// When no sandbox can be made for it, or it can't be started.
+    /// If no sandbox can be created for it, or it cannot be started.
     pub fn run(&mut self, policy: &Policy, argv: &[OsString], how: How<'_>) -> anyhow::Result<Ran> {
         let entered = self.sandbox.enter(policy, argv)?;
         let mut all: Vec<OsString> = Vec::new();
@@ -90,7 +91,8 @@ impl Walls {
         })
     }
 
-    /// What a program says, that asks for nothing but to read these; `None`: it can't be run there, or fails.
+    /// Returns the output of a program that only needs to read these paths; `None` if it cannot be
+    /// run there, or fails.
     pub fn said(&mut self, argv: &[OsString], reads: &[PathBuf]) -> Option<String> {
         let policy =
             Policy { directory: PathBuf::from("/"), reads: reads.to_vec(), ..Policy::default() };

@@ -1,4 +1,4 @@
-//! Backups: whole, damaged, of a store that grows.
+//! Backups that are complete, damaged, or of a growing store.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 use super::*;
 use assay_builds::model::Scope;
@@ -99,7 +99,7 @@ fn names_that_lead_elsewhere_are_refused() {
     let file = room.path().join("b.tar");
     let mut archive = tar::Builder::new(File::create(&file).unwrap());
     let mut header = header(1);
-    // The library refuses to write such a name by itself.
+    // The library itself refuses to write such a name.
     header.as_old_mut().name[..11].copy_from_slice(b"../out.log\0");
     header.set_cksum();
     archive.append(&header, &b"x"[..]).unwrap();

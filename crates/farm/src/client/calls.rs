@@ -1,4 +1,4 @@
-//! Each path of the API as a function. What is asked and answered is `assay_builds::wire`'s.
+//! A method for each path of the API. The types are in `assay_builds::wire`.
 
 use super::{Asked, Client, ClientError, part, retry_after};
 use assay_builds::model::{State, digest};
@@ -12,32 +12,32 @@ use serde::de::DeserializeOwned;
 use std::time::Duration;
 use ureq::http::Method;
 
-/// What is sent as it is.
+/// Content type of raw data.
 const BYTES: &str = "application/octet-stream";
-/// A list has an end, whatever the server says: pages.
+/// Maximum number of pages of a list, in case the server never ends it.
 const MOST_PAGES: usize = 100_000;
 
-/// What came of asking for a lease.
+/// The server's answer to a lease request.
 #[derive(Debug)]
 pub enum Lease {
-    /// There is something to do.
+    /// A job to run.
     Job(Box<Leased>),
-    /// There is not; asking again so much later is early enough, where the server says so.
+    /// No job; the server may say how long to wait before asking again.
     Nothing(Option<Duration>),
 }
 
-/// Of what builds are listed; `None`: of all.
+/// A filter on builds; `None` in a field means all.
 #[derive(Clone, Debug, Default)]
 pub struct Known<'a> {
-    /// Whose.
+    /// The owner.
     pub owner: Option<&'a str>,
-    /// Which project.
+    /// The project.
     pub project: Option<&'a str>,
-    /// Which version.
+    /// The version.
     pub version: Option<&'a str>,
     /// The target's digest.
     pub target: Option<&'a str>,
-    /// What came of it.
+    /// The result.
     pub state: Option<State>,
 }
 
@@ -53,9 +53,9 @@ fn version(of: &str, of_project: &str, version: &str) -> String {
     format!("{}/versions/{}", project(of, of_project), part(version))
 }
 
-/// What is added and read: each addition is idempotent.
+/// Adding and reading. All additions are idempotent.
 impl Client {
-    /// Adds something that stands at this path from then on, and remembers its number.
+    /// Adds a resource at this path, and remembers its number.
     fn add<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -67,10 +67,10 @@ impl Client {
         Ok(added)
     }
 
-    /// Adds an owner; gives its number, without asking where that is known.
+    /// Adds an owner and returns its number, without a request if it is cached.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_owner(&self, name: &str) -> Result<i64, ClientError> {
         let path = owner(name);
         if let Some(known) = self.memory().id(&path) {
@@ -80,10 +80,10 @@ impl Client {
         Ok(self.add(&path, &none, |own: &Owner| own.id)?.id)
     }
 
-    /// Adds a project, or changes what is said of it.
+    /// Adds a project, or updates it.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_project(
         &self,
         of: &str,
@@ -96,7 +96,7 @@ impl Client {
     /// Adds a version.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_version(
         &self,
         (of, of_project): (&str, &str),
@@ -106,10 +106,10 @@ impl Client {
         self.add(&version(of, of_project, name), new, |own: &Version| own.id)
     }
 
-    /// Notes that a version is gone where it came from; what was found of it stays.
+    /// Marks a version as no longer available from its origin; its results remain.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn version_is_gone(
         &self,
         (of, of_project): (&str, &str),
@@ -118,10 +118,11 @@ impl Client {
         self.hand((Method::DELETE, &version(of, of_project, name)), None)
     }
 
-    /// Adds a target under the digest of its facts; gives its number, without asking where that is known.
+    /// Adds a target under the digest of its facts and returns its number, without a request if it
+    /// is cached.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_target(&self, new: &NewTarget) -> Result<i64, ClientError> {
         let path = format!("/targets/{}", digest(&new.facts));
         if let Some(known) = self.memory().id(&path) {
@@ -130,15 +131,15 @@ impl Client {
         Ok(self.add(&path, new, |own: &Target| own.id)?.id)
     }
 
-    /// Adds a build that no job asked for.
+    /// Adds a build without a job.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_build(&self, key: &str, new: &NewBuild) -> Result<Build, ClientError> {
         self.give((Method::PUT, &format!("/builds/{}", part(key))), new, true)
     }
 
-    /// A list, page by page.
+    /// Returns a list, which is read page by page.
     fn list<T: DeserializeOwned>(&self, path: &str) -> Result<Vec<T>, ClientError> {
         let mut all = Vec::new();
         let mut next: Option<String> = None;
@@ -158,42 +159,42 @@ impl Client {
         Ok(all)
     }
 
-    /// All owners.
+    /// Returns all owners.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn owners(&self) -> Result<Vec<Owner>, ClientError> {
         self.list("/owners")
     }
 
-    /// The projects of an owner.
+    /// Returns the projects of an owner.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn projects(&self, of: &str) -> Result<Vec<Project>, ClientError> {
         self.list(&format!("{}/projects", owner(of)))
     }
 
-    /// The versions of a project.
+    /// Returns the versions of a project.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn versions(&self, of: &str, of_project: &str) -> Result<Vec<Version>, ClientError> {
         self.list(&format!("{}/versions", project(of, of_project)))
     }
 
-    /// All targets.
+    /// Returns all targets.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn targets(&self) -> Result<Vec<Target>, ClientError> {
         self.list("/targets")
     }
 
-    /// Builds, as far as they are asked for.
+    /// Returns the builds that match a filter.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn builds(&self, known: &Known<'_>) -> Result<Vec<Build>, ClientError> {
         let words = [
             ("owner", known.owner),
@@ -210,10 +211,10 @@ impl Client {
         }
     }
 
-    /// Versions × targets of a project.
+    /// Returns the versions × targets of a project.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn matrix(&self, of: &str, of_project: &str) -> Result<Matrix, ClientError> {
         self.get(&format!("{}/matrix", project(of, of_project)))
     }
@@ -221,45 +222,46 @@ impl Client {
 
 /// Jobs.
 impl Client {
-    /// Queues a job. Not asked again after a failure: it might be queued twice.
+    /// Queues a job. Not repeated after a failure, since it might be queued twice.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_job(&self, new: &NewJob) -> Result<Job, ClientError> {
         self.give((Method::POST, "/jobs"), new, false)
     }
 
-    /// A job.
+    /// Returns a job.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn job(&self, id: i64) -> Result<Job, ClientError> {
         self.get(&format!("/jobs/{id}"))
     }
 
-    /// Takes a job back.
+    /// Cancels a job.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn cancel(&self, id: i64) -> Result<(), ClientError> {
         self.hand((Method::DELETE, &format!("/jobs/{id}")), None)
     }
 }
 
-/// What a node says.
+/// Requests of agents.
 impl Client {
-    /// Says that a node is there, and what it can do.
+    /// Announces a node and what it can do.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn hello(&self, node: &str, hello: &Hello) -> Result<Welcome, ClientError> {
         self.give((Method::POST, &format!("/nodes/{}/hello", part(node))), hello, true)
     }
 
-    /// Asks for a job. Not asked again after a failure: one may be leased already, and lies idle until its lease ends.
+    /// Requests a job. Not repeated after a failure: a job may already be leased, and would be idle
+    /// until its lease ends.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn lease(&self, node: &str, asking: &Asking) -> Result<Lease, ClientError> {
         let path = format!("/nodes/{}/lease", part(node));
         let text = super::text_of((&Method::POST, &path), asking)?;
@@ -272,54 +274,54 @@ impl Client {
         Ok(Lease::Job(Box::new(self.read(&asked, &mut answer)?)))
     }
 
-    /// A sign of life.
+    /// Sends a heartbeat.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn beat(&self, job: i64, beat: &Beat) -> Result<Beaten, ClientError> {
         self.give((Method::POST, &format!("/jobs/{job}/heartbeat")), beat, true)
     }
 
-    /// More of a job's log: what stands there from this offset on.
+    /// Appends to a job's log; `bytes` begin at `offset`.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn log(&self, job: i64, nonce: &str, offset: u64, bytes: &[u8]) -> Result<(), ClientError> {
         let path = format!("/jobs/{job}/log?nonce={}&offset={offset}", part(nonce));
         self.hand((Method::PUT, &path), Some((BYTES, bytes)))
     }
 
-    /// The samples of a job: an `.assay` file.
+    /// Submits the samples of a job, an `.assay` file.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn samples(&self, job: i64, nonce: &str, bytes: &[u8]) -> Result<(), ClientError> {
         let path = format!("/jobs/{job}/samples?nonce={}", part(nonce));
         self.hand((Method::PUT, &path), Some((BYTES, bytes)))
     }
 
-    /// Ends a job. Handed in twice it is one build.
+    /// Submits the result of a job. Submitting it twice creates one build.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn result(&self, job: i64, ending: &Ending) -> Result<Build, ClientError> {
         self.give((Method::PUT, &format!("/jobs/{job}/result")), ending, true)
     }
 
-    /// What an A/A run of the node came to.
+    /// Submits the result of an A/A run of the node.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn calibrated(&self, node: &str, own: &Calibration) -> Result<(), ClientError> {
         let path = format!("/nodes/{}/calibration", part(node));
         let text = super::text_of((&Method::POST, &path), own)?;
         self.hand((Method::POST, &path), Some(("application/json", &text)))
     }
 
-    /// The node gets no more leases, for this reason.
+    /// Drains a node: it gets no more leases, for this reason.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn drain(&self, node: &str, reason: &str) -> Result<(), ClientError> {
         let path = format!("/nodes/{}/drain", part(node));
         let body = Reason { reason: reason.to_owned() };
@@ -327,70 +329,71 @@ impl Client {
         self.hand((Method::POST, &path), Some(("application/json", &text)))
     }
 
-    /// It gets leases again.
+    /// Resumes a node, so that it gets leases again.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn resume(&self, node: &str) -> Result<(), ClientError> {
         self.hand((Method::POST, &format!("/nodes/{}/resume", part(node))), None)
     }
 
-    /// All nodes.
+    /// Returns all nodes.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn nodes(&self) -> Result<Vec<Node>, ClientError> {
         self.list("/nodes")
     }
 
-    /// One node.
+    /// Returns a node.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn node(&self, name: &str) -> Result<Node, ClientError> {
         self.get(&format!("/nodes/{}", part(name)))
     }
 }
 
-/// What an administrator does.
+/// Administration.
 impl Client {
-    /// Makes a token. Not asked again after a failure: the first one would be there, and nobody have it.
+    /// Creates a token. Not repeated after a failure: the first token would exist without a known
+    /// secret.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn add_token(&self, new: &NewToken) -> Result<MadeToken, ClientError> {
         self.give((Method::POST, "/tokens"), new, false)
     }
 
-    /// All tokens, without their secrets.
+    /// Returns all tokens, without their secrets.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn tokens(&self) -> Result<Vec<Listed>, ClientError> {
         self.list("/tokens")
     }
 
-    /// Takes a token back.
+    /// Revokes a token.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn remove_token(&self, id: i64) -> Result<(), ClientError> {
         self.hand((Method::DELETE, &format!("/tokens/{id}")), None)
     }
 
-    /// Replaces a token by a new one. Not asked again after a failure.
+    /// Replaces a token by a new one. Not repeated after a failure.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn rotate_token(&self, id: i64) -> Result<MadeToken, ClientError> {
         let none = serde_json::Map::new();
         self.give((Method::POST, &format!("/tokens/{id}/rotate")), &none, false)
     }
 
-    /// Who did what.
+    /// Returns the audit: who changed what.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn audit(&self) -> Result<Vec<Audited>, ClientError> {
         self.list("/audit")
     }

@@ -1,59 +1,59 @@
-//! What can go wrong between a program and the server, by what there is to do about it.
+//! Errors between a program and the server, grouped by how to handle them.
 
 use std::fmt;
 
-/// Why the server was not asked, or what it refused.
+/// The reason why a request was not sent or was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("`{url}`: {why}; it has to begin with http:// or https://, as in https://farm.example")]
     Address {
-        /// As it was given.
+        /// The address, as given.
         url: String,
-        /// What is wrong with it.
+        /// The problem with it.
         why: String,
     },
-    /// There is no token, or none that can be one.
+    /// There is no token, or it is invalid.
     #[error(
         "{why}; a token comes from a file (--token-file FILE) or from the variable ASSAY_FARM_TOKEN, and `assay farm token` makes one"
     )]
     NoToken {
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
-    /// Nobody answers, or a proxy that says so: later it may be there again.
+    /// The server cannot be reached, or a proxy says so; it may be available again later.
     #[error("the farm at {server} can't be reached ({asked}: {why})")]
     Away {
         /// Its address.
         server: String,
         /// Method and path.
         asked: String,
-        /// What the system says.
+        /// The system's error message.
         why: String,
     },
-    /// The server answers that it will not.
+    /// The server refused the request.
     #[error("{asked}: {message} ({code})")]
     Refused {
         /// Method and path.
         asked: String,
-        /// The status of HTTP.
+        /// The HTTP status.
         status: u16,
-        /// What it is, for programs.
+        /// The reason, for programs.
         code: Code,
-        /// What it says.
+        /// The server's message.
         message: String,
     },
-    /// Something answers that is no farm, or one that this program does not understand.
+    /// The answer is not that of a farm, or is not understood by this program.
     #[error("{asked}: the answer is not that of a farm's API of version 1: {why}")]
     NotUnderstood {
         /// Method and path.
         asked: String,
-        /// What is odd.
+        /// The problem with the answer.
         why: String,
     },
 }
 
-/// What a server refuses for (docs/design/010-farm.md).
+/// The reasons for refusals (docs/design/010-farm.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of the API, which are explained there")]
 pub enum Code {
@@ -68,7 +68,7 @@ pub enum Code {
     WrongVersion,
     Unavailable,
     Internal,
-    /// One of a later version.
+    /// A code of a later version.
     Other(String),
 }
 
@@ -87,7 +87,7 @@ impl Code {
         ("internal", Self::Internal),
     ];
 
-    /// The code of a word.
+    /// Returns the code for a word.
     #[must_use]
     pub fn of(word: &str) -> Self {
         let known = Self::ALL.into_iter().find(|(name, _)| *name == word);
@@ -107,7 +107,8 @@ impl fmt::Display for Code {
 }
 
 impl ClientError {
-    /// Whether the same question may be answered later: nobody was there, or too much to do.
+    /// Returns true if the same request may succeed later: the server was unreachable or
+    /// overloaded.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
@@ -117,7 +118,7 @@ impl ClientError {
         }
     }
 
-    /// What the server refused for.
+    /// Returns the server's reason, if it refused the request.
     #[must_use]
     pub fn code(&self) -> Option<&Code> {
         match self {

@@ -1,31 +1,32 @@
-//! What is asked by who looks at a farm from outside: executors and the doctor.
+//! Requests that only read the farm's state, for executors and the doctor.
 
 use super::{Client, ClientError, Code, part};
 use assay_builds::wire::{Job, Page};
 use serde::Deserialize;
 
-/// What a server says of itself.
+/// Information about a server.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct About {
-    /// What runs.
+    /// Name and version of the program.
     pub tool: String,
-    /// Its clock.
+    /// The time of its clock.
     pub time: String,
 }
 
 impl Client {
-    /// What the server is; needs no token.
+    /// Returns information about the server; requires no token.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn about(&self) -> Result<About, ClientError> {
         self.get("")
     }
 
-    /// So many of the jobs that nobody has, at most: the most urgent first, and of equal ones those that were added first.
+    /// Returns at most `most` of the jobs without a lease, most urgent first and then in the order
+    /// in which they were added.
     ///
     /// # Errors
-    /// As every call has them.
+    /// Any [`ClientError`].
     pub fn queued(&self, most: usize) -> Result<Vec<Job>, ClientError> {
         let mut queued = Vec::new();
         let mut next: Option<String> = None;
@@ -49,7 +50,7 @@ impl Client {
 }
 
 impl ClientError {
-    /// Whether there is no such thing.
+    /// Returns true if the resource does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.code() == Some(&Code::NotFound)

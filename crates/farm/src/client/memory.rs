@@ -1,14 +1,15 @@
-//! What a client remembers, so that a loop over many versions does not ask the same again and again: numbers of what is there, and answers with
-//! their `ETag`. What is *not* there is never remembered, for it may be there a moment later.
+//! The client's cache, so that a loop over many versions does not repeat the same requests: numbers
+//! of existing resources, and answers with their `ETag`. The absence of a resource is never cached,
+//! since it may be added a moment later.
 
 use std::collections::HashMap;
 
-/// So many answers are kept; of more, all are forgotten.
+/// Maximum number of cached answers; if there are more, all are dropped.
 const MOST: usize = 4096;
-/// A longer answer is not kept, bytes.
+/// Maximum size of a cached answer, bytes.
 const LONGEST: usize = 1 << 20;
 
-/// An answer, as it was when it had this `ETag`.
+/// An answer with its `ETag`.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub tag: String,
@@ -17,9 +18,9 @@ pub(super) struct Known {
 
 #[derive(Debug, Default)]
 pub(super) struct Memory {
-    /// By path and query.
+    /// Answers, by path and query.
     answers: HashMap<String, Known>,
-    /// Numbers of what was added or found, by path.
+    /// Numbers of resources that were added or found, by path.
     ids: HashMap<String, i64>,
 }
 

@@ -1,4 +1,4 @@
-//! The token: where it comes from, and that it is shown nowhere.
+//! The token: where it is read from. It is never printed.
 
 use super::ClientError;
 use std::fmt;
@@ -6,18 +6,19 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The variable that may hold it.
+/// The environment variable that may hold it.
 const VARIABLE: &str = "ASSAY_FARM_TOKEN";
 
-/// What shows the server who asks.
+/// Authenticates the client to the server.
 #[derive(Clone)]
 pub struct Token(String);
 
 impl Token {
-    /// The one in this file, or else in the variable `ASSAY_FARM_TOKEN`; none if neither is there.
+    /// Reads the token from the file, or else from the variable `ASSAY_FARM_TOKEN`; `None` if there
+    /// is neither.
     ///
     /// # Errors
-    /// When the file can't be read, others may read it, or what is there is no token.
+    /// If the file cannot be read or others may read it, or the contents are not a token.
     pub fn find(file: Option<&Path>) -> Result<Option<Self>, ClientError> {
         let refused = |why: String| ClientError::NoToken { why };
         let Some(path) = file else {
@@ -34,10 +35,10 @@ impl Token {
         Self::of(&text).map(Some).map_err(|why| refused(format!("{name} {why}")))
     }
 
-    /// A token from its text.
+    /// Creates a token from its text.
     ///
     /// # Errors
-    /// With what is wrong with it, without the text.
+    /// If the text is not a token. The message does not contain the text.
     pub fn of(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         match text {
@@ -52,7 +53,7 @@ impl Token {
     }
 }
 
-/// Whoever prints what has one in it, does not print it.
+/// Does not print the secret, so that values that contain a token can be printed.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(…)")

@@ -1,4 +1,5 @@
-//! A machine on which scripts are run: this one, or another behind `ssh`, as oneself or as root by `sudo`. It decides nothing.
+//! Runs scripts on a machine: this one, or another one through `ssh`, as the current user or as
+//! root through `sudo`. It makes no decisions.
 
 use super::{Came, DeployError};
 use sha2::{Digest, Sha256};
@@ -8,57 +9,58 @@ use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The status with which ssh ends when it could not get there.
+/// The exit status of ssh if the connection failed.
 const SSH_FAILED: i32 = 255;
-/// Characters of what was said that are repeated.
+/// Maximum number of characters of the output that are quoted.
 const SAID: usize = 800;
 
 /// A machine.
 #[derive(Clone, Debug)]
 pub struct Host {
     name: String,
-    /// Words in front of a command line that is one word; none: this machine.
+    /// The words before the command line, which is one word; empty for this machine.
     ssh: Vec<String>,
     is_sudo: bool,
 }
 
-/// A file as it is to be.
+/// The desired state of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Where.
+    /// The path.
     pub path: &'a str,
-    /// Its rights, as in `640`.
+    /// The mode, such as `640`.
     pub mode: &'a str,
-    /// Whose it is.
+    /// The owner.
     pub owner: &'a str,
-    /// Its group.
+    /// The group.
     pub group: &'a str,
 }
 
 impl Host {
-    /// This machine.
+    /// Returns this machine.
     #[must_use]
     pub fn here(is_sudo: bool) -> Self {
         Self { name: "this machine".to_owned(), ssh: Vec::new(), is_sudo }
     }
 
-    /// Another one: `ssh` are the words that reach one, such as `ssh -p 2222`.
+    /// Returns another machine; `ssh` is the command that connects to one, such as `ssh -p 2222`.
     #[must_use]
     pub fn over(ssh: &[String], host: &str, is_sudo: bool) -> Self {
         let ssh = ssh.iter().cloned().chain(["--".to_owned(), host.to_owned()]).collect();
         Self { name: host.to_owned(), ssh, is_sudo }
     }
 
-    /// What people call it.
+    /// Returns its display name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Runs a script, whose `$1`, `$2`, … are the words, with this on its standard input; what it printed.
+    /// Runs a script with `words` as `$1`, `$2`, … and `input` as standard input, and returns its
+    /// output.
     ///
     /// # Errors
-    /// When the machine can't be reached, or the script fails: with what it said.
+    /// If the machine cannot be reached, or the script fails. The error contains its output.
     pub fn run(
         &self,
         script: &str,
@@ -103,10 +105,10 @@ impl Host {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// Runs a script that says `changed`, `same` or `left out: WHY` in its last line.
+    /// Runs a script whose last line is `changed`, `same` or `left out: WHY`.
     ///
     /// # Errors
-    /// As for [`Host::run`]; when it says nothing of the kind.
+    /// As for [`Host::run`]; also if the last line is none of these.
     pub fn step(&self, script: &str, words: &[&str]) -> Result<Came, DeployError> {
         let script = format!("set -eu\n{PRELUDE}{script}");
         let printed = self.run(&script, words, None)?;
@@ -116,7 +118,8 @@ impl Host {
         })
     }
 
-    /// Has a file be there with this content. It is sent only where it differs, and appears whole.
+    /// Ensures that a file exists with this content. It is sent only if it differs, and appears
+    /// complete.
     ///
     /// # Errors
     /// As for [`Host::run`].
@@ -134,7 +137,7 @@ impl Host {
         Ok(Came::Changed)
     }
 
-    /// The same of a text.
+    /// Ensures that a file exists with this text.
     ///
     /// # Errors
     /// As for [`Host::put`].
@@ -148,17 +151,18 @@ impl Host {
         self.put(wanted, &mut content)
     }
 
-    /// Has a file be there as another one here is.
+    /// Ensures that a file exists with the content of a local one.
     ///
     /// # Errors
-    /// As for [`Host::put`]; when it can't be read.
+    /// As for [`Host::put`]; also if the local file cannot be read.
     pub fn copy(&self, wanted: Wanted<'_>, from: &Path) -> Result<Came, DeployError> {
         let file = |source| DeployError::File { file: from.display().to_string(), source };
         self.put(wanted, &mut File::open(from).map_err(file)?)
     }
 }
 
-/// What scripts share: `own PATH MODE OWNER GROUP` makes a path's rights what they are to be, `came` says what it came to.
+/// Functions shared by scripts: `own PATH MODE OWNER GROUP` sets the permissions of a path, `came`
+/// prints the result.
 const PRELUDE: &str = r#"changed=same
 own() {
     if [ "$(stat -c '%a %U %G' "$1")" != "$2 $3 $4" ]; then
@@ -171,7 +175,7 @@ came() { echo "$changed"; }
 fail() { echo "$1" >&2; exit 1; }
 "#;
 
-/// `same`, `changed` (its rights alone), or that it has to be sent.
+/// Prints `same`, `changed` (permissions only), or that the file has to be sent.
 const LOOK_AT_FILE: &str = r#"
 if [ -f "$1" ] && [ "$(sha256sum < "$1" | cut -d' ' -f1)" = "$5" ]; then
     own "$1" "$2" "$3" "$4"
@@ -181,7 +185,8 @@ else
 fi
 "#;
 
-/// Under another name first: a program that runs can't be written to, and nobody must see half of it.
+/// The file is first written under another name: a running program cannot be written to, and an
+/// incomplete file must never be visible.
 const SEND_FILE: &str = r#"
 umask 077
 trap 'rm -f "$1.new"' EXIT
@@ -216,7 +221,7 @@ fn digest(file: &mut File) -> std::io::Result<String> {
     Ok(digits)
 }
 
-/// A word for a shell.
+/// Quotes a word for a shell.
 #[must_use]
 pub fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@,+".contains(&byte);
@@ -232,7 +237,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// Another machine, which is this one: `sh -c` stands for `ssh HOST`, as both hand one line to a shell.
+    /// Returns this machine as if it were another one: `sh -c` replaces `ssh HOST`, as both pass
+    /// one line to a shell.
     fn behind_a_shell() -> Host {
         let ssh = ["sh", "-c", r#"shift 2; exec sh -c "$1""#, "ssh"].map(str::to_owned);
         Host::over(&ssh, "there", false)

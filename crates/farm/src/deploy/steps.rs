@@ -1,38 +1,38 @@
-//! What a farm needs on a machine, step by step, in the order in which one rests on the other.
+//! The steps that set up a farm on a machine, in the order of their dependencies.
 
 use super::host::{Host, Wanted};
 use super::unit::{Service, unit};
 use super::{Came, DeployError};
 use std::path::Path;
 
-/// A farm as it is to be.
+/// The desired state of a farm.
 #[derive(Clone, Debug)]
 pub struct Farm<'a> {
-    /// Its directory: `bin`, `etc` and `data` are below it. Absolute, and not the root.
+    /// Its directory, which contains `bin`, `etc` and `data`. Absolute, and not the root.
     pub directory: &'a str,
-    /// Whose the server is. Made where there is none.
+    /// The user that runs the server, created if necessary.
     pub user: &'a str,
-    /// Where the server listens.
+    /// The address to listen on.
     pub listen: &'a str,
-    /// The database that keeps the store; empty: a file in the directory.
+    /// The database with the store; empty for a file in the directory.
     pub store: &'a str,
-    /// A directory here with the programs.
+    /// A local directory with the programs.
     pub programs: &'a Path,
-    /// What is set in the server's environment.
+    /// The server's environment variables.
     pub environment: Vec<(String, String)>,
-    /// What its owner wants to have done beside: name and command.
+    /// Additional steps of the user: name and command.
     pub own: Vec<(String, String)>,
-    /// Where units are.
+    /// The directory of systemd units.
     pub units: &'a str,
 }
 
 /// The programs that are copied.
 pub const PROGRAMS: [&str; 2] = ["assay-farm", "assay"];
 
-/// Does everything, and tells what each step came to.
+/// Runs all steps and reports the result of each through `told`.
 ///
 /// # Errors
-/// The first step that fails; those before it have been done, and are not done again the next time.
+/// If a step fails. The steps before it have been done, and are not repeated the next time.
 pub fn set_up(
     host: &Host,
     farm: &Farm<'_>,
@@ -41,7 +41,8 @@ pub fn set_up(
     let Farm { directory, user, .. } = *farm;
     is_of_our_kind(host)?;
     told(&format!("user {user}"), &host.step(USER, &[user, directory])?);
-    // Whoever runs the server can change its data, and neither its program nor its settings, where root sets it up.
+    // The server's user can change its data, but neither its program nor its settings, if root sets
+    // it up.
     let facts = host.run(WHO, &[user], None)?;
     let mut facts = facts.split_whitespace();
     let mut fact = || facts.next().unwrap_or(user).to_owned();
@@ -82,7 +83,7 @@ pub fn set_up(
     Ok(())
 }
 
-/// Programs of another kind of machine would only fail later, and say less.
+/// Programs for another architecture would only fail later, with a less helpful message.
 fn is_of_our_kind(host: &Host) -> Result<(), DeployError> {
     let printed = host.run("uname -sm", &[], None)?;
     let here = format!("Linux {}", std::env::consts::ARCH);
@@ -96,7 +97,8 @@ fn is_of_our_kind(host: &Host) -> Result<(), DeployError> {
     }
 }
 
-/// The environment as systemd and a shell both read it. Names and values were looked at before: they have no line breaks.
+/// Returns the environment in a form that systemd and a shell both read. Names and values were
+/// checked before: they contain no line breaks.
 fn environment(all: &[(String, String)]) -> String {
     let escaped = |value: &str| {
         let special = ['\\', '"', '$', '`'];
@@ -109,7 +111,7 @@ fn environment(all: &[(String, String)]) -> String {
     "# Written by `assay farm setup`.\n".to_owned() + &lines.collect::<String>()
 }
 
-/// `as_user COMMAND…` runs it as the server's user, in its environment.
+/// `as_user COMMAND…` runs a command as the server's user, in its environment.
 fn as_user(script: &str) -> String {
     r#"
 as_user() {
@@ -142,10 +144,11 @@ fi
 came
 "#;
 
-/// The user's group, and who and whose group else has what it may not change.
+/// Prints the user's group, and the user and group that own what the server may not change.
 const WHO: &str = r#"echo "$(id -gn "$1") $(id -un) $(id -gn)""#;
 
-/// `$1`: the directory, `$2` and `$3`: user and group, `$4` and `$5`: those of the rest.
+/// `$1`: the directory, `$2` and `$3`: user and group, `$4` and `$5`: those of the other
+/// directories.
 const DIRECTORIES: &str = r#"
 directory() {
     [ -d "$1" ] || { mkdir -p "$1"; changed=changed; }
@@ -159,7 +162,8 @@ directory "$1/data" 700 "$2" "$3"
 came
 "#;
 
-/// `$1`: the directory, `$2`: the user, `$3`: its name, `$4`: the command. Done once as it is; a command that was changed is done again.
+/// `$1`: the directory, `$2`: the user, `$3`: the step's name, `$4`: its command. A command is run
+/// once, and again if it has changed.
 const OWN: &str = r#"
 done="$1/etc/steps/$3"
 if [ -f "$done" ] && [ "$(cat "$done")" = "$4" ]; then came; exit; fi
@@ -184,7 +188,8 @@ esac
 came
 "#;
 
-/// The same. A server that is started first makes one, too, and puts it there; one that its owner took away is not made again.
+/// Same parameters. A server that was started before also creates a token and writes it there; if
+/// its owner removed it, it is not created again.
 const TOKEN: &str = r#"
 token="$1/data/admin-token"
 if ! as_user "$1" "$2" "$1/bin/assay-farm" token list --data "$1/data" ${3:+--store "$3"} --json | grep -q '"admin"'; then
@@ -199,7 +204,7 @@ fi
 came
 "#;
 
-/// `$1`: the directory of units, `$2`: whether anything of it is new.
+/// `$1`: the directory of units, `$2`: whether anything has changed.
 const SERVICE: &str = r#"
 if [ "$1" != /etc/systemd/system ] || ! [ -d /run/systemd/system ]; then
     echo "left out: systemd does not run here; start bin/assay-farm serve by other means"
@@ -244,7 +249,7 @@ mod tests {
         assert_eq!(step(command).unwrap(), Came::Changed);
         assert!(room.path().join("inline").is_dir());
         assert_eq!(step(command).unwrap(), Came::AsItWas);
-        // One that fails is tried again.
+        // A step that fails is tried again.
         assert!(
             step("echo no >&2; false")
                 .unwrap_err()

@@ -1,19 +1,19 @@
-//! The unit by which systemd starts the server, as text.
+//! The text of the systemd unit that starts the server.
 
-/// What the server is started with.
+/// The settings of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Service<'a> {
     /// The directory of the farm.
     pub directory: &'a str,
-    /// Whose the server is.
+    /// The user that runs the server.
     pub user: &'a str,
-    /// Where it listens.
+    /// The address to listen on.
     pub listen: &'a str,
-    /// The database that keeps its store; empty: a file below its data.
+    /// The database with its store; empty for a file in its data directory.
     pub store: &'a str,
 }
 
-/// The unit. The server may write its own data and nothing else.
+/// Returns the unit. The server may write only its own data.
 #[must_use]
 pub fn unit(service: &Service<'_>) -> String {
     let Service { directory, user, listen, store } = service;
@@ -22,7 +22,7 @@ pub fn unit(service: &Service<'_>) -> String {
         "" => String::new(),
         store => format!(" --store \"{}\"", store.replace('%', "%%")),
     };
-    // A database that is up later is no reason to give up.
+    // The server also starts if the database becomes available later.
     let after = if store.is_empty() { "" } else { " postgresql.service" };
     format!(
         "# Written by `assay farm setup`, which writes it again when it is run again.\n\

@@ -1,4 +1,4 @@
-//! What an agent needs: a sandbox, programs, room, and a server that knows it.
+//! The requirements of an agent: a sandbox, programs, disk space, and a server that knows it.
 
 use super::{Check, size};
 use crate::client::Client;
@@ -7,12 +7,13 @@ use jiff::Timestamp;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Bytes that have to be left on an agent's disk.
+/// Free space required on an agent's disk, bytes.
 const FREE: u64 = 256 << 20;
-/// Seconds that the clocks may differ before it is worth a word: what is shown as times would be in the wrong order.
+/// Maximum difference of the clocks without a note, s. With more, times would be shown in the wrong
+/// order.
 const CLOCK: f64 = 2.0;
 
-/// Whether what others wrote can be run where it does no harm.
+/// Checks whether untrusted code can be run safely.
 pub(crate) fn sandbox() -> Vec<Check> {
     let sandbox = match Sandbox::find() {
         Ok(sandbox) => sandbox,
@@ -35,9 +36,9 @@ pub(crate) fn sandbox() -> Vec<Check> {
     checks
 }
 
-/// Which programs are there to test with.
+/// Checks which programs are available for testing.
 pub(crate) fn tools() -> Vec<Check> {
-    // As an agent looks for it, which asks no PATH.
+    // Searched for in the same way as by an agent, without PATH.
     let assay = match crate::agent::assay().and_then(version) {
         Some(version) => Check::fine("assay", version),
         None => Check::note(
@@ -50,7 +51,7 @@ pub(crate) fn tools() -> Vec<Check> {
         None => Check::note("git", "not on PATH: needed for projects that are repositories"),
     };
     let mut checks = vec![assay, git];
-    // Why there is no sandbox was said.
+    // The reason for a missing sandbox has already been reported.
     if let Ok((targets, notes)) = crate::agent::platforms() {
         if targets.is_empty() {
             let told = "none that the sandbox's user can run: install ruby, python, node, go or rust for all users, and have it on PATH";
@@ -70,12 +71,12 @@ fn version(program: impl AsRef<std::ffi::OsStr>) -> Option<String> {
     Some(said.lines().next().unwrap_or_default().chars().take(80).collect())
 }
 
-/// How much room there is in an agent's directory, or where that will be.
+/// Checks the disk space in an agent's directory, or in the nearest existing one above it.
 pub(crate) fn room(directory: &Path) -> Check {
     room_in(directory, FREE)
 }
 
-/// The same, with what has to be left.
+/// Like [`room`], with the required free space.
 pub(crate) fn room_in(directory: &Path, least: u64) -> Check {
     let there = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
     match rustix::fs::statvfs(there) {
@@ -93,7 +94,7 @@ pub(crate) fn room_in(directory: &Path, least: u64) -> Check {
     }
 }
 
-/// Whether the server answers, knows the token, and what its clock says.
+/// Checks whether the server answers, knows the token, and has a similar time.
 pub(crate) fn server(client: &Client) -> Vec<Check> {
     let asked = Timestamp::now();
     let about = match client.about() {
@@ -118,7 +119,7 @@ pub(crate) fn server(client: &Client) -> Vec<Check> {
     checks
 }
 
-/// Theirs was read between these two of ours.
+/// Compares the clocks; the server's was read between these two readings of ours.
 fn clock((asked, answered): (Timestamp, Timestamp), theirs: Timestamp) -> Check {
     let ahead = if theirs < asked {
         asked.duration_since(theirs).as_secs_f64()

@@ -1,4 +1,4 @@
-//! What a server needs: a directory, room, a store of a version that it knows, a port.
+//! The requirements of a server: a directory, disk space, a store of a known version, a port.
 
 use super::agents::room_in;
 use super::{Check, State};
@@ -7,10 +7,11 @@ use assay_history::Place;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
-/// Bytes that should be left on the disk of a server's data: logs and samples come at any time.
+/// Recommended free space on the disk of a server's data, bytes: logs and samples arrive at any
+/// time.
 const FREE: u64 = 1 << 30;
 
-/// The directory of the data: whether it is there and private, and how much room it has.
+/// Checks the data directory: whether it exists and is private, and how much disk space it has.
 pub(crate) fn data(directory: &Path) -> Vec<Check> {
     use std::os::unix::fs::MetadataExt;
     let name = directory.display();
@@ -25,7 +26,7 @@ pub(crate) fn data(directory: &Path) -> Vec<Check> {
     vec![found, room_in(directory, FREE)]
 }
 
-/// Whether the store can be opened, and whether it is of a version that this program knows.
+/// Checks whether the store can be opened, and whether its version is known to this program.
 pub(crate) fn store(directory: &Path, store: Option<&Place>) -> Check {
     let file = Place::File(directory.join("farm.sqlite"));
     let place = store.unwrap_or(&file);
@@ -51,7 +52,7 @@ pub(crate) fn store(directory: &Path, store: Option<&Place>) -> Check {
     }
 }
 
-/// Whether a server could listen there.
+/// Checks whether a server could listen on the address.
 pub(crate) fn port(address: SocketAddr) -> Check {
     match TcpListener::bind(address) {
         Ok(_) if address.ip().is_loopback() => {

@@ -1,116 +1,120 @@
-//! What is to be done next, by what the farm and the cluster say: which jobs are placed, on which nodes they may run, which are taken back, and
-//! who drains whom. Pure: it starts nothing, asks nobody, and has no clock.
+//! Decides the next actions from the state of the farm and the cluster: which jobs are placed, on
+//! which nodes they may run, which are cancelled, and which nodes are drained. Pure: it starts
+//! nothing, makes no requests, and has no clock.
 
 use assay_builds::model::{Facts, meets};
 use assay_builds::wire::{Job, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is in front of a reason that came from the farm, where the cluster keeps it.
+/// Prefix of the farm's reasons in the cluster.
 const BY_FARM: &str = "assay: ";
-/// The same of the cluster's, where the farm keeps it.
+/// Prefix of the cluster's reasons in the farm.
 const BY_CLUSTER: &str = "slurm: ";
-/// Why Slurm itself drains a node when its controller was killed before it had saved what it had begun there. What runs there twice is leased once,
-/// so the node is resumed as soon as the farm has nothing on it.
+/// The reason for which Slurm drains a node if its controller was killed before saving which jobs
+/// it had started there. A job that runs there twice is leased once, so the node is resumed as soon
+/// as the farm has no jobs on it.
 const BY_LOST_STATE: &str = "Duplicate jobid";
-/// Jobs that are handed to the cluster as one array, at most.
+/// Maximum number of jobs that are passed to the cluster as one array.
 const ARRAY: usize = 100;
-/// Nodes that are had say hello at a time.
+/// Maximum number of nodes that are made to say hello at the same time.
 const GREETING: usize = 20;
-/// Seconds to wait with a job that left the cluster without having been begun; twice as long each time, up to the second number.
+/// Seconds to wait before placing a job again that left the cluster without having been started;
+/// doubled each time, up to the second number.
 const WAIT: (f64, f64) = (2.0, 300.0);
 
-/// A feature of nodes, by which the cluster picks them, and the fact that it stands for.
+/// A feature by which the cluster selects nodes, and the fact that it represents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feature {
     /// The fact's name.
     pub fact: String,
-    /// Its value.
+    /// The fact's value.
     pub value: String,
-    /// What the cluster calls it.
+    /// The feature's name in the cluster.
     pub name: String,
 }
 
-/// What the farm says.
+/// The state of the farm.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Farm {
-    /// Jobs that nobody has, in the order in which they are due.
+    /// Jobs without a lease, in the order in which they are due.
     pub queued: Vec<Job>,
-    /// Jobs that the cluster still has and that were taken back.
+    /// Cancelled jobs that the cluster still has.
     pub cancelled: BTreeSet<i64>,
-    /// Nodes that it knows.
+    /// The known nodes.
     pub nodes: Vec<Node>,
     /// The facts of their targets, by digest.
     pub facts: BTreeMap<String, Facts>,
 }
 
-/// What the cluster says.
+/// The state of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cluster {
     /// Jobs of this farm that it has, waiting or running.
     pub placed: Vec<Placed>,
-    /// Agents that are about to say hello, or do.
+    /// Agents that are about to say hello, or are doing so.
     pub greeting: Vec<Greeting>,
     /// Its nodes.
     pub machines: Vec<Machine>,
 }
 
-/// A job of the farm that the cluster has.
+/// A job of the farm in the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// The cluster's name for it.
+    /// The cluster's id.
     pub id: String,
-    /// The farm's.
+    /// The farm's id.
     pub job: i64,
-    /// Whether the cluster keeps it back, until somebody releases it: as it does with a job that it could not start.
+    /// True if the cluster holds it until it is released, as it does with a job that it could not
+    /// start.
     pub is_held: bool,
 }
 
-/// An agent that is to say hello, as the cluster has it.
+/// An agent that is to say hello, as a job of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Greeting {
-    /// The cluster's name for it.
+    /// The cluster's id.
     pub id: String,
     /// The node that it is for.
     pub machine: String,
-    /// As for [`Placed`].
+    /// As in [`Placed`].
     pub is_held: bool,
 }
 
 /// A node of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// Its name, which is the name of the agents there, too.
+    /// Its name, which is also the name of the agents there.
     pub name: String,
-    /// Why it takes no jobs, if it was drained.
+    /// The reason why it is drained, if it is.
     pub drained: Option<String>,
 }
 
-/// Something to be done.
+/// An action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Hands jobs to the cluster.
+    /// Submits jobs to the cluster.
     Place(Batch),
-    /// Has an agent say hello on a node that the farm does not know.
+    /// Makes an agent say hello on a node that the farm does not know.
     Greet(String),
-    /// Takes one back from the cluster.
+    /// Cancels a job in the cluster.
     Cancel(String),
     /// Drains a node of the cluster.
     DrainMachine {
-        /// Which.
+        /// The node.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Has a node of the cluster take jobs again.
+    /// Resumes a node of the cluster.
     ResumeMachine(String),
     /// Drains the farm's node of that name.
     DrainNode {
-        /// Which.
+        /// The node.
         name: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// Has the farm's node of that name get jobs again.
+    /// Resumes the farm's node of that name.
     ResumeNode(String),
 }
 
@@ -119,62 +123,65 @@ pub enum Action {
 pub struct Batch {
     /// The jobs.
     pub jobs: Vec<i64>,
-    /// What the cluster is to pick nodes by; empty: any.
+    /// The constraint on nodes; empty for any node.
     pub constraint: String,
-    /// Nodes that are known not to do.
+    /// Nodes that are known to be unsuitable.
     pub excluded: Vec<String>,
 }
 
-/// A job that can't be placed, and why.
+/// A job that cannot be placed, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homeless {
     /// The job.
     pub job: i64,
-    /// In plain words.
+    /// The reason, in plain words.
     pub why: String,
 }
 
-/// What is remembered from one look to the next. To lose it costs a few attempts, and no job.
+/// The state that is kept between rounds. Losing it costs a few attempts, but no job.
 #[derive(Debug, Default)]
 pub struct Placing {
-    /// Features that facts stand for.
+    /// The features that represent facts.
     pub features: Vec<Feature>,
-    /// Jobs that the cluster may have at a time.
+    /// Maximum number of jobs in the cluster.
     pub most: usize,
-    /// Jobs that were seen in the cluster, or were handed to it, at the last look.
+    /// Jobs that were in the cluster, or submitted to it, in the last round.
     had: BTreeSet<i64>,
-    /// Jobs that left it without having been begun: how often, and until when they wait.
+    /// Jobs that left it without having been started: how often, and the time until which they
+    /// wait.
     tries: BTreeMap<i64, (u32, f64)>,
-    /// Nodes that an agent was begun on and that the farm does not know yet: how often, and until when they wait.
+    /// Nodes on which an agent was started but that the farm does not know yet: how often, and the
+    /// time until which they wait.
     greeted: BTreeMap<String, (u32, f64)>,
 }
 
-/// When something that was tried so often is tried again.
+/// Returns the time at which something is tried again after this number of attempts.
 fn later(tries: u32, now: f64) -> f64 {
     now + (WAIT.0 * f64::from(1_u32 << tries.saturating_sub(1).min(16))).min(WAIT.1)
 }
 
 impl Placing {
-    /// One that places `most` jobs at a time.
+    /// Creates a placement of at most `most` jobs at the same time.
     #[must_use]
     pub fn new(features: Vec<Feature>, most: usize) -> Self {
         Self { features, most, ..Self::default() }
     }
 
-    /// How often a job left the cluster without having been begun.
+    /// Returns how often a job left the cluster without having been started.
     #[must_use]
     pub fn tries(&self, job: i64) -> u32 {
         self.tries.get(&job).map_or(0, |&(tries, _)| tries)
     }
 
-    /// What is to be done, and which jobs have no place. `now`: s, of any clock that goes on.
+    /// Returns the actions to perform, and the jobs that cannot be placed. `now` is the time in s
+    /// of any monotonic clock.
     pub fn next(
         &mut self,
         farm: &Farm,
         cluster: &Cluster,
         now: f64,
     ) -> (Vec<Action>, Vec<Homeless>) {
-        // One that is held would wait for ever: it is taken back, and placed again.
+        // A held job would wait forever, so it is cancelled and placed again.
         let placed = cluster.placed.iter().filter(|placed| !placed.is_held);
         let placed: BTreeSet<i64> = placed.map(|placed| placed.job).collect();
         let queued: BTreeSet<i64> = farm.queued.iter().map(|job| job.id).collect();
@@ -199,19 +206,21 @@ impl Placing {
         (actions, homeless)
     }
 
-    /// Jobs that could not be handed over after all: they were never there.
+    /// Marks jobs that could not be submitted after all, so that they do not count as having been
+    /// in the cluster.
     pub fn not_placed(&mut self, jobs: &[i64]) {
         self.had.retain(|job| !jobs.contains(job));
     }
 
-    /// How often an agent was begun on a node that the farm does not know yet.
+    /// Returns how often an agent was started on a node that the farm does not know yet.
     #[must_use]
     pub fn greetings_of(&self, machine: &str) -> u32 {
         self.greeted.get(machine).map_or(0, |&(tries, _)| tries)
     }
 
-    /// Versions have jobs for the targets that the farm knows, and it knows those of nodes that said hello: on a cluster where no agent ever ran, nothing
-    /// would ever be queued. So each node that it does not know is had say hello.
+    /// Makes each unknown node say hello. Jobs exist only for targets that the farm knows, which
+    /// are those of nodes that have said hello; on a cluster where no agent has ever run, nothing
+    /// would ever be queued.
     fn greetings(&mut self, farm: &Farm, cluster: &Cluster, now: f64) -> Vec<Action> {
         let is_known = |name: &str| farm.nodes.iter().any(|node| node.name == name);
         self.greeted.retain(|name, _| !is_known(name));
@@ -266,8 +275,8 @@ impl Placing {
         (batches, homeless)
     }
 
-    /// The features that a job's node must have, and the nodes that are known not to do. Of a node that never asked for anything nothing is
-    /// known: it may be tried.
+    /// Returns the features that a job's node must have, and the nodes that are known to be
+    /// unsuitable. Nothing is known about nodes that never asked for a job; they may be tried.
     fn place_of(
         &self,
         job: &Job,
@@ -288,7 +297,7 @@ impl Placing {
             fit.sort_unstable();
             fit.dedup();
             match (of_fact.is_empty(), fit.len()) {
-                // Which nodes have it is not said by features.
+                // The features do not tell which nodes have it.
                 (true, _) => {}
                 (false, 0) => {
                     return Err(format!("no feature of the cluster stands for {fact}={wanted}"));
@@ -325,13 +334,13 @@ impl Placing {
 fn cancels(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
     let is_taken_back = |placed: &&Placed| placed.is_held || farm.cancelled.contains(&placed.job);
     let taken_back = cluster.placed.iter().filter(is_taken_back).map(|placed| &placed.id);
-    // One that is held would stay there for ever: its node is had say hello anew.
+    // A held greeting would remain forever; its node is made to say hello again.
     let held = cluster.greeting.iter().filter(|own| own.is_held).map(|own| &own.id);
     taken_back.chain(held).map(|id| Action::Cancel(id.clone())).collect()
 }
 
-/// Who drains whom. A drain belongs to the side whose reason has no prefix; it is handed on to the other, and taken back there when it ends
-/// where it came from.
+/// Synchronizes drained nodes. A drain belongs to the side on which its reason has no prefix. It is
+/// copied to the other side, and removed there when it ends on its original side.
 fn drains(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
     let mut actions = Vec::new();
     for machine in &cluster.machines {
@@ -353,10 +362,10 @@ fn drains(farm: &Farm, cluster: &Cluster) -> Vec<Action> {
             (None, Some((reason, false))) => {
                 actions.push(Action::DrainNode { name, reason: format!("{BY_CLUSTER}{reason}") });
             }
-            // Its origin is gone.
+            // The original drain has ended.
             (None, Some((_, true))) => actions.push(Action::ResumeMachine(name)),
             (Some((_, true)), None) => actions.push(Action::ResumeNode(name)),
-            // Each took the other's away: a copy of a copy, of which nobody is the origin.
+            // Both are copies: each side has lost its original drain.
             (Some((_, true)), Some((_, true))) => {
                 actions.push(Action::ResumeMachine(name.clone()));
                 actions.push(Action::ResumeNode(name));

@@ -1,10 +1,13 @@
-//! A cluster of Slurm, asked through its own commands: `squeue` and `sinfo` for what there is, `sbatch`, `scancel` and `scontrol` for what is to be.
+//! A Slurm cluster, accessed through its commands: `squeue` and `sinfo` for the current state,
+//! `sbatch`, `scancel` and `scontrol` for changes.
 //!
-//! Each job is a batch job with its node for itself, or one of an array of such; it runs `assay-farm agent --once`. Which jobs of the farm the
-//! cluster has stands in the comments of its own jobs, so that nothing is remembered here that a `kill -9` could lose. The columns of `squeue`
-//! are asked for, not its JSON: these are the same in all versions, whereas the JSON's members have changed with each. `sacct` is not needed.
+//! Each job is a batch job with a node of its own, or one of an array of such jobs; it runs
+//! `assay-farm agent --once`. The farm's jobs in the cluster are identified by the comments of the
+//! cluster's jobs, so there is no state here that a `kill -9` could lose. The columns of `squeue`
+//! are used instead of its JSON: the columns are the same in all versions, while the JSON has
+//! changed with each. `sacct` is not needed.
 //!
-//! Time limits are the agent's: Slurm's have the grain of a minute.
+//! Time limits are enforced by the agent, since those of Slurm have a resolution of one minute.
 
 use super::placing::{Batch, Cluster, Greeting, Machine, Placed};
 use sha2::{Digest, Sha256};
@@ -15,29 +18,30 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
-/// How long a command of Slurm may take: they wait for the controller by themselves.
+/// Time limit of a Slurm command; the commands themselves wait for the controller.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Between two looks whether it has ended.
+/// Interval between checks whether the command has ended.
 const LOOK: Duration = Duration::from_millis(10);
-/// Reasons of jobs that wait until somebody releases them: a start that failed, `scontrol requeuehold`, `scontrol hold`, too many starts.
+/// Reasons of jobs that wait until they are released: a failed start, `scontrol requeuehold`,
+/// `scontrol hold`, too many starts.
 const HELD: [&str; 5] =
     ["requeued held", "requeued in held state", "JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"];
-/// What stands in a comment in place of jobs: an agent that is to say hello on the node that follows.
+/// Replaces the jobs in a comment: an agent that is to say hello on the node that follows.
 const HELLO: &str = "hello ";
-/// Characters of what it said that are repeated.
+/// Maximum number of characters of the output that are quoted.
 const SAID: usize = 500;
 
-/// Why a command of Slurm did not do what it was asked for.
+/// The reason why a Slurm command failed.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// It can't be started.
+    /// It cannot be started.
     #[error(
         "`{program}` can't be started: {source} (Slurm's commands must be on PATH; Debian: slurm-client)"
     )]
     Start {
         /// The command.
         program: String,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// It ended with a status other than 0.
@@ -45,7 +49,7 @@ pub enum SlurmError {
     Failed {
         /// The command.
         program: String,
-        /// What it said.
+        /// Its output.
         said: String,
     },
     /// It did not end.
@@ -56,20 +60,20 @@ pub enum SlurmError {
     },
 }
 
-/// What is the same for all jobs that are handed to the cluster.
+/// The settings of all jobs that are submitted to the cluster.
 #[derive(Clone, Debug)]
 pub struct Jobs {
-    /// The farm's address, as the nodes reach it.
+    /// The farm's address, as seen from the nodes.
     pub server: String,
-    /// The program on the nodes.
+    /// The path of the program on the nodes.
     pub program: PathBuf,
-    /// A directory that all nodes see: tokens by node, what batch jobs say.
+    /// A directory that all nodes share, for tokens by node and the output of batch jobs.
     pub shared: PathBuf,
-    /// More words for the agent.
+    /// Additional arguments for the agent.
     pub agent: Vec<String>,
-    /// More words for `sbatch`.
+    /// Additional arguments for `sbatch`.
     pub sbatch: Vec<String>,
-    /// Whether several jobs may share a node.
+    /// True if several jobs may share a node.
     pub is_shared: bool,
 }
 
@@ -77,12 +81,12 @@ pub struct Jobs {
 #[derive(Clone, Debug)]
 pub struct Slurm {
     jobs: Jobs,
-    /// What is in front of the comments of this farm's jobs.
+    /// The prefix of the comments of this farm's jobs.
     mark: String,
 }
 
 impl Slurm {
-    /// The cluster that Slurm's commands here are for.
+    /// Creates the cluster that the local Slurm commands control.
     #[must_use]
     pub fn new(jobs: Jobs) -> Self {
         let digest = Sha256::digest(jobs.server.as_bytes());
@@ -90,14 +94,14 @@ impl Slurm {
         Self { jobs, mark: format!("assay-farm:{digits}:") }
     }
 
-    /// What it has and what it is.
+    /// Returns the cluster's jobs and nodes.
     ///
     /// # Errors
-    /// When it does not answer. Then nothing is known: jobs that it has may not be placed again.
+    /// If it does not answer. The state is then unknown, and jobs must not be placed again.
     pub fn look(&self) -> Result<Cluster, SlurmError> {
         let jobs = run("squeue", &["--noheader", "--array", "--format=%i|%K|%r|%k"], None)?;
         let mut words = vec!["--noheader", "--Node", "--format=%N|%T|%E"];
-        // Nodes of other partitions are not this farm's.
+        // Nodes of other partitions do not belong to this farm.
         words.extend(self.jobs.sbatch.iter().map(String::as_str).filter(|word| {
             word.starts_with("--partition=")
                 || word.strip_prefix("-p").is_some_and(|own| !own.is_empty())
@@ -110,17 +114,18 @@ impl Slurm {
         })
     }
 
-    /// Hands jobs over.
+    /// Submits jobs.
     ///
     /// # Errors
-    /// When they are refused. When the controller went away meanwhile they may be there all the same: the next look says so.
+    /// If they are refused. If the controller failed in the meantime, they may have been accepted
+    /// anyway; the next [`Slurm::look`] shows it.
     pub fn place(&self, batch: &Batch) -> Result<(), SlurmError> {
         let words = self.words(batch);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         run("sbatch", &words, Some(&self.script(&batch.jobs))).map(drop)
     }
 
-    /// Has an agent say hello on a node, and do a job if there is one for it.
+    /// Makes an agent say hello on a node, and run a job if there is one for it.
     ///
     /// # Errors
     /// As for [`Slurm::place`].
@@ -132,10 +137,10 @@ impl Slurm {
         run("sbatch", &words, Some(&self.script(&[]))).map(drop)
     }
 
-    /// Takes one back.
+    /// Cancels a job.
     ///
     /// # Errors
-    /// When it is refused. One that has ended meanwhile is no error.
+    /// If it is refused. A job that has already ended is not an error.
     pub fn cancel(&self, id: &str) -> Result<(), SlurmError> {
         match run("scancel", &["--quiet", id], None) {
             Err(SlurmError::Failed { said, .. }) if said.contains("nvalid job id") => Ok(()),
@@ -143,16 +148,16 @@ impl Slurm {
         }
     }
 
-    /// Has a node take no more jobs; those that it has go on.
+    /// Drains a node: it gets no more jobs, but those that it has continue.
     ///
     /// # Errors
-    /// When it is refused, as to users who are neither root nor an operator of Slurm.
+    /// If it is refused, as for users who are neither root nor an operator of Slurm.
     pub fn drain(&self, name: &str, reason: &str) -> Result<(), SlurmError> {
         let (node, reason) = (format!("NodeName={name}"), format!("Reason={}", one_line(reason)));
         run("scontrol", &["update", &node, "State=DRAIN", &reason], None).map(drop)
     }
 
-    /// Has a node take jobs again.
+    /// Resumes a node.
     ///
     /// # Errors
     /// As for [`Slurm::drain`].
@@ -160,7 +165,8 @@ impl Slurm {
         run("scontrol", &["update", &format!("NodeName={name}"), "State=RESUME"], None).map(drop)
     }
 
-    /// Jobs of this farm among the lines of `squeue`. One of an array is named by its place in the comment.
+    /// Parses the jobs of this farm from the lines of `squeue`. A job of an array is identified by
+    /// its index in the comment.
     fn placed(&self, lines: &str) -> Vec<Placed> {
         let read = |line: &str| {
             let [id, index, reason, what] = self.own(line)?;
@@ -171,7 +177,7 @@ impl Slurm {
         lines.lines().filter_map(read).collect()
     }
 
-    /// Agents that are to say hello, among the lines of `squeue`.
+    /// Parses the agents that are to say hello from the lines of `squeue`.
     fn greeting(&self, lines: &str) -> Vec<Greeting> {
         let read = |line: &str| {
             let [id, _, reason, what] = self.own(line)?;
@@ -181,7 +187,8 @@ impl Slurm {
         lines.lines().filter_map(read).collect()
     }
 
-    /// The columns of a line of `squeue` about a job of this farm, the comment without its mark.
+    /// Returns the columns of a line of `squeue` about a job of this farm; the comment is without
+    /// its prefix.
     fn own<'l>(&self, line: &'l str) -> Option<[&'l str; 4]> {
         let mut columns = line.trim().splitn(4, '|');
         let (id, index) = (columns.next()?, columns.next()?);
@@ -189,7 +196,8 @@ impl Slurm {
         Some([id, index, reason, comment.strip_prefix(&self.mark)?])
     }
 
-    /// Words for `sbatch` that are the same for all. `what`: behind the mark of this farm in the comment.
+    /// Returns the arguments of `sbatch` that are common to all jobs. `what` follows this farm's
+    /// prefix in the comment.
     fn common(&self, what: &str, file: &str) -> Vec<String> {
         let said = self.jobs.shared.join("said");
         let mut words = vec![
@@ -224,7 +232,8 @@ impl Slurm {
         words
     }
 
-    /// What a batch job does: one of these jobs, or with none whatever there is. The node's name is the agent's, and picks the token that is bound to it.
+    /// Returns the script of a batch job, which runs one of these jobs, or any job if there are
+    /// none. The node's name is the agent's name, and selects the token that is bound to it.
     fn script(&self, jobs: &[i64]) -> String {
         let ids: Vec<String> = jobs.iter().map(ToString::to_string).collect();
         let more: Vec<String> = self.jobs.agent.iter().map(|word| quoted(word)).collect();
@@ -244,7 +253,8 @@ impl Slurm {
     }
 }
 
-/// Nodes among the lines of `sinfo`, each once: it has a line for each partition that it is in.
+/// Parses the nodes from the lines of `sinfo`, each once: there is a line for each partition that a
+/// node is in.
 fn machines(lines: &str) -> Vec<Machine> {
     let mut seen = BTreeSet::new();
     let read = |line: &str| {
@@ -264,7 +274,7 @@ fn is_held(reason: &str) -> bool {
     HELD.iter().any(|held| reason.contains(held))
 }
 
-/// A word for a shell.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -273,7 +283,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Runs a command of Slurm; what it printed. Tokens in the environment are none of its business: it hands that to the jobs.
+/// Runs a Slurm command and returns its output. Tokens are removed from the environment, as Slurm
+/// passes it on to the jobs.
 fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, SlurmError> {
     let named = || program.to_owned();
     let start = |source| SlurmError::Start { program: named(), source };
@@ -283,7 +294,7 @@ fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, Slu
             command.env_remove(name);
         }
     }
-    // What it prints goes into files: a pipe that nobody reads would stop it.
+    // Its output goes to files: a pipe that is not read would block it.
     let (mut out, mut err) = (scratch().map_err(start)?, scratch().map_err(start)?);
     let stdin = match input {
         Some(text) => {
@@ -316,7 +327,7 @@ fn run(program: &str, words: &[&str], input: Option<&str>) -> Result<String, Slu
     Err(SlurmError::Failed { program: named(), said })
 }
 
-/// A file in memory that has no name.
+/// Returns an unnamed file in memory.
 fn scratch() -> std::io::Result<std::fs::File> {
     let flags = rustix::fs::MemfdFlags::CLOEXEC;
     Ok(std::fs::File::from(rustix::fs::memfd_create("assay-farm", flags)?))
@@ -335,10 +346,10 @@ fn text_of(file: &mut std::fs::File) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Makes the directories that jobs need; what batch jobs said is kept of the last of them.
+/// Creates the directories that jobs need. Keeps only the latest files with output of batch jobs.
 ///
 /// # Errors
-/// When they can't be made or read.
+/// If they cannot be created or read.
 pub fn prepare(shared: &Path, keep: usize) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     for name in ["tokens", "said"] {
@@ -350,7 +361,7 @@ pub fn prepare(shared: &Path, keep: usize) -> std::io::Result<()> {
         .collect();
     said.sort_unstable();
     let too_many = said.len().saturating_sub(keep);
-    // One that is gone already is what was wanted.
+    // A file that is already gone is fine.
     said.iter().take(too_many).for_each(|(_, path)| drop(std::fs::remove_file(path)));
     Ok(())
 }
@@ -438,10 +449,10 @@ mod tests {
         }
         assert_eq!(words.last().map(String::as_str), Some("--account=x"));
         assert!(!slurm().words(&batch(&[5])).iter().any(|word| word.starts_with("--array")));
-        // With no job it does whatever there is.
+        // Without a job, it runs any job.
         assert!(slurm().script(&[]).contains("agent --once${1:+=\"$1\"} --server"));
 
-        // The script is run by a shell with a program that prints its arguments.
+        // The script is run by a shell, with a program that prints its arguments.
         let script =
             slurm().script(&[5, 6]).replace("'/opt/it'\\''s/assay-farm'", "printf '%s\\n'");
         let mut ran = Command::new("sh");

@@ -1,4 +1,5 @@
-//! Answers, as handlers give them: what is asked for, or why not. How they go over the wire is `dispatch`'s.
+//! The answers of handlers: the requested data, or the reason for a failure. `dispatch` converts
+//! them to HTTP responses.
 
 use super::logs::Of;
 use assay_builds::FarmError;
@@ -8,73 +9,73 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 
-/// JSON.
+/// Content type of JSON.
 const JSON: &str = "application/json";
 
-/// What a request is answered with.
+/// The answer to a request.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// Its status.
     pub status: u16,
-    /// The kind of its body.
+    /// The content type of its body.
     pub kind: &'static str,
     /// The body.
     pub body: Body,
-    /// More headers.
+    /// Additional headers.
     pub headers: Vec<(&'static str, String)>,
-    /// What its body is known by, where that is known already.
+    /// The entity tag of its body, if already known.
     pub tag: Option<String>,
 }
 
 /// The body of an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// All of it.
+    /// A complete body.
     Whole(Vec<u8>),
-    /// A log that may still grow: whose, from where on, and of which job.
+    /// A log that may still grow: its owner, the offset to start from, and the job that writes it.
     Follow { of: Of, offset: u64, job: Option<i64> },
 }
 
 impl Answer {
-    /// Of a status, a kind and a body.
+    /// Creates an answer from a status, a content type and a body.
     pub fn of(status: u16, kind: &'static str, body: Body) -> Self {
         Self { status, kind, body, headers: Vec::new(), tag: None }
     }
 
-    /// A thing.
+    /// Creates an answer with a value as JSON.
     ///
     /// # Errors
-    /// When it can't be written as JSON.
+    /// If the value cannot be serialized.
     pub fn json<T: Serialize>(status: u16, thing: &T) -> Result<Self, Failure> {
         let body = serde_json::to_vec(thing);
         let body = body.map_err(|error| Failure::internal(error.to_string()))?;
         Ok(Self::of(status, JSON, Body::Whole(body)))
     }
 
-    /// A document that is JSON already.
+    /// Creates an answer from a document that is already JSON.
     pub fn text_of_json(text: &str) -> Self {
         Self::of(200, JSON, Body::Whole(text.into()))
     }
 
-    /// A thing that was added, or that was there.
+    /// Creates an answer with a value that was added (201) or already existed (200).
     ///
     /// # Errors
-    /// As [`Answer::json`].
+    /// As for [`Answer::json`].
     pub fn put<T: Serialize>(thing: &T, is_new: bool) -> Result<Self, Failure> {
         Self::json(if is_new { 201 } else { 200 }, thing)
     }
 
-    /// Bytes of a kind.
+    /// Creates an answer with bytes of a content type.
     pub fn bytes(kind: &'static str, bytes: Vec<u8>) -> Self {
         Self::of(200, kind, Body::Whole(bytes))
     }
 
-    /// Nothing.
+    /// Creates an answer without content.
     pub fn nothing() -> Self {
         Self::of(204, "", Body::Whole(Vec::new()))
     }
 
-    /// The same again.
+    /// Returns a copy.
     pub fn copy(&self) -> Self {
         Self {
             body: self.body.clone(),
@@ -84,7 +85,7 @@ impl Answer {
         }
     }
 
-    /// Bytes of its body, as far as they are known.
+    /// Returns the length of its body in bytes, as far as known.
     pub fn len(&self) -> usize {
         match &self.body {
             Body::Whole(bytes) => bytes.len(),
@@ -92,7 +93,7 @@ impl Answer {
         }
     }
 
-    /// The same with what its body is known by: a digest of it, where it is whole.
+    /// Sets the entity tag to a digest of the body, if that is complete.
     pub fn tagged(mut self) -> Self {
         if let (None, Body::Whole(bytes)) = (&self.tag, &self.body) {
             let digest = Sha256::digest(bytes);
@@ -102,25 +103,25 @@ impl Answer {
         self
     }
 
-    /// The same with a header.
+    /// Adds a header.
     pub fn with(mut self, name: &'static str, value: String) -> Self {
         self.headers.push((name, value));
         self
     }
 }
 
-/// Why a request is not answered with what it asked for.
+/// The reason why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The status.
     pub status: u16,
     /// One of the codes of docs/design/010-farm.md.
     pub code: &'static str,
-    /// What, where, and what to do.
+    /// What failed, where, and what to do.
     pub message: String,
-    /// Seconds after which it may be tried again.
+    /// Seconds after which the request may be repeated.
     pub again: Option<u64>,
-    /// Whether the database went away.
+    /// True if the connection to the database was lost.
     pub is_gone: bool,
 }
 
@@ -129,7 +130,7 @@ impl Failure {
         Self { status, code, message: message.into(), again: None, is_gone: false }
     }
 
-    /// What was said makes no sense.
+    /// The request is invalid.
     pub fn bad(message: impl Into<String>) -> Self {
         Self::new(400, "bad_request", message)
     }
@@ -139,59 +140,59 @@ impl Failure {
         Self::new(400, "wrong_version", message)
     }
 
-    /// Nobody knows who asks.
+    /// The request has no valid token.
     pub fn unauthorized() -> Self {
         let told = "a token is needed that is known and not over: Authorization: Bearer TOKEN (`assay farm token add` makes one)";
         Self::new(401, "unauthorized", told)
     }
 
-    /// Whoever asks may not.
+    /// The token does not permit the request.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(403, "forbidden", message)
     }
 
-    /// There is no such path.
+    /// The path does not exist.
     pub fn no_path() -> Self {
         Self::new(404, "not_found", "there is no such path; GET /api/v1/openapi.json lists them")
     }
 
-    /// The path is asked otherwise.
+    /// The path does not support the method.
     pub fn no_method() -> Self {
         Self::new(405, "bad_request", "this path is not asked by that method")
     }
 
-    /// It does not go together with what is there.
+    /// The request conflicts with the current state.
     pub fn conflict(message: impl Into<String>) -> Self {
         Self::new(409, "conflict", message)
     }
 
-    /// The lease is gone.
+    /// The lease is lost.
     pub fn lease_lost(message: impl Into<String>) -> Self {
         Self::new(409, "lease_lost", message)
     }
 
-    /// It is larger than may be.
+    /// The body is too large.
     pub fn too_large(most: usize) -> Self {
         Self::new(413, "too_large", format!("the body may have {most} bytes"))
     }
 
-    /// Somebody asks too often.
+    /// The client sends too many requests.
     pub fn too_many(again: u64) -> Self {
         let told = format!("too many requests: ask again in {again} s");
         Self { again: Some(again), ..Self::new(429, "too_many", told) }
     }
 
-    /// The server can't for now.
+    /// The server is temporarily unavailable.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self { again: Some(1), ..Self::new(503, "unavailable", message) }
     }
 
-    /// A fault of ours.
+    /// An internal error.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(500, "internal", message)
     }
 
-    /// The disk refuses. Where things are on it is the server's own business, and in its log.
+    /// An error of the disk. Paths on the server are only written to its log.
     pub fn of_disk(path: &Path, error: &io::Error) -> Self {
         log::error!("{}: {error}", path.display());
         let told = format!("the disk of the server: {error}");
@@ -201,7 +202,7 @@ impl Failure {
         }
     }
 
-    /// Its body.
+    /// Returns the body of the response.
     pub fn body(&self) -> Vec<u8> {
         let error = Told { code: self.code.to_owned(), message: self.message.clone() };
         serde_json::to_vec(&Refusal { error }).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! A request, as handlers get it: who asks, what stands in its path, its query and its body.
+//! A request in the form that handlers receive: the client, and the values in its path, query and
+//! body.
 
 use super::answer::Failure;
 use super::kept::Kept;
@@ -12,34 +13,34 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What all handlers have in common.
+/// The state shared by all handlers.
 pub(crate) struct Context {
     /// The logs.
     pub logs: Logs,
-    /// Bytes of one that are kept.
+    /// Maximum size of a log, bytes.
     pub log_limit: u64,
-    /// What a lease is.
+    /// Duration of a lease.
     pub lease: Duration,
-    /// Whether browsers come by TLS, so that a cookie may be for that alone.
+    /// True if browsers connect through TLS, so that the cookie can be restricted to it.
     pub is_secure: bool,
-    /// How long who was given nothing waits.
+    /// Time after which an agent without a job asks again.
     pub ask: Duration,
-    /// When nodes were heard of, until that is written.
+    /// When nodes were last seen, until it is written to the store.
     pub seen: Mutex<HashMap<String, i64>>,
-    /// When tokens were used, until that is written.
+    /// When tokens were last used, until it is written to the store.
     pub used: Mutex<HashMap<i64, i64>>,
-    /// Answers that are given again while they stand.
+    /// Cached answers.
     pub kept: Kept,
 }
 
 impl Context {
-    /// Notes that a node was heard of.
+    /// Records that a node was seen.
     pub fn saw(&self, node: &str, now: i64) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.insert(node.to_owned(), now);
     }
 
-    /// A lease, in ms.
+    /// Returns the duration of a lease, ms.
     pub fn lease_ms(&self) -> i64 {
         i64::try_from(self.lease.as_millis()).unwrap_or(i64::MAX)
     }
@@ -48,53 +49,53 @@ impl Context {
 /// A request.
 #[derive(Clone)]
 pub(crate) struct Asked {
-    /// What stands in the path, by name.
+    /// The path parameters, by name.
     pub path: HashMap<String, String>,
-    /// What stands behind it.
+    /// The query parameters, by name.
     pub query: HashMap<String, String>,
-    /// Both, as they were sent.
+    /// Path and query, as sent.
     pub place: String,
     /// Its body.
     pub body: Vec<u8>,
-    /// Who asks; nobody where no token is needed.
+    /// The token of the client; `None` if none is required.
     pub token: Option<Token>,
-    /// When.
+    /// The time of the request, ms.
     pub now: i64,
 }
 
 impl Asked {
-    /// A part of the path.
+    /// Returns a path parameter.
     pub fn part(&self, name: &str) -> &str {
         self.path.get(name).map_or("", String::as_str)
     }
 
-    /// A number in the path.
+    /// Returns a numeric path parameter.
     ///
     /// # Errors
-    /// When it is none.
+    /// If it is not a number.
     pub fn number(&self, name: &str) -> Result<i64, Failure> {
         let text = self.part(name);
         text.parse().map_err(|_| Failure::bad(format!("`{}` is no number", text.escape_debug())))
     }
 
-    /// A word of the query.
+    /// Returns a query parameter; `None` if it is missing or empty.
     pub fn word(&self, name: &str) -> Option<&str> {
         self.query.get(name).map(String::as_str).filter(|word| !word.is_empty())
     }
 
-    /// The body, as a thing.
+    /// Parses the body as JSON.
     ///
     /// # Errors
-    /// When it is none.
+    /// If the body is not such a value.
     pub fn thing<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         serde_json::from_slice(&self.body)
             .map_err(|error| Failure::bad(format!("the body: {error}")))
     }
 
-    /// Rows of a page that are wanted.
+    /// Returns the maximum number of rows on a page.
     ///
     /// # Errors
-    /// When it is no number.
+    /// If it is not a number in the allowed range.
     pub fn most(&self) -> Result<i64, Failure> {
         let Some(text) = self.word("limit") else { return Ok(PAGE) };
         let most: Result<i64, _> = text.parse();
@@ -103,23 +104,23 @@ impl Asked {
         })
     }
 
-    /// A place in a log.
+    /// Returns the offset into a log.
     ///
     /// # Errors
-    /// When it is no number.
+    /// If it is not a number.
     pub fn offset(&self) -> Result<u64, Failure> {
         let Some(text) = self.word("offset") else { return Ok(0) };
-        // No file has a place beyond that.
+        // No file is longer than that.
         let place = text.parse().ok().filter(|place| i64::try_from(*place).is_ok());
         place.ok_or_else(|| {
             Failure::bad(format!("offset=`{}`: a number of bytes", text.escape_debug()))
         })
     }
 
-    /// Which builds are asked for.
+    /// Returns the filter on builds.
     ///
     /// # Errors
-    /// When there is no such state.
+    /// If the state does not exist.
     pub fn filter(&self) -> Result<Filter<'_>, Failure> {
         let state = self.word("state").map(|name| {
             State::of(name).ok_or_else(|| {
@@ -137,19 +138,19 @@ impl Asked {
         })
     }
 
-    /// The node whose agent asks.
+    /// Returns the node of the agent that sent the request.
     ///
     /// # Errors
-    /// When nobody's does.
+    /// If the token does not belong to an agent.
     pub fn node(&self) -> Result<&str, Failure> {
         let node = self.token.as_ref().and_then(|token| token.of.node.as_deref());
         node.ok_or_else(|| Failure::forbidden("a token of scope `agent` is needed"))
     }
 
-    /// Sees to it that an agent speaks of its own node alone.
+    /// Checks that an agent acts only on its own node.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub fn is_node(&self, name: &str) -> Result<(), Failure> {
         match &self.token {
             Some(token) if token.of.scope == Scope::Agent => match self.node()? == name {
@@ -164,10 +165,10 @@ impl Asked {
         }
     }
 
-    /// Sees to it that a token that is bound to an owner changes what is that owner's alone.
+    /// Checks that a token that is bound to an owner changes only that owner's data.
     ///
     /// # Errors
-    /// When it does not.
+    /// If it does not.
     pub fn is_owner(&self, name: &str) -> Result<(), Failure> {
         match self.token.as_ref().and_then(|token| token.of.owner.as_deref()) {
             Some(own) if own != name => Err(Failure::forbidden(format!(

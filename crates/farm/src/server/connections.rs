@@ -1,4 +1,4 @@
-//! Connections: taken, made secret where that is asked for, answered, and ended when the server is.
+//! Connections: accepted, encrypted if configured, answered, and closed when the server stops.
 
 use super::dispatch::Peer;
 use crate::policy::{CONNECTIONS, ENDING, PATIENCE};
@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
-/// What is waited for when no connection can be taken: too many files are open, for one.
+/// Pause when no connection can be accepted, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// All connections of a server.
@@ -30,12 +30,12 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
-    /// None yet.
+    /// Creates the set of connections, which is empty.
     pub fn new(router: Router, tls: Option<TlsAcceptor>, ending: watch::Receiver<bool>) -> Self {
         Self { router, tls, ending, free: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
-    /// Takes connections for ever.
+    /// Accepts connections forever.
     pub async fn accept(&self, listener: TcpListener) {
         loop {
             let Ok((stream, peer)) = listener.accept().await else {
@@ -46,7 +46,7 @@ impl Connections {
                 log::error!("more than {CONNECTIONS} connections: one is refused");
                 continue;
             };
-            // Small answers are not held back.
+            // Small answers are sent immediately.
             let _slower = stream.set_nodelay(true);
             let (router, tls, ending) =
                 (self.router.clone(), self.tls.clone(), self.ending.clone());
@@ -64,7 +64,7 @@ impl Connections {
         }
     }
 
-    /// Waits for those that are answered, for a while.
+    /// Waits for requests in progress, up to a time limit.
     pub async fn end(&self) {
         let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
         if timeout(ENDING, self.free.acquire_many(all)).await.is_err() {
@@ -95,7 +95,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
         }
     };
     if let Err(error) = ended {
-        // Whoever goes away in the middle of something is no failure of ours.
+        // A client that disconnects is not an error of the server.
         log::debug!("{peer}: {error}");
     }
 }

@@ -1,5 +1,6 @@
-//! A request on its way: from the wire to its handler, which knows nothing of the wire, and back. Who asks, whether they may and how often, what is
-//! too large, what is noted of it: all of that is here, once for all paths.
+//! Dispatches a request from HTTP to its handler, which is independent of the protocol, and
+//! converts the answer back. Authentication, authorization, rate limits, size limits and the audit
+//! are handled here for all paths.
 
 use super::answer::{Answer, Body, Failure};
 use super::asked::{Asked, Context};
@@ -32,27 +33,27 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
-/// The server, as all requests have it.
+/// The server's state, shared by all requests.
 pub(crate) struct App {
     pub context: Arc<Context>,
     pub reads: Pool,
     pub writes: Pool,
     pub slow: Pool,
     pub hosts: Hosts,
-    /// Whether anybody may read.
+    /// True if reading requires no token.
     pub is_public: bool,
     pub tokens: Limits<i64>,
     pub strangers: Limits<IpAddr>,
     pub followers: Arc<Semaphore>,
-    /// True from when the server is to end.
+    /// True once the server is to stop.
     pub ending: watch::Receiver<bool>,
 }
 
-/// Where a request comes from.
+/// The address of the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub IpAddr);
 
-/// The router of the API and the pages.
+/// Returns the router of the API and the pages.
 pub(crate) fn router(app: &Arc<App>) -> Router {
     let mut router = Router::new();
     for route in ROUTES.iter().chain(PAGES) {
@@ -93,7 +94,7 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
     let name = who.get().map_or("-", |token| token.of.name.as_str());
     let (method, path) = (&parts.method, parts.uri.path());
     let ms = begun.elapsed().as_millis() as u64;
-    // The query may hold a nonce, and is not logged.
+    // The query may contain a nonce and is not logged.
     let request = format!("{method} {path} status={status} who={name} ms={ms}");
     match (&done, route.audited) {
         (Err(failure), _) if failure.status >= 500 => log::error!("{request}: {}", failure.message),
@@ -106,7 +107,7 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
         let (name, what) = (name.to_owned(), format!("{method} {path}"));
         let what: String = what.chars().take(500).collect();
         let noted = app.writes.run(move |store| Ok(store.audit(now(), &name, &what, status)?));
-        // What was done is done.
+        // The change itself has already been made.
         if let Err(failure) = noted.await {
             log::error!("the audit: {}", failure.message);
         }
@@ -118,12 +119,12 @@ async fn dispatch(app: Arc<App>, route: &'static Route, request: Request) -> Res
     }
 }
 
-/// The time, in ms.
+/// Returns the time, ms.
 pub(crate) fn now() -> i64 {
     Timestamp::now().as_millisecond()
 }
 
-/// What a request comes to.
+/// Returns the result of a request.
 async fn answered(
     app: &Arc<App>,
     route: &'static Route,
@@ -142,7 +143,7 @@ async fn answered(
     if !is_free && secret.is_none() {
         return Err(Failure::unauthorized());
     }
-    // Who sends much is known before it is taken.
+    // Clients with large bodies are authenticated before the body is read.
     if route.limit > BODY {
         let (app, secret, who) = (Arc::clone(app), secret.clone(), Arc::clone(who));
         let reads = app.reads.clone();
@@ -180,7 +181,7 @@ async fn answered(
         .await
 }
 
-/// The token of a secret, if it is enough for a route, and was not used too often.
+/// Returns the token of a secret, if it is sufficient for the route and within its rate limit.
 fn known(
     app: &App,
     store: &mut Store,
@@ -221,13 +222,14 @@ fn version(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-/// Whether nobody is asked for a token.
+/// Returns true if the route requires no token.
 fn is_free(app: &App, route: &Route) -> bool {
     let only_looks = route.needs == Needs::Read && route.method == Verb::Get;
     route.needs == Needs::Nothing || app.is_public && only_looks
 }
 
-/// The token that was sent; a cookie's is enough for reading alone, since a browser sends it without being asked.
+/// Returns the token that was sent. A cookie is sufficient only for reading, since browsers send it
+/// automatically.
 fn secret(headers: &HeaderMap, method: Verb) -> Option<String> {
     let Some(text) = headers.get(header::AUTHORIZATION) else {
         return (method == Verb::Get).then(|| cookie(headers)).flatten();
@@ -243,7 +245,7 @@ fn cookie(headers: &HeaderMap) -> Option<String> {
     pairs.find(|(name, _)| *name == COOKIE).map(|(_, secret)| secret.to_owned())
 }
 
-/// The whole body, or why it is not taken.
+/// Reads the whole body, or returns the reason why it is rejected.
 async fn taken(
     body: axum::body::Body,
     headers: &HeaderMap,
@@ -276,7 +278,8 @@ async fn taken(
     }
 }
 
-/// Takes some of what is too much: to cut the line under somebody who sends takes the answer away, too.
+/// Discards some of a body that is too large: closing the connection while the client is sending
+/// would lose the answer, too.
 async fn throw_away(mut pieces: BodyDataStream) {
     let mut thrown = 0;
     let throwing = async {
@@ -289,13 +292,13 @@ async fn throw_away(mut pieces: BodyDataStream) {
     let _enough = timeout(THROWING, throwing).await;
 }
 
-/// Whether whoever asks has the answer of this tag already.
+/// Returns true if the client already has the answer with this tag.
 fn is_known(asked: &HeaderMap, tag: &str) -> bool {
     let known = asked.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag))
 }
 
-/// An answer for the wire.
+/// Converts an answer to an HTTP response.
 fn respond(app: &Arc<App>, answer: Answer, asked: &HeaderMap) -> Response {
     let answer = if answer.status == 200 { answer.tagged() } else { answer };
     let Answer { status, kind, body, headers, tag } = answer;
@@ -343,24 +346,24 @@ fn refused(failure: &Failure) -> Response {
     response
 }
 
-/// Why a browser gets no page, as one.
+/// Returns a failure as a page for browsers.
 fn page_refused(failure: &Failure) -> Response {
     let mut response = refused(failure);
     *response.body_mut() = pages::refused(failure.status, &failure.message).into();
-    // The page asks for a token, not the browser.
+    // The page asks for a token, instead of the browser's own dialog.
     response.headers_mut().remove(header::WWW_AUTHENTICATE);
     set(&mut response, "content-type", "text/html; charset=utf-8");
     set(&mut response, "content-security-policy", assay_report::farm::POLICY);
     response
 }
 
-/// What every answer has.
+/// Sets the headers of all responses.
 fn common(response: &mut Response) {
     set(response, "assay-api", &API.to_string());
     set(response, "x-content-type-options", "nosniff");
     set(response, "content-security-policy", "default-src 'none'; frame-ancestors 'none'");
     set(response, "cross-origin-resource-policy", "same-origin");
-    // Without any, a browser would call the form for a token somebody else's.
+    // Without a referrer, a browser would treat the form for the token as cross-origin.
     set(response, "referrer-policy", "same-origin");
     set(response, "cache-control", "private, no-cache");
 }

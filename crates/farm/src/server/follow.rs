@@ -1,6 +1,8 @@
-//! A log that is followed: what it has, then what comes, as server-sent events, until the job ends.
+//! Follows a log: sends its contents, then what is appended, as server-sent events, until the job
+//! ends.
 //!
-//! Events: `log` with `{"offset":0,"text":"…"}`, whose id is the place behind it; `end` when no more comes.
+//! Events: `log` with `{"offset":0,"text":"…"}`, whose id is the offset after it; `end` when
+//! nothing more follows.
 
 use super::answer::Failure;
 use super::dispatch::App;
@@ -14,26 +16,26 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::sleep;
 
-/// Bytes of one event.
+/// Maximum number of bytes of one event.
 const PIECE: usize = 64 << 10;
-/// So many looks at the file come to one at the job.
+/// Number of checks of the file for each check of the job.
 const LOOKS: u32 = 4;
 
-/// Whoever follows a log.
+/// A client that follows a log.
 pub(crate) struct Following {
     /// The server.
     pub app: Arc<App>,
-    /// Whose log.
+    /// The owner of the log.
     pub of: Of,
-    /// How far it was told.
+    /// The offset up to which the log was sent.
     pub offset: u64,
-    /// The job that writes it; `None`: nobody does.
+    /// The job that writes it; `None` if none does.
     pub job: Option<i64>,
-    /// One of those who may.
+    /// Limits the number of followers.
     pub _permit: OwnedSemaphorePermit,
 }
 
-/// The answer.
+/// Returns the response with the events.
 pub(crate) fn events(following: Following) -> Response {
     let told = stream::unfold(Some(following), |following| async {
         let (event, following) = next(following?).await;
@@ -42,7 +44,7 @@ pub(crate) fn events(following: Following) -> Response {
     Sse::new(told).keep_alive(KeepAlive::default()).into_response()
 }
 
-/// The next event; with `None` it was the last.
+/// Returns the next event; without a `Following` it is the last one.
 async fn next(mut own: Following) -> (Event, Option<Following>) {
     let mut looks = 0;
     loop {
@@ -69,7 +71,7 @@ async fn next(mut own: Following) -> (Event, Option<Following>) {
                 let (lease, runs) = store.last_lease(job)?;
                 Ok(runs && lease.map(Of::Lease) == Some(of))
             });
-            // While the database is away nothing is known.
+            // While the database is unavailable, the state of the job is unknown.
             if runs.await == Ok(false) {
                 own.job = None;
             }
@@ -77,7 +79,8 @@ async fn next(mut own: Following) -> (Event, Option<Following>) {
     }
 }
 
-/// What there is from the place on, as text; a character that came half waits for the rest, unless none comes.
+/// Returns the text from the offset on. An incomplete character waits for its remaining bytes,
+/// unless the log has ended.
 async fn piece(own: &Following, has_ended: bool) -> Result<(String, u64), Failure> {
     let (context, of, offset) = (Arc::clone(&own.app.context), own.of, own.offset);
     let read = tokio::task::spawn_blocking(move || context.logs.read(of, offset, PIECE)).await;

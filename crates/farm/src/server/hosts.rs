@@ -1,25 +1,26 @@
-//! By which names the server may be asked. Web pages of others must learn nothing by way of a reader's browser: a name that may be anybody's is no
-//! host of ours (DNS rebinding), and what other sites embed or send is refused.
+//! The host names by which the server may be addressed. Other web sites must not learn anything
+//! through a reader's browser: an unknown host name is rejected (DNS rebinding), and so is what
+//! other sites embed or send.
 
 use axum::http::{HeaderMap, Method, header};
 use std::net::IpAddr;
 
-/// By which names the server may be asked.
+/// The host names by which the server may be addressed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hosts {
-    /// Whether any address is let in, not only this machine's own.
+    /// True if any address is accepted, not only those of this machine.
     pub is_open: bool,
-    /// Names beside these.
+    /// Additional names.
     pub names: Vec<String>,
 }
 
 impl Hosts {
-    /// Why a request gets no answer.
+    /// Returns the reason why a request is rejected.
     pub fn refused(&self, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
         let one = |name: header::HeaderName| {
             let mut found = headers.get_all(name).iter();
             let first = found.next().map(|value| value.to_str().unwrap_or("?"));
-            // Of two, nobody knows which is meant.
+            // With two values, it is unclear which one is meant.
             if found.next().is_some() { Some("?") } else { first }
         };
         if !one(header::HOST).is_some_and(|host| self.is_own(host)) {

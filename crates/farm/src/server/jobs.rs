@@ -1,4 +1,4 @@
-//! Jobs, what came of them, and their logs.
+//! Jobs, their results, and their logs.
 
 use super::answer::{Answer, Body, Failure};
 use super::asked::{Asked, Context};
@@ -7,7 +7,7 @@ use crate::policy::LOG_PIECE;
 use assay_builds::wire::{Beat, Ending, NewBuild, NewJob};
 use assay_builds::{Ended, Store};
 
-/// Logs are what programs of others printed: no browser takes them for a page.
+/// Logs are untrusted output, so browsers must not interpret them as pages.
 const TEXT: &str = "text/plain; charset=utf-8";
 
 pub(crate) fn jobs(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
@@ -55,7 +55,7 @@ pub(crate) fn beat(store: &mut Store, context: &Context, asked: &Asked) -> Resul
 pub(crate) fn end(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let ending: Ending = asked.thing()?;
     let (node, id) = (asked.node()?, asked.number("id")?);
-    // A lease that is lost has a log, too; how long it is, is seen in the file.
+    // A lost lease also has a log; its length is taken from the file.
     let lease = store.lease_of(node, id, &ending.nonce).ok();
     let bytes = lease.map_or(0, |lease| context.logs.state(Of::Lease(lease)).bytes);
     match store.hand_in(node, id, &ending, bytes, asked.now)? {
@@ -107,21 +107,21 @@ pub(crate) fn add_log_of_build(
     Answer::json(200, &logged)
 }
 
-/// Whose log is that of a build.
+/// Returns the owner of a build's log.
 pub(super) fn of_build(store: &Store, asked: &Asked) -> Result<Of, Failure> {
     let id = asked.number("build")?;
     Ok(store.lease_of_build(id)?.map_or(Of::Build(id), Of::Lease))
 }
 
-/// Whose log is that of a job, and whether it may grow.
+/// Returns the owner of a job's log, and whether the log may still grow.
 pub(super) fn of_job(store: &Store, asked: &Asked) -> Result<(Of, bool), Failure> {
     let id = asked.number("id")?;
     let (lease, runs) = store.last_lease(id)?;
-    // A lease that nobody had has no log.
+    // There is no log for lease 0.
     Ok((Of::Lease(lease.unwrap_or(0)), runs))
 }
 
-/// `cut`: bytes that the agent had no room for.
+/// `cut` is the number of bytes for which the agent had no room.
 fn log(context: &Context, of: Of, cut: u64, asked: &Asked) -> Result<Answer, Failure> {
     let bytes = context.logs.read(of, asked.offset()?, LOG_PIECE)?;
     let state = context.logs.state(of);

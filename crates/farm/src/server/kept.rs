@@ -1,5 +1,5 @@
-//! Answers that are kept: made once, and given again as long as the stamp of the rows stands that they were made of. Whoever may not read gets nothing
-//! from here: that is asked before.
+//! Cached answers: created once and reused while the stamp of the underlying rows is unchanged.
+//! Permissions are checked before an answer is taken from the cache.
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What an answer is made of: as long as the stamp of that stands, so does the answer.
+/// The rows that an answer depends on; it is valid while their stamp is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stands {
-    /// All projects in short, the last builds, and how many jobs there are.
+    /// Summaries of all projects, the latest builds, and the number of jobs.
     Home,
-    /// The project that the path names.
+    /// The project in the path.
     Project,
 }
 
@@ -28,10 +28,10 @@ impl Stands {
     }
 }
 
-/// The answer to a request: one that is kept and stands, or a new one.
+/// Returns the answer to a request: a cached one if it is valid, or else a new one.
 ///
 /// # Errors
-/// Those of the route's handler.
+/// The errors of the route's handler.
 pub(crate) fn answered(
     route: &Route,
     store: &mut Store,
@@ -42,7 +42,7 @@ pub(crate) fn answered(
     if let Some(answer) = context.kept.find(&asked.place, &of.stamp(store, asked)?) {
         return Ok(answer.copy());
     }
-    // The stamp is of the same moment as all that is on the page.
+    // The stamp and everything on the page are read in one transaction.
     store.at_one_moment(|store| {
         let stamp = of.stamp(store, asked)?;
         let answer = (route.handler)(store, context, asked)?.tagged();
@@ -51,18 +51,19 @@ pub(crate) fn answered(
     })
 }
 
-/// Answers by the path and query that ask for them. What was not asked for of late goes first.
+/// Answers by path and query. The least recently requested ones are evicted first.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     all: Mutex<Ages>,
 }
 
-/// Those that were asked for of late, and those that were before. When the first are many, the second go.
+/// Answers requested recently, and those requested before. When the first become too many, the
+/// second are dropped.
 #[derive(Debug, Default)]
 struct Ages {
     young: HashMap<String, Entry>,
     old: HashMap<String, Entry>,
-    /// Of the young ones.
+    /// Size of the young ones, bytes.
     bytes: usize,
 }
 
@@ -87,7 +88,7 @@ impl Ages {
 }
 
 impl Kept {
-    /// The answer to this, if its stamp stands.
+    /// Returns the answer for a path and query, if its stamp is unchanged.
     fn find(&self, place: &str, stamp: &Stamp) -> Option<Arc<Answer>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.old.remove(place)

@@ -1,11 +1,12 @@
-//! How often somebody may ask: a bucket for each token and for each stranger's address, that fills evenly. Times are handed in.
+//! Rate limits: a token bucket for each token and for each address of unauthenticated clients. The
+//! caller supplies the time.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Buckets that are kept; full ones are forgotten first.
+/// Maximum number of buckets; full ones are dropped first.
 const MOST: usize = 65_536;
 
 struct Bucket {
@@ -21,12 +22,12 @@ pub(crate) struct Limits<K> {
 }
 
 impl<K: Eq + Hash> Limits<K> {
-    /// So many a second, and so many seconds' worth at once.
+    /// Creates limits of `rate` requests per second, and bursts of `burst` seconds' worth.
     pub fn new(rate: f64, burst: f64) -> Self {
         Self { rate, most: (rate * burst).max(1.0), buckets: Mutex::new(HashMap::new()) }
     }
 
-    /// Whether this one may do it; else it may in so many seconds.
+    /// Takes one request from the bucket; if it is empty, returns the number of seconds to wait.
     pub fn take(&self, key: K, now: Instant) -> Result<(), u64> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MOST {
@@ -65,7 +66,7 @@ mod tests {
         assert_eq!(limits.take("b", now), Ok(()));
         assert_eq!(limits.take("a", now + Duration::from_millis(500)), Ok(()));
         assert_eq!(limits.take("a", now + Duration::from_millis(500)), Err(1));
-        // What is not used is not saved for ever.
+        // Unused requests do not accumulate forever.
         let later = now + Duration::from_secs(3_600);
         assert_eq!((0..9).filter(|_| limits.take("a", later).is_ok()).count(), 4);
     }

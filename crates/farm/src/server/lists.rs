@@ -1,4 +1,5 @@
-//! What is read of many rows: what pages show, as JSON. And what the server says of itself.
+//! Answers that are read from many rows: the contents of pages as JSON, and information about the
+//! server.
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
@@ -6,7 +7,7 @@ use super::openapi;
 use assay_builds::{Store, when};
 use serde::Serialize;
 
-/// What runs.
+/// Name and version of the program.
 pub(crate) const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
 /// The version of the API.
 pub(crate) const API: u64 = 1;

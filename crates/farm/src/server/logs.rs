@@ -1,4 +1,5 @@
-//! Logs, a file each: appended as they come, cut at a limit. What was sent beyond it is counted in a file beside it, so that it can be shown.
+//! Logs, one file each: appended as pieces arrive, and truncated at a limit. The number of bytes
+//! beyond the limit is kept in a file next to the log, so that it can be shown.
 
 use super::answer::Failure;
 use assay_builds::wire::Logged;
@@ -8,18 +9,18 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Logs hold what programs of others print: they are the server's alone.
+/// Logs contain the output of untrusted programs and are private to the server.
 const PRIVATE: u32 = 0o600;
 const PRIVATE_DIRECTORY: u32 = 0o700;
-/// Locks that all logs share: pieces of one log come one after the other.
+/// Number of locks shared by all logs. Pieces of one log are written one after the other.
 const LOCKS: usize = 16;
 
-/// Whose log.
+/// The owner of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// Of a lease, by its number.
+    /// A lease, by its number.
     Lease(i64),
-    /// Of a build without a job.
+    /// A build without a job.
     Build(i64),
 }
 
@@ -31,12 +32,12 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Those below a directory, so many bytes each.
+    /// Creates the logs below a directory, with a maximum size in bytes for each.
     pub fn new(directory: PathBuf, limit: u64) -> Self {
         Self { directory, limit, locks: [const { Mutex::new(()) }; LOCKS] }
     }
 
-    /// The file of a log, whether it is there or not.
+    /// Returns the path of a log, whether it exists or not.
     pub fn path(&self, of: Of) -> PathBuf {
         let (letter, number) = match of {
             Of::Lease(number) => ('l', number),
@@ -45,10 +46,10 @@ impl Logs {
         self.directory.join(format!("{:02x}", number & 0xff)).join(format!("{letter}{number}.log"))
     }
 
-    /// Appends what is not there yet of these bytes, which begin at this place of the log.
+    /// Appends the part of `bytes` that is not in the log yet; they begin at `offset`.
     ///
     /// # Errors
-    /// When bytes before them are missing, or the disk refuses.
+    /// If bytes before them are missing, or writing fails.
     pub fn append(&self, of: Of, offset: u64, bytes: &[u8]) -> Result<Logged, Failure> {
         let path = self.path(of);
         let number = match of {
@@ -82,17 +83,17 @@ impl Logs {
         Ok(Logged { bytes: kept, cut: self.seen(&path).saturating_sub(self.limit) })
     }
 
-    /// What there is of a log; nothing of one that nobody began.
+    /// Returns the state of a log; an empty one if it does not exist.
     pub fn state(&self, of: Of) -> Logged {
         let path = self.path(of);
         let bytes = path.metadata().map_or(0, |found| found.len());
         Logged { bytes, cut: self.seen(&path).saturating_sub(self.limit) }
     }
 
-    /// Bytes of a log from a place on, so many at most.
+    /// Returns at most `most` bytes of a log from an offset on.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If reading fails.
     pub fn read(&self, of: Of, offset: u64, most: usize) -> Result<Vec<u8>, Failure> {
         let path = self.path(of);
         let mut file = match File::open(&path) {
@@ -100,7 +101,7 @@ impl Logs {
             file => file.map_err(|error| Failure::of_disk(&path, &error))?,
         };
         let mut bytes = Vec::new();
-        // Beyond what a file system can hold there is no place to seek.
+        // Seeking beyond the maximum size of a file would fail.
         if file.metadata().is_ok_and(|found| offset >= found.len()) {
             return Ok(bytes);
         }
@@ -111,7 +112,7 @@ impl Logs {
         Ok(bytes)
     }
 
-    /// How far a log was sent, where that is beyond the limit.
+    /// Returns the length up to which a log was sent, if that is beyond the limit.
     fn seen(&self, path: &Path) -> u64 {
         fs::read_to_string(beside(path)).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
     }
@@ -133,12 +134,12 @@ mod tests {
         let of = Of::Lease(7);
         let put = |offset: u64, text: &str| logs.append(of, offset, text.as_bytes());
         assert_eq!(put(0, "abc").unwrap(), Logged { bytes: 3, cut: 0 });
-        // Twice, and half of it again.
+        // Once more, and then overlapping half of it.
         assert_eq!(put(0, "abc").unwrap().bytes, 3);
         assert_eq!(put(1, "bcde").unwrap().bytes, 5);
         assert!(put(6, "x").is_err(), "the sixth byte is missing");
         assert_eq!(put(5, "fghijklm").unwrap(), Logged { bytes: 10, cut: 3 });
-        // What was cut is counted once, however often it comes.
+        // Truncated bytes are counted once, however often they are sent.
         assert_eq!(put(5, "fghijklm").unwrap(), Logged { bytes: 10, cut: 3 });
         assert_eq!(put(13, "nop").unwrap(), Logged { bytes: 10, cut: 6 });
         assert_eq!(logs.read(of, 0, 99).unwrap(), b"abcdefghij");
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(logs.read(of, i64::MAX as u64, 1).unwrap(), b"");
         assert_eq!(logs.state(of), Logged { bytes: 10, cut: 6 });
         assert_eq!(logs.read(Of::Build(7), 0, 9).unwrap(), b"");
-        // A half that was written before the power went is completed.
+        // A piece that was half written before a power failure is completed.
         let half = Of::Build(1);
         logs.append(half, 0, b"ab").unwrap();
         assert_eq!(logs.append(half, 0, b"abcd").unwrap().bytes, 4);

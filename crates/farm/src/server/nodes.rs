@@ -1,4 +1,4 @@
-//! Nodes: what their agents say and ask, and what people say of them.
+//! Nodes: reports and requests of their agents, and commands of administrators.
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
@@ -18,7 +18,7 @@ pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answ
     Answer::json(200, &store.node_page(asked.part("node"))?)
 }
 
-/// The node of the path, whose agent asks.
+/// Returns the node in the path, if its agent sent the request.
 fn own(asked: &Asked) -> Result<&str, Failure> {
     let node = asked.part("node");
     asked.is_node(node)?;
@@ -48,7 +48,7 @@ fn none(context: &Context) -> Answer {
     Answer::nothing().with("retry-after", context.ask.as_secs().max(1).to_string())
 }
 
-/// Answers most of those who wait, without writing.
+/// Answers most waiting agents without writing.
 pub(crate) fn glance(
     store: &mut Store,
     context: &Context,

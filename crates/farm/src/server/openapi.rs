@@ -1,5 +1,5 @@
-//! The OpenAPI document. A test generates it from the list of routes and the types of the wire, so that it can't say anything else than they do;
-//! the program carries the text.
+//! The OpenAPI document. A test generates it from the list of routes and the types of the API, so
+//! that it always agrees with them; the program contains its text.
 
 /// The document.
 pub(crate) const DOCUMENT: &str = include_str!("openapi.json");
@@ -16,7 +16,7 @@ mod tests {
     use schemars::generate::SchemaSettings;
     use serde_json::{Map, Value, json};
 
-    /// Returns the document as the routes and types are.
+    /// Returns the document generated from the routes and types.
     fn document() -> Value {
         let settings = SchemaSettings::draft2020_12()
             .with(|settings| settings.definitions_path = "/components/schemas".into());

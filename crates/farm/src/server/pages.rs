@@ -1,8 +1,10 @@
-//! The pages: what the store knows, drawn by the report. They are routes like those of the API, and read by the same functions; a browser, which can
-//! send no token by itself, keeps one in a cookie that only reading takes (`enter`).
+//! The pages: the contents of the store, rendered by the report crate. They are routes like those
+//! of the API and use the same functions. Browsers cannot send a token by themselves, so they keep
+//! it in a cookie that is accepted only for reading (`enter`).
 //!
-//! The pages that are read most are made again only when something on them has changed (`kept`). The tag of each is that of its bytes: nothing on it says
-//! when it was made, so that who has it already is told so.
+//! The most frequently read pages are rendered again only when their contents have changed
+//! (`kept`). A page's entity tag is computed from its bytes: since no page contains the time of its
+//! rendering, it is not sent again to browsers that already have it.
 
 mod history;
 pub(crate) mod known;
@@ -24,23 +26,23 @@ use assay_builds::{Filter, Store};
 use assay_report::farm::{self as report, Compared, Frame, JobLine, POLICY};
 use known::Known;
 
-/// Versions of a matrix on a page of a project, and on one of its own.
+/// Number of versions in the matrix on a project's page, and on a page of its own.
 const FEW: i64 = 20;
 const MANY: i64 = 60;
-/// Rows of the waterfall, and projects of the first page.
+/// Number of rows of the waterfall, and of projects on the first page.
 const ROWS: i64 = 100;
-/// Versions of which a benchmark is shown.
+/// Number of versions for which a benchmark is shown.
 const BENCHMARK: i64 = 12;
-/// Bytes of a log that stand on the page of its build.
+/// Number of bytes of a log that are shown on the page of its build.
 const LOG: u64 = 256 << 10;
 /// The cookie that holds a token.
 pub(crate) const COOKIE: &str = "assay-farm-token";
-/// How long a browser keeps it, s.
+/// Lifetime of the cookie, s.
 const KEPT: u64 = 30 * 24 * 60 * 60;
-/// Bytes of what a browser sends to enter.
+/// Maximum size of the form for entering a token, bytes.
 const ENTERING: usize = 4 << 10;
 
-/// What somebody reads who has no token, or one that is not known.
+/// The message for readers without a valid token.
 const TOKENLESS: &str =
     "These pages are for those who have a token of this farm that is known and not over.";
 
@@ -64,12 +66,12 @@ const fn page(path: &'static str, handler: Handler) -> Route {
     }
 }
 
-/// A page that is made again only when what is on it has changed.
+/// Returns a page that is rendered again only when its contents have changed.
 const fn kept(of: Stands, page: Route) -> Route {
     Route { stands: Some(of), ..page }
 }
 
-/// All pages. They are no part of the API.
+/// All pages. They are not part of the API.
 pub(crate) const PAGES: &[Route] = &[
     kept(Stands::Home, page("/", home)),
     page("/waterfall", waterfall),
@@ -79,13 +81,13 @@ pub(crate) const PAGES: &[Route] = &[
     kept(Stands::Project, page("/{owner}/{project}", project)),
     kept(Stands::Project, page("/{owner}/{project}/matrix", matrix)),
     kept(Stands::Project, page("/{owner}/{project}/benchmark", benchmark)),
-    // All series of a project are read for the first of them.
+    // All series of a project are read for the first one.
     Route { threads: Threads::Slow, ..page("/{owner}/{project}/history/{file}", history::page) },
     Route {
         threads: Threads::Slow,
         ..page("/{owner}/{project}/history/{directory}/{file}", history::page)
     },
-    // A README shows it to everybody, and it says no more than which version passes.
+    // It is public because READMEs embed it; it shows only which version passes.
     kept(
         Stands::Project,
         Route { needs: Needs::Nothing, ..page("/{owner}/{project}/badge.svg", badge) },
@@ -95,7 +97,7 @@ pub(crate) const PAGES: &[Route] = &[
     Route { method: Verb::Post, needs: Needs::Nothing, limit: ENTERING, ..page("/enter", enter) },
 ];
 
-/// Whether a path is that of a page.
+/// Returns true if a path is that of a page.
 pub(crate) fn is_page(path: &str) -> bool {
     path != "/api" && !path.starts_with("/api/")
 }
@@ -110,9 +112,9 @@ fn drawn<E: std::fmt::Display>(page: Result<String, E>) -> Result<Answer, Failur
     Ok(answer.with("content-security-policy", POLICY.to_owned()))
 }
 
-/// Why there is no page, as one.
+/// Returns a failure as a page.
 pub(crate) fn refused(status: u16, message: &str) -> Vec<u8> {
-    // What programs are answered has headers in it.
+    // The message for programs mentions headers.
     let message = if status == 401 { TOKENLESS } else { message };
     let page = report::refused(&frame(), status, message);
     page.unwrap_or_else(|_| message.escape_debug().to_string()).into_bytes()
@@ -142,10 +144,10 @@ fn home(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure
     }))
 }
 
-/// A project's matrix, judged.
+/// Returns a project's matrix with the verdicts.
 ///
 /// # Errors
-/// When there is none, or the store can't be read.
+/// If the project does not exist, or the store cannot be read.
 pub(crate) fn judged(
     store: &Store,
     owner: &str,
@@ -247,7 +249,7 @@ fn waterfall(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Fa
     }))
 }
 
-/// The end of a log, from a whole line on, and how many bytes are before it.
+/// Returns the end of a log, starting with a whole line, and the number of bytes before it.
 fn end_of_log(context: &Context, of: Of) -> Result<(Vec<u8>, u64), Failure> {
     let mut before = context.logs.state(of).bytes.saturating_sub(LOG);
     let mut log = context.logs.read(of, before, LOG as usize)?;
@@ -345,13 +347,13 @@ fn node(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure
 
 fn badge(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let page = store.project_page(asked.part("owner"), asked.part("project"), None, FEW)?;
-    // The newest version of which anything is known.
+    // The newest version with any result.
     let newest = page.versions.iter().find(|version| !version.states.is_empty());
     let states = newest.map_or_else(Vec::new, |version| known::sums(&version.states));
     let drawn = report::badge(newest.map(|version| version.name.as_str()), &states);
     let drawn = drawn.map_err(|error| Failure::internal(format!("a badge: {error}")))?;
     let answer = Answer::bytes("image/svg+xml", drawn.into_bytes());
-    // Pages of others show it.
+    // Pages of other sites embed it.
     Ok(answer
         .with("cross-origin-resource-policy", "cross-origin".to_owned())
         .with("cache-control", "public, max-age=60".to_owned()))
@@ -368,7 +370,8 @@ fn entrance(_: &mut Store, _: &Context, _: &Asked) -> Result<Answer, Failure> {
     drawn(report::refused(&frame(), 401, TOKENLESS))
 }
 
-/// Takes a token from a form, and gives it back as a cookie, which scripts don't see and pages of others don't send.
+/// Takes a token from a form and returns it as a cookie that scripts cannot read and other sites'
+/// pages cannot send.
 fn enter(store: &mut Store, context: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let body = std::str::from_utf8(&asked.body).map_err(|_| Failure::bad("the form is no text"))?;
     let form = super::query::read(body)?;

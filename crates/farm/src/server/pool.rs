@@ -1,6 +1,7 @@
-//! Threads that have the store: its calls wait for disks and servers, which nobody does who answers requests.
+//! Threads that own connections to the store. Its calls wait for disks and servers, and must not
+//! block the threads that answer requests.
 //!
-//! Each thread has a connection of its own, and connects again when the database was away.
+//! Each thread has its own connection, and reconnects after the database was unavailable.
 
 use super::answer::Failure;
 use assay_builds::{FarmError, Store};
@@ -10,20 +11,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
-/// What is to be done with the store, or without it; and whether the database went away.
+/// A task with the store, or with the error if it cannot be opened. Returns true if the connection
+/// was lost.
 type Work = Box<dyn FnOnce(Result<&mut Store, FarmError>) -> bool + Send>;
 
-/// Some threads, and what waits for them.
+/// A pool of threads with a queue.
 #[derive(Clone)]
 pub(crate) struct Pool {
     work: SyncSender<Work>,
 }
 
 impl Pool {
-    /// Starts so many threads, for which so much may wait. They end when nobody has the pool any more, and close the store then.
+    /// Starts threads with a queue of length `waiting`. When the pool is dropped, they end and
+    /// close the store.
     ///
     /// # Errors
-    /// When the store can't be opened, or no thread started.
+    /// If the store cannot be opened, or no thread can be started.
     pub fn start(
         place: &Place,
         access: Access,
@@ -42,10 +45,10 @@ impl Pool {
         Ok(Self { work })
     }
 
-    /// Does something with the store, when a thread has time for it.
+    /// Runs a task with the store when a thread is free.
     ///
     /// # Errors
-    /// Those of what is done, and when too much waits already or the database is away.
+    /// The errors of the task; also if the queue is full or the database is unavailable.
     pub async fn run<T: Send + 'static>(
         &self,
         does: impl FnOnce(&mut Store) -> Result<T, Failure> + Send + 'static,
@@ -54,7 +57,7 @@ impl Pool {
         let work: Work = Box::new(move |store| {
             let done = store.map_err(Failure::from).and_then(does);
             let is_gone = done.as_ref().is_err_and(|failure| failure.is_gone);
-            // Whoever asked may have gone.
+            // The client may have disconnected.
             let _nobody_listens = tell.send(done);
             is_gone
         });
@@ -70,7 +73,7 @@ fn works(first: Store, place: &Place, access: Access, waits: &Mutex<Receiver<Wor
     let mut store = Some(first);
     loop {
         let next = waits.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        // Nobody can ask any more.
+        // The pool has been dropped.
         let Ok(work) = next else { return };
         let opened = match &mut store {
             Some(store) => Ok(store),

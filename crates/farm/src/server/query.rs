@@ -1,12 +1,12 @@
-//! What stands behind the question mark of an address.
+//! The query string of an address.
 
 use super::answer::Failure;
 use std::collections::HashMap;
 
-/// The words of a query, each once.
+/// Returns the parameters of a query, each once.
 ///
 /// # Errors
-/// When it is no text.
+/// If it is not valid text.
 pub(crate) fn read(query: &str) -> Result<HashMap<String, String>, Failure> {
     let mut words = HashMap::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {

@@ -1,4 +1,5 @@
-//! Tells who started the server that it answers now, where somebody wants to know: systemd, by the socket that it names in the environment (`sd_notify`).
+//! Notifies the process that started the server that it is ready, if that is requested: systemd
+//! names a socket in the environment (`sd_notify`).
 
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt;
@@ -8,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 /// The variable that names the socket.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
-/// Tells it; whoever does not listen any more has not to know.
+/// Sends the notification. A failure is ignored, since then nothing is listening.
 pub(super) fn tell() {
     if let Some(socket) = std::env::var_os(SOCKET) {
         let _nobody_listens = tell_at(&socket);

@@ -1,4 +1,5 @@
-//! A path of the API or of the pages: how it is asked, by whom, and what answers. The lists of them are `routes` and `pages`.
+//! A route of the API or of the pages: its method, permissions and handler. They are listed in
+//! `routes` and `pages`.
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
@@ -6,30 +7,30 @@ use super::kept::Stands;
 use assay_builds::Store;
 use assay_builds::model::Scope;
 
-/// What answers a request.
+/// A function that answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
 
-/// What reads first, and answers where nothing is to be written.
+/// A function that reads first, and answers if nothing needs to be written.
 pub(crate) type Glance = fn(&mut Store, &Context, &Asked) -> Result<Option<Answer>, Failure>;
 
-/// The schema of a type, for the OpenAPI document, which only a test generates.
+/// The schema of a type for the OpenAPI document, which only a test generates.
 #[cfg(test)]
 pub(crate) type Shape = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
-/// Nothing: the program carries the document as it was generated.
+/// Empty: the program contains the generated document.
 #[cfg(not(test))]
 #[derive(Clone, Copy)]
 pub(crate) struct Shape;
 
-/// Who may ask.
+/// The permission required for a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needs {
-    /// Anybody.
+    /// None.
     Nothing,
-    /// Whoever has a token.
+    /// Any token.
     Read,
     /// Scopes `submit` and `admin`.
     Submit,
-    /// The same, and `agent`.
+    /// Scopes `submit`, `agent` and `admin`.
     SubmitOrAgent,
     /// Scope `agent`.
     Agent,
@@ -40,7 +41,7 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
-    /// Whether a token of this scope is enough.
+    /// Returns true if a token of this scope is sufficient.
     pub fn are_met_by(self, scope: Scope) -> bool {
         match self {
             Self::Nothing | Self::Read => true,
@@ -52,7 +53,7 @@ impl Needs {
         }
     }
 
-    /// In words.
+    /// Returns the permission in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Nothing => "none",
@@ -66,53 +67,53 @@ impl Needs {
     }
 }
 
-/// Which threads a request waits for.
+/// The threads that handle a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threads {
-    /// Those that read.
+    /// Threads that read.
     Read,
-    /// Those that write.
+    /// Threads that write.
     Write,
-    /// That for what takes long.
+    /// The thread for slow requests.
     Slow,
 }
 
-/// A path of the API.
+/// A route.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(test), expect(dead_code, reason = "some members are for the document alone"))]
 pub(crate) struct Route {
-    /// How it is asked.
+    /// Its method.
     pub method: Verb,
-    /// The path, as the router has it.
+    /// Its path, in the form of the router.
     pub path: &'static str,
-    /// What it does, in a line.
+    /// A description in one line.
     pub does: &'static str,
-    /// Who may.
+    /// The required permission.
     pub needs: Needs,
-    /// Which threads do it.
+    /// The threads that run the handler.
     pub threads: Threads,
-    /// What reads first, and answers where nothing is to be written.
+    /// The function that answers if nothing needs to be written.
     pub glance: Option<Glance>,
-    /// What does it.
+    /// The handler.
     pub handler: Handler,
-    /// Bytes of its body.
+    /// Maximum size of the body, bytes.
     pub limit: usize,
-    /// Its body; `None`: none, or bytes.
+    /// The schema of the body; `None` if it has none or consists of bytes.
     pub takes: Option<Shape>,
-    /// What it gives; `None`: nothing, bytes or text.
+    /// The schema of the answer; `None` if it is empty, bytes or text.
     pub gives: Option<Shape>,
-    /// Words of the query.
+    /// The query parameters.
     pub query: &'static [&'static str],
-    /// Whether who did it is noted.
+    /// True if it is recorded in the audit.
     pub audited: bool,
-    /// What the answer changes with, where it is kept as long as that stands.
+    /// The rows that the answer depends on, if it is cached.
     pub stands: Option<Stands>,
 }
 
-/// How a path is asked; a constant can hold it.
+/// The method of a route, in a form that a constant can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// GET, and HEAD with it.
+    /// GET, and HEAD along with it.
     Get,
     /// PUT.
     Put,
@@ -123,7 +124,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Its word in the OpenAPI document.
+    /// Returns its name in the OpenAPI document.
     #[cfg(test)]
     pub fn word(self) -> &'static str {
         match self {

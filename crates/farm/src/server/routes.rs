@@ -1,5 +1,5 @@
-//! Every path of the API, with who may ask it, what it takes and gives, and what does it. The router and the OpenAPI document are both made of this
-//! list, so that neither has a path that the other has not.
+//! All routes of the API with their permissions, bodies, answers and handlers. Both the router and
+//! the OpenAPI document are created from this list, so they have the same paths.
 
 use super::kept::Stands;
 use super::pages::verdicts;
@@ -45,7 +45,7 @@ const fn list(path: &'static str, does: &'static str, handler: Handler, gives: S
     Route { query: LIST, ..get(path, does, handler, gives) }
 }
 
-/// Made again only when what it is made of has changed.
+/// Caches the answer until what it depends on has changed.
 const fn kept(of: Stands, route: Route) -> Route {
     Route { stands: Some(of), ..route }
 }
@@ -72,12 +72,12 @@ const fn taking(route: Route, takes: Shape) -> Route {
     Route { takes: Some(takes), ..route }
 }
 
-/// What comes again and again is not noted.
+/// Excludes frequent requests from the audit.
 const fn often(route: Route) -> Route {
     Route { audited: false, ..route }
 }
 
-/// Bytes, so many at most.
+/// Accepts a body of bytes, up to a limit.
 const fn bytes(
     route: Route,
     limit: usize,

@@ -1,4 +1,5 @@
-//! Files of samples: they go into the history as any other run, under the name OWNER/PROJECT, and are given from there.
+//! Files of samples. They are stored in the history like any other run, under the name
+//! OWNER/PROJECT, and are served from there.
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
@@ -10,7 +11,7 @@ use assay_history::{NewRun, StoreError};
 use serde::Serialize;
 use std::io::Cursor;
 
-/// The sides of a benchmark that an agent measured: the base, and the version itself.
+/// The sides of a benchmark measured by an agent: the base, and the version itself.
 const SIDES: [&str; 2] = ["base", "version"];
 
 /// Where samples are kept.
@@ -32,7 +33,7 @@ pub(crate) fn add(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answe
     let of_sides = of_sides(store, &job, &samples)?;
     let kept =
         keep(store, (&of.owner, &of.project), (node, &of.version), &samples, asked, of_sides)?;
-    // It may have been lost while the samples were looked at.
+    // The lease may have been lost while the samples were being read.
     store.lease_of(node, id, nonce)?;
     store.has_samples(lease, &kept.run)?;
     Answer::json(200, &kept)
@@ -58,8 +59,8 @@ fn read(asked: &Asked) -> Result<Samples, Failure> {
     samples.map_err(|error| Failure::bad(format!("the samples: {error}")))
 }
 
-/// The versions that the sides of a job's samples are. The agent measures them as commits of a repository of its own, whose names mean nothing to
-/// anybody.
+/// Returns the versions that correspond to the sides of a job's samples. The agent measures them as
+/// commits of its own repository, whose ids have no meaning elsewhere.
 fn of_sides(
     store: &Store,
     job: &Job,
@@ -77,7 +78,7 @@ fn of_sides(
     Ok(sides)
 }
 
-/// A version as a history knows it.
+/// Returns a version as a revision of the history.
 fn revision(version: &Version) -> Revision {
     let published = version.of.published.as_deref().and_then(|time| time.parse().ok());
     Revision {
@@ -115,7 +116,7 @@ fn keep(
     Ok(Kept { run: added.run().digest.clone(), project })
 }
 
-/// When it was measured, as it says itself.
+/// Returns the time at which it was measured, according to the file.
 fn started(samples: &Samples) -> Option<i64> {
     let time: jiff::Timestamp = samples.started.as_deref()?.parse().ok()?;
     Some(time.as_millisecond())

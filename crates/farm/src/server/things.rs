@@ -67,7 +67,7 @@ pub(crate) fn add_version(
 pub(crate) fn gone(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     asked.is_owner(owner)?;
-    // An agent says what it saw. What others asked for is not an agent's to take back.
+    // An agent only reports what it saw, and cannot cancel what others requested.
     let cancels = asked.token.as_ref().is_none_or(|token| token.of.scope != Scope::Agent);
     let version = asked.part("version");
     Answer::json(200, &store.version_is_gone((owner, project), version, cancels)?)

@@ -1,4 +1,4 @@
-//! TLS with a certificate of one's own.
+//! TLS with the user's own certificate.
 
 use anyhow::{Context, ensure};
 use rustls::ServerConfig;
@@ -9,10 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
-/// What makes connections secret, of a certificate with its chain and its key, both PEM.
+/// Returns the TLS acceptor for a certificate with its chain and its key, both PEM.
 ///
 /// # Errors
-/// When the files can't be read, or don't belong together.
+/// If the files cannot be read, or do not belong together.
 pub(crate) fn acceptor(certificate: &Path, key: &Path) -> anyhow::Result<TlsAcceptor> {
     let shown = || format!("--tls-cert {}", certificate.display());
     let chain = CertificateDer::pem_file_iter(certificate).with_context(shown)?;

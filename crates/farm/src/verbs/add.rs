@@ -1,4 +1,5 @@
-//! `assay farm add`: tells a server of a project, or of a version of one, over its API. What is there already is changed to what is said now.
+//! `assay farm add`: adds a project, or a version of one, to a server through its API. What already
+//! exists is updated.
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
@@ -157,10 +158,10 @@ impl Args {
     }
 }
 
-/// Adds it, and says where it stands.
+/// Adds the project or version, and prints where to find it.
 ///
 /// # Errors
-/// When the server refuses it, or can't be reached.
+/// If the server refuses it or cannot be reached.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(&args.project)?;
     assay_builds::has_pages(owner)?;
@@ -189,7 +190,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-/// Why no version of a project is built yet; `None`: there is a platform for it.
+/// Returns the reason why no version of a project is built yet; `None` if there is a platform for
+/// it.
 fn waits_for(client: &Client, (owner, name): (&str, &str)) -> anyhow::Result<Option<String>> {
     let targets = client.targets()?;
     let own = client.projects(owner)?.into_iter().find(|own| own.name == name);

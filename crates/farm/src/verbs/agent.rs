@@ -1,4 +1,4 @@
-//! `assay farm agent`: arguments of the agent, which is `crate::agent`.
+//! `assay farm agent`: the arguments of the agent, which is implemented in `crate::agent`.
 
 use crate::Ending;
 use crate::agent::{self, Settings};
@@ -69,7 +69,7 @@ enum KindOf {
     Bench,
 }
 
-/// Bytes from a number with a unit.
+/// Parses a size in bytes from a number with a unit.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);
@@ -87,7 +87,7 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "this is no number of bytes".to_owned())
 }
 
-/// Where an agent has its things if nobody says.
+/// Returns the default directory of an agent.
 fn usual() -> PathBuf {
     if rustix::process::geteuid().is_root() {
         return PathBuf::from("/var/lib/assay-farm/agent");
@@ -100,10 +100,10 @@ fn usual() -> PathBuf {
     state.join("assay/farm-agent")
 }
 
-/// Runs until somebody ends it.
+/// Runs the agent until it is interrupted.
 ///
 /// # Errors
-/// When the server refuses it, or nothing can be run here.
+/// If the server refuses it, or nothing can be run on this machine.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     assay_builds::check_name("a node", &args.name)?;
     let token = Token::find(args.token_file.as_deref())?;

@@ -1,4 +1,4 @@
-//! `assay farm backup`: all that a farm knows in one file, while its server runs.
+//! `assay farm backup`: writes all data of a farm into one file while its server runs.
 
 use crate::data::DataArgs;
 use crate::{Ending, backup};
@@ -28,10 +28,10 @@ pub(crate) struct Args {
     file: PathBuf,
 }
 
-/// Writes or checks one.
+/// Writes or checks a backup.
 ///
 /// # Errors
-/// When it can't be written, or is not as it was written.
+/// If the backup cannot be written, or differs from what was written.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let manifest = match args.check {
         true => backup::verify(&args.file)?,

@@ -1,4 +1,5 @@
-//! `assay farm doctor`: what this machine lacks to be a farm's server or one of its agents, and what to do about it.
+//! `assay farm doctor`: reports what a machine lacks to be a farm's server or one of its agents,
+//! and how to fix it.
 
 use crate::client::{Client, Token};
 use crate::doctor::{Check, State, agents, servers};
@@ -51,10 +52,10 @@ fn place(text: &str) -> Result<Place, String> {
     Place::read(OsStr::new(text), password.as_deref()).map_err(|error| error.to_string())
 }
 
-/// Looks, and says what it found.
+/// Runs the checks and prints their results.
 ///
 /// # Errors
-/// When an option makes no sense. What is missing is no error.
+/// If an option is invalid. A failed check is not an error.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let is_server = args.data.is_some() || args.listen.is_some();
     let mut checks = Vec::new();

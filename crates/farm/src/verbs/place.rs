@@ -1,4 +1,5 @@
-//! `assay farm place`: begins the farm's jobs on the nodes of a cluster, until somebody ends it. It runs where the cluster's own commands do.
+//! `assay farm place`: starts the farm's jobs on the nodes of a cluster until it is interrupted. It
+//! runs where the cluster's own commands are available.
 
 use crate::Ending;
 use crate::client::{Client, Token};
@@ -15,9 +16,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Files with what batch jobs said, that are kept.
+/// Maximum number of files with output of batch jobs that are kept.
 const SAID: usize = 1000;
-/// After so many attempts that never began it, a job is talked about.
+/// Number of attempts without a start after which a job is reported.
 const TALKED_ABOUT: u32 = 3;
 
 /// Begin the farm's jobs on the nodes of a cluster
@@ -98,10 +99,10 @@ fn feature(text: &str) -> Result<Feature, String> {
     Ok(Feature { fact: fact.to_owned(), value: value.to_owned(), name: name.to_owned() })
 }
 
-/// Places until somebody ends it.
+/// Places jobs until interrupted.
 ///
 /// # Errors
-/// When it can't begin. What goes wrong later is said, and tried again.
+/// If it cannot start. Later failures are printed, and the attempt is repeated.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
     let Executor::Slurm = args.executor;
@@ -142,7 +143,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     while interrupt::count() == 0 {
         match placer.round() {
             Ok(trouble) => placer.talk.about(trouble),
-            // The farm or the cluster does not answer: nothing is known, so nothing is done.
+            // If the farm or the cluster does not answer, the state is unknown, so nothing is done.
             Err(error) => placer.talk.about(vec![format!("{error:#}")]),
         }
         interrupt::sleep_until(&[], Some(Duration::from_secs(args.every)))?;
@@ -150,7 +151,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Interrupted)
 }
 
-/// What is asked, and what is remembered.
+/// The farm, the cluster and the state of the placement.
 struct Placer {
     client: Client,
     slurm: Slurm,
@@ -161,9 +162,10 @@ struct Placer {
 }
 
 impl Placer {
-    /// One look at both, and all that follows from it; what could not be done.
+    /// Reads the state of both and performs all resulting actions. Returns the failures.
     fn round(&mut self) -> anyhow::Result<Vec<String>> {
-        // First the cluster: what it takes on meanwhile is in the farm's answer, and what ends meanwhile is not placed again.
+        // The cluster is read first: a job it accepts in the meantime is in the farm's answer, and
+        // one that ends in the meantime is not placed again.
         let cluster = self.slurm.look()?;
         let farm = self.farm(&cluster)?;
         let mut trouble = Vec::new();
@@ -212,7 +214,7 @@ impl Placer {
     }
 
     fn farm(&self, cluster: &Cluster) -> anyhow::Result<Farm> {
-        // As many as there may be room for, those among them that are placed already.
+        // As many as may fit, including those that have already been placed.
         let queued = self.client.queued(self.placing.most)?;
         let is_queued: BTreeSet<i64> = queued.iter().map(|job| job.id).collect();
         let mut cancelled = BTreeSet::new();
@@ -222,7 +224,7 @@ impl Placer {
                     cancelled.insert(job.id);
                 }
                 Ok(_) => {}
-                // It was deleted.
+                // The job was deleted.
                 Err(error) if error.is_not_found() => {
                     cancelled.insert(placed.job);
                 }
@@ -249,7 +251,7 @@ impl Placer {
         Ok(())
     }
 
-    /// A token that is bound to this node's name, where it has none yet.
+    /// Creates a token bound to this node's name, if it has none yet.
     fn token_for(&self, machine: &Machine) -> anyhow::Result<()> {
         let path = self.shared.join("tokens").join(&machine.name);
         if path.exists() {
@@ -266,7 +268,7 @@ impl Placer {
     }
 }
 
-/// A file that nobody else may read, and that is there whole or not at all.
+/// Writes a file that others cannot read; it appears complete or not at all.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let new = path.with_extension("new");
     let mut options = std::fs::OpenOptions::new();
@@ -276,7 +278,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&new, path)
 }
 
-/// Says what goes wrong once, not with every look, and that it is over.
+/// Prints a problem once instead of on every round, and prints when it is solved.
 #[derive(Debug, Default)]
 struct Talk {
     said: BTreeSet<String>,

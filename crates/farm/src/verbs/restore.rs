@@ -1,4 +1,4 @@
-//! `assay farm restore`: a farm from a backup, where there is none.
+//! `assay farm restore`: creates a farm from a backup, where there is none yet.
 
 use crate::data::DataArgs;
 use crate::{Ending, backup};
@@ -22,12 +22,12 @@ pub(crate) struct Args {
     file: PathBuf,
 }
 
-/// Restores it.
+/// Restores a backup.
 ///
 /// # Errors
-/// When there is a farm already, or the backup is damaged.
+/// If a farm already exists, or the backup is damaged.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    // Nothing is begun for a backup that is none.
+    // Nothing is created for an invalid backup.
     backup::verify(&args.file)?;
     let of = args.of.begin()?;
     let manifest = backup::restore(&args.file, &of.directory, &of.place)?;

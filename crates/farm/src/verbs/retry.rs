@@ -1,4 +1,4 @@
-//! `assay farm retry`: queues again what did not pass, over the API of a server.
+//! `assay farm retry`: queues again the builds that did not pass, through the API of a server.
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
@@ -34,10 +34,10 @@ pub(crate) struct Args {
     token_file: Option<PathBuf>,
 }
 
-/// Queues it, and says how much.
+/// Queues the builds, and prints how many.
 ///
 /// # Errors
-/// When the server refuses it, or can't be reached, or there is no such version among those with a build.
+/// If the server refuses them or cannot be reached, or no such version has a build.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(&args.project)?;
     let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();

@@ -1,4 +1,4 @@
-//! `assay farm serve`: the server, until somebody ends it.
+//! `assay farm serve`: runs the server until it is interrupted.
 
 use crate::data::DataArgs;
 use crate::logging;
@@ -73,7 +73,7 @@ enum Level {
     Debug,
 }
 
-/// Serves.
+/// Runs the server.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let level = match args.log {
         Level::Off => LevelFilter::Off,

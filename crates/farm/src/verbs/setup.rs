@@ -1,4 +1,5 @@
-//! `assay farm setup`: a farm on a machine, here or behind SSH, again and again with the same result.
+//! `assay farm setup`: sets up a farm on a machine, locally or over SSH. Repeating it gives the
+//! same result.
 
 use crate::deploy::Came;
 use crate::deploy::host::Host;
@@ -91,13 +92,13 @@ fn step(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), command.to_owned()))
 }
 
-/// Does every step, and says what each came to.
+/// Runs all steps and prints the result of each.
 ///
 /// # Errors
-/// The first step that fails.
+/// The error of the first step that fails.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let directory = args.directory.trim_end_matches('/');
-    // What a shell, a unit of systemd and an address of a database all read alike.
+    // Characters that a shell, a systemd unit and a database address all read the same way.
     let is_plain = |text: &str| !text.contains(|c: char| c.is_control() || "\"\\$".contains(c));
     ensure!(
         directory.starts_with('/')
@@ -179,7 +180,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         };
         changed += usize::from(*came == Came::Changed);
         as_it_was += usize::from(*came == Came::AsItWas);
-        // A reader that went away changes nothing of what is done.
+        // A reader that has gone away does not affect the setup.
         let _nobody_reads = output::print(&format!("{step:<24} {said}\n"));
     })?;
     output::print(&format!("{}: {changed} changed, {as_it_was} as it was\n", host.name()))?;

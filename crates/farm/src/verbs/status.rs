@@ -1,5 +1,5 @@
-//! `assay farm status`: how much there is to do, who is there, and what came last; of a project its versions on its targets, with what is said of the newest. Read from
-//! the store itself.
+//! `assay farm status`: the number of open jobs, the nodes, and the latest results; for a project,
+//! its versions on its targets with the verdict on the newest one. Reads the store directly.
 
 use crate::data::DataArgs;
 use crate::server::pages;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Builds that are shown.
+/// Number of builds shown.
 const BUILDS: usize = 10;
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ struct Status {
     nodes: Vec<Node>,
 }
 
-/// Shows it.
+/// Shows the status.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let store = Store::open(&args.of.find()?.place, Access::Read)?;
     if let Some(project) = &args.project {

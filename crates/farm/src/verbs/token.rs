@@ -1,5 +1,5 @@
-//! `assay farm token`: makes tokens, lists them, replaces and takes them back, in the store itself. The server need not run for it, and if it does it
-//! knows at once.
+//! `assay farm token`: creates, lists, replaces and revokes tokens directly in the store. The
+//! server need not be running; if it is, changes take effect immediately.
 
 use crate::Ending;
 use crate::data::DataArgs;
@@ -106,7 +106,7 @@ impl Allows {
     }
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     match &args.does {
         Does::Add(add) => {
@@ -141,12 +141,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 
 fn open(of: &DataArgs) -> anyhow::Result<Store> {
     let place = of.find()?.place;
-    // Whoever asks for tokens of a farm that is not there has the wrong directory.
+    // Listing the tokens of a farm that does not exist means that the directory is wrong.
     drop(Store::open(&place, Access::Read)?);
     Ok(Store::open(&place, Access::Write)?)
 }
 
-/// The secret is data, the rest is talk: so the secret alone can go into a file.
+/// The secret is printed to standard output and everything else to standard error, so that only the
+/// secret ends up in a file.
 fn made_known(made: &MadeToken) -> anyhow::Result<()> {
     let Token { id, of, .. } = &made.token;
     output::say(&format!("token {id} ({}): keep it now, it is not shown again", of.name));

@@ -1,4 +1,5 @@
-//! `assay farm upgrade`: the tables of a farm brought up to what this program knows, with a backup before.
+//! `assay farm upgrade`: upgrades the tables of a farm to this program's version, after writing a
+//! backup.
 
 use crate::data::DataArgs;
 use crate::{Ending, backup};
@@ -29,23 +30,23 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What was done.
+/// The result of an upgrade.
 #[derive(Debug, PartialEq, Eq, serde::Serialize)]
 struct Upgraded {
-    /// The version before; 0: there was no store.
+    /// The version before; 0 if there was no store.
     from: i64,
     /// The version now.
     to: i64,
-    /// Whether anything was done.
+    /// True if anything was changed.
     is_changed: bool,
     /// The backup, if one was made.
     backup: Option<PathBuf>,
 }
 
-/// Brings it up, and says what was done.
+/// Upgrades the store and prints the result.
 ///
 /// # Errors
-/// When a step fails: then the store is as it was.
+/// If a step fails; the store is then unchanged.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let of = args.of.begin()?;
     let done = upgrade(&of.directory, &of.place)?;

@@ -1,5 +1,5 @@
-//! `assay farm place` on a real cluster of Slurm with two virtual nodes: whatever is killed meanwhile, every job ends once; nodes are drained and
-//! resumed in both directions.
+//! `assay farm place` on a real Slurm cluster with two virtual nodes: whatever is killed, every job
+//! ends once; nodes are drained and resumed in both directions.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -16,20 +16,20 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long anything may take, on a machine that does other things as well.
+/// Time limit for anything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often the controller is killed; more by `ASSAY_FARM_KILLS`.
+/// Number of times the controller is killed; `ASSAY_FARM_KILLS` sets a higher number.
 const KILLS: u32 = 10;
-/// Moments are drawn from this, so that they are the same in each run, as far as a busy machine lets them.
+/// The seed of the random moments, which are the same in each run, except on a busy machine.
 const SEED: u32 = 24;
 
-/// A farm, a cluster, and what joins them.
+/// A farm, a cluster, and the process that connects them.
 struct World {
     served: Served,
     slurm: Slurm,
     placer: Option<Child>,
-    /// What agents did.
+    /// The log of the agents' actions.
     log: PathBuf,
 }
 
@@ -40,7 +40,7 @@ impl World {
         let mut own = Self { served: Served::start(), slurm, placer: None, log };
         let client = own.client();
         client.add_owner("alice").unwrap();
-        // Only those jobs that a test asks for: no target is what this project asks for by itself.
+        // Only jobs queued by a test: no target meets the needs of this project itself.
         let needs = Facts::from([("os".to_owned(), "none".to_owned())]);
         let project = NewProject { origin: None, recipe: Default::default(), needs };
         client.add_project("alice", "tidy", &project).unwrap();
@@ -73,7 +73,7 @@ impl World {
         placer.wait().unwrap();
     }
 
-    /// Queues a job of a version of its own.
+    /// Queues a job for a new version.
     fn job(&self, version: &str, needs: &[(&str, &str)]) -> Job {
         let new = NewVersion {
             kind: VersionKind::Release,
@@ -104,7 +104,7 @@ impl World {
         log.lines().map(str::to_owned).collect()
     }
 
-    /// Waits until something is true.
+    /// Waits until a condition is true.
     fn wait(&self, what: &str, is_true: impl Fn() -> bool) {
         let began = Instant::now();
         while !is_true() {
@@ -163,14 +163,14 @@ fn every_job_ends_once_whatever_is_killed_and_runs_where_it_may() {
             log.iter().filter(|line| line.starts_with(&format!("{} leased", job.id))).collect();
         assert!(!leased.is_empty() && leased.iter().all(|line| line.ends_with(" n2")), "{log:#?}");
     }
-    // What the cluster had is gone from it, too.
+    // The cluster's jobs have been removed as well.
     world.wait("the cluster is idle", || world.slurm.says("squeue --noheader").is_empty());
 }
 
 #[test]
 fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_there() {
     let Some(mut world) = World::new() else { return };
-    // The farm knows a node from its first hello on.
+    // The farm knows a node after its first hello.
     let nodes = ["n1", "n2"];
     for (number, node) in nodes.iter().enumerate() {
         let job = world.job(&format!("0.{number}"), &[("node", node)]);
@@ -184,7 +184,7 @@ fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_the
     world.slurm.says("scontrol update NodeName=n2 State=DRAIN Reason=fan");
     world.wait("drained here", || world.drained("n2").as_deref() == Some("slurm: fan"));
 
-    // Nobody takes it, until it is taken back.
+    // The job is not started before it is cancelled.
     let job = world.job("1.0", &[]);
     world.wait("placed", || !world.slurm.says("squeue --noheader").is_empty());
     world.client().cancel(job.id).unwrap();
@@ -198,7 +198,7 @@ fn nodes_are_drained_in_both_directions_and_what_is_taken_back_is_taken_back_the
             && world.drained("n2").is_none()
             && world.slurm.says("sinfo --noheader --states=drain --format=%N").is_empty()
     });
-    // Neither came back as an echo of the other.
+    // Neither drain was copied back from the other side.
     world.kill_placer();
     world.place();
     let job = world.job("1.1", &[]);
@@ -220,7 +220,7 @@ fn a_version_is_tested_on_a_cluster_where_no_agent_ever_ran() {
         sha256: None,
     };
     world.client().add_version(("alice", "fresh"), "1.0", &new).unwrap();
-    // Each of the two nodes is a target of its own.
+    // Each of the two nodes is a separate target.
     let all = Known { owner: Some("alice"), ..Known::default() };
     world.wait("built on both", || world.client().builds(&all).unwrap().len() == 2);
 }

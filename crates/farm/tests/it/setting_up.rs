@@ -1,4 +1,5 @@
-//! `assay farm setup`: a second run changes nothing, and one that finds something changed puts that right and nothing else; here and over SSH.
+//! `assay farm setup`: a second run changes nothing, and a run that finds a difference corrects
+//! only that; locally and over SSH.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -14,7 +15,7 @@ use std::process::Command;
 use systemd::Systemd;
 use tempfile::TempDir;
 
-/// A place for a farm, and what sets it up there.
+/// A directory for a farm, and the settings for setting it up there.
 struct Room {
     directory: TempDir,
     user: String,
@@ -23,7 +24,7 @@ struct Room {
 impl Room {
     fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        // The farm's user has to get in.
+        // The farm's user must be able to enter it.
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         for name in ["units", "programs"] {
             fs::create_dir(directory.path().join(name)).unwrap();
@@ -41,7 +42,7 @@ impl Room {
         self.directory.path().join("my farm")
     }
 
-    /// Sets it up; what each step came to.
+    /// Runs the setup and returns the result of each step.
     fn setup(&self, more: &[&str]) -> BTreeMap<String, String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay-farm"));
         command.arg("setup").arg("--directory").arg(self.farm()).args(["--user", &self.user]);
@@ -56,13 +57,13 @@ impl Room {
         lines.map(|(step, came)| (step.trim().to_owned(), came.trim().to_owned())).collect()
     }
 
-    /// Every file with its rights, owner, and when it was changed.
+    /// Returns every file with its mode, owner, and time of change.
     fn files(&self) -> Vec<(PathBuf, u32, u32, i64, i64)> {
         let mut open = vec![self.farm(), self.directory.path().join("units")];
         let mut found = Vec::new();
         while let Some(path) = open.pop() {
             let data = fs::symlink_metadata(&path).unwrap();
-            // To look at the database makes files beside it that go again.
+            // Opening the database creates temporary files next to it.
             if path != self.farm().join("data") {
                 found.push((
                     path.clone(),
@@ -123,10 +124,10 @@ fn is_set_up_again_and_again(more: &[&str]) {
     let unit = fs::read_to_string(room.directory.path().join("units/assay-farm.service")).unwrap();
     assert!(unit.contains(&format!("User={}", room.user)), "{unit}");
 
-    // What somebody changed is as it was again, and nothing else is touched.
+    // Manual changes are reverted, and nothing else is touched.
     fs::set_permissions(farm.join("data"), fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(farm.join("bin/assay"), "something else").unwrap();
-    // Whoever has read the token may take it away: no other one is made.
+    // After reading the token, a user may remove the file: no other token is created.
     fs::remove_file(farm.join("data/admin-token")).unwrap();
     let third = room.setup(&given);
     assert_eq!(changed(&third), ["directories", "program assay"]);
@@ -149,7 +150,7 @@ fn a_farm_is_set_up_over_ssh_again_and_again() {
 fn the_server_runs_under_systemd_when_it_is_set_up_and_what_is_in_its_way_is_said() {
     let room = Room::new();
     let programs = room.directory.path().join("programs");
-    // Links lead elsewhere there.
+    // Links have other targets there.
     fs::remove_file(programs.join("assay-farm")).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_assay-farm"), programs.join("assay-farm")).unwrap();
     let Some(mut there) = Systemd::start(&programs) else { return };
@@ -157,7 +158,7 @@ fn the_server_runs_under_systemd_when_it_is_set_up_and_what_is_in_its_way_is_sai
     let (first, status) = there.does(setup);
     assert_eq!(status, 0, "{first}");
     assert!(first.contains("service                  changed"), "{first}");
-    // It answers as soon as that is said, as its user and in its environment.
+    // It answers as soon as the setup reports success, as its user and in its environment.
     let asked = "ps -o user=,comm= -C assay-farm; tr '\\0' '\\n' < /proc/$(pidof assay-farm)/environ | grep GREETING";
     assert_eq!(there.does(asked).0, "assay-f+ assay-farm\nGREETING=a $b\n");
     assert_eq!(
@@ -166,7 +167,7 @@ fn the_server_runs_under_systemd_when_it_is_set_up_and_what_is_in_its_way_is_sai
     );
     let (second, status) = there.does(setup);
     assert!(status == 0 && second.contains("0 changed, 9 as it was"), "{second}");
-    // Somebody else has the port.
+    // The address cannot be listened on.
     let (taken, status) = there.does(&format!("{setup} --listen 192.0.2.1:8040"));
     assert!(status == 2 && taken.contains("does not start"), "{taken}");
     let (again, status) = there.does(setup);

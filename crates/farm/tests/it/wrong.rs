@@ -1,4 +1,5 @@
-//! Wrong words for every verb: what is wrong, where, and what to do instead is said, the status is 2, and nothing was done.
+//! Invalid arguments for every verb: the message says what is wrong, where, and what to do instead;
+//! the status is 2, and nothing was changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
@@ -6,10 +7,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Nobody answers there.
+/// An address where nothing listens.
 const NOBODY: &str = "http://127.0.0.1:1";
 
-/// For each verb words that it can't do, and parts of what has to be said of them. `FILE` is a file, `NONE` is nothing.
+/// Invalid arguments of each verb, and parts of the expected message. `FILE` is a file, `NONE` does
+/// not exist.
 const WRONG: [(&[&str], &[&str]); 40] = [
     (&["serve", "--data", "FILE"], &["--data", "FILE", "no directory"]),
     (&["serve", "--data", "NONE", "--listen", "8040"], &["--listen", "127.0.0.1:8040"]),

@@ -1,26 +1,30 @@
-//! What a compiler made of functions, as it prints that, and whether it made the same of one of them twice. Nothing is run here.
+//! The code that a compiler generated for functions, parsed from its listing, and comparison of a
+//! function's code in two compilations. Nothing is run here.
 //!
-//! It comes in blocks (a section of an assembler's text, a symbol of Go's listing) that refer to one another. Two are the same if they say the same, and what
-//! they refer to is the same. What can be written to is also known by its name, since two places that hold the same are two places; of what is only read, or
-//! run, names and numbers say nothing: they are counted anew in each compilation.
+//! The code consists of blocks (a section in assembler text, a symbol in Go's listing) that refer
+//! to one another. Two blocks are the same if their texts are the same and the blocks that they
+//! refer to are the same. Writable blocks are also identified by name, since two variables with the
+//! same contents are distinct. Names and numbers of read-only data and code are irrelevant: they
+//! are assigned anew in each compilation.
 
 use std::collections::{HashMap, HashSet};
 
-/// What was made of a package.
+/// The code of a package.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     blocks: Vec<Block>,
-    /// The block of each name, and which of that block's names it is.
+    /// The block of each name, and the name's index among the names of that block.
     names: HashMap<String, (usize, usize)>,
 }
 
 #[derive(Debug, Default)]
 struct Block {
-    /// What it says: in place of what it refers to stands [`ELSEWHERE`], in place of its own names [`HERE`] and their number.
+    /// Its text: references to other blocks are replaced by [`ELSEWHERE`], its own names by
+    /// [`HERE`] and their index.
     text: String,
-    /// What it refers to.
+    /// The names that it refers to.
     others: Vec<String>,
-    /// Its first name, if it can be written to.
+    /// Its first name, if it is writable.
     own: Option<String>,
 }
 
@@ -28,7 +32,7 @@ const ELSEWHERE: char = '\u{1}';
 const HERE: char = '\u{2}';
 
 impl Code {
-    /// That of a text for the assembler; `None` where names are written in a way that is not known.
+    /// Parses assembler text; `None` if names are written in an unknown form.
     pub fn of_assembly(text: &str) -> Option<Self> {
         let mut parts: Vec<(&str, Vec<&str>)> = vec![("", Vec::new())];
         let mut names: HashMap<String, (usize, usize)> = HashMap::new();
@@ -69,7 +73,7 @@ impl Code {
         Some(Self { blocks, names })
     }
 
-    /// That of what Go's compiler prints (`-S`).
+    /// Parses the listing of Go's compiler (`-S`).
     pub fn of_listing(text: &str) -> Self {
         let mut own = Self::default();
         for line in text.lines() {
@@ -89,12 +93,13 @@ impl Code {
         own
     }
 
-    /// Whether there is something of this name.
+    /// Returns true if there is a block of this name.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains_key(name)
     }
 
-    /// Whether something is the same in another compilation, where whatever has one of these names is taken to be that. O(bytes of what it refers to).
+    /// Returns true if the block is the same in another compilation, where blocks with names in
+    /// `taken` are assumed to be the same. O(bytes of what it refers to).
     pub fn is_same(&self, other: &Self, name: &str, taken: &HashSet<String>) -> bool {
         let mut seen = HashSet::new();
         let mut open = Vec::new();
@@ -128,7 +133,8 @@ impl Code {
     }
 }
 
-/// A symbol's name, its kind, and what Go's listing says of it from there on: `own.F STEXT nosplit size=9`.
+/// Parses a symbol's name, its kind, and the rest of the line in Go's listing:
+/// `own.F STEXT nosplit size=9`.
 fn symbol(line: &str) -> Option<(&str, &str, &str)> {
     let before = &line[..line.find(" size=")?];
     let is_kind = |own: &&str| {
@@ -142,7 +148,7 @@ fn symbol(line: &str) -> Option<(&str, &str, &str)> {
     Some((&line[..at], kind, &line[at..]))
 }
 
-/// The section that a line begins.
+/// Returns the section that a line starts.
 fn section(words: &str) -> Option<&str> {
     let rest = words.strip_prefix(".section");
     let is_plain = matches!(words, ".text" | ".data" | ".bss");
@@ -152,14 +158,14 @@ fn section(words: &str) -> Option<&str> {
     }
 }
 
-/// Whether a line is about the file, or about names that stand elsewhere again.
+/// Returns true if a line is about the file, or about names that also occur elsewhere.
 fn is_silent(words: &str) -> bool {
     let kinds =
         [".file", ".ident", ".globl", ".hidden", ".type", ".size", ".weak", ".local", ".addrsig"];
     words.is_empty() || words.starts_with('#') || kinds.iter().any(|own| words.starts_with(own))
 }
 
-/// The name that a line gives to what follows.
+/// Returns the name that a line gives to what follows.
 fn label(line: &str) -> Option<&str> {
     let name = line.split_once(':').map(|(name, _)| name)?;
     let is_name = !name.is_empty() && name.chars().all(is_of_a_name);
@@ -171,10 +177,10 @@ fn is_of_a_name(c: char) -> bool {
 }
 
 impl Block {
-    /// Adds a line of an assembler's text, of the block of this number.
+    /// Adds a line of assembler text to the block of number `own`.
     fn assembly(&mut self, line: &str, own: usize, names: &HashMap<String, (usize, usize)>) {
         let words = line.trim();
-        // What is written there is data, whatever it looks like.
+        // This is data, even if it looks like a name.
         if [".ascii", ".asciz", ".string"].iter().any(|kind| words.starts_with(kind)) {
             self.text.push_str(words);
             self.text.push('\n');
@@ -182,7 +188,7 @@ impl Block {
         }
         let mut rest = words;
         while !rest.is_empty() {
-            // It marks a number, which may be where something is.
+            // `$` marks an immediate value, which may be an address.
             if let Some(number) = rest.strip_prefix('$') {
                 self.text.push('$');
                 rest = number;
@@ -194,7 +200,7 @@ impl Block {
                     self.text.push(HERE);
                     self.text.push_str(&number.to_string());
                 }
-                // Of other sections, and of other compilations.
+                // Names of other sections, and of other compilation units.
                 _ if word.starts_with(|c: char| c.is_alphabetic() || "_.".contains(c))
                     && (names.contains_key(word) || behind.starts_with('@')) =>
                 {
@@ -210,7 +216,8 @@ impl Block {
         self.text.push('\n');
     }
 
-    /// Adds a line of Go's listing, without what stands before it: the machine's code, what it refers to, and what the runtime is told about a place of it.
+    /// Adds a line of Go's listing without its prefix: machine code, references, and data for the
+    /// runtime about a place in the code.
     fn listing(&mut self, line: &str) {
         if let Some(rest) = line.strip_prefix("rel ") {
             // `23+4 t=R_CALL runtime.panicBounds+0`
@@ -231,7 +238,7 @@ impl Block {
         }
         let is_instruction = second.len() >= 5 && second.bytes().all(|own| own.is_ascii_digit());
         match line.split_once('\t').filter(|_| is_instruction) {
-            // Of instructions their code says it all.
+            // For instructions, their machine code is sufficient.
             Some((_, said)) if said.starts_with("PCDATA") => {
                 self.text.push_str(&format!("{address} {said}\n"));
             }
@@ -296,20 +303,20 @@ other:
             .replace(".Lanon.a.1", ".Lanon.a.5")
             .replace(".LBB7_2 one", ".LBB3_2 one");
         assert!(is_same(&renamed, &nobody()));
-        // A text may look like a name.
+        // A string may look like a name.
         assert!(!is_same(&ASSEMBLY.replace("\".LBB3_2 one\"", "\".LBB7_2 one\""), &nobody()));
         for (from, to) in [
             ("je\t", "jne\t"),
             ("*elsewhere@", "*another@"),
-            // What it refers to.
+            // Code that it refers to.
             ("retq", "nop\n\tretq"),
-            // Two places that hold the same.
+            // Two variables with the same contents.
             ("counter(%rip)", "other(%rip)"),
         ] {
             let other = ASSEMBLY.replace(from, to);
             assert!(!is_same(&other, &nobody()), "{from}");
         }
-        // What is judged by itself is taken as it is.
+        // Functions that are judged by themselves are assumed to be the same.
         let taken = HashSet::from(["two".to_owned()]);
         assert!(is_same(&ASSEMBLY.replace("retq", "nop\n\tretq"), &taken));
         assert!(!is_same(&ASSEMBLY.replace("jmp\ttwo", "jmp\tone"), &taken));

@@ -1,9 +1,11 @@
-//! Survivors of Go and Rust, by what their compilers make of them: many functions are compiled at once, each with one change, and the code of each is compared
-//! with that of what the user wrote. Which compiler that is, the languages' own files know.
+//! Compares survivors of Go and Rust by their compiled code: many functions are compiled at once,
+//! each with one change, and the code of each is compared with that of the original. The compilers
+//! are invoked in the files of the languages.
 //!
-//! Equal code proves something only of a function that has code of its own: an error is planted in each of them first, and whose code does not become another by
-//! that is not asked. What one change does to the code of another function must not count either, so that those which seem to be the same are compiled again
-//! without the others, until all of them are.
+//! Equal code proves something only for a function that has code of its own. An error is therefore
+//! planted in each function first, and functions whose code does not change as a result are
+//! skipped. Since a change in one function may affect the code of another, those that seem to be
+//! the same are compiled again without the others, until all of them are.
 
 use super::code::Code;
 use crate::arena::Arena;
@@ -15,44 +17,44 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Each time what seems to be the same is looked at, this share of what is left of the time is for it.
+/// Share of the remaining time that is used each time for looking at what seems to be the same.
 const SHARE: f64 = 0.6;
 
-/// A function of which survivors are asked.
+/// A function whose survivors are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Function<'a> {
-    /// Which source it is in, and which unit it is there.
+    /// The source that it is in, and its unit there.
     pub source: usize,
     pub unit: usize,
-    /// By what its code is known.
+    /// The symbol of its code.
     pub symbol: String,
-    /// What stands before it while it is compiled.
+    /// Text that is put in front of it while it is compiled.
     pub mark: String,
     /// The survivors, each with its index in the table.
     pub changes: Vec<(usize, &'a Mutant)>,
 }
 
-/// What is compiled: a function of these, with one of its changes or with an error.
+/// One of the functions, compiled with one of its changes or with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tried {
     function: usize,
-    /// `None`: an error.
+    /// `None` for an error.
     change: Option<usize>,
 }
 
-/// What came of it.
+/// The result of the comparison.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// The indices of those that are the same.
+    /// The indices of the survivors that are the same.
     pub same: Vec<usize>,
     /// Functions that had no code there.
     pub absent: Vec<usize>,
 }
 
-/// What takes the place of these bytes.
+/// A replacement of a range of bytes.
 type Edit = (Range<usize>, Vec<u8>);
 
-/// Compiles what stands in a copy, in one of several settings.
+/// A function that compiles what is in a copy, with one of several settings.
 pub(super) type Compile<'c> = &'c mut dyn FnMut(&mut Arena<'_>, usize) -> Option<Code>;
 
 /// Functions that are compiled together.
@@ -64,13 +66,13 @@ pub(super) struct Package<'a> {
 }
 
 impl<'a> Package<'a> {
-    /// These, whose files are among these sources; it is over at a moment.
+    /// Creates a package of functions in these sources; comparing ends at `until`.
     pub fn new(sources: &'a [Source], functions: &'a [Function<'a>], until: Instant) -> Self {
         let taken = functions.iter().map(|own| own.symbol.clone()).collect();
         Self { sources, functions, taken, until }
     }
 
-    /// Finds what is the same in all of so many settings.
+    /// Finds the survivors that are the same with all of the settings.
     pub fn found(&self, arena: &mut Arena<'_>, compile: Compile<'_>, settings: usize) -> Found {
         let mut found = Found::default();
         let Some(base) = self.compiled(arena, compile, 0, &[]) else {
@@ -106,7 +108,7 @@ impl<'a> Package<'a> {
         found
     }
 
-    /// Those that are the same where nothing but such is changed.
+    /// Returns those that are the same in a compilation in which only they are changed.
     fn settled(
         &self,
         arena: &mut Arena<'_>,
@@ -132,7 +134,8 @@ impl<'a> Package<'a> {
         }
     }
 
-    /// Of which code it is known, and whether it is that of the unchanged function. Where something can't be compiled, the rest is compiled without it.
+    /// Returns those whose code is known, and whether it is that of the unchanged function. If
+    /// something fails to compile, the rest is compiled without it.
     fn judged(
         &self,
         arena: &mut Arena<'_>,
@@ -181,7 +184,7 @@ impl<'a> Package<'a> {
         code
     }
 
-    /// What the files say then.
+    /// Returns the contents of the files with these changes.
     fn texts(&self, batch: &[Tried]) -> Option<BTreeMap<usize, Vec<u8>>> {
         let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
         for (number, own) in self.functions.iter().enumerate() {
@@ -206,7 +209,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Divides them so that of no function there are two together.
+/// Divides them into batches with at most one of each function.
 fn one_of_each(all: &[Tried]) -> Vec<Vec<Tried>> {
     let mut batches: Vec<Vec<Tried>> = Vec::new();
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
@@ -221,7 +224,7 @@ fn one_of_each(all: &[Tried]) -> Vec<Vec<Tried>> {
     batches
 }
 
-/// A text in which other bytes stand in these places; `None` if they overlap.
+/// Applies edits to a text; `None` if they overlap.
 fn edited(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);

@@ -1,7 +1,8 @@
-//! Survivors of Go: the compiler prints the code of a package (`go build -gcflags=-S`), with the settings of the user's tests.
+//! Survivors of Go: the compiler prints the code of a package (`go build -gcflags=-S`), with the
+//! settings of the user's tests.
 //!
-//! Go compiles every function that is not generic by itself, whoever else has it within his own code. Nothing is put within another function here, so that each
-//! has its own code alone.
+//! Go compiles every function that is not generic by itself, even if it is also inlined elsewhere.
+//! Inlining is disabled here, so each function's code is only its own.
 
 use super::code::Code;
 use super::compiled::{Found, Function, Package};
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// The indices of those that are the same.
+/// Returns the indices of survivors that are the same.
 pub(super) fn same(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -45,7 +46,7 @@ pub(super) fn same(
     same
 }
 
-/// What the compiler prints of the package in a directory of the copy.
+/// Returns the compiler's listing of the package in a directory of the copy.
 fn listing(arena: &mut Arena<'_>, directory: &Path) -> Option<String> {
     let top = arena.copy.top();
     let output = arena.runs.place().join("listing");
@@ -59,8 +60,8 @@ fn listing(arena: &mut Arena<'_>, directory: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&fs::read(&output).ok()?).into_owned())
 }
 
-/// The symbols that a function may have, by what the compiler says of which package it is: that of a program is called `main`, and some versions write the last
-/// part of a path in another way.
+/// Returns the symbols that a function may have, given the package that the compiler reports: that
+/// of a program is called `main`, and some versions write the last part of a path differently.
 fn names(listing: &str, symbol: &str) -> Vec<String> {
     let path = listing.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
     let (above, last) = path.rsplit_once('/').map_or(("", path), |(above, last)| {

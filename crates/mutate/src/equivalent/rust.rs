@@ -1,9 +1,12 @@
-//! Survivors of Rust: the compiler writes the text for the assembler of a whole crate, as `cargo test` compiles it. Which words it is started with is recorded
-//! in a build of the project's own crates; what they need stays as it is built.
+//! Survivors of Rust: the compiler writes the assembler text of a whole crate, as `cargo test`
+//! compiles it. The compiler's arguments are recorded in a build of the project's own crates;
+//! dependencies are used as built.
 //!
-//! A function may have no code but within others, or code that is right only for the arguments which it gets there. So each that is asked gets a symbol that
-//! others could call. Sums that are too large are errors in tests, and none in what is released: only what is the same in both is the same. Where a panic
-//! happened in the file is left out, as it is a number of the text and not of the program.
+//! A function may have code only where it is inlined, or code specialized to the arguments of its
+//! callers. So each function that is compared gets a symbol that others could call. Integer
+//! overflow is an error in tests but not in release builds: only what is the same in both is
+//! considered the same. The position of a panic in the file is left out, as it belongs to the text
+//! and not to the program.
 
 use super::code::Code;
 use super::compiled::{Found, Function, Package};
@@ -15,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// What is asked of the compiler, in place of what it was asked or behind it.
+/// Compiler options that are added to the recorded ones.
 const ALWAYS: [&str; 10] = [
     "-Copt-level=3",
     "-Ccodegen-units=1",
@@ -23,21 +26,21 @@ const ALWAYS: [&str; 10] = [
     "-Cstrip=none",
     "--cap-lints=allow",
     "-Zlocation-detail=none",
-    // One of two that are the same would be gone, and the other known by both names.
+    // Otherwise one of two identical functions would be removed, and the other known by both names.
     "-Zmerge-functions=disabled",
     "-Zshare-generics=no",
     "-Cdebug-assertions=on",
     "-Coverflow-checks=on",
 ];
-/// In the second setting, behind those.
+/// Options for the second setting, after those.
 const RELEASED: [&str; 2] = ["-Cdebug-assertions=off", "-Coverflow-checks=off"];
 
-/// Options whose value is dropped with them.
+/// Options that are dropped along with their values.
 const DROPPED: [&str; 5] = ["--emit", "--out-dir", "--error-format", "--json", "-o"];
-/// Such ones behind `-C`.
+/// Such options after `-C`.
 const DROPPED_CODEGEN: [&str; 3] = ["incremental", "lto", "linker-plugin-lto"];
 
-/// The indices of those that are the same.
+/// Returns the indices of survivors that are the same.
 pub(super) fn same(
     arena: &mut Arena<'_>,
     sources: &[Source],
@@ -76,13 +79,14 @@ pub(super) fn same(
 /// A crate of the project, as it is compiled.
 struct Crate {
     compiler: Program,
-    /// Where its first file is, from the top of the project.
+    /// The directory of its root file, relative to the top of the project.
     directory: PathBuf,
     is_2024: bool,
     is_test: bool,
 }
 
-/// The crates that cargo compiled, those without tests first; `None`: it does not say.
+/// Returns the crates that cargo compiled, those without tests first; `None` if they cannot be
+/// recorded.
 fn crates(arena: &mut Arena<'_>) -> Option<Vec<Crate>> {
     let top = arena.copy.top();
     let kept = arena.runs.place().join("compilers");
@@ -97,7 +101,8 @@ fn crates(arena: &mut Arena<'_>) -> Option<Vec<Crate>> {
 }
 
 impl Crate {
-    /// That of a compiler which was started in the copy with this top; `None` if it compiled something else.
+    /// Returns the crate of a compiler that was started in the copy at `top`; `None` if it compiled
+    /// something else.
     fn of(compiler: Program, top: &Path) -> Option<Self> {
         let words: Vec<&str> = compiler.words.iter().filter_map(|own| own.to_str()).collect();
         if words.len() < compiler.words.len() {
@@ -107,7 +112,7 @@ impl Crate {
             let at = words.iter().position(|own| *own == option)?;
             words.get(at + 1).copied()
         };
-        // What runs within the build.
+        // Build scripts run within the build.
         if behind("--crate-name")?.starts_with("build_script_") {
             return None;
         }
@@ -121,19 +126,19 @@ impl Crate {
         Some(Self { directory, is_2024, is_test, compiler })
     }
 
-    /// Whether a file, whose path is from the top, lies where its files lie.
+    /// Returns true if a file, relative to the top, is below the crate's directory.
     fn may_hold(&self, path: &str) -> bool {
         Path::new(path).starts_with(&self.directory)
     }
 
-    /// What gives a function a symbol of its own.
+    /// Returns the attributes that give a function a symbol of its own.
     fn mark(&self, symbol: &str) -> String {
         let exported = format!("export_name = \"{symbol}\"");
         let exported = if self.is_2024 { format!("unsafe({exported})") } else { exported };
         format!("#[inline(never)] #[{exported}] ")
     }
 
-    /// What the compiler makes of what stands in the copy, in one of two settings.
+    /// Returns the code that the compiler generates from the copy, with one of two settings.
     fn code(&self, arena: &mut Arena<'_>, setting: usize) -> Option<Code> {
         let room = arena.runs.place().to_owned();
         let (output, script) = (room.join("code.s"), room.join("code.sh"));
@@ -145,7 +150,7 @@ impl Crate {
         emit.push(&output);
         words.push(emit);
         let mut compiler = self.compiler.clone();
-        // Who hands out turns is gone.
+        // The jobserver no longer exists.
         compiler.variables.retain(|(name, _)| !name.ends_with("MAKEFLAGS"));
         compiler.variables.push(("RUSTC_BOOTSTRAP".to_owned(), "1".into()));
         fs::write(&script, again(std::iter::once((&compiler, words)), true)).ok()?;
@@ -156,7 +161,8 @@ impl Crate {
     }
 }
 
-/// The words that a compiler was started with, without those that say what it makes, and where.
+/// Returns the arguments of a compiler without those that determine the kind and place of its
+/// output.
 fn asked(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = words.iter().peekable();

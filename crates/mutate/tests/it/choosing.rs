@@ -1,4 +1,5 @@
-//! The real binary on small projects of Go and Rust whose tests take long: each change is tried with the tests that reach it.
+//! Runs the real binary on small Go and Rust projects with slow tests: each change is tried with
+//! the tests that reach it.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use project::{Project, is_there};
@@ -7,14 +8,15 @@ use std::path::PathBuf;
 
 use crate::project;
 
-/// Of finer changes it is known which test reaches them, by its name with this behind it, and no other one runs.
+/// Checks that finer mutants are covered only by the test of the same name with this suffix, and
+/// that no other test runs.
 fn each_has_its_own_test(project: &Project, command: &[&str], names: [(&str, &str); 2]) {
     let mut own = project.command(&[&["--jobs", "2", "--json", "--"], command].concat());
-    // Settings of who runs this are not the project's.
+    // Settings of the calling environment must not affect the project.
     for name in ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "GOFLAGS"] {
         own.env_remove(name);
     }
-    // What Go builds of its own library once is there for all tests.
+    // The build cache of Go's standard library is shared by all tests.
     if let Some(home) = std::env::var_os("HOME") {
         own.env("GOCACHE", PathBuf::from(home).join(".cache/go-build"));
     }

@@ -1,5 +1,5 @@
-//! The real binary on small projects of C, Go and Rust: what is built once for many changes finds what a build for each finds, and what can't be built so is
-//! tried all the same.
+//! Runs the real binary on small C, Go and Rust projects: one build for many mutants gives the same
+//! results as a build for each, and mutants that cannot be built that way are still tried.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use project::is_there;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::project;
 
-/// A project, and a cache of its own.
+/// A project with its own cache.
 struct Project(TempDir);
 
 impl Project {
@@ -35,7 +35,7 @@ impl Project {
         let temporary = self.0.path().join("tmp");
         fs::create_dir_all(&temporary).unwrap();
         own.args(["--no-sandbox", "--json", "--again"]).args(words).arg("--").args(command);
-        // Settings of who runs this are not the project's.
+        // Settings of the calling environment must not affect the project.
         for name in
             ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "GOFLAGS", "MAKEFLAGS"]
         {
@@ -43,7 +43,7 @@ impl Project {
         }
         own.current_dir(self.top()).stdin(Stdio::null()).env("TMPDIR", temporary);
         own.env("XDG_CACHE_HOME", self.0.path().join("cache")).env("NO_COLOR", "1");
-        // What Go builds of its own library once is there for all tests.
+        // The build cache of Go's standard library is shared by all tests.
         if let Some(home) = std::env::var_os("HOME") {
             own.env("GOCACHE", PathBuf::from(home).join(".cache/go-build"));
         }
@@ -57,7 +57,7 @@ impl Project {
     }
 }
 
-/// Fates by unit, operator and text.
+/// Returns the fates by unit, operator and text.
 fn fates(result: &Value) -> BTreeMap<String, String> {
     let text = |own: &Value| own.as_str().unwrap_or_default().to_owned();
     let all = result["mutants"].as_array().unwrap().iter().map(|own| {
@@ -71,8 +71,10 @@ fn fates(result: &Value) -> BTreeMap<String, String> {
     all.collect()
 }
 
-/// Both ways find the same, of some of the functions: builds take long. Where one function is reached by no test, only who builds once knows. Where the compiler is strict, a change by itself may leave
-/// something unused, which all in one program do not.
+/// Checks that both ways give the same results, for a part of the functions, since builds take
+/// long. Only a single build for many mutants detects that no test reaches a function. If the
+/// compiler is strict, a mutant by itself may leave something unused, which does not happen with
+/// all of them in one program.
 fn finds_the_same(
     project: &Project,
     command: &[&str],
@@ -177,7 +179,7 @@ fn a_program_of_c_that_crashes_with_its_words_in_the_buffer_noticed_something() 
     }
     let buffered = C_TESTS.replace("    setvbuf(stdout, NULL, _IONBF, 0);\n", "");
     assert_ne!(buffered, C_TESTS);
-    // What does not compile is told apart from what crashes.
+    // Failing to compile is distinguished from crashing.
     let files = [("own.c", C), ("tests/tests.c", &*buffered), ("Makefile", MAKEFILE)];
     let fates = finds_the_same(
         &Project::new(&files),
@@ -409,8 +411,8 @@ fn rust_is_built_once_and_finds_the_same() {
     let of = |unit: &str| -> Vec<&String> {
         fates.iter().filter(|(own, _)| own.starts_with(unit)).map(|(_, fate)| fate).collect()
     };
-    // A doc test alone notices it.
+    // Only a doc test notices it.
     assert!(of("longest ").iter().any(|own| *own == "killed"), "{fates:#?}");
-    // Some of them are values of types that have no nothing.
+    // Some of them are values of types without a default.
     assert!(of("shown ").iter().any(|own| *own == "unviable"), "{fates:#?}");
 }

@@ -1,5 +1,6 @@
-//! The real binary on the projects of examples/mutation-pairs, each of which it must call what it was made to be; and on survivors that are no fault of
-//! the tests. Ruby and JavaScript, which are not everywhere, have the example's own script.
+//! Runs the real binary on the projects of examples/mutation-pairs and checks that it finds in each
+//! what the project was made to show; and on survivors that are no fault of the tests. Ruby and
+//! JavaScript, which are not installed everywhere, are covered by the example's own script.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A copy of a project, and a cache of its own.
+/// A copy of a project with its own cache.
 struct Project(TempDir);
 
 impl Project {
@@ -94,7 +95,7 @@ fn of_some_changes_all_tests_run_and_a_later_run_knows_them() {
     let again = project.tried(&words);
     assert_eq!(again["mutants"], result["mutants"]);
     assert_eq!(again["rewrites"], result["rewrites"]);
-    // In processes of their own the same tests fail.
+    // The same tests fail in separate processes.
     let path = project.top().join("test_order.py");
     let thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(.5,), daemon=True).start()\n";
     fs::write(&path, format!("{thread}{}", fs::read_to_string(&path).unwrap())).unwrap();
@@ -163,7 +164,7 @@ class NumbersTest(unittest.TestCase):
         let all = result["mutants"].as_array().unwrap().iter();
         all.filter(|own| own["fate"] == fate).collect()
     };
-    // What stands behind the return is never compiled.
+    // Code after the return is never compiled.
     assert_eq!(of("equivalent").len(), 2, "{:#?}", of("equivalent"));
     let survivors = of("survived");
     assert_eq!(survivors.len(), 1, "{survivors:#?}");

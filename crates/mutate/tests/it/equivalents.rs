@@ -1,4 +1,5 @@
-//! The real binary on small projects of Go and Rust: survivors that are the same program do not count, and what only looks like it does.
+//! Runs the real binary on small Go and Rust projects: survivors that are the same program are not
+//! counted, and those that only look the same are.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use project::{Project, is_there};
@@ -8,14 +9,14 @@ use std::path::PathBuf;
 
 use crate::project;
 
-/// Fates of what is left when the tests ran, by function and text.
+/// Returns the fates, by function and text, of the mutants that no test noticed.
 fn survivors(project: &Project, words: &[&str], command: &[&str]) -> BTreeMap<String, String> {
     let mut own = project.command(&[words, &["--json", "--"], command].concat());
-    // Settings of who runs this are not the project's.
+    // Settings of the calling environment must not affect the project.
     for name in ["RUSTFLAGS", "CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "GOFLAGS"] {
         own.env_remove(name);
     }
-    // What Go builds of its own library once is there for all tests.
+    // The build cache of Go's standard library is shared by all tests.
     if let Some(home) = std::env::var_os("HOME") {
         own.env("GOCACHE", PathBuf::from(home).join(".cache/go-build"));
     }
@@ -33,16 +34,17 @@ fn survivors(project: &Project, words: &[&str], command: &[&str]) -> BTreeMap<St
     all.collect()
 }
 
-/// Of functions that are named by what they are: what is the same, and nothing else.
+/// Checks that exactly the mutants that are the same program are found, in functions named after
+/// their kind.
 fn only_what_is_the_same_is(found: &BTreeMap<String, String>) {
     let of = |name: &str| found.get(name).map(String::as_str);
     assert_eq!(of("scaled /"), Some("equivalent"), "{found:#?}");
     assert_eq!(of("method /"), Some("equivalent"), "{found:#?}");
-    // Its code is another.
+    // Its code differs.
     assert_eq!(of("above 11"), Some("survived"), "{found:#?}");
-    // It may be the same for this type, and another for others.
+    // It may be the same for this type but different for others.
     assert_eq!(of("generic /"), Some("survived"), "{found:#?}");
-    // Where it is called it is the same, by what it is called with.
+    // It is the same only where it is called, because of the arguments.
     assert_eq!(of("called_with_three false"), Some("survived"), "{found:#?}");
     let same = found.values().filter(|fate| *fate == "equivalent").count();
     assert_eq!(same, 2, "{found:#?}");
@@ -93,7 +95,7 @@ mod tests {
 }
 ";
 
-/// In a file of its own, with a panic, and a method that would have no code but within others.
+/// A separate file, with a panic and a method that would have code only where it is inlined.
 const RUST_OTHER: &str = "\
 pub(crate) struct Other(pub(crate) i32);
 
@@ -157,7 +159,7 @@ func TestAll(t *testing.T) {
 }
 ";
 
-/// Only one of both is compiled; the code of the other one's name is not its code.
+/// Only one of the two is compiled; the code of the other function of that name is not its code.
 const GO_NAMED: &str = "\
 package own
 

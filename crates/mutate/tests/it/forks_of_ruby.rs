@@ -1,4 +1,5 @@
-//! Tests of Ruby that are loaded once: every kind of method, by the real binary and by the driver itself.
+//! Ruby tests that are loaded once, with every kind of method: tried by the real binary and by the
+//! driver itself.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use crate::project;
@@ -190,9 +191,10 @@ class KindsTest < Minitest::Test
 end
 "#;
 
-/// What the driver leaves to processes of their own: methods of a refinement, those that somebody holds or wants to hear of.
+/// Methods that the driver leaves to separate processes: those of a refinement, and those that are
+/// stored or observed elsewhere.
 const LEFT: [&str; 3] = ["Kinds.Loud.shout", "Kinds.again", "Kinds.held"];
-/// What is over when the tests are loaded, which the driver can't know.
+/// A method that runs only while the tests are loaded, which the driver cannot know.
 const OVER: &str = "Kinds.Loud.method_added";
 
 fn there_is(library: &str) -> bool {
@@ -205,7 +207,7 @@ fn there_is(library: &str) -> bool {
     is_there
 }
 
-/// A process that has loaded its tests, asked directly.
+/// A process that has loaded its tests and is sent requests directly.
 struct Driver(Child, BufReader<UnixStream>, Value);
 
 impl Driver {
@@ -252,7 +254,7 @@ impl Driver {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"))
     }
 
-    /// Asks for a file's changed text.
+    /// Requests a run with a file's changed text.
     fn ask(
         &mut self,
         path: &std::path::Path,
@@ -267,7 +269,7 @@ impl Driver {
         self.heard()
     }
 
-    /// Goes away, and sees that it does so, too.
+    /// Closes the connection, and checks that the process ends.
     fn ends(self) {
         let Self(mut child, stream, _) = self;
         drop(stream);
@@ -363,13 +365,13 @@ fn a_change_that_ends_the_process_or_hangs_is_told() {
 
 const ADDS: &str = "module A\n  def self.x(n)\n    n + 1\n  end\nend\n";
 
-/// Asks for these tests of a project; those that notice a change are the last ones.
+/// Runs the tests `names` of a project; the last `noticing` of them notice a change.
 fn chosen(project: &Project, command: &[&str], names: &[&str], noticing: usize) {
     let mut driver = Driver::start(project, command);
     let path = project.top().join("a.rb");
     let unit = units(ADDS).remove(0);
     assert_eq!(driver.ask(&path, &unit, ADDS, names)["run"], names.len());
-    // The first one that notices ends it.
+    // The first test that notices ends the run.
     let changed = ADDS.replace("n + 1", "n + 5");
     for first in names.len() - noticing..names.len() {
         let came = driver.ask(&path, &unit, &changed, &names[first..]);
@@ -417,7 +419,7 @@ fn tests_of_test_unit_are_chosen_by_their_names() {
     chosen(&project, &["ruby", "a_test.rb"], &names, 3);
 }
 
-/// Fates by mutant.
+/// Returns the diff and fate of each mutant, by id.
 fn fates(result: &Value) -> BTreeMap<String, (String, String)> {
     let all = result["mutants"].as_array().unwrap().iter();
     let words = |own: &Value, name: &str| own[name].as_str().unwrap().to_owned();
@@ -433,7 +435,7 @@ fn processes_of_their_own_find_the_same_as_forks_of_ruby() {
     let project = Project::new(&[("kinds.rb", KINDS), ("kinds_test.rb", TESTS)]);
     let (forked, _) = project.tried_by(&[], &command);
     assert_eq!(forked["notes"], json!([]), "in forks");
-    // A thread that lives while the tests are loaded forbids forks.
+    // A thread that is alive while the tests are loaded prevents forking.
     project.write("kinds_test.rb", &format!("Thread.new {{ sleep }}\n{TESTS}"));
     let (plain, _) = project.tried_by(&[], &command);
     assert!(plain["notes"][0].as_str().unwrap().contains("threads"), "{}", plain["notes"]);

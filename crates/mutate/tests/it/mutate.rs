@@ -1,5 +1,5 @@
-//! The real binary on small projects of Python, which has unittest everywhere: one function that is tested well, one that is run and not checked, one
-//! that no test uses.
+//! Runs the real binary on small Python projects, as unittest is available everywhere: one function
+//! that is tested well, one that is run without checking its result, and one that no test uses.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may fail, and says what it skips")]
 
 use crate::project;
@@ -49,7 +49,7 @@ impl Project {
     }
 }
 
-/// Whether a process is at work below a directory.
+/// Returns true if a process has its working directory below `directory`.
 fn works_in(directory: &Path) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let mut places = processes.filter_map(|own| fs::read_link(own.path().join("cwd")).ok());
@@ -64,7 +64,7 @@ fn what_is_tested_what_is_only_run_and_what_nobody_runs_are_told_apart() {
     assert_eq!(status, Some(1));
     let fates = fates(&result);
     assert!(fates["largest"].iter().filter(|own| *own == "killed").count() >= 5, "{fates:?}");
-    // Its test does not look at what it returns, and notices only that a text can't be subtracted.
+    // Its test ignores the returned value; it notices only that strings cannot be subtracted.
     let noticed = |own: &&String| *own == "killed";
     assert_eq!(fates["shout"].iter().filter(noticed).count(), 1, "{fates:?}");
     assert!(fates["shout"].iter().any(|own| own == "implied"), "{fates:?}");
@@ -76,7 +76,7 @@ fn what_is_tested_what_is_only_run_and_what_nobody_runs_are_told_apart() {
     assert_eq!(body["killed_by"].as_array().unwrap().len(), 1, "{body}");
     assert_eq!(project.files(), before, "nothing is changed in the project");
     assert_eq!(fs::read_dir(project.temporary()).unwrap().count(), 0, "nothing is left");
-    // All is known by now; another test makes it unknown again.
+    // All results are known by now; another test invalidates them.
     let (again, _) = project.tried(&[]);
     assert_eq!(again["mutants"], result["mutants"]);
     assert!(again["known_before"].as_u64().unwrap() > 5);
@@ -114,7 +114,8 @@ def down(n):
         n -= 1
     return n
 ";
-    // The second one finds what the first one has made, when all of them run; alone it takes much longer.
+    // If all tests run, the second one uses what the first one has created; alone it takes much
+    // longer.
     let tests = "\
 import unittest
 
@@ -142,7 +143,7 @@ class TableTest(unittest.TestCase):
 #[test]
 fn processes_of_their_own_find_the_same_as_forks() {
     let project = Project::stack();
-    // What runs while the tests are loaded is tried in a fork that loads them.
+    // Code that runs while the tests are loaded is tried in a fork that loads them.
     project.write(
         "stack.py",
         &format!("{STACK}\n\ndef doubled(x):\n    return x * 2\n\n\nTWO = int(doubled(1))\n"),
@@ -154,7 +155,7 @@ fn processes_of_their_own_find_the_same_as_forks() {
     let doubled = fates(&forked)["doubled"].clone();
     assert!(doubled.len() > 2 && doubled.iter().all(|own| own == "killed"), "{doubled:?}");
     assert!(forked["mutants"].to_string().contains("ended since the tests can't be loaded"));
-    // A thread that lives while the tests are loaded forbids forks.
+    // A thread that is alive while the tests are loaded prevents forking.
     let thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(.5,), daemon=True).start()\n";
     project.write("test_stack.py", &format!("{thread}{tests}"));
     let (plain, _) = project.tried(&[]);
@@ -180,7 +181,7 @@ fn what_the_tests_do_not_load_from_here_is_noticed_before_anything_is_believed()
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join("stack.py"), STACK).unwrap();
     let path = format!("import sys\nsys.path.insert(0, {:?})\n", elsewhere.to_str().unwrap());
-    // The coverage is right: the tests call something of that file, too.
+    // The coverage is correct: the tests also call a function of that file.
     let own = "import importlib.util\nspec = importlib.util.spec_from_file_location('own', 'stack.py')\n\
         own = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(own)\n";
     let tests = TESTS.replace("    def test_shout", "    def test_own(self):\n        try:\n            own.largest([1])\n        except RuntimeError:\n            pass\n\n    def test_shout");
@@ -240,7 +241,8 @@ fn whoever_is_killed_loses_what_was_in_flight_and_leaves_nothing_changed() {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
         entries.map(|own| text(&fs::read(own.path()).unwrap()).lines().count()).sum()
     };
-    // At some moments: before the first result, after some, near the end. Whatever ran is gone with it.
+    // Interrupts before the first result, after some, and near the end. Everything that was running
+    // ends as well.
     for least in [0, 1, 4, 8] {
         let words = ["--jobs", "1", "--json", "--", "python3", "-m", "unittest"];
         let mut child =
@@ -330,7 +332,7 @@ fn what_would_be_changed_is_listed() {
     insta::assert_snapshot!(text(&output.stdout));
     let json: Value = serde_json::from_slice(&project.run(&["--list", "--json"]).stdout).unwrap();
     assert!(json["mutants"].as_array().unwrap().iter().all(|own| own["fate"] == "pending"));
-    // Parts have everything once.
+    // The shards together contain every mutant once.
     let listed = |words: &[&str]| -> Vec<String> {
         let output = project.run(&[&["--list", "--json"], words].concat());
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -356,7 +358,7 @@ fn only_new_lines_are_changed_for_a_review() {
     git(&["init", "-q"]);
     git(&["add", "."]);
     git(&["commit", "-qm", "a"]);
-    // A change of what is no code must not stop a review.
+    // A change outside of code must not fail a review.
     let words = ["--since", "HEAD", "--fail-if", "survived-in-diff", "--export", "none.md"];
     let none = project.run(&[&words[..], &["--", "python3", "-m", "unittest"]].concat());
     assert_eq!(none.status.code(), Some(0), "{}", text(&none.stderr));
@@ -419,7 +421,7 @@ fn a_page_a_comment_and_code_scanning_are_written_beside_the_screen() {
     assert_eq!(rules[..2], ["no-test", "survived-body"]);
     let result: Value = serde_json::from_str(&read("r.json")).unwrap();
     assert_eq!(result["verb"], "mutate");
-    // What can't be written is said before anything is tried.
+    // Files that cannot be written are reported before anything is tried.
     for (words, about) in [
         (["--export", "x.pdf"], ".sarif"),
         (["--report", "nowhere/x.html"], "does not exist"),
@@ -483,7 +485,7 @@ fn so_many_changes_are_drawn_and_the_same_ones_again() {
     let (lower, upper) =
         (&three["score"]["interval"]["lower"], &three["score"]["interval"]["upper"]);
     assert!(lower.as_f64() < upper.as_f64(), "{}", three["score"]);
-    // What is known already is among those that are drawn.
+    // Mutants with known results are part of the sample.
     let (five, _) = project.tried(&["--budget", "5"]);
     let (three, five) = (tried(&three), tried(&five));
     assert!(five.len() == 5 && three.iter().all(|own| five.contains(own)), "{three:?} {five:?}");
@@ -500,7 +502,7 @@ fn flaky_tests_are_left_out_and_named() {
     project.write("test_stack.py", &format!("{TESTS}{flaky}"));
     let (result, _) = project.tried(&[]);
     assert_eq!(result["flaky"], serde_json::json!(["test_stack.StackTest: test_flaky"]));
-    // A text can't be subtracted, which the other test notices.
+    // Strings cannot be subtracted, which the other test notices.
     assert_eq!(fates(&result)["shout"].iter().filter(|own| *own == "killed").count(), 1);
 }
 

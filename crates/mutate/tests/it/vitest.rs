@@ -1,4 +1,4 @@
-//! Tests of vitest, which one process runs again and again, as `make runtimes` installs it.
+//! Vitest tests run repeatedly by one process, with vitest as installed by `make runtimes`.
 
 use crate::project::{Project, is_there};
 use serde_json::Value;
@@ -65,7 +65,7 @@ describe('others', () => {
   it('goes on', () => expect(later(1)).toBe(1));
 });
 ";
-/// A test that leaves something in its process, and one that depends on a fresh module.
+/// A test that leaves state in its process, and one that depends on a fresh module.
 const OTHERS: &str = "\
 import { expect, it } from 'vitest';
 import { count } from './count';
@@ -110,7 +110,7 @@ fn one_process_finds_the_same_as_processes_of_their_own() {
     let parts = ["--jobs", "1", "--separate-builds", "--budget", "10"];
     let each = fates(&project.tried_by(&parts, &command).0);
     let missed = |fate: &str| ["survived", "uncovered", "implied"].contains(&fate);
-    // In a process of its own, the other files of tests pass with what can't be read.
+    // In separate processes, the other test files pass even if one cannot be loaded.
     let is_read = |own: &str| !["pending", "unviable"].contains(&own);
     let tried = each.iter().filter(|(own, fate)| is_read(fate) && is_read(&one[*own]));
     for (mutant, other) in tried {

@@ -1,5 +1,5 @@
-//! Collapsed stacks. A place is written as py-spy does, `name (file:line)`, where file and line are known. What was timed, not sampled,
-//! counts in microseconds.
+//! Collapsed stacks. Frames are written as by py-spy, `name (file:line)`, if file and line are
+//! known. Amounts that were timed instead of sampled are in microseconds.
 
 use crate::model::{Frame, Profile};
 use assay_data::Unit;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 pub(super) fn write(profile: &Profile) -> String {
     let sampled = profile.samples() > 0;
-    // Labels are no part of the format: stacks that differ only there are one line.
+    // The format has no labels: stacks that differ only in labels share a line.
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for stack in &profile.stacks {
         let names: Vec<String> = profile.frames_of(stack).map(name).collect();
@@ -24,7 +24,7 @@ pub(super) fn write(profile: &Profile) -> String {
     lines.map(|(line, count)| format!("{line} {count}\n")).collect()
 }
 
-/// A frame without what would end it or its line.
+/// Returns a frame's text without characters that would end the frame or its line.
 fn name(frame: &Frame) -> String {
     let place = match (&frame.file, frame.line) {
         (Some(file), Some(line)) => format!(" ({file}:{line})"),
@@ -35,7 +35,7 @@ fn name(frame: &Frame) -> String {
         text.chars().map(|c| if c == ';' || c.is_control() { ':' } else { c }).collect();
     match text.trim() {
         "" => "(unknown)".to_owned(),
-        // A line that begins so is a comment.
+        // A line that starts with `#` is a comment.
         text => text.strip_prefix('#').map_or_else(|| text.to_owned(), |rest| format!("№{rest}")),
     }
 }

@@ -1,5 +1,6 @@
-//! The processed form of the Firefox Profiler (profiler.firefox.com): one thread for each that the profile names, in columns. The stacks
-//! stand one behind the other, since their order in time is not known; its own version upgrades what is older.
+//! The processed format of the Firefox Profiler (profiler.firefox.com): one thread for each thread
+//! of the profile, in columns. The stacks are written one after the other, since their order in
+//! time is unknown. The profiler upgrades older versions of the format.
 
 use super::entries;
 use crate::model::{Frame, Profile, Stack};
@@ -7,7 +8,7 @@ use assay_data::Unit;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-/// The version of the form that is written: the page reads every one since.
+/// The version of the format that is written; the profiler reads all versions since this one.
 const VERSION: u32 = 48;
 const OTHER: u32 = 0;
 const COLLECTION: u32 = 1;
@@ -62,7 +63,7 @@ pub(super) fn write(profile: &Profile) -> Value {
     })
 }
 
-/// The texts of a thread, by number.
+/// The strings of a thread, by index.
 #[derive(Default)]
 struct Texts {
     list: Vec<String>,

@@ -1,4 +1,5 @@
-//! pprof's protocol buffers, packed: samples and their amount, functions with file and line, labels, period and duration.
+//! pprof's protocol buffers, compressed: samples and their amounts, functions with file and line,
+//! labels, period and duration.
 
 use crate::model::Profile;
 use crate::proto::{self, ValueType};
@@ -11,7 +12,7 @@ use std::io::{self, Write};
 
 const NANO: f64 = 1e9;
 
-/// Texts by number; the empty one is the first.
+/// Strings by index; the first one is empty.
 #[derive(Default)]
 struct Texts {
     list: Vec<String>,
@@ -42,7 +43,7 @@ pub(super) fn write(profile: &Profile) -> io::Result<Vec<u8>> {
         _ => ("count", 1.0),
     };
     let mut message = proto::Profile::default();
-    // Samples without a unit have one value: they are the amount.
+    // Samples without a unit have one value: the count is the amount.
     let both = !(profile.measure == "samples" && profile.unit == Unit::One);
     message.sample_type.push(ValueType { kind: texts.of("samples"), unit: texts.of("count") });
     if both {
@@ -50,7 +51,7 @@ pub(super) fn write(profile: &Profile) -> io::Result<Vec<u8>> {
         message.sample_type.push(own);
     }
     for stack in &profile.stacks {
-        // The innermost frame stands first there; numbers of locations begin with 1.
+        // In pprof the innermost frame comes first, and location ids start at 1.
         let location_id = stack.frames.iter().rev().map(|&f| u64::from(f) + 1).collect();
         let mut value = vec![i64::try_from(stack.samples).unwrap_or(i64::MAX)];
         if both {

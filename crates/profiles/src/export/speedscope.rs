@@ -1,4 +1,5 @@
-//! speedscope's JSON: one sampled profile for every thread, the stacks one behind the other, since their order in time is not known.
+//! speedscope's JSON: one sampled profile per thread. The stacks are written one after the other,
+//! since their order in time is unknown.
 
 use super::entries;
 use crate::model::Profile;
@@ -39,7 +40,7 @@ pub(super) fn write(profile: &Profile) -> Value {
             let (mut samples, mut weights) = (Vec::new(), Vec::new());
             let mut end = 0.0;
             for stack in stacks {
-                // Without a unit the weight is the count.
+                // Without a unit, the weight is the count.
                 let (count, weight) = match unit {
                     "none" => (1, stack.amount),
                     _ => entries(stack),

@@ -1,7 +1,9 @@
-//! The table of `pprof --text`, as google-pprof and perftools.rb print it, to the character: samples in a function itself, their
-//! share, the running sum of the shares, samples with what it called, their share, the name. Sorted by the first, then by name.
+//! The table of `pprof --text`, identical to the output of google-pprof and perftools.rb: samples
+//! in the function itself, their share, the running total of the shares, samples including called
+//! functions, their share, the name. Sorted by the first column, then by name.
 //!
-//! Sums are rounded, not summed from what was rounded. What was timed, not sampled, counts in milliseconds.
+//! Totals are rounded, not summed from rounded values. Amounts that were timed instead of sampled
+//! are in milliseconds.
 
 use crate::functions::Functions;
 use crate::model::Profile;
@@ -33,7 +35,7 @@ pub(super) fn write(profile: &Profile) -> String {
     for (flat, cum, name) in rows {
         sum = sum.saturating_add(flat);
         let name: String = name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // Writing into a string cannot fail.
+        // Writing to a string cannot fail.
         let _never = writeln!(
             text,
             "{flat:8} {:>6} {:>6} {cum:8} {:>6} {name}",
@@ -67,7 +69,7 @@ mod tests {
 
     #[test]
     fn sums_are_rounded_from_the_exact_ones() {
-        // 271 and 58 of 596: 45.5 % and 9.7 %, together 55.2 % by their exact sum.
+        // 271 and 58 of 596 are 45.5 % and 9.7 %, and 55.2 % together by their exact sum.
         let profile = load_bytes(b"garbage_collector 271\npbkdf2 58\nrest 267\n", "x").unwrap();
         let text = write(&profile);
         assert!(

@@ -1,14 +1,15 @@
-//! Collapsed stacks: a line for every stack, frames joined by `;`, a space, a count. What stackcollapse-*.pl, py-spy (`raw`), rbspy
-//! (`collapsed`) and stackprof write.
+//! Collapsed stacks: one line per stack, with frames joined by `;`, a space and a count. Written by
+//! stackcollapse-*.pl, py-spy (`raw`), rbspy (`collapsed`) and stackprof.
 //!
-//! py-spy writes `name (file:line)`, rbspy `name - file:line`: the place is taken off the name, since names are what is counted. For a
-//! thread that runs no Python py-spy writes a count without a stack, as in speedscope's form an empty one: it is left out.
+//! py-spy writes `name (file:line)`, rbspy `name - file:line`: the place is removed from the name,
+//! since samples are counted by name. For a thread that runs no Python code, py-spy writes a count
+//! without a stack, and an empty stack in speedscope's format; both are skipped.
 
 use super::Problem;
 use crate::builder::Builder;
 use crate::model::{Frame, Profile};
 
-/// Whether the first line that holds anything looks like it.
+/// Returns true if the first non-empty line looks like a collapsed stack.
 pub(super) fn is_it(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !is_skipped(line) && !is_of_no_stack(line));
     lines.next().is_some_and(|line| split(line).is_some())
@@ -36,7 +37,7 @@ fn is_skipped(line: &str) -> bool {
     line.trim().is_empty() || line.starts_with('#')
 }
 
-/// A blank where the stack would be, and a count.
+/// Returns true for a count without a stack.
 fn is_of_no_stack(line: &str) -> bool {
     line.strip_prefix(' ').is_some_and(|count| count.trim_end().parse::<u64>().is_ok())
 }
@@ -44,13 +45,13 @@ fn is_of_no_stack(line: &str) -> bool {
 fn split(line: &str) -> Option<(&str, u64)> {
     let (stack, count) = line.trim_end().rsplit_once([' ', '\t'])?;
     let stack = stack.trim();
-    // A whole number, perhaps written with `.0` by a tool that weighs.
+    // A whole number, possibly with `.0` if the tool uses weights.
     let count = count.strip_suffix(".0").unwrap_or(count).parse().ok()?;
     (!stack.is_empty()).then_some((stack, count))
 }
 
 fn frame(text: &str) -> Frame {
-    // rbspy's word for a place that it does not know.
+    // rbspy's text for an unknown place.
     let text = text.trim().trim_end_matches(" - (unknown)");
     let place = text
         .strip_suffix(')')

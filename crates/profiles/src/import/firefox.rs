@@ -1,7 +1,9 @@
-//! Profiles for the Firefox Profiler, as far as samples go: the processed form that its page saves and that samply and Vernier write
-//! (columns; tables of each thread, or shared by all), and the Gecko profiler's own (rows with a schema).
+//! Samples of Firefox Profiler profiles: the processed format that its page saves and that samply
+//! and Vernier write (columns; tables per thread or shared by all), and the Gecko profiler's own
+//! format (rows with a schema).
 //!
-//! Markers, counters and memory are passed over. Threads become one profile, with their names as labels.
+//! Markers, counters and memory are skipped. Threads are merged into one profile, with their names
+//! as labels.
 
 use super::{Problem, line, list, some, text};
 use crate::builder::{Builder, delivered_hz};
@@ -12,7 +14,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 const MILLI: f64 = 1e-3;
-/// Deeper stacks are damaged ones: a table whose prefixes run in a circle.
+/// Stacks deeper than this come from a damaged file, such as a table with a cycle of prefixes.
 const DEEPEST: usize = 100_000;
 
 pub(super) fn is_it(value: &Value) -> bool {
@@ -35,7 +37,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     Ok(profile)
 }
 
-/// The threads of a process, and those of the processes that it started.
+/// Reads the threads of a process, and those of its child processes.
 fn threads(
     builder: &mut Builder,
     value: &Value,
@@ -56,13 +58,13 @@ fn threads(
         )?;
     }
     for process in list(value, "processes").iter().filter(|process| is_it(process)) {
-        // A process in a process in a process: JSON itself cannot be nested so deeply that this never ends.
+        // The recursion is limited by the nesting depth that the JSON parser accepts.
         threads(builder, process, interval, gaps)?;
     }
     Ok(())
 }
 
-/// The tables that a thread's samples speak of.
+/// The tables that a thread's samples refer to.
 struct Tables<'a> {
     thread: &'a Value,
     shared: &'a Value,
@@ -128,7 +130,7 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// The frames of a stack, the outermost first.
+    /// Returns the frames of a stack, outermost first.
     fn stack(
         &self,
         builder: &mut Builder,
@@ -161,7 +163,7 @@ impl<'a> Tables<'a> {
         if frame >= frames.len() {
             return Err(format!("its frame {frame} is not in the table"));
         }
-        // The Gecko profiler's own form has the name, with its place, right here.
+        // The Gecko profiler's own format has the name and place here.
         if let Some(location) = word(frames.index("location", frame)) {
             return Ok(located(location));
         }
@@ -172,7 +174,7 @@ impl<'a> Tables<'a> {
         let name = name.ok_or(format!("its function {function} has no name"))?;
         let line_of = |table: &Table<'_>, column: &str, row| line(table.cell(column, row));
         let file = word(functions.index("fileName", function)).or_else(|| {
-            // Native code has no source here, but the library it is in.
+            // Native code has no source file here, but a library.
             let resources = self.table("resourceTable");
             word(resources.index("name", functions.index("resource", function)?))
         });
@@ -185,7 +187,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// `name (file:line:column)`, `name (in library)`, or a name alone.
+/// Parses `name (file:line:column)`, `name (in library)`, or a plain name.
 fn located(location: &str) -> Frame {
     let split = location.strip_suffix(')').and_then(|rest| rest.rsplit_once(" ("));
     let Some((name, place)) = split else { return Frame::named(location) };
@@ -208,7 +210,7 @@ fn located(location: &str) -> Frame {
     }
 }
 
-/// A table of either form: columns by name, or rows with a schema that says where each column is.
+/// A table in either format: columns by name, or rows with a schema that gives each column's index.
 struct Table<'a> {
     value: &'a Value,
 }
@@ -222,7 +224,7 @@ impl<'a> Table<'a> {
         if let Some(rows) = self.rows() {
             return rows.len();
         }
-        // The length that is written is not trusted: it would be a loop of any length.
+        // The recorded length is not trusted: it could cause an arbitrarily long loop.
         let columns = self.value.as_object().into_iter().flatten();
         columns.filter_map(|(_, column)| column.as_array().map(Vec::len)).max().unwrap_or(0)
     }

@@ -1,5 +1,6 @@
-//! The text of `perf script`: for every sample a head line (`comm pid/tid [cpu] time: period event:`), its stack below, the
-//! innermost frame first, an empty line behind it; with `--header` what was asked for in front.
+//! The text of `perf script`: for each sample a header line
+//! (`comm pid/tid [cpu] time: period event:`), followed by its stack, innermost frame first, and an
+//! empty line. With `--header`, the recording's settings come first.
 //!
 //! Only the first event of a recording is read; others are reported.
 
@@ -11,7 +12,8 @@ use std::collections::{BTreeSet, HashMap};
 
 const NANO: f64 = 1e-9;
 
-/// Whether it begins with perf's header, or the first line that holds anything is the head of a sample.
+/// Returns true if the text starts with perf's header, or its first non-empty line is the header of
+/// a sample.
 pub(super) fn is_it(text: &str) -> bool {
     if text.starts_with("# ========") {
         return true;
@@ -20,7 +22,7 @@ pub(super) fn is_it(text: &str) -> bool {
     lines.next().is_some_and(|line| Head::of(line).is_some())
 }
 
-/// The head line of a sample.
+/// The header line of a sample.
 #[derive(Debug, PartialEq)]
 struct Head<'a> {
     comm: &'a str,
@@ -36,7 +38,8 @@ impl<'a> Head<'a> {
             return None;
         }
         let rest = line.trim_end().strip_suffix(':')?;
-        // `comm  pid/tid [cpu] time:  period event`: the name may hold spaces, so the time is sought from the right.
+        // `comm  pid/tid [cpu] time:  period event`: the name may contain spaces, so the time is
+        // searched from the right.
         let (before, behind) = rest.rsplit_once(": ").or_else(|| rest.rsplit_once(":\t"))?;
         let mut behind = behind.split_whitespace();
         let (first, second) = (behind.next()?, behind.next());
@@ -119,12 +122,12 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     Ok(profile)
 }
 
-/// The event without its modifiers, as in `cycles:u`.
+/// Returns the event without its modifiers, such as `:u` in `cycles:u`.
 fn plain(event: &str) -> &str {
     event.split(':').next().unwrap_or(event)
 }
 
-/// Clocks count nanoseconds; all else counts itself.
+/// Clock events count nanoseconds; all others count themselves.
 fn measure(profile: &mut Profile, event: &str) {
     if matches!(event, "cpu-clock" | "task-clock") {
         profile.measure = "cpu".to_owned();
@@ -150,7 +153,7 @@ fn findings(profile: &mut Profile, others: &BTreeSet<String>) {
     }
 }
 
-/// A frame: `address name+offset (object)`.
+/// Parses a frame: `address name+offset (object)`.
 fn frame(line: &str) -> Frame {
     let line = line.trim();
     let (place, object) = match line.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")) {
@@ -165,7 +168,8 @@ fn frame(line: &str) -> Frame {
     };
     let file = object.filter(|object| *object != "[unknown]").map(str::to_owned);
     if bare.is_empty() || bare == "[unknown]" {
-        // By object, not by address: thousands of addresses would hide that it is one thing.
+        // Named after the object, not the address: thousands of addresses would hide that it is a
+        // single object.
         let name = match &file {
             Some(file) => {
                 format!("[{}]", file.rsplit('/').next().unwrap_or(file).trim_matches(['[', ']']))
@@ -180,7 +184,7 @@ fn frame(line: &str) -> Frame {
     Frame { name: bare.to_owned(), file, line: None }
 }
 
-/// What perf's own header says was asked for.
+/// Reads the requested settings from perf's own header.
 fn header(text: &str, profile: &mut Profile) {
     for line in text.lines().take_while(|line| line.starts_with('#')) {
         if line.starts_with("# event :") && profile.asked_hz.is_none() {

@@ -1,7 +1,8 @@
-//! pprof's protocol buffers (profile.proto), unpacked: Go, google-pprof, rbspy and many others write them.
+//! pprof's protocol buffers (profile.proto), decompressed: written by Go, google-pprof, rbspy and
+//! many others.
 //!
-//! Of several values of a sample, the count of samples and one amount are read: the one that the file says is meant, else the last,
-//! as pprof does.
+//! If a sample has several values, the number of samples and one amount are read: the one that the
+//! file declares as default, or else the last, as pprof does.
 
 use super::Problem;
 use crate::builder::Builder;
@@ -39,7 +40,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Profile, Problem> {
         (Unit::Second, scale) if raw.period > 0 => Some(raw.period as f64 * scale),
         _ => None,
     };
-    // A profile that only counts samples of a clock is times all the same.
+    // A profile that only counts samples of a clock still measures time.
     let by_period = (count == Some(amount)).then_some(period_seconds).flatten();
     let mut builder = Builder::default();
     let about = &mut builder.profile;
@@ -51,13 +52,13 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Profile, Problem> {
     let stacks = frames(&mut builder, &raw, &text);
     for sample in &raw.sample {
         let value = |index: usize| sample.value.get(index).map_or(0, |&value| value.max(0));
-        // Without a count of its own, a sample was hit once.
+        // Without a count, each entry is one sample.
         let samples = count.map_or(1, |index| value(index) as u64);
         let amount = match by_period {
             Some(period) => samples as f64 * period,
             None => value(amount) as f64 * scale,
         };
-        // The innermost frame stands first there.
+        // In pprof the innermost frame comes first.
         let inwards = sample.location_id.iter().rev().filter_map(|id| stacks.get(id));
         let frames = inwards.flat_map(|own| own.iter().rev().copied()).collect();
         let labels = sample.label.iter().filter_map(|own| label(own, &text)).collect();
@@ -66,7 +67,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Profile, Problem> {
     Ok(builder.build())
 }
 
-/// Whether a count counts samples, and not objects that the samples stand for.
+/// Returns true if a value counts samples, rather than the objects that they represent.
 fn is_count(kind: &str) -> bool {
     matches!(kind, "samples" | "sample" | "contentions" | "events" | "count")
 }
@@ -87,7 +88,7 @@ fn label(own: &proto::Label, text: &impl Fn(i64) -> String) -> Option<(String, S
     Some((text(own.key), value)).filter(|(key, _)| !key.is_empty())
 }
 
-/// The frames of every location, the innermost first.
+/// Returns the frames of each location, innermost first.
 fn frames(
     builder: &mut Builder,
     raw: &proto::Profile,

@@ -1,6 +1,7 @@
-//! speedscope's JSON: frames shared by all profiles, and profiles that were sampled, or timed from call to return (`evented`).
+//! speedscope's JSON: frames shared by all profiles, and profiles that were sampled or timed from
+//! call to return (`evented`).
 //!
-//! Several profiles in a file are threads: they become one, with their names as labels.
+//! Several profiles in a file are threads; they are merged into one, with their names as labels.
 
 use super::{Problem, line, list, some, text};
 use crate::builder::Builder;
@@ -58,7 +59,8 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     builder.profile.measure = measure.to_owned();
     builder.profile.unit = unit;
     if builder.profile.unit == Unit::Second && !weights.is_empty() {
-        // Samplers give every sample its period; one that weighs by gaps has that in the middle.
+        // Samplers give each sample the period as its weight; for one that uses gaps as weights,
+        // the median is the period.
         weights.sort_by(f64::total_cmp);
         let period = weights[weights.len() / 2];
         builder.profile.asked_hz = (period > 0.0).then(|| 1.0 / period);
@@ -66,7 +68,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     Ok(builder.build())
 }
 
-/// What a unit counts of its base unit.
+/// Returns the factor that converts a unit to its base unit.
 fn scale(unit: &str) -> Option<f64> {
     Some(match unit {
         "seconds" | "bytes" | "none" => 1.0,
@@ -122,7 +124,7 @@ fn pick(frames: &[u32], index: &Value) -> Option<u32> {
     index.as_u64().and_then(|index| frames.get(usize::try_from(index).ok()?).copied())
 }
 
-/// Calls and returns: what lies between two of them was spent in the stack that was open.
+/// Reads calls and returns: the time between two events was spent in the current stack.
 fn evented(
     builder: &mut Builder,
     profile: &Value,

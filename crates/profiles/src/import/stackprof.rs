@@ -1,11 +1,15 @@
-//! stackprof's dump as JSON (`stackprof --json`, or the dump's hash as JSON): frames by their number, and in `raw` the stacks.
+//! stackprof's dump as JSON (`stackprof --json`, or the dump's hash as JSON): frames by id, and the
+//! stacks in `raw`.
 //!
-//! `raw` is a run of groups: a length, so many numbers of frames (the outermost first), how often. Its deltas (microseconds between
-//! samples) show the rate that was delivered: a timer of processor time fires at most as often as the kernel ticks, and says
-//! nothing. A dump without `raw` holds no stacks.
+//! `raw` is a sequence of groups: a length, that many frame ids (outermost first), and a count. Its
+//! deltas (microseconds between samples) show the actual sampling rate; those of a CPU timer are
+//! useless, since it fires at most as often as the kernel ticks. A dump without `raw` has no
+//! stacks.
 //!
-//! The collector's samples have no callers. Where a program marks what it runs ([`crate::marked`]), they are those of the mark that was at work
-//! before and after them: groups stand in the order in which they were taken. Where it changed meanwhile, each has a part in proportion to what is known to be its own.
+//! Samples of the garbage collector have no callers. If the program marks what it runs
+//! ([`crate::marked`]), they are assigned to the mark that was active before and after them, since
+//! groups are in the order in which they were taken. If the mark changed in between, they are
+//! divided in proportion to the samples that are certain to belong to each.
 
 use super::{Problem, line, list, some, text};
 use crate::builder::{Builder, delivered_hz};
@@ -38,7 +42,7 @@ pub(super) fn parse(value: &Value) -> Result<Profile, Problem> {
     let seconds: f64 = gaps.iter().sum();
     let delivered = if is_time { delivered_hz(&mut gaps, mode == "cpu") } else { None };
     let asked = (is_time && interval > 0.0).then(|| 1.0 / (interval * MICRO));
-    // What a sample stands for is the time between two of them as it was, not as it was asked for.
+    // The amount of a sample is the actual time between two samples, not the requested one.
     let weight = match delivered.or(asked) {
         Some(rate) => 1.0 / rate,
         None => 1.0,
@@ -99,7 +103,7 @@ fn stacks(
         at = end + 1;
     }
     let owners = owners(&builder.profile, &taken);
-    // What is known of each mark: its neighbours agree.
+    // The certain samples of each mark: both neighbours have it.
     let mut known: HashMap<Option<u32>, u64> = HashMap::new();
     for ((_, count), [before, after]) in taken.iter().zip(&owners) {
         if let Some(mark) = before
@@ -124,7 +128,8 @@ fn stacks(
     Ok(())
 }
 
-/// The marks of a group's neighbours before and behind it, which may have none, if the group is the collector's.
+/// The marks of a group's neighbours before and after it, if the group is the collector's. A
+/// neighbour may have no mark.
 type Owners = [Option<Option<u32>>; 2];
 
 fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
@@ -137,7 +142,7 @@ fn owners(profile: &Profile, taken: &[(Vec<u32>, u64)]) -> Vec<Owners> {
     }
     let is_collection = |own: &[u32]| own.iter().all(|&frame| collectors[frame as usize]);
     let mark_of = |own: &[u32]| own.iter().rev().copied().find(|&frame| marks[frame as usize]);
-    // Twice the same way: behind what came before, and before what comes behind.
+    // Two passes, forwards and backwards, find the neighbour before and the neighbour after.
     for (side, backwards) in [(0, false), (1, true)] {
         let mut last = None;
         for step in 0..taken.len() {
@@ -199,7 +204,7 @@ mod tests {
         found.sort();
         let wanted = [
             ("(garbage collection)", 3),
-            // Of that of a some is known, of that of b and of no mark none.
+            // Some collector samples are certain for `a`, none for `b` and for no mark.
             ("a (garbage collection)", 4 + 3),
             ("a (garbage collection) (marking)", 7),
             ("a work", 6),

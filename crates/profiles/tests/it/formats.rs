@@ -1,4 +1,5 @@
-//! Files of the real tools, and what was written read back. How the files were made is told in `files/README.md`.
+//! Imports files of the real tools and reads back exported ones. `files/README.md` describes how
+//! the files were created.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -17,7 +18,7 @@ fn load(name: &str) -> Profile {
     import::load_bytes(&read(name), name).unwrap()
 }
 
-/// Samples, and the first function with its samples.
+/// Returns the number of samples, and the first function with its samples.
 fn first(name: &str) -> (u64, String, u64, u64) {
     let profile = load(name);
     let shares = Shares::of(&profile, 0.95);
@@ -38,10 +39,10 @@ const FILES: [&str; 8] = [
 
 #[test]
 fn files_of_the_real_tools_hold_what_their_tools_say() {
-    // stackprof's own text: 46 (39.0 %) Object#numbers; samples 118, GC 25.
+    // stackprof's own text output: 46 (39.0 %) Object#numbers; samples 118, GC 25.
     assert_eq!(first("stackprof.json"), (118, "Object#numbers".to_owned(), 46, 46));
     assert_eq!(load("stackprof.json").collections(), 25);
-    // py-spy said: Samples: 56, of which one stack is empty; Samples: 50.
+    // py-spy printed "Samples: 56", of which one stack is empty, and "Samples: 50".
     assert_eq!(first("py-spy.speedscope.json").0, 55);
     assert_eq!(first("py-spy.collapsed"), (50, "numbers".to_owned(), 30, 30));
     // go tool pprof -top: 180ms 45.00% main.numbers, 250ms 62.50% cumulative.
@@ -74,7 +75,8 @@ fn what_was_written_is_read_back_with_the_same_shares() {
     }
 }
 
-/// The same functions with the same samples, and the same amounts where both know the unit.
+/// Checks that two profiles have the same functions with the same samples, and the same amounts if
+/// both have the same unit.
 fn assert_same_shares(one: &Profile, other: &Profile, what: &str) {
     let told = |profile: &Profile| {
         let mut all: Vec<(String, u64, u64)> = Shares::of(profile, 0.95)
@@ -85,7 +87,8 @@ fn assert_same_shares(one: &Profile, other: &Profile, what: &str) {
         all.sort();
         all
     };
-    // Collapsed stacks name a file only beside a line: namesakes may fall together there.
+    // Collapsed stacks contain a file only along with a line, so functions of the same name may be
+    // merged.
     if !what.ends_with("Collapsed") {
         assert_eq!(told(one), told(other), "{what}");
     }
@@ -93,7 +96,8 @@ fn assert_same_shares(one: &Profile, other: &Profile, what: &str) {
     assert_eq!(one.collections(), other.collections(), "{what}");
     if one.unit == other.unit {
         let (a, b) = (one.amount(), other.amount());
-        // The Firefox Profiler counts samples of one interval: what weighed differently is only about the same.
+        // The Firefox Profiler counts samples of one interval, so samples of different weights
+        // match only approximately.
         let near = if what.ends_with("Firefox") { 0.05 } else { 0.01 };
         assert!((a - b).abs() <= near * a, "{what}: {a} and {b}");
     }
@@ -136,7 +140,7 @@ fn a_few_bytes_that_unpack_to_many_are_refused() {
     assert!(told.contains("512 MiB"), "{told}");
 }
 
-/// Any profile, as importers could have made it.
+/// Generates profiles as importers could create them.
 fn any_profile() -> impl Strategy<Value = Profile> {
     let name = "[a-zA-Z_:#<> .]{0,3}[a-z]";
     let frame = (name, proptest::option::of("[a-z/]{1,5}[.]rb"), proptest::option::of(1u32..99))
@@ -163,7 +167,7 @@ proptest! {
     fn any_profile_is_read_back_with_the_same_shares(profile in any_profile()) {
         for format in [Format::Pprof, Format::Speedscope, Format::Firefox, Format::Collapsed] {
             let again = import::load_bytes(&format.write(&profile).unwrap(), "x").unwrap();
-            // The Firefox Profiler knows nothing but times.
+            // The Firefox Profiler supports only times.
             if format != Format::Firefox || profile.unit == Unit::Second {
                 assert_same_shares(&profile, &again, &format!("{format:?}"));
             }
@@ -206,7 +210,7 @@ proptest! {
         }
         drop(import::load_bytes(&bytes, "x"));
         bytes.truncate(cut.index(bytes.len()));
-        // Whatever is still read can be counted and written.
+        // Everything that can still be read can be evaluated and written.
         if let Ok(profile) = import::load_bytes(&bytes, "x") {
             let _shares = Shares::of(&profile, 0.95);
             for format in [Format::Pprof, Format::Text, Format::Collapsed] {

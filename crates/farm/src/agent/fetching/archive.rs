@@ -1,8 +1,10 @@
-//! Archives of strangers, unpacked so that nothing comes to lie outside of the directory: names with `..` or from the root are refused, so are links that
-//! lead out, devices, and what lies behind a link of the archive itself. How much comes out is limited, whatever the archive says of itself.
+//! Unpacks untrusted archives so that nothing ends up outside of the directory. Absolute names,
+//! names with `..`, links that lead out, devices, and entries behind a link of the archive itself
+//! are rejected. The unpacked size is limited regardless of what the archive says.
 //!
-//! A link may only go up first and then down, and never further up than its own place is deep, where every directory above it is a real one: so no chain of
-//! links leaves the directory either.
+//! A link may only go up first and then down, at most as far up as its own depth, and all
+//! directories above it must be real ones. Therefore chains of links cannot leave the directory
+//! either.
 
 use crate::agent::policy::{FILES, UNPACKED};
 use anyhow::{Context, bail};
@@ -13,43 +15,43 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
 use tar::{Archive, Entry, EntryType};
 
-/// Bytes and files that may still come out.
+/// The remaining numbers of bytes and files that may be unpacked.
 pub(super) struct Left {
     bytes: u64,
     files: u64,
 }
 
 impl Left {
-    /// So many bytes, and as many files as any archive may have.
+    /// Creates a limit on bytes, with the number of files that any archive may have.
     pub fn new(bytes: u64) -> Self {
         Self { bytes, files: FILES }
     }
 
-    /// One more file.
+    /// Counts a file.
     ///
     /// # Errors
-    /// When that is one too many.
+    /// If there are too many.
     pub fn file(&mut self) -> anyhow::Result<()> {
         self.files = self.files.checked_sub(1).context("there are too many files")?;
         Ok(())
     }
 }
 
-/// Unpacks a compressed tar archive into a directory that is there and empty.
+/// Unpacks a compressed tar archive into an existing empty directory.
 ///
 /// # Errors
-/// With the first entry that may not be unpacked; what was unpacked before stays.
+/// The first entry that may not be unpacked; what was unpacked before remains.
 pub(in crate::agent) fn unpack_gz(from: impl Read, to: &Path) -> anyhow::Result<()> {
     unpack(MultiGzDecoder::new(from), to, UNPACKED)
 }
 
-/// The same of one that is not compressed, with a limit of bytes.
+/// Unpacks an uncompressed tar archive, with a limit on bytes.
 ///
 /// # Errors
-/// As above.
+/// As for [`unpack_gz`].
 pub(in crate::agent) fn unpack(from: impl Read, to: &Path, most: u64) -> anyhow::Result<()> {
     let mut left = Left::new(most);
-    // Headers count, too: an archive may have nothing but them.
+    // Headers count as well: an archive may consist of nothing else.
     let mut archive = Archive::new(from.take(most.saturating_add(FILES * 1024)));
     for entry in archive.entries()? {
         let mut entry = entry.context("the archive can't be read")?;
@@ -102,7 +104,7 @@ fn one<R: Read>(
     Ok(())
 }
 
-/// A file, in place of what an earlier entry left there.
+/// Writes a file, replacing what an earlier entry left there.
 pub(super) fn regular(
     from: &mut dyn Read,
     path: &Path,
@@ -113,13 +115,13 @@ pub(super) fn regular(
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let written = io::copy(&mut from.take(left.bytes.saturating_add(1)), &mut file)?;
     left.bytes = left.bytes.checked_sub(written).context("it unpacks to too much")?;
-    // Neither as another user nor for others to write.
+    // Without setuid bits, and not writable for others.
     let mode = if mode & 0o111 == 0 { 0o644 } else { 0o755 };
     file.set_permissions(fs::Permissions::from_mode(mode))?;
     Ok(())
 }
 
-/// A symbolic link that lies so many real directories deep, if it leads to something inside.
+/// Creates a symbolic link in a directory at this depth, if its target is inside.
 pub(super) fn link(target: &Path, path: &Path, depth: usize) -> anyhow::Result<()> {
     leads_inside(target, depth)?;
     removed(path)?;
@@ -127,7 +129,7 @@ pub(super) fn link(target: &Path, path: &Path, depth: usize) -> anyhow::Result<(
     Ok(())
 }
 
-/// The parts of a name, if it stays inside.
+/// Returns the components of a name, if it stays inside.
 pub(super) fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
     let mut parts = Vec::new();
     for part in name.components() {
@@ -142,7 +144,8 @@ pub(super) fn inside(name: &Path) -> anyhow::Result<Vec<&std::ffi::OsStr>> {
     Ok(parts)
 }
 
-/// A directory below `to`, made where it is not there; every one on the way is a real one.
+/// Returns a directory below `to`, creating it if necessary; every directory on the way must be a
+/// real one.
 pub(super) fn made(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
     let mut path = to.to_owned();
     for part in parts {
@@ -156,7 +159,7 @@ pub(super) fn made(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<Path
     Ok(path)
 }
 
-/// A file that was unpacked before, reached without links.
+/// Returns a file that was unpacked before, reached without links.
 fn existing(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
     let Some((last, above)) = parts.split_last() else { bail!("a link to the directory itself") };
     let mut path = to.to_owned();
@@ -173,7 +176,7 @@ fn existing(to: &Path, parts: &[&std::ffi::OsStr]) -> anyhow::Result<PathBuf> {
     }
 }
 
-/// Takes away what an earlier entry left under the name, other than a directory.
+/// Removes what an earlier entry left under the name, unless it is a directory.
 fn removed(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(_) => fs::remove_file(path),
@@ -181,7 +184,7 @@ fn removed(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a symbolic link, so many real directories deep, leads to something inside.
+/// Checks that a symbolic link at this directory depth leads to something inside.
 fn leads_inside(target: &Path, depth: usize) -> anyhow::Result<()> {
     let (mut up, mut is_going_down) = (0, false);
     for part in target.components() {
@@ -198,10 +201,10 @@ fn leads_inside(target: &Path, depth: usize) -> anyhow::Result<()> {
     }
 }
 
-/// The file of this name in a tar archive, as a gem has some; at most so many bytes of it.
+/// Returns a file in a tar archive, such as those within a gem, up to a maximum size.
 ///
 /// # Errors
-/// When it can't be read, is not there, or is larger.
+/// If it cannot be read, does not exist, or is larger.
 pub(in crate::agent) fn member(path: &Path, name: &str, most: u64) -> anyhow::Result<Vec<u8>> {
     let file = File::open(path).with_context(|| path.display().to_string())?;
     let mut archive = Archive::new(file);
@@ -233,7 +236,7 @@ mod tests {
         Kind(EntryType),
     }
 
-    /// An archive with these entries, whatever their names.
+    /// Creates an archive with these entries, including invalid names.
     fn archive(entries: &[(&str, What<'_>)]) -> Vec<u8> {
         let mut builder = Builder::new(Vec::new());
         for (name, what) in entries {
@@ -257,7 +260,7 @@ mod tests {
                 What::Kind(kind) => header.set_entry_type(*kind),
             }
             header.set_size(bytes.len() as u64);
-            // By hand: the library refuses to write such names.
+            // Written by hand, since the library refuses such names.
             let old = header.as_old_mut();
             old.name[..name.len()].copy_from_slice(name.as_bytes());
             if let Some(link) = link {
@@ -269,7 +272,8 @@ mod tests {
         builder.into_inner().unwrap()
     }
 
-    /// Unpacks into `inner` of a room; what is outside of it is looked at afterwards.
+    /// Unpacks into `inner` of a temporary directory, and checks afterwards that nothing was
+    /// created outside of it.
     fn tried(entries: &[(&str, What<'_>)]) -> (tempfile::TempDir, anyhow::Result<()>) {
         let room = tempfile::tempdir().unwrap();
         let inner = room.path().join("inner");
@@ -293,7 +297,7 @@ mod tests {
         let inner = room.path().join("inner/p-1");
         assert_eq!(fs::read_to_string(inner.join("lib/b")).unwrap(), "#!");
         assert_eq!(fs::read_to_string(inner.join("c")).unwrap(), "text");
-        // Without the bit that makes whoever runs it another user.
+        // Without the setuid bit.
         assert_eq!(fs::metadata(inner.join("bin/run")).unwrap().mode() & 0o7777, 0o755);
     }
 
@@ -307,10 +311,10 @@ mod tests {
             &[("l", What::Symlink("/etc"))],
             &[("l", What::Symlink(".."))],
             &[("a/l", What::Symlink("../../out"))],
-            // One that looks deeper than it is.
+            // A link that appears to be deeper than it is.
             &[("d", What::Symlink(".")), ("x", What::Symlink("d/.."))],
             &[("d", What::Symlink(".")), ("d/x", What::Symlink(".."))],
-            // Through a link of its own.
+            // Through a link of the archive itself.
             &[("d", What::Symlink("a")), ("d/x", file())],
             &[("h", What::Link("../secret"))],
             &[("h", What::Link("/etc/passwd"))],
@@ -341,7 +345,7 @@ mod tests {
         let (_room, came) =
             tried(&[("a", What::File(&large, 0o644)), ("b", What::File(&large, 0o644))]);
         assert!(format!("{:#}", came.unwrap_err()).contains("too much"));
-        // Thousands of times as large unpacked as packed.
+        // Thousands of times larger unpacked than packed.
         let room = tempfile::tempdir().unwrap();
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         io::copy(&mut io::repeat(0).take(8 << 20), &mut packed).unwrap();

@@ -1,5 +1,7 @@
-//! Versions of a gem: by the compact index (`info/NAME`), which has checksums, or else by the list of all gems that `gem generate_index` makes, which is
-//! Ruby's own format, of which only as much is read here as such lists have. Of a gem for several platforms, the one for all is meant.
+//! Versions of a gem. Uses the compact index (`info/NAME`), which has checksums, or else the list
+//! of all gems that `gem generate_index` writes. That list is in Ruby's Marshal format, of which
+//! only the parts used there are supported. Of a gem for several platforms, the one for all
+//! platforms is used.
 
 use super::{FetchError, Offered, archive, web};
 use crate::agent::policy::{LARGEST_INDEX, UNPACKED};
@@ -10,13 +12,13 @@ use std::io::Read;
 use std::path::Path;
 
 const INDEX: &str = "https://rubygems.org";
-/// The platform that means all.
+/// The platform name that means all platforms.
 const ALL: &str = "ruby";
 
-/// All versions.
+/// Returns all versions.
 ///
 /// # Errors
-/// When the index can't be asked.
+/// If the index cannot be queried.
 pub(super) fn offered(
     web: &web::Web,
     name: &str,
@@ -49,12 +51,13 @@ pub(super) fn offered(
     }
 }
 
-/// Lines of `VERSION[-PLATFORM] [DEPENDENCIES]|checksum:SHA256,ruby:…` behind one of `---`.
+/// Parses the lines `VERSION[-PLATFORM] [DEPENDENCIES]|checksum:SHA256,ruby:…` after the line
+/// `---`.
 fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<Offered> {
     let lines = text.lines().skip_while(|line| *line != "---").skip(1);
     let offered = lines.filter_map(|line| {
         let (version, rest) = line.split_once(' ')?;
-        // One of a platform.
+        // A version for one platform.
         if version.contains('-') {
             return None;
         }
@@ -70,16 +73,16 @@ fn compactly(text: &str, address: &dyn Fn(&str) -> String) -> Vec<Offered> {
     offered.collect()
 }
 
-/// Unpacks a gem's files into a directory that is there and empty.
+/// Unpacks a gem's files into an existing empty directory.
 ///
 /// # Errors
-/// When it is no gem, or holds what may not be unpacked.
+/// If it is not a gem, or contains something that may not be unpacked.
 pub(super) fn unpack(gem: &Path, to: &Path) -> anyhow::Result<()> {
     let data = archive::member(gem, "data.tar.gz", UNPACKED).context("it is no gem")?;
     archive::unpack_gz(&data[..], to)
 }
 
-/// Names, versions and platforms of a list of gems; `None`: it is none.
+/// Parses names, versions and platforms from a list of gems; `None` if it is not one.
 fn listed(text: &[u8]) -> Option<Vec<(String, String, String)>> {
     let rest = text.strip_prefix(&[4, 8])?;
     let mut reader = Marshal { rest, symbols: Vec::new(), objects: Vec::new(), depth: 0 };
@@ -109,7 +112,8 @@ enum Value {
     Other,
 }
 
-/// Reads Ruby's Marshal format 4.8, as far as lists of gems have it: texts, lists, symbols, what is marshalled by its own method, and references.
+/// Reads Ruby's Marshal format 4.8, as far as lists of gems use it: strings, lists, symbols,
+/// objects marshalled by their own method, and references.
 struct Marshal<'a> {
     rest: &'a [u8],
     symbols: Vec<String>,
@@ -124,7 +128,7 @@ impl Marshal<'_> {
         Some(*first)
     }
 
-    /// A whole number: small ones in one byte, shifted by five.
+    /// Reads an integer; small ones are stored in one byte, offset by five.
     fn number(&mut self) -> Option<usize> {
         let first = self.byte()?.cast_signed();
         match first {
@@ -179,7 +183,7 @@ impl Marshal<'_> {
                 self.objects.push(text.clone());
                 Some(text)
             }
-            // Something with variables: of texts their encoding.
+            // An object with instance variables: for strings, their encoding.
             b'I' => {
                 let own = self.value()?;
                 for _ in 0..self.number()? {
@@ -192,12 +196,12 @@ impl Marshal<'_> {
                 let place = self.objects.len();
                 self.objects.push(Value::Other);
                 let count = self.number()?;
-                // No more than there are bytes.
+                // At most as many as there are bytes.
                 let mut all = Vec::with_capacity(count.min(self.rest.len()));
                 for _ in 0..count {
                     all.push(self.value()?);
                 }
-                // Long lists are never referred to; to keep them twice would cost much.
+                // Long lists are never referenced, and keeping a copy would be expensive.
                 if count < 8 {
                     self.objects[place] = Value::List(all.clone());
                 }
@@ -243,7 +247,8 @@ mod tests {
         assert_eq!(found, [("1.0", Some("ab")), ("1.2", Some("ef"))]);
     }
 
-    /// `Marshal.dump([["a", Gem::Version.new("1.0"), "ruby"], ["b", Gem::Version.new("1.0"), "java"]])` of Ruby 3.1.
+    /// `Marshal.dump([["a", Gem::Version.new("1.0"), "ruby"], ["b", Gem::Version.new("1.0"), "java"]])`
+    /// of Ruby 3.1.
     const LIST: &[u8] = b"\x04\x08[\x07[\x08I\"\x06a\x06:\x06ETU:\x11Gem::Version[\x06I\"\x081.0\x06;\x00TI\"\x09ruby\x06;\x00T[\x08I\"\x06b\x06;\x00T@\x08I\"\x09java\x06;\x00T";
 
     #[test]

@@ -1,5 +1,6 @@
-//! Branches and tags of a repository, and one of its commits. `git` reads it with no configuration but ours, runs no hook, and speaks to what is on the
-//! network alone: `ext::` would run a command, and `file:` read what others may not.
+//! Branches, tags and commits of a repository. `git` runs with only our configuration and without
+//! hooks, and uses only network protocols: `ext::` would run a command, and `file:` would read what
+//! others may not.
 
 use crate::agent::policy::FETCHING;
 use anyhow::{Context, bail};
@@ -10,12 +11,12 @@ use std::ffi::OsString;
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-/// What git may speak, unless its user allows repositories on this machine.
+/// The protocols that git may use, unless the user allows repositories on this machine.
 const PROTOCOLS: &str = "https:http:ssh:git";
-/// So much of a message is quoted.
+/// Maximum number of characters of a message that are quoted.
 const SAID: usize = 400;
 
-/// So many commits are asked for by one command: a line has an end.
+/// Maximum number of commits requested by one command, as command lines have a maximum length.
 const AT_ONCE: usize = 1_000;
 
 /// A branch or tag, and its commit.
@@ -28,13 +29,13 @@ pub(in crate::agent) struct Named {
 }
 
 impl Named {
-    /// What the version is called.
+    /// Returns the name of the version.
     pub fn version(&self) -> &str {
         if self.is_tag { &self.name } else { &self.commit }
     }
 }
 
-/// Runs git; what it says to standard output.
+/// Runs git, and returns its standard output.
 fn git(
     words: &[&str],
     at: Option<&Path>,
@@ -80,9 +81,9 @@ fn git(
     }
 }
 
-/// Refuses what git would take for an option or a program.
+/// Rejects addresses that git would take for an option or a program.
 fn checked(url: &str) -> anyhow::Result<()> {
-    // `ext::COMMAND`, which the protocols forbid as well.
+    // `ext::COMMAND`, which the protocol list also forbids.
     let is_helper = url
         .split_once("::")
         .is_some_and(|(first, _)| first.bytes().all(|byte| byte.is_ascii_alphanumeric()));
@@ -92,10 +93,10 @@ fn checked(url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// All branches and tags.
+/// Returns all branches and tags.
 ///
 /// # Errors
-/// When the repository can't be asked.
+/// If the repository cannot be queried.
 pub(in crate::agent) fn named(url: &str, allows_files: bool) -> anyhow::Result<Vec<Named>> {
     checked(url)?;
     let said =
@@ -110,7 +111,7 @@ fn listed(said: &str) -> Vec<Named> {
         if commit.len() < 40 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             continue;
         }
-        // What a signed tag points at comes behind it.
+        // The target of an annotated tag follows the tag.
         let (name, is_peeled) = match name.strip_suffix("^{}") {
             Some(name) => (name, true),
             None => (name, false),
@@ -131,11 +132,12 @@ fn listed(said: &str) -> Vec<Named> {
     all
 }
 
-/// When each of these commits was made, of those that the repository gives: s since 1970. Only the commits are asked for, into a repository below `beside`
-/// that goes again; a server that can't do that gives their files, too.
+/// Returns the time (s since 1970) of each of these commits that the repository provides. Only the
+/// commits are fetched, into a temporary repository in `beside`; a server that does not support
+/// this also sends their files.
 ///
 /// # Errors
-/// When they can't be had.
+/// If they cannot be fetched.
 pub(in crate::agent) fn dated(
     url: &str,
     commits: &[&str],
@@ -143,7 +145,7 @@ pub(in crate::agent) fn dated(
     allows_files: bool,
 ) -> anyhow::Result<HashMap<String, i64>> {
     checked(url)?;
-    // Most who look find nothing new.
+    // The common case: there is nothing new.
     if commits.is_empty() {
         return Ok(HashMap::new());
     }
@@ -151,7 +153,7 @@ pub(in crate::agent) fn dated(
     let at = Some(room.path());
     let mut all = HashMap::new();
     git(&["init", "--quiet", "--bare", "."], at, allows_files, &mut || false)?;
-    // A filter is for a repository with a name.
+    // Filters require a named remote.
     git(&["remote", "add", "--", "origin", url], at, allows_files, &mut || false)?;
     for some in commits.chunks(AT_ONCE) {
         let fetch = ["fetch", "--quiet", "--depth", "1", "--filter=tree:0", "--no-tags", "origin"];
@@ -166,10 +168,10 @@ pub(in crate::agent) fn dated(
     Ok(all)
 }
 
-/// Gets a commit, or a branch or tag, into a directory that is there and empty; the commit that it is.
+/// Fetches a commit, branch or tag into an existing empty directory, and returns its commit.
 ///
 /// # Errors
-/// When it can't be had.
+/// If it cannot be fetched.
 pub(in crate::agent) fn fetch(
     url: &str,
     revision: &str,
@@ -181,7 +183,8 @@ pub(in crate::agent) fn fetch(
     if revision.starts_with('-') || revision.contains([':', '\\', ' ', '^', '~']) {
         bail!("`{}` is no name of a revision", crate::plain::line(revision));
     }
-    // git refuses to work in another user's directory; the user of the sandbox is given it again, with all that is in it by then.
+    // git refuses to work in a directory of another user. It is given to the user of the sandbox
+    // afterwards, with all its contents.
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
     chown(to, Some(user.as_raw()), Some(group.as_raw()))
         .with_context(|| to.display().to_string())?;
@@ -189,7 +192,8 @@ pub(in crate::agent) fn fetch(
     let shallow = ["fetch", "--quiet", "--depth", "1", "--no-tags", "--", url, revision];
     let one = git(&shallow, Some(to), allows_files, ends);
     if let Err(error) = one {
-        // Servers may refuse to give a commit by its name: then all that has names.
+        // Servers may refuse to send a commit by its id; in that case everything with a name is
+        // fetched.
         let all = ["fetch", "--quiet", "--tags", "--", url, "+refs/heads/*:refs/remotes/from/*"];
         git(&all, Some(to), allows_files, ends).map_err(|_| error)?;
         git(&["checkout", "--quiet", "--detach", revision, "--"], Some(to), allows_files, ends)
@@ -236,7 +240,7 @@ mod tests {
         for words in [&["init", "--quiet", "."][..], &["add", "mark"], &commit, &["tag", "v1"]] {
             git(words, Some(&from), true, &mut || false).unwrap();
         }
-        // Only root can give it away; for others it stays their own.
+        // Only root can give it away; for other users it remains their own.
         if rustix::process::geteuid().is_root() {
             chown(&to, Some(65_534), Some(65_534)).unwrap();
         }

@@ -1,5 +1,5 @@
-//! Versions of a distribution of Python: the source archives that an index has of it, by the simple API in JSON (PEP 503, PEP 691). What was yanked is not
-//! among them.
+//! Versions of a Python distribution: the source archives listed by an index through the simple API
+//! in JSON (PEP 503, PEP 691). Yanked files are skipped.
 
 use super::{FetchError, Offered, web};
 use crate::client::part;
@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 const INDEX: &str = "https://pypi.org/simple";
 const ACCEPT: &str = "application/vnd.pypi.simple.v1+json";
-/// How source archives end that can be unpacked here; of a version that has both, the first counts.
+/// Extensions of source archives that can be unpacked here; if a version has both, the first one is
+/// used.
 const ENDINGS: [&str; 2] = [".tar.gz", ".zip"];
 
 #[derive(Deserialize)]
@@ -34,10 +35,10 @@ struct Hashes {
     sha256: Option<String>,
 }
 
-/// All versions that have a source archive, as the index has them: the oldest first, as a rule.
+/// Returns all versions with a source archive in the order of the index, usually the oldest first.
 ///
 /// # Errors
-/// When the index can't be asked.
+/// If the index cannot be queried.
 pub(super) fn offered(
     web: &web::Web,
     name: &str,
@@ -80,18 +81,18 @@ fn read(text: &[u8], name: &str, url: &str) -> Result<Vec<Offered>, FetchError> 
     Ok(offered.into_iter().map(|(_, own)| own).collect())
 }
 
-/// A name as indexes compare them.
+/// Returns a normalized name, as indexes compare them.
 fn normal(name: &str) -> String {
     let parts: Vec<&str> = name.split(['-', '_', '.']).filter(|own| !own.is_empty()).collect();
     parts.join("-").to_lowercase()
 }
 
-/// The version in the name of a source archive, behind the place of its ending.
+/// Returns the version in the name of a source archive, and the index of its extension.
 fn version<'a>(file: &'a str, name: &str) -> Option<(usize, &'a str)> {
     let mut endings = ENDINGS.into_iter().enumerate();
     let (place, whole) =
         endings.find_map(|(place, ending)| Some((place, file.strip_suffix(ending)?)))?;
-    // A version has no hyphen, old names have.
+    // A version has no hyphen, but old names may have one.
     let (first, version) = whole.rsplit_once('-')?;
     (normal(first) == normal(name) && !version.is_empty()).then_some((place, version))
 }

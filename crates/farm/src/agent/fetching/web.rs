@@ -1,4 +1,4 @@
-//! Downloads: into a file, up to a limit, with the SHA-256 of what came.
+//! Downloads files up to a size limit and computes their SHA-256.
 
 use super::FetchError;
 use crate::agent::policy::{FETCHING, LARGEST_DOWNLOAD, LARGEST_INDEX};
@@ -10,11 +10,11 @@ use std::path::Path;
 use ureq::http::Response;
 use ureq::{Agent, Body};
 
-/// Mirrors send one on.
+/// Maximum number of redirects, which mirrors use.
 const REDIRECTS: u32 = 8;
 const PIECE: usize = 1 << 16;
 
-/// What downloads.
+/// The HTTP client for downloads.
 pub(in crate::agent) struct Web {
     agent: Agent,
 }
@@ -24,7 +24,7 @@ impl Web {
         Self { agent: client::agent(FETCHING, REDIRECTS) }
     }
 
-    /// Asks for a file; what refuses it is a server's word on it, or the network's.
+    /// Requests a file. Errors distinguish refusals by the server from failures of the network.
     fn ask(&self, url: &str, accept: &str) -> Result<Response<Body>, FetchError> {
         let shown = crate::plain::line(url);
         if !(url.starts_with("https://") || url.starts_with("http://")) {
@@ -40,20 +40,20 @@ impl Web {
         }
     }
 
-    /// What an index says.
+    /// Returns the answer of an index.
     ///
     /// # Errors
-    /// When it can't be had, or is longer than such are.
+    /// If it cannot be fetched, or is too long.
     pub fn text(&self, url: &str, accept: &str) -> Result<Vec<u8>, FetchError> {
         let mut answer = self.ask(url, accept)?;
         let body = answer.body_mut().with_config().limit(LARGEST_INDEX).read_to_vec();
         body.map_err(|error| FetchError::Network(format!("{}: {error}", crate::plain::line(url))))
     }
 
-    /// Downloads into a file that is not there yet; the SHA-256 of it. `sha256`: what that has to be.
+    /// Downloads to a new file and returns its SHA-256. `sha256` is the expected value.
     ///
     /// # Errors
-    /// When it can't be had, is too large, or is something else.
+    /// If it cannot be fetched, is too large, or has a different checksum.
     pub fn download(
         &self,
         url: &str,
@@ -104,7 +104,7 @@ fn digits(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An address as another one's page has it.
+/// Resolves an address relative to a page.
 pub(super) fn joined(base: &str, url: &str) -> String {
     if url.starts_with("https://") || url.starts_with("http://") {
         return url.to_owned();
@@ -114,7 +114,7 @@ pub(super) fn joined(base: &str, url: &str) -> String {
     if let Some(rooted) = url.strip_prefix('/') {
         return format!("{}/{rooted}", &base[..host]);
     }
-    // From the directory of the page, up as often as it says.
+    // Relative to the page's directory, going up once per `../`.
     let mut directory =
         base[..base.rfind('/').filter(|at| *at >= host).unwrap_or(base.len())].to_owned();
     let mut url = url;

@@ -1,5 +1,7 @@
-//! Zip archives of strangers, as some source archives of Python are, unpacked as `archive` unpacks tar: nothing comes to lie outside of the directory, and how
-//! much comes out is limited. Which entries there are says the directory at the archive's end, entry by entry; what it says of their sizes only has to be true.
+//! Untrusted zip archives, used by some Python source archives. They are unpacked under the same
+//! rules as tar archives in `archive`: nothing ends up outside of the directory, and the unpacked
+//! size is limited. The entries are read from the central directory at the end; the sizes recorded
+//! there are verified.
 
 use super::archive::{Left, inside, link, made, regular};
 use anyhow::{Context, bail};
@@ -11,15 +13,15 @@ use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// What tells kinds of files apart in the mode of one, and kinds.
+/// The file type bits of a mode, and the types.
 const KIND: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
 const LINK: u32 = 0o120_000;
-/// Where a link leads is not longer.
+/// Maximum length of a link's target.
 const LONGEST_LINK: u64 = 4096;
 
-/// An entry of the directory at the end.
+/// An entry of the central directory.
 struct Entry {
     name: PathBuf,
     is_directory: bool,
@@ -28,10 +30,11 @@ struct Entry {
     place: ZipArchiveEntryWayfinder,
 }
 
-/// Unpacks an archive into a directory that is there and empty, with a limit of bytes.
+/// Unpacks an archive into an existing empty directory, with a limit on bytes.
 ///
 /// # Errors
-/// With the first entry that may not be unpacked, or that is not as the archive says; what was unpacked before stays.
+/// The first entry that may not be unpacked or does not match its description; what was unpacked
+/// before remains.
 pub(super) fn unpack(from: File, to: &Path, most: u64) -> anyhow::Result<()> {
     let mut left = Left::new(most);
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
@@ -83,7 +86,7 @@ fn one(entry: &Entry, from: &mut dyn Read, to: &Path, left: &mut Left) -> anyhow
     match entry.mode & KIND {
         _ if entry.is_directory => drop(made(to, &parts)?),
         DIRECTORY => drop(made(to, &parts)?),
-        // What was packed elsewhere than on Unix has none.
+        // Archives created on other systems than Unix have no type.
         0 | REGULAR => regular(from, &path, entry.mode, left)?,
         LINK => {
             let mut target = Vec::new();
@@ -108,7 +111,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 
-    /// An archive with these entries, whatever their names: name, mode, text.
+    /// Creates an archive with these entries (name, mode, text), including invalid names.
     fn archive(entries: &[(&str, u32, &[u8])]) -> Vec<u8> {
         let mut writer = ZipArchiveWriter::new(Vec::new());
         for (name, mode, text) in entries {
@@ -125,7 +128,8 @@ mod tests {
         writer.finish().unwrap()
     }
 
-    /// Unpacks into `inner` of a room; nothing may lie beside it afterwards.
+    /// Unpacks into `inner` of a temporary directory, and checks that nothing else is in it
+    /// afterwards.
     fn tried(bytes: &[u8]) -> (TempDir, anyhow::Result<()>) {
         let (room, packed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let inner = room.path().join("inner");
@@ -165,7 +169,7 @@ mod tests {
             &[("l", to, b"..")],
             &[("a/l", to, b"../../out")],
             &[("d", to, b"."), ("d/x", to, b"..")],
-            // Through a link of its own.
+            // Through a link of the archive itself.
             &[("d", to, b"a"), ("d/x", file, b"x")],
             &[("pipe", 0o010_644, b"")],
         ];
@@ -174,7 +178,7 @@ mod tests {
             assert!(came.is_err(), "way {number}");
         }
         assert!(!Path::new("/tmp/assay-farm-out-of-zip").exists());
-        // A name of another system is a name here.
+        // A path separator of another system is an ordinary character here.
         tried(&archive(&[("..\\out", file, b"x")])).1.unwrap();
     }
 
@@ -185,7 +189,7 @@ mod tests {
         assert!(room.path().join("inner/a").metadata().unwrap().len() <= 1001);
         let mut bytes = archive(&[("a", 0o100_644, b"some text that is packed")]);
         let at = bytes.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
-        // The sum, in the directory at the end.
+        // The checksum in the central directory.
         bytes[at + 16] ^= 1;
         assert!(tried(&bytes).1.is_err());
         assert!(tried(b"no archive").1.is_err());

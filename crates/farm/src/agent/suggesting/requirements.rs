@@ -1,25 +1,25 @@
-//! What the tests of a version of Python need beside it, as its files declare it: extras and groups of pyproject.toml, extras of setup.cfg, files of
-//! requirements, tox.ini, and what sessions of tests install in noxfile.py. Read is what stands there word for word; what a program would compute is not
-//! known.
+//! The test requirements that a Python version declares in its files: extras and dependency groups
+//! of pyproject.toml, extras of setup.cfg, requirements files, tox.ini, and what test sessions in
+//! noxfile.py install. Only literal values are read; computed ones are unknown.
 
 use super::{is_there, text_of};
 use std::path::Path;
 
-/// What extras, groups and files of what tests need are called; the last one may hold far more than that.
+/// Names of extras, groups and files with test requirements; the last one may contain much more.
 const NAMES: [&str; 4] = ["test", "tests", "testing", DEV];
 const DEV: &str = "dev";
-/// Groups may include groups; so deep at most.
+/// Maximum depth of groups that include other groups.
 const DEEPEST: usize = 8;
 
-/// What is installed, as words behind `pip install`.
+/// The requirements, as arguments of `pip install`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Requirements {
     pub words: Vec<String>,
-    /// Whether the tests may well do without some of it.
+    /// True if the tests may not need all of them.
     pub is_optional: bool,
 }
 
-/// What the files say; nothing where they say nothing.
+/// Returns the requirements in the files; empty if there are none.
 pub(super) fn of(top: &Path) -> Requirements {
     let (project, setup) = (text_of(&top.join("pyproject.toml")), text_of(&top.join("setup.cfg")));
     let found = |name: &str| -> Vec<String> {
@@ -58,7 +58,8 @@ fn is_extra(project: &str, name: &str) -> bool {
     of_table || keys(project, "project").any(|(key, _)| key == dotted)
 }
 
-/// The requirements of a dependency group (PEP 735), with those of the groups that it includes.
+/// Returns the requirements of a dependency group (PEP 735), including those of the groups that it
+/// includes.
 fn group(project: &str, name: &str, deepest: usize) -> Vec<String> {
     let Some((_, value)) = keys(project, "dependency-groups").find(|(key, _)| key == name) else {
         return Vec::new();
@@ -76,7 +77,7 @@ fn group(project: &str, name: &str, deepest: usize) -> Vec<String> {
     words
 }
 
-/// The texts in quotes, each with what stands before it.
+/// Returns the quoted strings, each with the text before it.
 fn literals(mut rest: &str) -> impl Iterator<Item = (&str, &str)> {
     std::iter::from_fn(move || {
         let at = rest.find(['"', '\''])?;
@@ -87,7 +88,7 @@ fn literals(mut rest: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// What sessions of tests install in noxfile.py, where the call has nothing but texts in it.
+/// Returns what test sessions in noxfile.py install, from calls with only literal strings.
 fn nox(top: &Path) -> Vec<String> {
     let text = text_of(&top.join("noxfile.py"));
     let of_tests = text.split("\ndef ").skip(1).filter(|own| {
@@ -109,7 +110,8 @@ fn nox(top: &Path) -> Vec<String> {
     arguments.collect::<Vec<_>>().concat()
 }
 
-/// What the environment of tests is given in tox.ini, without what depends on its name.
+/// Returns the dependencies of the test environment in tox.ini, without those that depend on its
+/// name.
 fn tox(top: &Path) -> Vec<String> {
     let text = text_of(&top.join("tox.ini"));
     let of = |wanted: &str| keys(&text, "testenv").find(|(key, _)| key == wanted);
@@ -138,12 +140,14 @@ fn tox(top: &Path) -> Vec<String> {
     words
 }
 
-/// Whether it is a requirement by itself: no option, no factor (`py38: x`), no setting that tox would fill in.
+/// Returns true if the line is a plain requirement: not an option, a factor (`py38: x`), or a
+/// setting that tox would substitute.
 fn is_plain(line: &str) -> bool {
     line.starts_with(|c: char| c.is_ascii_alphanumeric()) && !line.contains([':', '{', '#'])
 }
 
-/// The keys of a section with what stands behind the sign, of TOML or of an INI: over several lines as long as a bracket is open, or they are indented.
+/// Returns the keys of a TOML or INI section with their values. A value continues on the next lines
+/// while a bracket is open or they are indented.
 fn keys<'a>(text: &'a str, section: &'a str) -> impl Iterator<Item = (String, String)> + 'a {
     let head = format!("[{section}]");
     let mut lines = text.lines().skip_while(move |line| line.trim() != head).skip(1);
@@ -163,7 +167,7 @@ fn keys<'a>(text: &'a str, section: &'a str) -> impl Iterator<Item = (String, St
                 next.filter(|own| is_open(&value) || own.starts_with([' ', '\t']))
             {
                 value.push('\n');
-                // What stands behind a mark is a remark.
+                // Lines that start with `#` are comments.
                 value.push_str(if more.trim_start().starts_with('#') { "" } else { more });
                 next = lines.next();
             }

@@ -1,4 +1,5 @@
-//! What is placed, taken back, drained and resumed, of what the farm and the cluster say.
+//! The actions that follow from the state of the farm and the cluster: placed and cancelled jobs,
+//! drained and resumed nodes.
 use super::*;
 use assay_builds::model::{Kind, Progress};
 use assay_builds::wire::NewJob;
@@ -118,7 +119,7 @@ fn nodes_that_are_known_not_to_do_are_left_out() {
     let mut placing = Placing::new(Vec::new(), 10);
     let (actions, _) = placing.next(&farm, &cluster(&[], &all), 0.0);
     assert_eq!(places(&actions)[0], (vec![1], "", &["n2".to_owned()][..]));
-    // Of the third nothing is known; of the first two it is known that neither will do.
+    // Nothing is known about the third; the first two are known to be unsuitable.
     assert_eq!(places(&actions)[1], (vec![2], "", &["n1".to_owned(), "n2".to_owned()][..]));
     let (actions, homeless) =
         Placing::new(Vec::new(), 10).next(&farm, &cluster(&[], &all[..2]), 0.0);
@@ -154,7 +155,7 @@ fn a_job_that_comes_back_unbegun_waits_longer_each_time_and_is_placed_again() {
         now += wait;
     }
     assert_eq!(placing.tries(1), 3);
-    // Once somebody has it, nothing is remembered against it.
+    // Once a job is leased, its failed attempts are forgotten.
     placing.next(&Farm::default(), &gone, now);
     assert_eq!(placing.tries(1), 0);
 }
@@ -236,12 +237,12 @@ fn a_node_that_the_farm_does_not_know_is_had_say_hello_once_at_a_time() {
     let greeting = |is_held| Greeting { id: "20".to_owned(), machine: "n2".to_owned(), is_held };
     there.greeting = vec![greeting(false)];
     assert_eq!(placing.next(&farm, &there, 9.0).0, []);
-    // It ended without having been heard of: after a while it is tried again, later each time.
+    // It ended without a hello: it is tried again after a while, with growing pauses.
     there.greeting.clear();
     assert_eq!(placing.next(&farm, &there, 10.0).0, greet());
     assert_eq!(placing.next(&farm, &there, 13.0).0, []);
     assert_eq!((placing.next(&farm, &there, 14.5).0, placing.greetings_of("n2")), (greet(), 3));
-    // One that the cluster holds back is taken from it, and does not count.
+    // A held one is cancelled and does not count.
     there.greeting = vec![greeting(true)];
     let held = Action::Cancel("20".to_owned());
     assert_eq!(placing.next(&farm, &there, 15.0).0, std::slice::from_ref(&held));

@@ -1,5 +1,5 @@
-//! The history of a project's benchmarks: the pages of `assay history`, as a part of the farm's. What agents measured is kept there, run by run, with
-//! the versions as revisions.
+//! The history of a project's benchmarks: the pages of `assay history` as part of the farm's. The
+//! measurements of agents are stored there as runs, with the versions as revisions.
 
 use super::super::answer::{Answer, Failure};
 use super::super::asked::{Asked, Context};
@@ -8,7 +8,7 @@ use assay_builds::{FarmError, Store, history_project};
 use assay_report::site::POLICY;
 use assay_site::{Narrow, Of, Site};
 
-/// A page, or what one loads.
+/// Returns a page, or a file that a page loads.
 pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let (owner, project) = (asked.part("owner"), asked.part("project"));
     let file = match asked.part("directory") {
@@ -22,10 +22,11 @@ pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answ
     Ok(answer.with("content-security-policy", format!("{POLICY}; frame-ancestors 'none'")))
 }
 
-/// Where, within the history, a benchmark stands, or with no name, the first page; `None`: nothing was kept of the project.
+/// Returns the path of a benchmark's page within the history, or of the first page if the name is
+/// empty; `None` if nothing is stored for the project.
 ///
 /// # Errors
-/// When the store can't be read.
+/// If the store cannot be read.
 pub(super) fn place(
     store: &Store,
     owner: &str,
@@ -43,7 +44,8 @@ pub(super) fn place(
     }))
 }
 
-/// Versions are no commits of a repository at hand: nothing is narrowed. Who may read the farm's pages may read names as they are.
+/// Versions are not commits of a local repository, so ranges are not narrowed down. Readers of the
+/// farm's pages may see names unredacted.
 fn pages<'s>(
     store: &'s Store,
     project: &str,

@@ -1,4 +1,5 @@
-//! What the store knows, as the verdict over targets and the pages take it. The one place where words of the wire become those of the analysis.
+//! Converts the contents of the store to the form used by the verdicts and the pages. This is the
+//! only place where terms of the API are translated to those of the analysis.
 
 use assay_analysis::farm::{self, Measured, Project, Target};
 use assay_analysis::{Interval, Verdict};
@@ -8,12 +9,12 @@ use assay_data::Better;
 use assay_report::farm::{Calibration, Lease, Line, Sum, VersionLine, VersionNote};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A project's matrix, as it is judged and shown.
+/// A project's matrix, in the form in which it is judged and shown.
 pub(crate) struct Known {
     pub project: Project,
-    /// For each version, in their order.
+    /// For each version, in order.
     pub notes: Vec<VersionNote>,
-    /// The last build of a version on a target, by their places.
+    /// The latest build of each version on each target, by their indices.
     pub builds: BTreeMap<(usize, usize), i64>,
 }
 
@@ -60,7 +61,7 @@ impl Known {
         known
     }
 
-    /// All versions, the newest first.
+    /// Returns all versions, newest first.
     pub fn newest_first(&self) -> Vec<usize> {
         (0..self.project.versions.len()).rev().collect()
     }
@@ -74,7 +75,7 @@ fn note(version: &wire::Version) -> VersionNote {
     VersionNote { time: version.of.published.clone().unwrap_or_default(), is_gone: version.is_gone }
 }
 
-/// The same benchmark may stand in a cell twice only if somebody made it up: the first counts.
+/// A benchmark can occur twice in a cell only in forged data; the first one counts.
 fn measured<'a>(
     cell: &'a Cell,
     version: usize,
@@ -101,8 +102,8 @@ fn measured<'a>(
     })
 }
 
-/// Benchmarks of which higher values are better, by name and metric: those that some run called faster with a higher value, or slower with a lower one. The
-/// wire does not say it.
+/// Returns the benchmarks for which higher values are better, by name and metric: those that some
+/// run called faster with a higher value, or slower with a lower one. The API does not state it.
 fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     let all = matrix.cells.values().flat_map(BTreeMap::values).flat_map(|cell| &cell.comparisons);
     let is_rising = |compared: &&Compared| match verdict(&compared.verdict) {
@@ -113,7 +114,7 @@ fn rising(matrix: &Matrix) -> BTreeSet<(&str, &str)> {
     all.filter(is_rising).map(|c| (c.benchmark.as_str(), c.metric.as_str())).collect()
 }
 
-/// What says nothing that is known here decides nothing.
+/// An unknown word counts as inconclusive.
 fn verdict(word: &str) -> Verdict {
     Verdict::of(word).unwrap_or(Verdict::Inconclusive)
 }
@@ -122,7 +123,7 @@ pub(crate) fn sums(states: &States) -> Vec<Sum> {
     states.iter().map(|(of, count)| (*of, *count)).collect()
 }
 
-/// A word of the wire: of what `serde` writes as a plain string.
+/// Returns the word of the API for a value that `serde` serializes as a string.
 pub(crate) fn word(of: impl serde::Serialize) -> String {
     match serde_json::to_value(of) {
         Ok(serde_json::Value::String(word)) => word,
@@ -178,7 +179,7 @@ pub(crate) fn calibration(of: &wire::Calibration) -> Calibration {
     }
 }
 
-/// Where a project's versions come from, in words.
+/// Describes the origin of a project's versions.
 pub(crate) fn origin(origin: Option<&wire::Origin>) -> String {
     use wire::Origin;
     let of = |what: &str, name: &str, index: &Option<String>, usual: &str| {

@@ -1,4 +1,4 @@
-//! The verdicts over targets as JSON: what stands on a project's page, for programs.
+//! The verdicts over targets as JSON: the contents of a project's page, for programs.
 
 use super::super::answer::{Answer, Failure};
 use super::super::asked::{Asked, Context};
@@ -120,16 +120,16 @@ pub(crate) struct Pooled {
     pub differ: bool,
 }
 
-/// Answers with them.
+/// Answers with the verdicts.
 pub(crate) fn verdicts(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     let (owner, name) = (asked.part("owner"), asked.part("project"));
     Answer::json(200, &of(store, owner, name, asked.word("after"), asked.most()?)?)
 }
 
-/// The verdicts on so many versions of a project.
+/// Returns the verdicts on a number of versions of a project.
 ///
 /// # Errors
-/// When there is none, or the store can't be read.
+/// If the project does not exist, or the store cannot be read.
 pub(crate) fn of(
     store: &Store,
     owner: &str,

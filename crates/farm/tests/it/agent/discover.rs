@@ -1,4 +1,5 @@
-//! An agent that looks for versions by itself, against the real server: what is new is added and built once, what is gone is marked.
+//! An agent that discovers versions, with the real server: new versions are added and built once,
+//! missing ones are marked.
 
 use crate::agent::kills::{Server, until};
 use crate::agent::tools::{agent_at, is_possible, place};
@@ -35,7 +36,7 @@ fn new_versions_are_found_built_once_and_marked_when_they_are_gone() {
         agent.end();
     };
     looks("two builds", &|| server.admin.builds(&known).unwrap().len() == 2);
-    // 1.0 is taken away, and 1.2 is new; what has a build is not built again.
+    // 1.0 is removed and 1.2 is new; versions with a build are not built again.
     server.admin.add_project("me", "p", &project("1.1\\n1.2\\n")).unwrap();
     looks("the third build", &|| server.admin.builds(&known).unwrap().len() == 3);
     let builds = server.admin.builds(&known).unwrap();
@@ -44,7 +45,7 @@ fn new_versions_are_found_built_once_and_marked_when_they_are_gone() {
     versions.sort_by(|a, b| a.name.cmp(&b.name));
     let found: Vec<_> = versions.iter().map(|own| (own.name.as_str(), own.is_gone)).collect();
     assert_eq!(found, [("1.0", true), ("1.1", false), ("1.2", false)]);
-    // A project whose origin is broken loses nothing.
+    // A project with a broken origin loses no versions.
     server.admin.add_project("me", "p", &project("")).unwrap();
     let agent = agent_at(&server.url, &token, room.path(), &["--discover"]);
     std::thread::sleep(std::time::Duration::from_secs(2));

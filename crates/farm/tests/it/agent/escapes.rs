@@ -1,5 +1,6 @@
-//! What a version tries, with the policy that the agent gives it, and can't: each test is one way out. Most are tried by one job, whose tests fail where
-//! they get out; those that end a job are a job each.
+//! Attempts of a version to escape from the sandbox with the agent's policy: each test is one way
+//! out. Most are tried by one job, whose tests fail if they succeed in escaping; those that end a
+//! job are in separate jobs.
 
 use crate::agent::fake::Fake;
 use crate::agent::tools::{TOKEN, agent, archive, is_possible, place, processes};
@@ -8,9 +9,9 @@ use assay_builds::wire::{Origin, Outcome, Recipe};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Each function is one way: it fails where it gets out.
+/// Each function is one way out, and fails if it succeeds.
 const WAYS: &str = include_str!("ways.py");
-/// A word of the processes that a version leaves behind.
+/// A word in the command line of processes that a version leaves behind.
 const LEFT: &str = "987650";
 
 struct Tried {
@@ -20,7 +21,7 @@ struct Tried {
     room: tempfile::TempDir,
 }
 
-/// The archive of a version, by hand, with names that no library writes.
+/// Creates the archive of a version by hand, with names that no library writes.
 fn crooked(name: &str, link: Option<&str>) -> Vec<u8> {
     let mut builder =
         tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
@@ -39,7 +40,7 @@ fn crooked(name: &str, link: Option<&str>) -> Vec<u8> {
     builder.into_inner().unwrap().finish().unwrap()
 }
 
-/// All jobs, by one agent.
+/// Returns the results of all jobs, which are run by one agent.
 fn tried() -> Option<&'static Tried> {
     static TRIED: OnceLock<Option<Tried>> = OnceLock::new();
     TRIED.get_or_init(run).as_ref()
@@ -86,12 +87,12 @@ fn run() -> Option<Tried> {
         "  import time\n  for i in range(600):\n   open('f%d' % i, 'wb').write(b'x' * (1 << 20))\n   time.sleep(0.02)\n  time.sleep(60)\n",
     );
     fake.job(3, python(&disk), recipe(unittest));
-    // As often as is said: more would only take longer.
+    // As many as stated; more would only take longer.
     let flood = test("  for i in range(300): os.write(1, b'x' * 65535 + b'\\n')\n");
     fake.job(4, python(&flood), recipe(unittest));
     let named = "import unittest\nclass A(unittest.TestCase): pass\ndef f(self): self.fail('\\x1b[2J')\nsetattr(A, 'test_<script>alert(1)</script>\\x1b[31m', f)\n";
     fake.job(5, python(named), recipe(unittest));
-    // A report that leads to what the tests may not read.
+    // A report that is a link to a file that the tests may not read.
     let secret = room.path().join("secret").display().to_string();
     let linked = format!(
         "import os\nos.chdir('../../rooms/1')\nfor name in ['report.xml', 'report.json', 'events.jsonl']:\n os.path.lexists(name) and os.remove(name)\n os.symlink('{secret}', name)\n"
@@ -116,14 +117,14 @@ fn run() -> Option<Tried> {
     Some(Tried { outcomes, logs, said, room })
 }
 
-/// A way of the first job.
+/// Checks one way out of the first job.
 fn way(name: &str) {
     let Some(tried) = tried() else { return };
     assert!(WAYS.contains(&format!("def test_{name}(")), "there is no such way");
     let outcome = &tried.outcomes[&1];
     let out = outcome.evidence.failures.iter().any(|own| own.contains(name));
     assert!(!out, "{}", tried.logs[&1]);
-    // All of them ran.
+    // All ways were tried.
     let ways = WAYS.matches("def test_").count() as u64;
     assert_eq!(outcome.evidence.tests, ways, "{outcome:?}\n{}", tried.logs[&1]);
 }
@@ -182,7 +183,7 @@ fn a_process_that_was_left_behind_is_gone() {
 fn memory_has_an_end() {
     let Some(tried) = tried() else { return };
     let outcome = &tried.outcomes[&2];
-    // The kernel ends it, or Python has an error, where each process is limited.
+    // The kernel kills it, or Python reports an error if the limit is per process.
     assert!(matches!(outcome.state, State::Errored | State::Failed), "{outcome:?}");
 }
 

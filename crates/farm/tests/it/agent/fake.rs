@@ -1,5 +1,5 @@
-//! A server that does no more than an agent's tests need: a list of jobs, what was handed in of each, files for downloads, and all the ways to be odd that a
-//! real one has now and then: away, forgetful, of another opinion.
+//! A minimal server for the agent's tests: a list of jobs, the submitted results, files for
+//! downloads, and the failures of a real server: unreachable, forgetful, refusing.
 
 use assay_builds::model::{Facts, Kind, Progress, VersionKind};
 use assay_builds::wire::{
@@ -13,10 +13,10 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Whatever is waited for comes long before.
+/// Time limit, which is rarely reached.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What it knows.
+/// The state of the server.
 #[derive(Default)]
 pub struct State {
     pub waiting: VecDeque<(i64, Project, Version)>,
@@ -27,24 +27,24 @@ pub struct State {
     pub beats: u64,
     pub logs: BTreeMap<i64, Vec<u8>>,
     pub samples: BTreeMap<i64, Vec<u8>>,
-    /// Every result that was taken, and how often each came.
+    /// The accepted results, and all submissions.
     pub endings: BTreeMap<i64, Ending>,
     pub handed: Vec<(i64, String)>,
     pub calibrations: Vec<Calibration>,
-    /// Why the node gets no leases.
+    /// The reason why the node gets no leases.
     pub drained: Option<String>,
-    /// Files that it serves, by path.
+    /// The files that it serves, by path.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// Answers nothing but 503.
+    /// Answers every request with 503.
     pub is_away: bool,
-    /// Jobs that were cancelled, or whose leases ran out.
+    /// Jobs that were cancelled, and jobs whose leases ran out.
     pub cancelled: BTreeSet<i64>,
     pub lost: BTreeSet<i64>,
     pub log_limit: u64,
-    /// Jobs of a kind.
+    /// The kind of all jobs.
     pub kind: Option<Kind>,
     pub base: Option<Version>,
-    /// After so many hellos another agent of this name says hello, too.
+    /// Number of hellos after which another agent of this name says hello, too.
     pub others: usize,
 }
 
@@ -79,7 +79,7 @@ impl Fake {
         self.state.0.lock().unwrap()
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition is true.
     pub fn until(&self, what: &str, is_so: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
         let end = Instant::now() + PATIENCE;
         let mut state = self.state();
@@ -90,7 +90,7 @@ impl Fake {
         state
     }
 
-    /// Queues a job of a version that is an archive with these files.
+    /// Queues a job for a version that is an archive.
     pub fn job(&self, id: i64, archive: Vec<u8>, recipe: Recipe) {
         let path = format!("/files/{id}.tar.gz");
         let address = format!("{}{path}", self.url());
@@ -110,12 +110,12 @@ impl Fake {
         self.state.1.notify_all();
     }
 
-    /// The same, where only that matters.
+    /// Waits until a condition is true, without returning the state.
     pub fn waits(&self, what: &str, is_so: impl Fn(&State) -> bool) {
         drop(self.until(what, is_so));
     }
 
-    /// How a job ended, once it has.
+    /// Waits for the end of a job, and returns its result.
     pub fn ending(&self, id: i64) -> Ending {
         self.until(&format!("the end of job {id}"), |state| state.endings.contains_key(&id)).endings
             [&id]
@@ -264,7 +264,7 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
             if offset > log.len() {
                 return refused(400, "bad_request");
             }
-            // What is known changes nothing.
+            // Known bytes have no effect.
             let known = log.len() - offset;
             log.extend_from_slice(body.get(known..).unwrap_or_default());
             json(200, &serde_json::json!({"bytes": log.len(), "cut": 0}))

@@ -1,4 +1,5 @@
-//! What becomes of jobs: each state by what makes it, and servers that are away, cancel, or have lost the lease.
+//! The results of jobs: each state with its cause, and servers that are unreachable, cancel jobs,
+//! or have lost the lease.
 
 use crate::agent::fake::{Fake, version};
 use crate::agent::tools::{
@@ -34,7 +35,7 @@ fn each_state_is_told_from_the_others() {
     let fails = archive(&[("tests/test_a.py", FAILS)]);
     fake.job(1, passes.clone(), recipe(&["true"], unittest));
     fake.job(2, fails, recipe(&["true"], unittest));
-    // Status 0, and no test.
+    // Status 0 without a test.
     fake.job(3, passes.clone(), recipe(&["true"], Some("true")));
     fake.job(4, passes.clone(), recipe(&["echo it can not be >&2; exit 3"], unittest));
     fake.job(
@@ -47,7 +48,7 @@ fn each_state_is_told_from_the_others() {
     fake.job(7, passes.clone(), recipe(&["echo Could not resolve host: x; exit 6"], unittest));
     fake.queue(8, Some(format!("{}/files/none.tar.gz", fake.url())), None, Recipe::default());
     fake.queue(9, Some("http://127.0.0.1:9/p.tar.gz".to_owned()), None, Recipe::default());
-    // What the files suggest.
+    // The commands suggested by the files.
     fake.job(10, passes, Recipe::default());
     let other = archive(&[("README", "nothing to test")]);
     fake.job(11, other, Recipe::default());
@@ -65,7 +66,7 @@ fn each_state_is_told_from_the_others() {
         (2, State::Failed, None),
         (3, State::NotTested, None),
         (4, State::InstallFailed, None),
-        // The framework counts what can't be loaded as a failure.
+        // The framework counts a module that cannot be loaded as a failure.
         (5, State::Failed, None),
         (6, State::TimedOut, None),
         (7, State::Infrastructure, Some(Fault::Network)),
@@ -89,7 +90,7 @@ fn each_state_is_told_from_the_others() {
     );
     assert_eq!(state.tokens.iter().collect::<Vec<_>>(), [&format!("Bearer {TOKEN}")]);
     drop(state);
-    // What was run, what it said, and what it came to.
+    // The commands that were run, their output, and the result.
     let log = fake.log(1);
     for part in ["$ true", "$ python3 -m unittest discover", "seen in the log", "assay: passed: "] {
         assert!(log.contains(part), "{part}: {log}");
@@ -109,7 +110,7 @@ fn what_can_not_be_handed_in_waits_in_order() {
     let room = place();
     let files = archive(&[("tests/test_a.py", PASSES)]);
     let unittest = Some("python3 -m unittest discover -s tests");
-    // While it runs the server goes away.
+    // The server becomes unreachable while the job runs.
     let recipe = recipe(&["echo begun; sleep 2"], unittest);
     fake.job(1, files, recipe);
     let first = agent(&fake, room.path(), &["--once"]);
@@ -121,7 +122,7 @@ fn what_can_not_be_handed_in_waits_in_order() {
         assert!(Instant::now() < end, "it never came into the spool");
         std::thread::sleep(Duration::from_millis(50));
     }
-    // Neither an end by force nor another agent costs it.
+    // Neither killing the agent nor starting another one loses the result.
     first.kill();
     assert!(fake.state().endings.is_empty());
     fake.state().is_away = false;
@@ -159,7 +160,7 @@ fn a_job_that_is_not_wanted_any_more_ends_with_all_its_processes() {
     fake.state().lost.insert(2);
     fake.waits("another question", |state| state.waiting.is_empty() && state.askings.len() >= 3);
     assert!(processes(&word).is_empty());
-    // Nothing is handed in of them.
+    // No results were submitted for them.
     assert!(fake.state().handed.is_empty());
     let (status, said) = agent.end();
     assert_eq!(status, Some(130));
@@ -260,7 +261,7 @@ fn an_index_of_python_is_asked_and_its_sums_are_held() {
     let outcome = fake.ending(1).outcome;
     assert_eq!(outcome.state, State::InstallFailed, "{said}");
     assert!(outcome.reason.contains("not what was announced"), "{}", outcome.reason);
-    // The sum that it really has stands in the message.
+    // The message contains the actual checksum.
     let sum =
         outcome.reason.split("SHA-256 is ").nth(1).unwrap().split(',').next().unwrap().to_owned();
     fake.state().files.insert("/good/p/".to_owned(), page(&sum).into_bytes());
@@ -271,7 +272,7 @@ fn an_index_of_python_is_asked_and_its_sums_are_held() {
     assert_eq!(fake.ending(2).outcome.state, State::Passed, "{said}");
 }
 
-/// In place of the program that measures: it says what it was asked for, and what it found.
+/// Replaces the program that measures: prints its arguments, and fixed results.
 const MEASURES: &str = r#"#!/bin/sh
 case $1 in
 calibrate)
@@ -324,14 +325,14 @@ fn both_sides_of_a_benchmark_are_measured_in_one_lease_by_a_node_that_may_vote()
     assert!(state.calibrations[0].is_fit && state.drained.is_none());
     drop(state);
     first.end();
-    // Later it finds differences where there are none,
+    // Later it finds differences where there are none.
     std::fs::write(room.path().join("measures.drifted"), "").unwrap();
     let second = start();
     let state = fake.until("a node that drains itself", |state| state.drained.is_some());
     assert!(state.drained.as_ref().unwrap().contains("with itself"), "{:?}", state.drained);
     drop(state);
     second.end();
-    // and then no more.
+    // Then it works again.
     std::fs::remove_file(room.path().join("measures.drifted")).unwrap();
     let third = start();
     fake.waits("a node that comes back", |state| state.drained.is_none());

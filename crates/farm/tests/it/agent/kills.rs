@@ -1,4 +1,5 @@
-//! Agents that are killed at random moments, against the real server: nothing of them outlives them, and every job ends once.
+//! Kills agents at random moments, with the real server: no process outlives its agent, and every
+//! job ends once.
 
 use crate::agent::tools::{agent_at, is_possible, place, processes};
 use assay_builds::model::{Facts, Progress, Scope, VersionKind};
@@ -9,15 +10,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// More by `ASSAY_FARM_KILLS`.
+/// `ASSAY_FARM_KILLS` sets a higher number.
 const KILLS: usize = 25;
-/// Moments are drawn from this, so that they are the same in each run, as far as a busy machine lets them.
+/// The seed of the random moments, which are the same in each run, except on a busy machine.
 const SEED: u64 = 24;
 const JOBS: usize = 6;
-/// Whatever is waited for comes long before, on a machine that is busy.
+/// Time limit, which leaves enough time for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The real server, ended with the test.
+/// The real server, which ends with the test.
 pub struct Server {
     child: Child,
     pub url: String,
@@ -41,7 +42,7 @@ impl Server {
         Self { child, url, admin }
     }
 
-    /// A token for an agent.
+    /// Creates a token for an agent.
     pub fn token(&self, node: &str) -> String {
         let new = NewToken {
             name: format!("agent {node}"),
@@ -69,7 +70,7 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Control groups that were made by these processes.
+/// Returns the control groups that these processes created.
 fn groups(makers: &[i32]) -> Vec<String> {
     let places = ["", "memory", "pids", "unified"].map(|own| Path::new("/sys/fs/cgroup").join(own));
     let names = places.iter().filter_map(|own| std::fs::read_dir(own).ok()).flatten().flatten();
@@ -114,7 +115,7 @@ fn killed_agents_leave_nothing_and_every_job_ends_once() {
     let mut drawn = SEED;
     let mut killed = Vec::new();
     for _ in 0..kills {
-        // Any moment will do: from before it is ready until a job is done.
+        // Any moment, from before it is ready until a job is done.
         drawn =
             drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let agent = start();
@@ -129,7 +130,7 @@ fn killed_agents_leave_nothing_and_every_job_ends_once() {
         (1..=i64::try_from(JOBS).unwrap()).all(|id| is_over(server.admin.job(id).unwrap().progress))
     });
     let (_, said) = last.end();
-    // What a killed one made is gone with the start of the next.
+    // Leftovers of a killed agent are removed when the next one starts.
     assert!(groups(&killed).is_empty(), "{:?}", groups(&killed));
     assert!(processes(&word).is_empty());
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();

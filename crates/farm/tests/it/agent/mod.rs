@@ -1,4 +1,4 @@
-//! The agent against a server that the tests pull by the sleeve.
+//! The agent with a fake server that is controlled by the tests.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

@@ -1,4 +1,4 @@
-//! What the tests of the agent share: the agent as a process, and archives of whatever is to be tested.
+//! Shared code of the agent's tests: the agent as a process, and archives of versions to be tested.
 
 use crate::agent::fake::Fake;
 use assay_sandbox::{Sandbox, SandboxError};
@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// The token that nobody but the server may see.
+/// The token, which only the server may see.
 pub const TOKEN: &str = "afarm-secret-0123456789";
 
-/// Whether there is a sandbox here, and a Python that its user can run; says what is skipped.
+/// Returns true if there is a sandbox, and a Python that its user can run; otherwise prints that
+/// the test is skipped.
 pub fn is_possible() -> bool {
     match Sandbox::find() {
         Ok(_) => {}
@@ -28,14 +29,14 @@ pub fn is_possible() -> bool {
     has
 }
 
-/// A directory where the sandbox's user can get to.
+/// Creates a directory that the sandbox's user can access.
 pub fn place() -> TempDir {
     let own = tempfile::tempdir().unwrap();
     std::fs::set_permissions(own.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     own
 }
 
-/// An agent, ended with the test.
+/// An agent, which ends with the test.
 pub struct Agent {
     child: Option<Child>,
 }
@@ -48,7 +49,7 @@ pub fn agent_at(url: &str, secret: &str, directory: &Path, more: &[&str]) -> Age
     agent_with(url, secret, directory, more, None)
 }
 
-/// The same with a program that measures.
+/// Starts an agent with a program that measures.
 pub fn agent_with(
     url: &str,
     secret: &str,
@@ -90,14 +91,14 @@ impl Agent {
         self.child.as_ref().unwrap().id().cast_signed()
     }
 
-    /// Asks it to end; its status, and what it said.
+    /// Sends it SIGTERM. Returns its status and output.
     pub fn end(mut self) -> (Option<i32>, String) {
         let child = self.child.take().unwrap();
         signal(child.id().cast_signed(), "TERM");
         waited(child)
     }
 
-    /// Waits for its own end.
+    /// Waits until it ends by itself.
     pub fn ended(mut self) -> (Option<i32>, String) {
         waited(self.child.take().unwrap())
     }
@@ -129,7 +130,7 @@ pub fn signal(process: i32, name: &str) {
     assert!(ran.unwrap().success());
 }
 
-/// A compressed archive of a version.
+/// Creates a compressed archive of a version.
 pub fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     let mut builder =
         tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
@@ -143,7 +144,7 @@ pub fn archive(files: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap().finish().unwrap()
 }
 
-/// Processes of the machine whose command line holds this word.
+/// Returns the processes of the machine whose command line contains this word.
 pub fn processes(word: &str) -> Vec<PathBuf> {
     let all = std::fs::read_dir("/proc").unwrap().flatten().map(|own| own.path());
     all.filter(|own| {

@@ -1,4 +1,4 @@
-//! Agents that come late, twice, under one name, with a wrong clock, or never had the job.
+//! Agents that are late, repeat requests, share a name, have a wrong clock, or never had the job.
 
 use super::*;
 use assay_builds::wire::{Beaten, Build, Node, Welcome};
@@ -27,14 +27,15 @@ fn a_result_counts_once_and_only_of_who_has_the_job(home: Home) {
     let beats = format!("/api/v1/jobs/{}/heartbeat", leased.job.id);
     server.post(&beats, &b, &beat).refuses(409, "lease_lost");
     assert!(!server.post(&beats, &a, &beat).is(200).thing::<Beaten>().is_cancelled);
-    // Twice is once; something else under the same key is refused.
+    // Submitting it twice has the same effect as once; a different result with the same key is
+    // refused.
     let first: Build = server.end(&a, &leased, "k").is(201).thing();
     let again: Build = server.end(&a, &leased, "k").is(200).thing();
     assert_eq!(first, again);
     let mut other = ending(&leased, "k");
     other.outcome.state = State::Failed;
     server.put(&path, &a, &other).refuses(409, "conflict");
-    // A second result of the same lease is evidence, and says so.
+    // A second result of the same lease is kept as evidence, and the answer says so.
     server.end(&a, &leased, "k2").refuses(409, "lease_lost");
     let builds = server.get("/api/v1/builds", &a).json();
     assert_eq!(builds["items"].as_array().unwrap().len(), 2);

@@ -1,5 +1,6 @@
-//! Backups and upgrades, by the built program, on either database: a farm is the same behind a backup that was written while it ran, wherever it is restored, and
-//! an upgrade that fails halfway changes nothing.
+//! Backups and upgrades with the built program, on both databases: a farm restored from a backup
+//! written while it was running is the same, wherever it is restored, and an upgrade that fails
+//! halfway changes nothing.
 
 use super::*;
 use assay_history::{Access, Store as History};
@@ -10,7 +11,7 @@ on_both![
     an_upgrade_that_fails_halfway_changes_nothing_and_says_where_the_backup_is,
 ];
 
-/// Runs a command of the program with the place of a store; its status and what it says.
+/// Runs a command of the program with the location of a store. Returns its status and output.
 fn run(home: &Home, verb: &str, more: &[&str]) -> (Option<i32>, String) {
     let mut command = program();
     let ran = command.arg(verb).args(home.words()).args(more).output().unwrap();
@@ -51,7 +52,7 @@ fn a_farm_that_runs_is_the_same_behind_its_backup_on_either_database(home: Home)
             let (was, is) = (server.get(path, &token), restored.get(path, &token));
             assert_eq!((was.status, was.body), (200, is.body), "{path}");
         }
-        // It goes on where it was: with its leases, and with numbers behind those that it has.
+        // It continues where it was: with its leases, and with numbers after the existing ones.
         let build = restored.end(&token, &running, "k2").is(201).json();
         assert_eq!(build["id"], 2);
         let path = "/api/v1/owners/rails/projects/rack/versions/2.0";
@@ -65,7 +66,7 @@ fn a_farm_that_runs_is_the_same_behind_its_backup_on_either_database(home: Home)
 fn an_upgrade_that_fails_halfway_changes_nothing_and_says_where_the_backup_is(home: Home) {
     fs::create_dir(home.data()).unwrap();
     let history = History::open(&home.place(), Access::Write).unwrap();
-    // One of the tables that are to be made is there already, as nobody made it.
+    // One of the tables to be created already exists, in a different form.
     history.db().batch("CREATE TABLE farm_build (x INTEGER)").unwrap();
     let rows = || {
         let mut lines = Vec::new();
@@ -80,7 +81,7 @@ fn an_upgrade_that_fails_halfway_changes_nothing_and_says_where_the_backup_is(ho
     let backup = fs::read_dir(home.data().join("backups")).unwrap().next().unwrap().unwrap();
     let checked = program().args(["backup", "--check"]).arg(backup.path()).output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
-    // Somebody puts it right.
+    // The problem is fixed.
     history.db().batch("DROP TABLE farm_build").unwrap();
     let (status, said) = run(&home, "upgrade", &[]);
     assert_eq!(status, Some(0), "{said}");

@@ -1,11 +1,12 @@
-//! A browser that is told what to do while it runs, by its own protocol over two pipes: for pages that change while somebody looks. It ends with the test.
+//! A browser that is controlled by the DevTools protocol over two pipes, for pages that change
+//! while they are open. It ends with the test.
 
 use super::*;
 use std::fs::{File, OpenOptions};
 use std::path::Path;
 use std::time::Instant;
 
-/// Chromium has its pipes as descriptors 3 and 4, which a shell gives it.
+/// Chromium uses descriptors 3 and 4 for its pipes; a shell sets them up.
 const WITH_PIPES: &str = r#"in=$1 out=$2; shift 2; exec "$@" 3< "$in" 4> "$out""#;
 
 /// A page in a browser.
@@ -41,7 +42,7 @@ impl Page {
         page
     }
 
-    /// Has the browser do something; what it answers.
+    /// Sends a request to the browser and returns its answer.
     fn asks(&mut self, method: &str, parameters: Value) -> Value {
         self.number += 1;
         let mut asked = json!({"id": self.number, "method": method, "params": parameters});
@@ -59,13 +60,13 @@ impl Page {
         }
     }
 
-    /// What an expression of the page's language comes to, as text.
+    /// Evaluates a JavaScript expression and returns its value as text.
     pub fn says(&mut self, expression: &str) -> String {
         let asked = json!({"expression": format!("String({expression})"), "userGesture": true});
         self.asks("Runtime.evaluate", asked)["result"]["value"].as_str().unwrap_or("").to_owned()
     }
 
-    /// Waits until an expression comes to something.
+    /// Waits until an expression has a value.
     #[track_caller]
     pub fn waits(&mut self, expression: &str, for_it: &str) {
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Logs and samples: pieces that come twice or too early, limits, following, and the history.
+//! Logs and samples: pieces that are sent twice or too early, limits, following, and the history.
 
 use super::browser::{chromium, visited};
 use super::*;
@@ -54,7 +54,7 @@ fn a_log_is_followed_while_it_grows_until_its_job_ends(home: Home) {
     put(0, "begun \u{1b}[31m<b>".as_bytes());
     thread::scope(|scope| {
         let followed = scope.spawn(|| server.get(&format!("{job}/log/follow?offset=6"), &token));
-        // Half a character comes, then the rest of it.
+        // First half a character, then the rest of it.
         let rest = " größer\n".as_bytes();
         put(14, &rest[..4]);
         thread::sleep(Duration::from_millis(600));
@@ -83,7 +83,7 @@ fn samples_go_into_the_history_and_come_back_whole(home: Home) {
     let samples = samples();
     let kept = server.asks("PUT", &file, &token, "", &samples).is(200).json();
     assert_eq!(kept["project"], "rails/rack");
-    // Twice is once.
+    // Sending it twice has the same effect as once.
     assert_eq!(server.asks("PUT", &file, &token, "", &samples).is(200).json(), kept);
     let build = server.end(&token, &leased, "k").is(201).json();
     assert_eq!(build["has_samples"], true);
@@ -94,7 +94,7 @@ fn samples_go_into_the_history_and_come_back_whole(home: Home) {
     server.get("/api/v1/builds/99/samples", &token).refuses(404, "not_found");
 }
 
-/// What was measured of two sides.
+/// Returns samples with two sides.
 pub fn samples() -> Vec<u8> {
     let mut samples = Samples::new(vec![Metric::wall()]);
     for name in ["base", "new"] {
@@ -109,7 +109,8 @@ pub fn samples() -> Vec<u8> {
     text
 }
 
-/// What an agent measured of a base and of a version, as commits of a repository that nobody has any more.
+/// Returns samples of a base and a version, as an agent measures them: as commits of a repository
+/// that no longer exists.
 fn of_two_versions(slower: f64) -> Vec<u8> {
     let mut samples = Samples::new(vec![Metric::wall()]);
     samples.rows.push(Row { name: "parse/<b>".to_owned(), ..Row::default() });
@@ -150,7 +151,7 @@ fn benchmarks_have_their_history_over_versions() {
     };
     assert!(text("/rails/rack").contains("href=\"/rails/rack/history/index.html\""));
     let index = text("/rails/rack/history/index.html");
-    // Versions, and not what they were called where they were measured.
+    // It shows versions, not their names during measurement.
     assert!(index.contains(">1.4</a>") && !index.contains("versionversion"), "{index}");
     let benchmark = text("/rails/rack/benchmark?name=parse/%3Cb%3E&metric=wall");
     let link = benchmark.split("href=\"/rails/rack/history/benchmarks/").nth(1);

@@ -1,14 +1,15 @@
-//! The log of a job that runs, followed in a real browser: what is written stands there soon, without loading the page again, and is found.
+//! Follows the log of a running job in a real browser: new output appears soon without reloading
+//! the page, and can be searched.
 
 use super::browser::chromium;
 use super::driven::Page;
 use super::*;
 
-/// Lines of the log on the page.
+/// Counts the lines of the log on the page.
 const LINES: &str = "document.querySelectorAll('#log .line').length";
-/// Types into the search.
+/// Types into the search field.
 const SEARCH: &str = "(() => { const s = document.getElementById('search'); s.value = 'tomato'; s.dispatchEvent(new Event('input')); })()";
-/// Gives a token, as a reader does.
+/// Returns code that enters a token as a reader would.
 fn enter(token: &str) -> String {
     format!(
         "(() => {{ const f = document.querySelector('form[action=\"/enter\"]'); f.querySelector('input').value = '{token}'; f.submit(); }})()"
@@ -43,7 +44,7 @@ fn a_log_is_followed_while_it_is_written_and_searched() {
     page.says(SEARCH);
     page.waits("document.getElementById('matched').textContent", "1 of 1 line");
 
-    // A line that came in two pieces; and what strangers write is text.
+    // A line that arrives in two pieces, and untrusted output, which is shown as text.
     write("three tom");
     write(
         "ato\n\u{1b}[31mfour\u{1b}[0m <img src=x onerror=document.body.dataset.ran=1>\n10 %\r20 %\n",
@@ -56,7 +57,7 @@ fn a_log_is_followed_while_it_is_written_and_searched() {
     assert_eq!(page.says("document.body.dataset.ran"), "undefined");
     assert_eq!(page.says("window.loaded"), "once");
 
-    // The end of the job is seen, and what came of it.
+    // The page shows that the job has ended, and its result.
     server.end(&token, &leased, "k").is(201);
     page.waits("window.loaded", "undefined");
     page.waits("document.querySelector('header a[href^=\"/builds/\"]') !== null", "true");

@@ -1,4 +1,5 @@
-//! Where servers have their stores: each test of the protocol is made with a file of SQLite, and with a database of PostgreSQL where that is installed.
+//! The stores of servers: each test of the protocol is run with an SQLite file, and with a
+//! PostgreSQL database if PostgreSQL is installed.
 
 use super::postgres::Server as Postgres;
 use std::ffi::OsString;
@@ -6,19 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use tempfile::TempDir;
 
-/// A directory of a server's, and its database, where it has one.
+/// The directory of a server, and its database, if it has one.
 pub struct Home {
     room: TempDir,
     store: Option<String>,
 }
 
 impl Home {
-    /// The store is a file in it.
+    /// Creates a directory with the store in a file.
     pub fn file() -> Self {
         Self { room: tempfile::tempdir().unwrap(), store: None }
     }
 
-    /// The store is a new database of the server that all tests share; `None` where PostgreSQL is not installed.
+    /// Creates a directory whose store is a new database of the server that all tests share; `None`
+    /// if PostgreSQL is not installed.
     pub fn database() -> Option<Self> {
         static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
         static MADE: Mutex<u32> = Mutex::new(0);
@@ -28,22 +30,22 @@ impl Home {
         Some(Self::of(server.database(&format!("farm{made}"))))
     }
 
-    /// The store is the database of this address.
+    /// Creates a directory whose store is the database at this address.
     pub fn of(address: String) -> Self {
         Self { store: Some(address), ..Self::file() }
     }
 
-    /// What goes with it.
+    /// Returns a directory that is removed with it.
     pub fn room(&self) -> &Path {
         self.room.path()
     }
 
-    /// The directory that the server makes.
+    /// Returns the directory that the server creates.
     pub fn data(&self) -> PathBuf {
         self.room.path().join("farm")
     }
 
-    /// Words of a command line that say where it is.
+    /// Returns the command line options for the location.
     pub fn words(&self) -> Vec<OsString> {
         let mut words = vec!["--data".into(), self.data().into_os_string()];
         if let Some(store) = &self.store {
@@ -52,7 +54,7 @@ impl Home {
         words
     }
 
-    /// Where the store is.
+    /// Returns the location of the store.
     pub fn place(&self) -> assay_history::Place {
         let file = self.data().join("farm.sqlite").into_os_string();
         let place = self.store.as_ref().map_or(file, OsString::from);
@@ -60,7 +62,8 @@ impl Home {
     }
 }
 
-/// Makes two tests of each of these: with a store in a file, and with one in a database.
+/// Creates two tests from each of these functions: one with a store in a file, and one with a
+/// database.
 macro_rules! on_both {
     ($($test:ident),* $(,)?) => {
         mod file {

@@ -1,7 +1,8 @@
-//! The server is killed, or the database under it, between and within requests, again and again: whatever was said yes to is there, and every job ends
-//! exactly once.
+//! Kills the server, or the database below it, repeatedly between and within requests: everything
+//! that was acknowledged is there afterwards, and every job ends exactly once.
 //!
-//! `ASSAY_FARM_KILLS` says how often; some twenty times without. Moments are drawn from one seed, so that they are the same in each run, as far as a busy machine lets them.
+//! `ASSAY_FARM_KILLS` sets the number of kills; by default it is about twenty. The moments are
+//! drawn from one seed, so that they are the same in each run, as far as a busy machine permits.
 
 use super::postgres::Server as Postgres;
 use super::*;
@@ -14,12 +15,12 @@ use std::time::Instant;
 const SERVER_KILLS: u64 = 20;
 const DATABASE_KILLS: u64 = 25;
 
-/// How often something is killed.
+/// Returns the number of kills.
 fn kills(usual: u64) -> u64 {
     std::env::var("ASSAY_FARM_KILLS").ok().map_or(usual, |text| text.parse().unwrap())
 }
 
-/// A moment below so many milliseconds.
+/// Returns a pseudorandom duration below a number of milliseconds.
 fn moment(number: u64, below: u64) -> Duration {
     let drawn = (number + 24).wrapping_mul(6_364_136_223_846_793_005) ^ 0x5bd1_e995;
     Duration::from_micros((drawn >> 33) % (below * 1_000))
@@ -34,7 +35,7 @@ fn a_server_that_is_killed_loses_no_build_and_ends_no_job_twice(home: Home) {
     let mut ended: BTreeMap<i64, Build> = BTreeMap::new();
     let mut next = 9;
     for round in 0..kills(SERVER_KILLS) {
-        // Something to do, that may be cut off anywhere.
+        // Requests that may be interrupted at any point.
         let path = format!("/api/v1/owners/rails/projects/rack/versions/1.{next}");
         next += 1;
         server.put(&path, &server.admin, &version(next)).is(201);
@@ -56,20 +57,20 @@ fn a_server_that_is_killed_loses_no_build_and_ends_no_job_twice(home: Home) {
                 let _cut_off = stream.read_to_end(&mut answer);
                 (!answer.is_empty()).then_some(answer)
             });
-            // Before, within or after.
+            // Before, during or after the request.
             thread::sleep(moment(round, 6));
             server.signal("-KILL");
             sent.join().unwrap()
         });
         server.kill(&more);
         if told.is_none() {
-            // The agent asks again what it could not hand over: first the log, then the result.
+            // The agent repeats what it could not submit: first the log, then the result.
             let late = server.asks("PUT", &log, &token, "", b"spooled");
             assert!(matches!(late.status, 200 | 409), "{late:?}");
         }
         let again = server.end(&token, &leased, &key);
         assert!(matches!(again.status, 200 | 201), "{again:?}");
-        // What was said yes to was kept.
+        // Everything that was acknowledged has been kept.
         assert!(told.is_none() || again.status == 200, "round {round}");
         ended.insert(leased.job.id, again.thing());
     }
@@ -81,7 +82,8 @@ fn a_server_that_is_killed_loses_no_build_and_ends_no_job_twice(home: Home) {
     assert_eq!(jobs, ended.into_keys().collect());
 }
 
-/// The build that ended each job. None has two, and the sums are those of the builds.
+/// Returns the build that ended each job. Checks that no job has two, and that the totals match the
+/// builds.
 fn all_builds(server: &Server) -> BTreeMap<i64, Build> {
     let mut found = BTreeMap::new();
     let mut after = String::new();
@@ -107,7 +109,7 @@ fn all_builds(server: &Server) -> BTreeMap<i64, Build> {
 fn a_database_that_is_killed_under_its_server_loses_nothing_that_was_said_yes_to() {
     let Some(mut database) = Postgres::start() else { return };
     let home = Home::of(database.database("farm"));
-    // Who was given a job that nobody told of waits for the end of its lease.
+    // If the answer with a job is lost, the agent waits for the end of its lease.
     let server = Server::at(home, &["--rate", "10000", "--lease", "5s"]);
     let agents = ["a", "b"].map(|node| (node, server.farm(node, 0)));
     let is_over = AtomicBool::new(false);
@@ -140,14 +142,15 @@ fn a_database_that_is_killed_under_its_server_loses_nothing_that_was_said_yes_to
     }
 }
 
-/// What an agent did that the server said yes to.
+/// The requests of an agent that the server acknowledged.
 #[derive(Default)]
 struct Done {
     versions: Vec<String>,
     builds: Vec<Build>,
 }
 
-/// Adds versions and ends their jobs; whatever was not answered is asked again. When all is over, until every job has ended.
+/// Adds versions and ends their jobs, and repeats every request without an answer. At the end,
+/// continues until every job has ended.
 fn works(server: &Server, node: &str, token: &str, is_over: &AtomicBool) -> Done {
     let mut done = Done::default();
     let mut ends: Option<Instant> = None;
@@ -175,7 +178,7 @@ fn works(server: &Server, node: &str, token: &str, is_over: &AtomicBool) -> Done
             };
             match ended.status {
                 200 | 201 => done.builds.push(ended.thing()),
-                // It was away for longer than its lease.
+                // The agent was away for longer than its lease.
                 _ => drop(ended.refuses(409, "lease_lost")),
             }
             continue;

@@ -1,4 +1,5 @@
-//! The server as agents and strangers meet it: the built program, asked over real HTTP.
+//! The server from the point of view of agents and other clients: the built program, accessed
+//! through real HTTP.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail loudly")]
 
 #[macro_use]
@@ -32,10 +33,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// What anything may take on a busy machine.
+/// Time limit for anything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that runs, and ends with the test.
+/// A running server, which ends with the test.
 struct Server {
     home: Home,
     child: Child,
@@ -43,7 +44,7 @@ struct Server {
     admin: String,
 }
 
-/// What was answered.
+/// An HTTP answer.
 struct Answer {
     status: u16,
     head: String,
@@ -66,7 +67,7 @@ impl Answer {
         })
     }
 
-    /// Sees to it that it was refused so.
+    /// Checks that the request was refused with this status and code.
     #[track_caller]
     fn refuses(&self, status: u16, code: &str) -> String {
         assert_eq!(self.status, status, "{self:?}");
@@ -108,7 +109,7 @@ impl Server {
         Self::at(Home::file(), more)
     }
 
-    /// One whose store is there.
+    /// Starts a server in an existing directory.
     fn at(home: Home, more: &[&str]) -> Self {
         let (child, address) = start(&home, more);
         let admin = std::fs::read_to_string(home.data().join("admin-token")).unwrap();
@@ -124,18 +125,18 @@ impl Server {
         assert!(sent.unwrap().success());
     }
 
-    /// Kills it in the middle of whatever it does, and starts it again.
+    /// Kills the server at any point of its work, and restarts it.
     fn kill(&mut self, more: &[&str]) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         (self.child, self.address) = start(&self.home, more);
     }
 
-    /// Sends bytes as they are, and gives back what comes until the server closes.
+    /// Sends raw bytes, and returns everything received until the server closes the connection.
     fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        // Who is refused early may find the door closed.
+        // If the request is refused early, the connection may already be closed.
         let _refused_early = stream.write_all(bytes);
         answer(stream)
     }
@@ -172,7 +173,8 @@ impl Server {
         self.post("/api/v1/tokens", &self.admin, &new).is(201).thing::<MadeToken>().secret
     }
 
-    /// A project with so many versions, and a node that said hello, whose token is given back.
+    /// Adds a project with a number of versions and a node that has said hello, and returns the
+    /// node's token.
     fn farm(&self, node: &str, versions: i64) -> String {
         let admin = &self.admin;
         self.put("/api/v1/owners/rails", admin, &json!({}));
@@ -217,7 +219,7 @@ impl Drop for Server {
     }
 }
 
-/// Reads an answer to its end; the body of one in pieces is put together.
+/// Reads an answer to its end and joins the pieces of a chunked body.
 fn answer(mut stream: impl Read) -> Answer {
     let mut bytes = Vec::new();
     let _reset_after_an_early_answer = stream.read_to_end(&mut bytes);

@@ -1,4 +1,5 @@
-//! The pages as a reader's browser meets them: who may see them, what they say, and what they hold of strangers' texts.
+//! The pages from the point of view of a reader's browser: who may see them, what they show, and
+//! how they handle untrusted text.
 
 use super::browser::{chromium, visited};
 use super::*;
@@ -6,10 +7,10 @@ use assay_builds::wire::{Compared, NewBuild};
 
 on_both![a_page_says_where_a_version_fails_and_since_when,];
 
-/// What a name must not be able to do.
+/// A name that must have no effect.
 const HOSTILE: &str = "</pre><img src=x onerror=document.body.dataset.ran=1>\u{1b}[31m";
 
-/// A target with Ruby of a version on an architecture.
+/// Returns a target with a version of Ruby on an architecture.
 fn on(ruby: &str, arch: &str) -> NewTarget {
     let facts: Facts = [("arch", arch), ("os", "debian 12"), ("runtime.ruby", ruby)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -17,7 +18,7 @@ fn on(ruby: &str, arch: &str) -> NewTarget {
     NewTarget { name: format!("ruby {ruby}, debian 12, {arch}"), facts }
 }
 
-/// Three versions on three targets: the last fails on Ruby 3.4, and is slower on arm64.
+/// Adds three versions on three targets: the last one fails on Ruby 3.4 and is slower on arm64.
 fn filled(server: &Server) {
     let admin = &server.admin;
     let token = server.token("agent", Some("a"), None);
@@ -67,7 +68,7 @@ fn filled(server: &Server) {
     }
 }
 
-/// A benchmark that is slower on the third target.
+/// Returns a benchmark that is slower on the third target.
 fn slower_on_arm(place: usize) -> Compared {
     let ratio = if place == 2 { 1.05 } else { 1.0 };
     Compared {
@@ -116,7 +117,7 @@ fn a_page_says_where_a_version_fails_and_since_when(home: Home) {
     for path in ["/waterfall", "/rails/rack/matrix", "/nodes/a", "/builds/9"] {
         let page = server.get(path, &server.admin);
         if path == "/nodes/a" && page.status == 404 {
-            // A node that only handed in builds never said hello.
+            // A node that only submitted builds never said hello.
             continue;
         }
         let said = text(page.is(200));
@@ -131,7 +132,7 @@ fn a_browser_enters_once_and_its_cookie_is_for_reading_alone() {
     let server = Server::new(&[]);
     let refused = server.get("/", "");
     let said = text(refused.is(401));
-    // What programs are answered is none of a reader's business.
+    // The message for programs is not shown to readers.
     assert!(!said.contains("Authorization"), "{said}");
     assert!(said.contains("action=\"/enter\"") && refused.header("www-authenticate").is_none());
     let form = "Content-Type: application/x-www-form-urlencoded\r\n";
@@ -151,7 +152,7 @@ fn a_browser_enters_once_and_its_cookie_is_for_reading_alone() {
     let admins = format!("assay-farm-token={}", server.admin);
     let owner = server.asks("PUT", "/api/v1/owners/x", "", &with(&admins), b"{}");
     owner.refuses(401, "unauthorized");
-    // What is everybody's.
+    // Public files.
     server.get("/assets/farm.css", "").is(200);
     server.get("/assets/../admin-token", "").is(404);
 }
@@ -180,7 +181,7 @@ fn a_browser_opens_the_pages_without_a_complaint_and_names_do_nothing() {
     ] {
         let address = format!("http://{}{path}", server.address);
         let (dom, said) = visited(&browser, server.home.room(), &["--dump-dom"], &address);
-        // Of a page that is not there the browser says so.
+        // The browser itself reports missing pages.
         let complaints = said.lines().filter(|line| line.contains("CONSOLE"));
         let complaints: Vec<&str> =
             complaints.filter(|line| !line.contains("404 (Not Found)")).collect();

@@ -1,4 +1,4 @@
-//! TLS with a certificate of one's own: openssl makes it, and asks.
+//! TLS with the user's own certificate, created and checked with openssl.
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use super::*;
@@ -49,14 +49,14 @@ fn with_a_certificate_the_server_speaks_tls_and_nothing_else() {
     assert_eq!(answered.is(200).json()["api"], 1);
     asking.kill().unwrap();
     asking.wait().unwrap();
-    // In clear there is no answer.
+    // There is no answer without TLS.
     let mut stream = TcpStream::connect(&server.address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.write_all(request).unwrap();
     let mut bytes = Vec::new();
     let _closed = stream.read_to_end(&mut bytes);
     assert!(!bytes.starts_with(b"HTTP"), "{}", String::from_utf8_lossy(&bytes));
-    // A key of another certificate is noticed at the start.
+    // An invalid key is detected at the start.
     std::fs::write(room.path().join("none.pem"), "no key").unwrap();
     let none = room.path().join("none.pem");
     let mut bad = program();

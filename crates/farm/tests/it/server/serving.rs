@@ -1,4 +1,4 @@
-//! Starting, stopping, and what a whole life of a job looks like.
+//! Starting and stopping the server, and the whole life of a job.
 
 use super::*;
 use assay_builds::shown::{self, BuildPage};
@@ -43,7 +43,7 @@ fn a_version_becomes_a_build_and_is_on_every_list(home: Home) {
     let followed = String::from_utf8(followed.body).unwrap();
     assert!(followed.contains(r#""text":"all green\n""#), "{followed}");
     assert!(followed.contains("event: end"), "{followed}");
-    // What is known already is not sent again.
+    // An answer that the client already has is not sent again.
     let first = get("/api/v1/home");
     let tag = format!("If-None-Match: {}\r\n", first.header("etag").unwrap());
     let again = server.asks("GET", "/api/v1/home", &read, &tag, b"");

@@ -1,4 +1,5 @@
-//! Those who may not: forged, expired and foreign tokens, wrong scopes, wrong versions, too much and too often, and pages of others.
+//! Clients without permission: forged, expired and foreign tokens, wrong scopes, wrong versions,
+//! too large and too frequent requests, and pages of other sites.
 
 use super::*;
 
@@ -36,12 +37,12 @@ fn a_token_opens_what_it_is_for_and_nothing_else(home: Home) {
     server.lease("a", &agent).is(204);
     server.asks("POST", "/api/v1/nodes/a/resume", &server.admin, "", b"").is(200);
     server.lease("a", &agent).is(200);
-    // Over.
+    // Expired.
     let short = loop {
         let soon = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(1);
         let new = json!({"name": "short", "scope": "read", "until": soon.to_string()});
         let answer = server.post("/api/v1/tokens", &server.admin, &new);
-        // On a machine that is busy it may be over before it is made.
+        // On a busy machine it may expire before it is created.
         if answer.status == 201 {
             break answer.thing::<MadeToken>().secret;
         }
@@ -102,7 +103,7 @@ fn who_asks_too_often_is_told_when_to_come_again() {
     let told = read(&server.admin);
     told.refuses(429, "too_many");
     assert!(told.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-    // Guessing is slowed down, too, and known tokens are not.
+    // Guessing is slowed down, too, but known tokens are not.
     let mut guesses = (0..5_000).map(|n| read(&format!("assay_1_{n}")).status);
     assert_eq!(guesses.next(), Some(401));
     assert!(guesses.any(|status| status == 429), "nobody may guess for ever");
@@ -113,16 +114,16 @@ fn too_much_and_half_of_it_change_nothing(home: Home) {
     let admin = &server.admin;
     let large = vec![b' '; (1 << 20) + 1];
     server.asks("PUT", "/api/v1/owners/rails", admin, "", &large).refuses(413, "too_large");
-    // The length alone is enough.
+    // The declared length is sufficient.
     let head = format!(
         "PUT /api/v1/jobs/1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: 99999999999\r\n\r\n",
         server.token("agent", Some("a"), None)
     );
     server.raw(head.as_bytes()).refuses(413, "too_large");
-    // Strangers are not listened to at all.
+    // Bodies of unauthenticated clients are not read at all.
     let head = "PUT /api/v1/jobs/1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer x\r\nContent-Length: 9999\r\n\r\n";
     server.raw(head.as_bytes()).refuses(401, "unauthorized");
-    // Half an upload, and the line is cut.
+    // The connection is closed after half an upload.
     let body = br#"{"needs":{"os":"#;
     let head = format!(
         "PUT /api/v1/owners/rails/projects/rack HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {admin}\r\nContent-Length: 100\r\n\r\n"
@@ -133,7 +134,7 @@ fn too_much_and_half_of_it_change_nothing(home: Home) {
     server.put("/api/v1/owners/rails", admin, &json!({})).is(201);
     let projects = server.get("/api/v1/owners/rails/projects", admin).json();
     assert_eq!(projects["items"], json!([]));
-    // Half a result ends no job, and the whole one does.
+    // Half a result does not end a job, but the whole one does.
     let agent = server.farm("a", 1);
     let leased = server.leased("a", &agent);
     let whole = serde_json::to_vec(&ending(&leased, "k")).unwrap();

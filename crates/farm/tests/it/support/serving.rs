@@ -1,4 +1,5 @@
-//! The server of a farm, as users start it, with a token that may do everything. It ends with whoever started it.
+//! The server of a farm, started as by users, with an administrator's token. It ends with the
+//! process that started it.
 
 #![allow(dead_code, reason = "not every test asks everything of it")]
 
@@ -8,19 +9,19 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// A server that runs.
+/// A running server.
 pub struct Served {
-    /// Where it has its data.
+    /// The directory of its data.
     pub directory: TempDir,
     /// Its address.
     pub address: String,
-    /// Asks it, with a token of scope `admin`.
+    /// A client with a token of scope `admin`.
     pub client: Client,
     server: Child,
 }
 
 impl Served {
-    /// Starts one with a store of its own.
+    /// Starts a server with its own store.
     pub fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
@@ -36,7 +37,7 @@ impl Served {
         Self { directory, address, client, server }
     }
 
-    /// The file that its token is in.
+    /// Returns the path of its token file.
     pub fn token_file(&self) -> PathBuf {
         self.directory.path().join("data/admin-token")
     }

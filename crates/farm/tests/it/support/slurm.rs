@@ -1,5 +1,5 @@
-//! A cluster of Slurm of one's own, with two virtual nodes on this machine. It ends when whoever started it ends, however that comes about.
-//! Other crates' tests use it, too.
+//! A private Slurm cluster with two virtual nodes on this machine. It ends when the process that
+//! started it ends, for whatever reason. Also used by tests of other crates.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 #![allow(dead_code, reason = "not every test that has one asks everything of it")]
@@ -9,9 +9,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// A cluster that runs.
+/// A running cluster.
 pub struct Slurm {
-    /// What is in it goes with it.
+    /// Its directory, which is removed with it.
     pub directory: PathBuf,
     _watching: Child,
     asked: ChildStdin,
@@ -19,7 +19,7 @@ pub struct Slurm {
 }
 
 impl Slurm {
-    /// Starts one; `None` where there is no Slurm, or where one may not start it, which is said.
+    /// Starts a cluster; `None` if Slurm is not installed or may not be started, which is printed.
     pub fn start() -> Option<Self> {
         let is_there = |program: &str| {
             ["/usr/sbin", "/usr/bin"].iter().any(|place| Path::new(place).join(program).is_file())
@@ -37,7 +37,7 @@ impl Slurm {
         let directory = tempfile::Builder::new().prefix("assay-slurm").tempdir().unwrap().keep();
         let script =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../farm/tests/it/support/slurm.sh");
-        // Held together, so that they are three.
+        // Bound at the same time, so that they are three different ports.
         let free: Vec<_> = (0..3).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let ports: Vec<String> =
             free.iter().map(|own| own.local_addr().unwrap().port().to_string()).collect();
@@ -52,14 +52,14 @@ impl Slurm {
         Some(own)
     }
 
-    /// A command for this cluster.
+    /// Returns a command that uses this cluster.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("SLURM_CONF", self.directory.join("slurm.conf")).current_dir(&self.directory);
         command
     }
 
-    /// What a command of Slurm's prints.
+    /// Returns the output of a Slurm command.
     pub fn says(&self, line: &str) -> String {
         let mut words = line.split(' ');
         let output = self.command(words.next().unwrap()).args(words).output().unwrap();
@@ -68,12 +68,12 @@ impl Slurm {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// Kills the controller, as a machine does that loses its power.
+    /// Kills the controller, as if the machine lost power.
     pub fn kill_controller(&mut self) {
         self.ask("kill");
     }
 
-    /// Starts it again with what it had saved.
+    /// Restarts the controller with its saved state.
     pub fn start_controller(&mut self) {
         self.ask("start");
     }

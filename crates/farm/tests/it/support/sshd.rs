@@ -1,4 +1,5 @@
-//! A server of SSH of one's own, on a free port of the loopback, with keys of its own. It ends when whoever started it ends.
+//! A private SSH server on a free port of the loopback interface, with its own keys. It ends when
+//! the process that started it ends.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
@@ -9,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Ends the server with its own input, however that ends.
+/// Stops the server when its standard input is closed, for whatever reason.
 const WATCH: &str = r#""$@" > "$0" 2>&1 < /dev/null & server=$!; echo started; read -r _; kill $server; wait $server"#;
 
-/// A server that runs.
+/// A running server.
 pub struct Sshd {
     directory: TempDir,
     port: u16,
@@ -20,7 +21,7 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Starts one; `None` where there is none, which is said.
+    /// Starts a server; `None` if sshd is not installed, which is printed.
     pub fn start() -> Option<Self> {
         let program = Path::new("/usr/sbin/sshd");
         if !program.is_file() || Command::new("ssh").arg("-V").output().is_err() {
@@ -44,7 +45,7 @@ impl Sshd {
             at("user.pub")
         );
         std::fs::write(at("config"), config).unwrap();
-        // Where it gives up its rights; a system that never started one has it not.
+        // The directory for privilege separation, which does not exist if sshd was never started.
         let _there_already_or_not_root = std::fs::create_dir("/run/sshd");
         let mut watching = Command::new("sh");
         watching.args(["-c", WATCH, &at("said")]).arg(program).args([
@@ -65,7 +66,7 @@ impl Sshd {
         Some(Self { directory, port, _watching: watching })
     }
 
-    /// The words that reach it.
+    /// Returns the command that connects to it.
     pub fn ssh(&self) -> String {
         format!(
             "ssh -F none -p {} -i {} -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR",

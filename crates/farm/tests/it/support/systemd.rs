@@ -1,4 +1,5 @@
-//! A systemd of one's own, on a copy of this machine's files that nobody else sees. It ends with whoever started it.
+//! A private systemd, running on a copy of this machine's files. It ends with the process that
+//! started it.
 
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
@@ -7,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-/// One that runs.
+/// A running systemd.
 pub struct Systemd {
     _directory: TempDir,
     _watching: Child,
@@ -16,7 +17,8 @@ pub struct Systemd {
 }
 
 impl Systemd {
-    /// Starts one, where the programs of this directory stand in `/mnt`; `None` where there can be none, which is said.
+    /// Starts systemd with the programs of this directory in `/mnt`; `None` if that is impossible,
+    /// which is printed.
     pub fn start(programs: &Path) -> Option<Self> {
         let needed = ["/lib/systemd/systemd", "/usr/bin/unshare", "/usr/bin/nsenter"];
         if let Some(missing) = needed.iter().find(|program| !Path::new(program).is_file()) {
@@ -50,7 +52,7 @@ impl Systemd {
         Some(Self { _directory: directory, _watching: watching, asked, answers })
     }
 
-    /// Runs a line of a shell there: what it said, and its status.
+    /// Runs a shell line in it, and returns its output and status.
     pub fn does(&mut self, line: &str) -> (String, i32) {
         writeln!(self.asked, "{line}").unwrap();
         let mut said = String::new();

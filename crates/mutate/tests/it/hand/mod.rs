@@ -1,5 +1,6 @@
-//! Fates against what running each change by hand gives, in the situations in which scores used to be wrong: guard clauses, programs that end with status 0 in
-//! the middle of a test, code of other platforms, and projects of Python that are installed.
+//! Compares fates with the results of applying each change by hand, in situations in which scores
+//! used to be wrong: guard clauses, programs that exit with status 0 in the middle of a test, code
+//! of other platforms, and installed Python projects.
 
 use crate::project::{Project, is_there, text};
 use serde_json::Value;
@@ -14,7 +15,7 @@ struct ByHand {
     is_noticed: bool,
 }
 
-/// Every mutant of a result, each put into its file by hand, with the plain command run on it.
+/// Applies each mutant of a result to its file by hand and runs the plain command on it.
 fn by_hand(project: &Project, result: &Value, command: &[&str]) -> Vec<ByHand> {
     let of = |own: &Value| own.as_str().unwrap_or_default().to_owned();
     let number = |own: &Value| usize::try_from(own.as_u64().unwrap()).unwrap();
@@ -39,7 +40,7 @@ fn by_hand(project: &Project, result: &Value, command: &[&str]) -> Vec<ByHand> {
     all.collect()
 }
 
-/// The fates of the mutants that put a text into the source.
+/// Returns the fates of a unit's mutants.
 fn fates_of(result: &Value, unit: &str) -> Vec<String> {
     crate::project::fates(result).remove(unit).unwrap_or_default()
 }
@@ -137,7 +138,7 @@ fn an_end_with_status_0_in_a_test_is_noticed() {
         let (result, _) = project.tried_by(words, command);
         let mutants = result["mutants"].as_array().unwrap().iter();
         let ends = mutants.filter(|own| {
-            // The condition always holds, or is turned round: every test ends the process.
+            // The condition always holds or is negated: every test ends the process.
             let new = own["replacement"].as_str().unwrap().to_lowercase();
             own["operator"] == "negation"
                 || (own["operator"] == "condition" && ["true", "(true)", "(1)"].contains(&&*new))
@@ -237,7 +238,8 @@ def unused(x):  # pragma: no cover
     assert!(!screen.contains("call `home`") && !screen.contains("call `unused`"), "{screen}");
 }
 
-/// A project in Python with its sources below `src`, in an environment in its directory that has something installed.
+/// Creates a Python project with its sources below `src` and a virtual environment in its directory
+/// that has something installed.
 fn installed(install: impl Fn(&Path, &Path)) -> Option<Project> {
     let tests = "import unittest\n\nimport pk\n\n\nclass PkTest(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(pk.add(2, 3), 5)\n";
     let project = Project::new(&[("test_pk.py", tests)]);
@@ -295,7 +297,7 @@ fn the_copy_comes_before_what_is_installed() {
         let fates = fates_of(&result, "add");
         assert!(fates.len() > 1 && fates.iter().all(|own| own == "killed"), "{number}: {fates:?}");
     }
-    // Tests that remove the hook by which the copy comes first end with an error.
+    // Tests that remove the hook that puts the copy first end with an error.
     let Some(project) = installed(copied) else { return };
     project.write("test_pk.py", &fs::read_to_string(project.top().join("test_pk.py")).unwrap().replace("import pk", "import sys\nsys.path[:] = [own for own in sys.path if 'src' not in own]\nsys.meta_path[:] = [own for own in sys.meta_path if own.__name__ != 'CopyFirst']\nimport pk"));
     let output = project.run(&["--", "env/bin/python", "-m", "unittest"]);

@@ -7,10 +7,10 @@ use std::fs;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Asks for what is otherwise left out.
+/// Selects the sandbox, which is disabled otherwise.
 pub const SANDBOX: &str = "in the sandbox";
 
-/// A project, and a cache of its own.
+/// A project with its own cache.
 pub struct Project(pub TempDir);
 
 impl Project {
@@ -31,14 +31,15 @@ impl Project {
 
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay-mutate"));
-        // What is tried here is no danger, and the interpreter of whoever runs this may lie in a home directory.
+        // The mutants tried here are harmless, and the caller's interpreter may be in a home
+        // directory.
         let runs = words.contains(&"--") && !words.contains(&SANDBOX);
         command.args(runs.then_some("--no-sandbox"));
         command.args(words.iter().filter(|word| **word != SANDBOX)).current_dir(self.top());
         command.env("XDG_CACHE_HOME", self.0.path().join("cache"));
         command.env("NO_COLOR", "1").env("COLUMNS", "100");
         if !words.contains(&SANDBOX) {
-            // Whoever runs within gets to the usual place for temporary files alone.
+            // The user within the sandbox can access only the usual directory for temporary files.
             command.env("TMPDIR", self.temporary());
         }
         command.env("PYTHONDONTWRITEBYTECODE", "1");
@@ -56,12 +57,12 @@ impl Project {
         self.command(words).output().unwrap()
     }
 
-    /// Runs it on the tests of Python, with JSON.
+    /// Runs it with JSON output on Python tests.
     pub fn tried(&self, words: &[&str]) -> (Value, Option<i32>) {
         self.tried_by(words, &["python3", "-m", "unittest"])
     }
 
-    /// Runs it on the tests of a command, with JSON.
+    /// Runs it with JSON output on the tests of a command.
     pub fn tried_by(&self, words: &[&str], command: &[&str]) -> (Value, Option<i32>) {
         let all = [words, &["--json", "--"], command].concat();
         let output = self.run(&all);
@@ -79,7 +80,7 @@ impl Project {
     }
 }
 
-/// Fates by unit.
+/// Returns the fates of the mutants of each unit.
 pub fn fates(result: &Value) -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for own in result["mutants"].as_array().unwrap() {
@@ -94,7 +95,7 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether a program is here; else it is said that what needs it was skipped.
+/// Returns true if a program is installed; otherwise prints that the test is skipped.
 pub fn is_there(program: &str, word: &str) -> bool {
     let ran = Command::new(program).arg(word).stdout(Stdio::null()).stderr(Stdio::null()).status();
     let is_there = ran.is_ok_and(|status| status.success());
