@@ -109,7 +109,7 @@ pub trait Framework: Debug + Sync {
     }
 
     /// Returns a command that builds like [`Framework::builds`] and records in `kept` the compiler
-    /// invocations for the project's own code so that they can be rerun ([`programs`]). `None` if
+    /// invocations for the project's own code so that they can be rerun ([`programs`](crate::programs)). `None` if
     /// compilers cannot be recorded.
     fn compiles(&self, _call: &Call, _kept: &Path) -> Option<Request> {
         None

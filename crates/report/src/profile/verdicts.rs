@@ -2,7 +2,7 @@
 //! every function.
 //!
 //! Functions are ordered by the change of their time, since that is the usual question. Verdicts
-//! and intervals come from [`assay_analysis::benchmarks`], where each function is a benchmark.
+//! and intervals come from `assay_analysis`, where each function is a benchmark.
 
 use super::differential::{Change, Differential, Mark};
 use crate::benchmarks::{centres, words};
