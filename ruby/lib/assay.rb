@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# The gem's front door: what it offers, each part loaded when it is first used, so that requiring the gem costs nothing. Nothing is
-# measured, patched or written here.
+# The gem's entry point. Each part is autoloaded on first use, so requiring the gem costs nothing.
+# Nothing is measured, patched or written here.
 
 require_relative "assay/version"
 
-# The Ruby front end of `assay`, the program that says whether something is really faster, by how much, and how sure one can be.
+# The Ruby front end of `assay`, the program that tells whether something is really faster, by how
+# much, and with what confidence.
 module Assay
   autoload :Binary, "assay/binary"
   autoload :Compare, "assay/compare"
@@ -17,7 +18,8 @@ module Assay
   autoload :TestCase, "assay/test_case"
   autoload :Testing, "assay/testing"
 
-  # Compares pieces of Ruby in this process; see Assay::Compare.run, which takes the same and gives an Assay::Compare::Result.
+  # Compares pieces of Ruby code in this process. Takes the same arguments as Assay::Compare.run and
+  # returns an Assay::Compare::Result.
   #
   #   Assay.compare do |x|
   #     x.report("plus") { "a" + "b" }

@@ -1,9 +1,10 @@
 # frozen_string_literal: true
 
-# Finds the `assay` program and asks it. Every statistic of this gem comes from there: nothing here computes one.
+# Finds and runs the `assay` program. All statistics of this gem are computed by it, none here.
 #
-# It must work while the code under test is faked: a test may have replaced `IO.popen`, `spawn` and the clock for its thread, so what is
-# needed of them is taken when this file is loaded.
+# This file must work while the code under test is faked: a test may have replaced `IO.popen`,
+# `spawn` and the clock for its thread, so the methods needed here are captured when the file is
+# loaded.
 
 require "json"
 require "tempfile"
@@ -11,26 +12,26 @@ require "tempfile"
 module Assay
   # The `assay` program.
   module Binary
-    # The program is not there.
+    # The program was not found.
     class Missing < StandardError; end
 
-    # The program refused what it was given, or broke off.
+    # The program rejected its input, or was interrupted.
     class Failed < StandardError; end
 
-    # Names the program where it is not on the PATH.
+    # Environment variable with the path of the program, for when it is not on the PATH.
     VARIABLE = "ASSAY"
 
     POPEN = IO.method(:popen)
-    # A test may have gone elsewhere by the time a relative name is needed.
+    # Absolute, since a test may have changed the working directory by the time it is needed.
     BEGAN_IN = Dir.pwd
-    # In a gem that is for one kind of machine.
+    # Present in platform-specific gems.
     OWN = File.expand_path("../../libexec/assay", __dir__)
     private_constant :POPEN, :BEGAN_IN, :OWN
 
     class << self
-      # Path of the program: what the variable ASSAY names, else the one in this gem (one for a kind of machine has it), else the first
-      # `assay` on the PATH. It is looked for again each time, since a test may change the environment. Raises Missing, with the line
-      # that installs it.
+      # Returns the path of the program: the value of the variable ASSAY, or the program in this gem
+      # (if it is platform-specific), or the first `assay` on the PATH. Looked up on every call,
+      # since a test may change the environment. Raises Missing, with the command that installs it.
       def path
         named = ENV[VARIABLE].to_s
         return named_program(named) unless named.empty?
@@ -41,7 +42,7 @@ module Assay
         found or raise Missing, "the program `assay` is not on the PATH: verdicts come from it, this gem only measures\n" + remedy
       end
 
-      # True when there is a program to ask.
+      # Returns true if the program was found.
       def available?
         path
         true
@@ -49,14 +50,15 @@ module Assay
         false
       end
 
-      # What `assay compare --json` says of a sample file, as a Hash: docs/reference/json.md has its fields. Raises Missing or Failed.
+      # Returns the output of `assay compare --json` for a sample file as a Hash; its fields are in
+      # docs/reference/json.md. Raises Missing or Failed.
       def analysis(file)
         JSON.parse(run("compare", "--json", "--quiet", file))
       rescue JSON::ParserError => e
         raise Failed, "`#{path} compare --json` did not print JSON (#{e.message[0, 100]}): is it this `assay`?"
       end
 
-      # The screen of `assay compare` for a sample file, as it would be printed. Raises Missing or Failed.
+      # Returns the output of `assay compare` for a sample file as text. Raises Missing or Failed.
       def screen(file, colour: false)
         run("compare", "--quiet", "--color", colour ? "always" : "never", file)
       end

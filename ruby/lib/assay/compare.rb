@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Assay.compare: which of several pieces of Ruby is faster, by how much, and how sure. Calibrates, measures in blocks of random order, and
-# asks the `assay` program for the verdict after some of them. It computes no statistic itself.
+# Assay.compare finds out which of several pieces of Ruby code is faster, by how much, and with what
+# confidence. It calibrates, measures in blocks of random order, and periodically asks the `assay`
+# program for the verdict. It computes no statistics itself.
 
 require_relative "../assay"
 require_relative "binary"
@@ -18,7 +19,7 @@ require_relative "compare/stopwatch"
 require_relative "compare/waiting"
 
 module Assay
-  # Compares pieces of Ruby in one process.
+  # Compares pieces of Ruby code in one process.
   #
   #   Assay.compare do |x|
   #     x.config(time: 2, threshold: "2%")
@@ -26,15 +27,17 @@ module Assay
   #     x.report("prepend") { |times| i = 0; while i < times; object.prepended; i += 1; end }
   #   end
   #
-  # prints the verdict with its interval, and the allocations of one iteration. It stops as soon as the answer is clear: `faster`,
-  # `slower`, or `equivalent` (any difference is below the threshold). Where the time does not do for that, the verdict is `inconclusive`
-  # with the bound that is known: a lack of data is never taken for a lack of difference.
+  # prints the verdict with its interval, and the allocations per iteration. It stops as soon as the
+  # answer is clear: `faster`, `slower`, or `equivalent` (any difference is below the threshold). If
+  # the time runs out first, the verdict is `inconclusive`, with the bound known so far: a lack of
+  # data is never taken for a lack of difference.
   #
-  # Under `assay run --samples` and `assay bench`, the nanoseconds per iteration of every side are handed over as values of metrics with
-  # the sides' names, and the allocations as `NAME allocations`.
+  # Under `assay run --samples` and `assay bench`, the nanoseconds per iteration of every side are
+  # passed on as values of metrics with the sides' names, and the allocations as `NAME allocations`.
   module Compare
-    # Does it, and gives a Result. Options are those of Job#config. Raises ArgumentError for fewer than two reports, and Binary::Missing,
-    # before anything is measured, where there is no `assay` to ask and nobody who takes the values.
+    # Runs the comparison and returns a Result. The options are those of Job#config. Raises
+    # ArgumentError for fewer than two reports. Raises Binary::Missing, before anything is measured,
+    # if there is no `assay` program and no measuring process to receive the values.
     def self.run(**options)
       raise ArgumentError, "Assay.compare takes a block: Assay.compare { |x| x.report(\"name\") { … } }" unless block_given?
 
@@ -53,7 +56,8 @@ module Assay
       conclude(job, experiment)
     end
 
-    # True when measuring on would change nothing: every comparison of an analysis is settled.
+    # Returns true if further measuring would change nothing, since every comparison of the analysis
+    # is settled.
     def self.clear?(analysis)
       analysis["comparisons"].all? { |fields| fields["family"] != "primary" || Comparison.new(fields).settled? }
     end

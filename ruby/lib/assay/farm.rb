@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Talks to the server of a farm (`assay farm serve`): who has which projects, which versions of them there are, on which targets they
-# were tested, and what came of it. Standard library only; nothing is tested, measured or decided here.
+# A client for the server of a farm (`assay farm serve`): owners and their projects, versions of the
+# projects, and the results of testing them on targets. Uses only the standard library; nothing is
+# tested, measured or decided here.
 
 require "digest"
 require_relative "farm/cache"
@@ -19,28 +20,30 @@ module Assay
   #   farm.add_version("alice", "tidy", "1.2.0", kind: :release)
   #   farm.builds(owner: "alice", project: "tidy").each { |build| puts "#{build.version} #{build.state}" }
   #
-  # Each `add_` gives what is there already as well, so that a program may run again; each `get_` raises NotFound where there is nothing.
-  # A program that asks the same over and over goes through Assay::Farm::Cache.
+  # Each `add_` method also returns a record that already exists, so a program may be run again;
+  # each `get_` method raises NotFound if there is none. For repeated lookups of the same records
+  # use Assay::Farm::Cache.
   module Farm
-    # The version of the API that is spoken: docs/reference/farm-api.md.
+    # Version of the API in use: docs/reference/farm-api.md.
     API = 1
-    # Names the server where a program does not.
+    # Environment variable with the default address of the server.
     ADDRESS = "ASSAY_FARM"
-    # Holds the token where a program does not hand it over.
+    # Environment variable with the default token.
     TOKEN = "ASSAY_FARM_TOKEN"
-    # Names a file that holds it.
+    # Environment variable with the path of a file containing the token.
     TOKEN_FILE = "ASSAY_FARM_TOKEN_FILE"
 
-    # A Client; what is not given comes from the environment.
+    # Returns a Client. Arguments that are not given are taken from the environment.
     #
-    # address:: of the server, `http://` or `https://`; else what the variable ASSAY_FARM says
-    # token:: else that of `token_file:`, of the variable ASSAY_FARM_TOKEN, of the file that ASSAY_FARM_TOKEN_FILE names; without any,
-    #         only what needs no token can be asked
+    # address:: of the server, `http://` or `https://` [default: the variable ASSAY_FARM]
+    # token:: [default: that of `token_file:`, of the variable ASSAY_FARM_TOKEN, or of the file
+    #         named by ASSAY_FARM_TOKEN_FILE]; without a token, only requests that need none are
+    #         possible
     # token_file:: a file whose first line is the token
-    # ca_file:: certificates to trust, for a server with one of its own
-    # timeout:: seconds that the server may be silent
+    # ca_file:: certificates to trust, for a server with its own
+    # timeout:: seconds to wait for a silent server
     #
-    # Raises ArgumentError for what can't be meant. The server is not asked yet.
+    # Raises ArgumentError for invalid arguments. Sends no request.
     def self.connect(address = nil, token: nil, token_file: nil, ca_file: nil, timeout: 30)
       address ||= ENV[ADDRESS].to_s
       raise ArgumentError, "no server was named: give its address, or set #{ADDRESS}=http://HOST:PORT" if address.to_s.empty?
@@ -48,8 +51,9 @@ module Assay
       Client.new(Connection.new(address, token: token || found_token(token_file), ca_file: ca_file, timeout: timeout))
     end
 
-    # The key of a target: SHA-256 of its facts, for each in the order of names two lines, `LENGTH LENGTH` (bytes of name and value) and
-    # `name=value`; in hexadecimal digits. Equal facts are one target.
+    # The key of a target: the SHA-256, in hexadecimal, of its facts in order of their names, each
+    # as two lines, `LENGTH LENGTH` (bytes of name and value) and `name=value`. Equal facts are one
+    # target.
     def self.digest(facts)
       named = facts.map { |name, value| [name.to_s.encode(Encoding::UTF_8), value.to_s.encode(Encoding::UTF_8)] }.sort_by { |name, _| name.b }
       lines = named.map { |name, value| "#{name.bytesize} #{value.bytesize}\n#{name}=#{value}\n" }

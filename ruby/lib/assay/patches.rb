@@ -1,13 +1,15 @@
 # frozen_string_literal: true
 
-# Ready patches for the libraries through which a request talks to others: what users call. Which methods of a library carry a
-# statement or a command is in patches/, one file a library. It must not count: the method profiler does.
+# Ready-made patches for the libraries with which a request communicates with other systems: the
+# public interface. The methods of each library that execute a statement or command are in patches/,
+# one file per library. It must not count: the method profiler does.
 
 require_relative "method_profiler"
 require_relative "plain"
 
 module Assay
-  # Here first, since the files below are parts of it, and `require "assay"` would load this one for them.
+  # Defined first, since the files below are parts of it, and `require "assay"` would autoload this
+  # file for them.
   module Patches; end
 end
 
@@ -21,7 +23,7 @@ require_relative "patches/net_http"
 require_relative "patches/unpatched"
 
 module Assay
-  # Makes the methods of well-known libraries known to Assay::MethodProfiler:
+  # Registers the methods of well-known libraries with Assay::MethodProfiler:
   #
   #   require "pg"
   #   require "redis"
@@ -33,23 +35,25 @@ module Assay
   #   Assay::MethodProfiler.profile { handle_the_request }.to_h
   #   # => {total_duration: 0.031, sql: {duration: 0.011, calls: 12}, redis: {duration: 0.004, calls: 7}}
   #
-  # A call of the row :sql is a statement that was executed, one of :redis a command (a pipeline of ten is ten), one of :net a request;
-  # :sql_prepare and :net_connect are preparing a statement and connecting.
+  # A call in the row :sql is an executed statement, one in :redis a command (a pipeline of ten
+  # counts ten), one in :net a request; :sql_prepare and :net_connect count preparing a statement
+  # and connecting.
   module Patches
-    # What came of it for one library.
+    # The outcome for one library.
     #
     # library:: its name here, such as :pg
-    # status::  :applied; :absent if it is not loaded; :unsupported if it is not as this gem knows it, and then it was left alone
+    # status::  :applied; :absent if it is not loaded; :unsupported if this version is not known to
+    #           this gem, in which case it is left unpatched
     # version:: of the library, nil if it is absent
-    # rows::    the names under which its calls are found
-    # reason::  why nothing was done, and what to do; nil if it was applied
+    # rows::    the names under which its calls are counted
+    # reason::  why nothing was done, and a remedy; nil if it was applied
     Outcome = Struct.new(:library, :status, :version, :rows, :reason, keyword_init: true) do
       include Plain
 
-      # True if its calls are counted now.
+      # Returns true if its calls are now counted.
       def applied? = status == :applied
 
-      # A line for people.
+      # A human-readable line.
       def to_s
         return "#{library} #{version}: applied, rows #{rows.join(", ")}" if applied?
 
@@ -60,29 +64,32 @@ module Assay
     @libraries = [Pg, Sqlite3, Mysql2, Trilogy, Redis, NetHttp].to_h { |library| [library.key, library.new] }
 
     class << self
-      # The names of the libraries that are known.
+      # Names of the known libraries.
       def libraries = @libraries.keys
 
-      # Patches these libraries, or all that are loaded when none is named. Gives an Outcome for each; for all that are known when none
-      # is named. A library that is not loaded is left out, not required: apply once more when it is. What is applied already stays.
+      # Patches these libraries, or all loaded ones by default. Returns an Outcome for each, or for
+      # all known libraries by default. A library that is not loaded is skipped, not required: call
+      # this again after loading it. Libraries already patched stay patched.
       #
-      # keep:: leaves the wrappers in all the time (see MethodProfiler.keep!)
+      # keep:: leaves the wrappers in permanently (see MethodProfiler.keep!)
       #
-      # Raises ArgumentError for a library that is not known, and where one of the methods is patched under another name already.
+      # Raises ArgumentError for an unknown library, and if one of the methods is already patched
+      # under another name.
       def apply(*names, keep: false)
         found(names).map { |library| library.apply(keep: keep) }
       end
 
-      # Undoes `apply` for these libraries, or for all. Gives the names of those that had been applied.
+      # Undoes `apply` for these libraries, or for all. Returns the names of those that had been
+      # applied.
       def remove(*names)
         found(names).select(&:remove).map { |library| library.class.key }
       end
 
-      # The rows under which the applied libraries count.
+      # The rows of the applied libraries.
       def rows = @libraries.each_value.flat_map(&:rows).uniq
 
-      # Loaded libraries of a kind (:sql, :redis or :http) that are not counted: {library => reason and remedy}. A class also counts if one of
-      # its methods is patched under the name `row`.
+      # Loaded libraries of a kind (:sql, :redis or :http) that are not counted: {library => reason
+      # and remedy}. A library also counts if one of its methods is patched under the name `row`.
       def uncounted(kind, row)
         known = @libraries.each_value.select { |library| library.class.counts == kind }
         reasons = known.to_h { |library| [library.class.key.to_s, library.unknown_reason] }.compact
@@ -95,10 +102,10 @@ module Assay
         reasons
       end
 
-      # True if the method was patched by `apply`.
+      # Returns true if the method was patched by `apply`.
       def own?(owner, method) = @libraries.each_value.any? { |library| library.patched?(owner, method) }
 
-      # The libraries of a kind that are loaded, by their names.
+      # The loaded libraries of a kind, by name.
       def loaded(kind) = @libraries.each_value.select { |library| library.class.counts == kind && library.versions.any? }.map { |library| library.class.key }
 
       private

@@ -1,13 +1,15 @@
 # frozen_string_literal: true
 
-# Rack middleware: for each request, which methods were called how often and how long they took. This file is what users write into
-# config.ru; the life of one request is in rack/request.rb, the three places to which its totals go are in rack/header.rb, log.rb and
-# samples.rb. It needs no gem, not even rack. It must not decide what is patched: see patches.rb and MethodProfiler.patch.
+# Rack middleware: counts, for each request, how often methods were called and how long they took.
+# This file is what users reference in config.ru; the life of one request is in rack/request.rb, and
+# its totals are written by rack/header.rb, log.rb and samples.rb. It needs no gem, not even rack.
+# It must not decide what is patched: see patches.rb and MethodProfiler.patch.
 
 require_relative "method_profiler"
 
 module Assay
-  # Here first, since the files below are parts of it, and `require "assay"` would load this one for them.
+  # Defined first, since the files below are parts of it, and `require "assay"` would autoload this
+  # file for them.
   class Rack; end
 end
 
@@ -19,7 +21,7 @@ require_relative "rack/body"
 require_relative "rack/request"
 
 module Assay
-  # Each request's totals, as a header, a line of a log, and values for `assay`.
+  # Reports each request's totals as a header, a log line, and values for `assay`.
   #
   #   # config.ru
   #   require "assay"
@@ -27,7 +29,7 @@ module Assay
   #   use Assay::Rack, log: $stdout
   #   run App
   #
-  # The answer then has
+  # The response then has
   #
   #   server-timing: sql;dur=3.214;desc="12 calls", redis;dur=0.871;desc="7 calls", total;dur=6.102
   #
@@ -35,22 +37,27 @@ module Assay
   #
   #   time=2026-11-21T20:05:03.123Z method=GET path=/users status=200 total_ms=6.140 sql_calls=12 sql_ms=3.214 redis_calls=7 redis_ms=0.871
   #
-  # It counts in the thread that handles the request (in the fiber, where a fiber scheduler runs), and again while the body is read, in
-  # whichever thread that happens. Code that hands work to threads of its own attaches them: `env["assay.profile"].attach { ... }`.
-  # What the wrappers cost is said with MethodProfiler.keep!, which this calls: under a server they stay in.
+  # Counts in the thread that handles the request (in the fiber, under a fiber scheduler), and again
+  # while the body is read, in whichever thread that happens. Code that hands work to its own
+  # threads attaches them: `env["assay.profile"].attach { ... }`. The middleware calls
+  # MethodProfiler.keep!, which documents the cost of the wrappers: under a server they stay in.
   class Rack
-    # Where a request's running profile is, for whoever wants to attach a thread to it. It is another one while the body is read.
+    # Key in env of a request's running profile, to which threads can be attached. While the body is
+    # read, it is a different one.
     PROFILE = "assay.profile"
 
     # app::     the application
-    # header::  whether the answer gets the header Server-Timing, with what was counted until the application returned: true, false, or
-    #           something to `call` with env. Whoever gets the answer can read it: say false, or for whom, if that is not for all
-    # log::     an IO, a Logger, or anything with `<<`: gets a line when the answer was read. A line that can't be written is lost,
-    #           never waited for; the next one says how many were lost before it
+    # header::  adds the header Server-Timing, with the counts up to the application's return: true,
+    #           false, or something to `call` with env. Clients can read it: pass false, or a
+    #           condition, if they should not
+    # log::     an IO, a Logger, or anything with `<<`: receives a line once the response has been
+    #           read. A line that cannot be written without waiting is dropped; the next one reports
+    #           how many were dropped before it
     # format::  of these lines, :logfmt or :json
-    # samples:: whether each request is given to the `assay` that measures this process, if one does: true or false
-    # only::    something to `call` with env, which says whether this request is counted; all are without it
-    # scope::   :thread or :fiber (see MethodProfiler.start); by itself :fiber where the thread has a fiber scheduler
+    # samples:: true to pass each request's totals to the `assay` that measures this process, if any
+    # only::    something to `call` with env that returns true for requests to count; all by default
+    # scope::   :thread or :fiber (see MethodProfiler.start) [default: :fiber if the thread has a
+    #           fiber scheduler]
     def initialize(app, header: true, log: nil, format: :logfmt, samples: true, only: nil, scope: nil)
       check_callable("only", only) unless only.nil?
       check_callable("header", header) unless [true, false, nil].include?(header)
@@ -66,7 +73,7 @@ module Assay
       MethodProfiler.keep!
     end
 
-    # Handles a request, as Rack wants it.
+    # Handles a request, per the Rack interface.
     def call(env)
       return @app.call(env) if env[PROFILE]&.running? || (@only && !@only.call(env)) # The first: this middleware is there twice.
 

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# For Rails: `gem "assay-bench", require: "assay/railtie"` in the Gemfile. Puts Assay::Rack before all other middleware, so that they count
-# too, and applies the ready patches when the application is loaded. Without Rails this file does nothing; nothing here needs it.
+# For Rails: `gem "assay-bench", require: "assay/railtie"` in the Gemfile. Inserts Assay::Rack
+# before all other middleware, so that these count too, and applies the ready-made patches once the
+# application is loaded. Without Rails this file does nothing; nothing here needs it.
 #
 #   # config/application.rb, or one of the environments
 #   config.assay.enabled = false                          # true if left out
@@ -15,7 +16,7 @@ if defined?(::Rails::Railtie)
   module Assay
     # The hook.
     class Railtie < ::Rails::Railtie
-      # What config.assay is.
+      # The value of config.assay.
       Settings = Struct.new(:enabled, :patches, :rack)
 
       config.assay = Settings.new(true, [], {})

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The clock as it was when this file was loaded. Tests, and libraries such as timecop, may replace `Process.clock_gettime` and `Time.now`
-# later; measurements read this one.
+# The clock as it was when this file was loaded. Tests, and libraries such as timecop, may later
+# replace `Process.clock_gettime` and `Time.now`; measurements use this one.
 
 module Assay
   # The real clock.
@@ -11,7 +11,7 @@ module Assay
     private_constant :READ, :NOW
 
     class << self
-      # Whole nanoseconds of a clock of Process; CLOCK_MONOTONIC unless another one is named.
+      # Whole nanoseconds of a Process clock [default: CLOCK_MONOTONIC].
       def nanoseconds(clock = Process::CLOCK_MONOTONIC) = READ.call(clock, :nanosecond)
 
       # The time of day.

@@ -1,31 +1,33 @@
 # frozen_string_literal: true
 
-# The sample protocol, version 1 (docs/reference/sample-protocol.md): how a Ruby program that `assay` measures gives it numbers of its own.
+# The sample protocol, version 1 (docs/reference/sample-protocol.md), with which a Ruby program
+# reports its own numbers to the `assay` that measures it.
 #
-# Lines are collected in memory and written at exit, or when a good deal has come together, so that no system call lands in what is
-# measured. Without the variable ASSAY_SAMPLES nothing is collected. It must never break the program that uses it: a descriptor that is
-# closed or full is told once on standard error, and then nothing more is written.
+# Lines are buffered and written at exit, or when the buffer is large, so that no system call falls
+# into the measured code. Without the variable ASSAY_SAMPLES nothing is collected. It must never
+# break the program that uses it: a descriptor that is closed or full is reported once on standard
+# error, and then nothing more is written.
 
 require "json"
 require "monitor"
 require_relative "real_clock"
 
 module Assay
-  # Gives values to the `assay` that measures this process; does nothing where nobody measures.
+  # Reports values to the `assay` that measures this process; does nothing if there is none.
   #
   #   Assay::Samples.give("latency", 1.25, unit: "ms")
   #   Assay::Samples.give("rows", [512, 498], better: :higher, take: :sum)
   #   Assay::Samples.region("parse") { parse(text) }
   #
-  # Read with `assay run --samples 'ruby program.rb'`, or one of them with `--metric latency`.
+  # Read with `assay run --samples 'ruby program.rb'`, or a single metric with `--metric latency`.
   module Samples
-    # Where `assay` says that it listens.
+    # Environment variable by which `assay` announces that it is listening.
     VARIABLE = "ASSAY_SAMPLES"
-    # What the values of one run come to.
+    # Ways to combine the values of one run.
     TAKES = %w[first last sum mean median min max count].freeze
-    # Values in one line at most: a line must stay below 1 MiB.
+    # Maximum number of values per line: a line must be shorter than 1 MiB.
     VALUES_PER_LINE = 4096
-    # Characters that may come together before they are written.
+    # Number of buffered characters at which they are written.
     BUFFER = 256 * 1024
 
     NAME = /\A[^[:cntrl:]]{1,100}\z/
@@ -38,17 +40,20 @@ module Assay
     @broken = false
 
     class << self
-      # True when somebody wants the numbers. Programs need not ask; it saves the work of computing a value for nobody.
+      # Returns true if an `assay` is listening. Programs need not check; it saves computing values
+      # that are not used.
       def wanted? = !@broken && !place.nil?
 
-      # Gives one value, or an Array of values, of the metric `name`.
+      # Reports one value, or an Array of values, of the metric `name`.
       #
       # unit:: of all values of this metric, such as "ms" or "B"; a plain number without it
-      # better:: :lower (if never said) or :higher
-      # take:: what the run comes to that gives several values: :first, :last, :sum, :mean, :median (if never said), :min, :max, :count
+      # better:: :lower (default) or :higher
+      # take:: how several values of a run are combined: :first, :last, :sum, :mean, :median
+      #        (default), :min, :max, :count
       #
-      # Raises ArgumentError for what can't be meant: a value that is no number, a name of more than 100 characters. NaN and infinities
-      # have no place in the protocol: they are left out, which is told once.
+      # Raises ArgumentError for invalid arguments: a value that is not a number, a name of more
+      # than 100 characters. NaN and infinities cannot be represented in the protocol: they are
+      # skipped, with a warning the first time.
       def give(name, values, unit: nil, better: nil, take: nil)
         return unless wanted?
 
@@ -62,8 +67,9 @@ module Assay
         nil
       end
 
-      # Runs the block and gives its wall time as one value of the region `name`; the block's value is handed back. An exception passes
-      # through, and its time is given all the same. Regions of a run are summed unless `take` says otherwise.
+      # Runs the block, reports its wall time as one value of the region `name`, and returns the
+      # block's value. Exceptions propagate, and the time is still reported. Regions of a run are
+      # summed unless `take` is given.
       def region(name, better: nil, take: nil)
         return yield unless wanted?
 
@@ -76,7 +82,8 @@ module Assay
         end
       end
 
-      # Writes what has come together. Happens by itself at exit; needed before `exec`, `exit!` and `abort` of the process.
+      # Writes the buffered lines. Automatic at exit; needed before `exec`, `exit!` and `abort` of
+      # the process.
       def flush
         @lock.synchronize do
           drop_what_the_parent_writes
@@ -118,7 +125,7 @@ module Assay
         kept
       end
 
-      # The words about a metric, said with its first line only.
+      # The attributes of a metric, sent only with its first line.
       def declaration(name, unit: nil, better: nil, take: nil)
         better &&= one_of("better", better.to_s, %w[lower higher])
         take &&= one_of("take", take.to_s, TAKES)
@@ -147,7 +154,8 @@ module Assay
         end
       end
 
-      # Asked for anew after it ran: what runs at exit behind it, such as a test runner, may give numbers too.
+      # Registered again after it ran, since exit handlers that run later, such as a test runner's,
+      # may also report values.
       def flush_at_exit
         return if @at_exit
 
@@ -158,7 +166,7 @@ module Assay
         end
       end
 
-      # A forked process inherits lines that its parent will write itself.
+      # A forked process inherits buffered lines that its parent will write itself.
       def drop_what_the_parent_writes
         pid = Process.pid
         return if @pid == pid
@@ -185,7 +193,7 @@ module Assay
         @told[what] = true
         warn("assay: #{message}")
       rescue IOError, SystemCallError
-        # Standard error is closed as well: there is nobody left to tell, and the program must go on.
+        # Standard error is closed as well; the program must go on.
       end
     end
   end

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Assay::TestCase: a Minitest test with the test-case API and a sandbox for every test. For tests that run in parallel threads, or that read
-# files of their project by relative paths, `include Assay::Testing` in a Minitest::Test instead, and ask for a `sandbox` where it is wanted.
+# Assay::TestCase: a Minitest test with the test-case API and a sandbox for every test. For tests
+# that run in parallel threads, or that read files of their project by relative paths, `include
+# Assay::Testing` in a Minitest::Test instead, and call `sandbox` where needed.
 
 begin
   require "minitest"
@@ -29,7 +30,7 @@ module Assay
     # The sandbox's path.
     attr_reader :directory
 
-    # Before `setup`, so that a test which forgets `super` there has its sandbox all the same.
+    # Called before `setup`, so that a test that forgets `super` there still has its sandbox.
     def before_setup
       super
       @directory = sandbox

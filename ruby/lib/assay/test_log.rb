@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
-# Names each test in the log before it begins, so that `assay tests log` can say which test wrote what: a line `RUNNING` with the test's class and
-# name. `require "assay/test_log"` in test_helper.rb or spec_helper.rb, behind the framework and the application; nothing happens unless
-# the variable PROFILE_LOG is set. Works for Minitest, test-unit and RSpec, once however often it is loaded. Nothing is measured here.
+# Writes the name of each test to the log before it begins, so that `assay tests log` can attribute
+# log lines to tests: a line `RUNNING` with the test's class and name. `require "assay/test_log"` in
+# test_helper.rb or spec_helper.rb, after the framework and the application; does nothing unless the
+# variable PROFILE_LOG is set. Works for Minitest, test-unit and RSpec, and may be loaded several
+# times. Nothing is measured here.
 
 module Assay
-  # The line that begins each test.
+  # Writes the line that begins each test.
   #
   #   require "assay/test_log"
   #
   #   $ rake log:clear && PROFILE_LOG=1 rake test && assay tests log log/test.log
   module TestLog
-    # For Minitest, whose classes call `before_setup` for libraries.
+    # For Minitest, which provides `before_setup` for libraries.
     module OfMinitest
       def before_setup
         TestLog.begin("#{self.class} #{name}")
@@ -28,20 +30,21 @@ module Assay
     end
 
     class << self
-      # Where the lines go: anything with a method `debug`. Unless it is set, the logger of Rails, or log/test.log.
+      # The destination of the lines: anything with a method `debug` [default: the logger of Rails,
+      # or log/test.log].
       attr_writer :logger
 
       def logger
         @logger ||= (::Rails.logger if defined?(::Rails) && ::Rails.respond_to?(:logger)) || own_logger
       end
 
-      # Whether PROFILE_LOG asks for the lines.
+      # Returns true if PROFILE_LOG is set.
       def wanted? = !["", "0"].include?(ENV.fetch("PROFILE_LOG", ""))
 
       # Writes the line of this test.
       def begin(name) = logger.debug("RUNNING #{name.gsub(/\s+/, " ")}")
 
-      # Has the frameworks that are loaded write the lines, if they are wanted. A second time does nothing.
+      # Makes the loaded frameworks write the lines, if enabled. Idempotent.
       def install
         return unless wanted?
 
@@ -59,7 +62,7 @@ module Assay
         return if @in_rspec
 
         @in_rspec = true
-        # Before all other hooks of the example, whose lines are its own.
+        # Runs before all other hooks of the example, so that their lines are attributed to it.
         ::RSpec.configure { |config| config.prepend_before { |example| TestLog.begin(example.full_description) } }
       end
 

@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
-# The test-case API: what tests of performance, and of programs that sleep and start other programs, need again and again. A module for
-# Minitest and Test::Unit (`include Assay::Testing`); RSpec has `require "assay/rspec"`. This file joins the parts, and knows the
-# frameworks; what an assertion asks is in the files beside it.
+# The test-case API: helpers for tests of performance, and of programs that sleep and start other
+# programs. A module for Minitest and Test::Unit (`include Assay::Testing`); for RSpec, `require
+# "assay/rspec"`. This file combines the parts and integrates with the frameworks; the assertions
+# are implemented in testing/.
 
 require_relative "../assay"
 require_relative "binary"
@@ -24,7 +25,7 @@ require_relative "testing/speed"
 require_relative "testing/state"
 
 module Assay
-  # Assertions that decide by the product's statistics, fakes, and a sandbox, for tests of any framework.
+  # Assertions decided by statistics, fakes, and a sandbox, for tests in any framework.
   #
   #   class CronTest < Minitest::Test
   #     include Assay::Testing
@@ -38,14 +39,15 @@ module Assay
   #     end
   #   end
   #
-  # Everything is undone when the test ends. Outcomes are three: an assertion holds, it does not, or it is inconclusive; then the test
-  # is skipped with the reason, or what `inconclusive: :fail` or `:pass` says (for all tests: `Assay::Testing.inconclusive = :fail`).
+  # Everything is undone when the test ends. There are three outcomes: an assertion holds, fails, or
+  # is inconclusive; in the last case the test is skipped with the reason, unless `inconclusive:
+  # :fail` or `:pass` is given (for all tests: `Assay::Testing.inconclusive = :fail`).
   module Testing
     include Fakes
 
     def self.included(base)
       super
-      # Minitest calls `after_teardown`; Test::Unit wants to be told.
+      # Minitest calls `after_teardown`; Test::Unit needs a registration.
       test_unit = defined?(::Test::Unit::TestCase) && base.is_a?(Class) && base <= ::Test::Unit::TestCase
       if test_unit
         base.setup(:assay_begin_budget, before: :prepend)
@@ -55,9 +57,10 @@ module Assay
       base.extend(Budgets) if base.is_a?(Class)
     end
 
-    # What classes of tests have.
+    # Class methods of test classes.
     module Budgets
-      # What each test of this class, and of those below it, may do at most in its setup and its body; with names first, what these may.
+      # Limits for the setup and body of each test of this class and its subclasses; with names
+      # first, of only these tests.
       #
       #   budget max_sql: 20, max_sleep: 0
       #   budget :test_the_whole_year, max_sql: 200
@@ -66,50 +69,55 @@ module Assay
         (@assay_budgets ||= {}).update((names.empty? ? [nil] : names.map(&:to_sym)).to_h { |name| [name, limits] })
       end
 
-      # The limits of a test, or nil.
+      # Returns the limits of a test, or nil.
       def assay_budget(name)
         own = @assay_budgets || {}
         own[name.to_sym] || own[nil] || (superclass.assay_budget(name) if superclass.respond_to?(:assay_budget))
       end
     end
 
-    # Asserts that `subject` takes less time than `reference`, by `by` at least ("10%", 0.1, "50ns"). Both are Procs or Methods.
+    # Asserts that `subject` takes less time than `reference`, by at least `by` ("10%", 0.1,
+    # "50ns"). Both are Procs or Methods.
     #
     #   assert_faster -> { list.bsearch { |x| x >= 9 } }, -> { list.find { |x| x >= 9 } }
     #
-    # time::    seconds that each is measured at most (2)
-    # primary:: what decides: "cpu" (the process's CPU time), "wall", or "auto": CPU time where neither of them waits for more than 1 % of
-    #           its time, which other programs disturb least, wall time otherwise ("auto")
+    # time::    maximum measuring time per side in seconds (2)
+    # primary:: the deciding metric: "cpu" (the process's CPU time, least affected by other
+    #           programs), "wall", or "auto": CPU time if neither side waits for more than 1 % of
+    #           its time, wall time otherwise ("auto")
     #
-    # Further options: `warmup:`, `confidence:`, `threshold:`, `seed:`
+    # Other options: `warmup:`, `confidence:`, `threshold:`, `seed:`
     def assert_faster(subject, reference, by: 0, inconclusive: Testing.inconclusive, **options)
       assay_conclude(inconclusive) { Speed.new(subject, reference, by: by, **options).faster }
     end
 
-    # Asserts that `subject` takes no more time than `reference` and `by` more: it passes when that much is known, not when nothing is.
+    # Asserts that `subject` takes at most `by` more time than `reference`. Passes only if that is
+    # established, not for a lack of data.
     #
     #   assert_no_slower new_parser, old_parser, by: "5%"
     def assert_no_slower(subject, reference, by: "5%", inconclusive: Testing.inconclusive, **options)
       assay_conclude(inconclusive) { Speed.new(subject, reference, by: by, **options).no_slower }
     end
 
-    # Asserts how many objects the block allocates: a number, or a Range (`..3`). It runs the block four times, and once more to say where
-    # they come from if there are others than expected. Inconclusive where the runs differ around the bound.
+    # Asserts the number of objects that the block allocates: a number, or a Range (`..3`). Runs the
+    # block four times, and once more to locate the allocations if there are others than expected.
+    # Inconclusive if the runs fall on both sides of the bound.
     def assert_allocations(expected, inconclusive: Testing.inconclusive, &block)
       assay_conclude(inconclusive) { Allocations.new(expected, &block).outcome }
     end
 
-    # Asserts how often the block calls an instance method of a class or module: a number, or a Range (`1..`). The method does what it
-    # always does. Calls of other threads are not counted.
+    # Asserts how often the block calls an instance method of a class or module: a number, or a
+    # Range (`1..`). The method works as usual. Calls in other threads are not counted.
     #
     #   assert_calls(Database, :query, 1) { page.render }
     def assert_calls(owner, method, expected, &block)
       assay_conclude(:fail) { CallCount.new(owner, method, expected, &block).outcome }
     end
 
-    # Asserts what the block does at most, in all threads of the process: `max_sql:` statements, `max_redis:` commands, `max_log_lines:`,
-    # `max_http:` requests, `max_processes:` started programs, `max_sleep:` seconds, `max_allocations:` objects. What is faked does not count.
-    # A failure lists the most frequent statements, lines or programs, with their values replaced.
+    # Asserts limits for the block, in all threads of the process: `max_sql:` statements,
+    # `max_redis:` commands, `max_log_lines:`, `max_http:` requests, `max_processes:` started
+    # programs, `max_sleep:` seconds, `max_allocations:` objects. Faked calls do not count. A
+    # failure lists the most frequent statements, lines or programs, with their values replaced.
     #
     #   assert_budget(max_sql: 10, max_http: 0) { page.render }
     #
@@ -118,23 +126,26 @@ module Assay
       assay_conclude(:fail) { Budget.new(**limits).outcome(&block) }
     end
 
-    # Asserts that the time of the block grows no faster with its input than :constant, :logarithmic, :linear, :linearithmic, :quadratic
-    # or :cubic, or a model of your own (`->(n) { n * Math.sqrt(n) }`).
+    # Asserts that the time of the block grows no faster with its input than :constant,
+    # :logarithmic, :linear, :linearithmic, :quadratic or :cubic, or a custom model (`->(n) { n *
+    # Math.sqrt(n) }`).
     #
     #   assert_complexity(:linear, [1_000, 2_000, 4_000, 8_000], setup: ->(n) { Array.new(n) { rand } }) { |list| list.sum }
     #
-    # The exponent of the growth has an interval; with its upper end within the model's exponent and a `tolerance:` of 0.25 it holds.
-    # Where the growth bends upwards the larger half of the sizes decides.
+    # The exponent of the growth has an interval; the assertion holds if its upper end is at most
+    # the model's exponent plus a `tolerance:` of 0.25. If the growth accelerates, the larger half
+    # of the sizes decides.
     #
-    # setup:: makes the input of each size, outside the clock. time:: seconds for each size at most (2)
+    # setup:: creates the input of each size, untimed. time:: maximum seconds per size (2)
     def assert_complexity(model, sizes, inconclusive: Testing.inconclusive, **options, &block)
       assay_conclude(inconclusive) { Complexity.new(model, sizes, **options, &block).outcome }
     end
 
-    # Gives the test an empty directory, which is its working directory, HOME and TMPDIR, and sets the variables of `env` (removes them
-    # where they are nil); returns its path. With a block for the block, which is given the path; else until the test ends.
+    # Gives the test an empty directory, which is its working directory, HOME and TMPDIR, and sets
+    # the variables of `env` (removes those that are nil); returns its path. Lasts for the block,
+    # which is called with the path, or without a block until the test ends.
     #
-    # Both are the whole process's: raises ThreadError while another thread has a sandbox.
+    # Both are process-wide: raises ThreadError while another thread has a sandbox.
     def sandbox(env: {})
       box = Sandbox.new(env)
       unless block_given?
@@ -149,7 +160,7 @@ module Assay
       end
     end
 
-    # Minitest calls these around setup, and when the test has ended.
+    # Called by Minitest around setup, and when the test has ended.
     def before_setup
       assay_begin_budget
       super if defined?(super)
@@ -161,7 +172,7 @@ module Assay
       assay_check_budget
     end
 
-    # Frameworks call these; with RSpec the limits are metadata of the example.
+    # Called by frameworks; in RSpec the limits are metadata of the example.
     def assay_begin_budget(limits = assay_limits)
       return unless limits
 
@@ -173,21 +184,21 @@ module Assay
       budget = @assay_budget or return
       @assay_budget = nil
       budget.stop
-      # What failed already needs no second reason.
+      # A test that has already failed needs no second reason.
       return if respond_to?(:failures) && !failures.empty?
 
       assay_conclude(:fail) { budget.result }
     end
 
-    # Minitest calls this when a test and its own `teardown` have ended, whatever came of them.
+    # Called by Minitest after a test and its own `teardown`, regardless of the result.
     def after_teardown
       super if defined?(super)
     ensure
       assay_teardown
     end
 
-    # Undoes all that the test faked and set up, and reports fakes that were never called, unless the test has failed anyway. Frameworks
-    # call it; a script of one's own calls it itself.
+    # Undoes all fakes and setup of the test, and reports fakes that were never called, unless the
+    # test has failed anyway. Called by frameworks; scripts without one call it themselves.
     def assay_teardown(failed: assay_failed?)
       state = @assay_test or return
       @assay_test = nil
@@ -222,7 +233,7 @@ module Assay
       self.class.assay_budget(name) if name && self.class.respond_to?(:assay_budget)
     end
 
-    # Lets the framework know how an assertion ended.
+    # Reports the outcome of an assertion to the framework.
     def assay_conclude(inconclusive)
       Testing.checked_choice(inconclusive)
       outcome = yield
@@ -235,7 +246,7 @@ module Assay
       outcome
     end
 
-    # Counts an assertion that held, where the framework counts them.
+    # Counts an assertion that held, if the framework counts them.
     def assay_pass
       assert(true) if respond_to?(:assert, true)
     end
@@ -244,7 +255,7 @@ module Assay
       respond_to?(:flunk, true) ? flunk(message) : raise(Failed, message)
     end
 
-    # Test::Unit calls it `omit`, Minitest `skip`.
+    # Named `omit` in Test::Unit, `skip` in Minitest.
     def assay_skip(reason)
       return omit(reason) if respond_to?(:omit, true)
 

@@ -1,22 +1,25 @@
 # frozen_string_literal: true
 
-# What the program says about one side against the reference, with names instead of keys. It reads an answer; it decides nothing.
+# The program's verdict on one side against the reference, with names instead of keys. Only reads an
+# analysis; decides nothing.
 
 require_relative "../plain"
 require_relative "words"
 
 module Assay
   module Compare
-    # An estimate with its interval; `lower` and `upper` are nil where too little is known for an interval. That which decides (the ratio,
-    # unless the threshold is an amount) has one wherever the verdict is not "inconclusive". The other may have none all the same: where the
-    # machine changed its speed meanwhile, a steady ratio is no steady amount, and the other way round.
+    # An estimate with its interval; `lower` and `upper` are nil if there is too little data for
+    # one. The deciding quantity (the ratio, unless the threshold is an amount of time) has an
+    # interval whenever the verdict is not "inconclusive". The other may lack one even then: if the
+    # machine changed its speed during the measurement, a steady ratio does not imply a steady
+    # difference, and vice versa.
     Interval = Struct.new(:estimate, :lower, :upper) do
       include Plain
 
-      # True when the interval lies wholly at or below the bound.
+      # Returns true if the whole interval is at or below the bound.
       def below?(bound) = !upper.nil? && upper <= bound
 
-      # True when the interval lies wholly above the bound.
+      # Returns true if the whole interval is above the bound.
       def above?(bound) = !lower.nil? && lower > bound
     end
 
@@ -24,14 +27,14 @@ module Assay
     class Comparison
       include Plain
 
-      # The fields as the program gives them.
+      # The fields as returned by the program.
       attr_reader :to_h
 
       def initialize(fields)
         @to_h = fields
       end
 
-      # Name of the side, and of the reference that it is held against.
+      # Name of the side, and of the reference it is compared with.
       def of = to_h["of"]
       def against = to_h["against"]
 
@@ -52,7 +55,8 @@ module Assay
       # Time of the side − time of the reference in seconds per iteration, an Interval.
       def shift = interval("shift")
 
-      # True when measuring on would not change what is said: the rule by which `assay run` stops.
+      # Returns true if further measuring would not change the verdict: the stopping rule of `assay
+      # run`.
       def settled?
         return false if inconclusive? || %w[noticed too_strong].include?(to_h["dependence"])
         return true unless to_h["possibly_below_threshold"]

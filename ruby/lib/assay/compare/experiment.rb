@@ -1,34 +1,40 @@
 # frozen_string_literal: true
 
-# The experiment: sides warmed up and calibrated, then measured in blocks, every side once per block in random order, until the answer
-# is known or the time is spent. What is known, the `assay` program says; this file only measures, and asks.
+# The experiment: sides are warmed up and calibrated, then measured in blocks (each side once per
+# block, in random order) until the answer is known or the time is up. The `assay` program decides
+# whether the answer is known; this file only measures.
 #
-# The garbage collector stays on, since its time is part of what a program costs. What was left over by the warm-up and by asking is
-# collected outside the clock. Within the blocks every side pays for its own: only allocating sets the collector off, so a batch of
-# a side that allocates is made long enough to hold several collections, and none is pushed out of the clock.
+# The garbage collector stays enabled, since its time is part of a program's cost. Garbage from the
+# warm-up and from running `assay` is collected outside the timed section. Within the blocks every
+# side pays for its own: collections are triggered only by allocating, so batches of a side that
+# allocates are made long enough for several collections, and none is pushed out of the timed
+# section.
 
 module Assay
   module Compare
     # A running comparison.
     class Experiment
-      # Shortest batch, in nanoseconds: long against the clock and its reading, short against the slices that a busy machine deals out.
+      # Shortest batch, in nanoseconds: long compared to reading the clock, short compared to the
+      # scheduler's time slices on a busy machine.
       BATCH = 1_000_000
-      # Collections that a batch should hold where a side allocates, and how long it may become for their sake.
+      # Number of collections that a batch of an allocating side should contain, and the limit up to
+      # which it is lengthened for them.
       COLLECTIONS = 4
       LONGEST_BATCH = 50_000_000
-      # Sides whose iterations take so much more at most share their number.
+      # Sides whose iteration times differ by at most this factor run the same number of iterations.
       ALIKE = 1.1
-      # The time may be exceeded so many times where ten blocks need it, since fewer can't give a verdict.
+      # Factor by which the time limit may be exceeded to complete ten blocks, since fewer cannot
+      # give a verdict.
       STRETCH = 10
       private_constant :BATCH, :COLLECTIONS, :LONGEST_BATCH, :ALIKE, :STRETCH
 
-      # Why measuring stopped: "clear", "budget", "blocks" or "interrupted", as in a sample file.
+      # Reason for stopping: "clear", "budget", "blocks" or "interrupted", as in a sample file.
       attr_reader :stop
-      # What was recorded.
+      # The recorded samples.
       attr_reader :recording
-      # What the program said at the last look; nil where it was never asked.
+      # The program's latest analysis; nil if it never ran.
       attr_reader :analysis
-      # How much of their time the sides wait: a Waiting.
+      # Share of time that the sides spend waiting: a Waiting.
       attr_reader :waiting
 
       def initialize(sides, plan, scan: nil, progress: nil)
@@ -42,8 +48,9 @@ module Assay
         @measured = Array.new(sides.size, 0)
       end
 
-      # Measures until the block, given the program's analysis, says that it is settled, or until the plan's time is spent; without a
-      # block until the time is spent. Gives the last analysis. What was recorded when an exception or an Interrupt ended it is whole blocks.
+      # Measures until the block, given the program's analysis, returns true, or until the plan's
+      # time is up; without a block, until the time is up. Returns the last analysis. After an
+      # exception or an Interrupt, the recording has only complete blocks.
       def run(&settled)
         @sides.each(&:check_whole)
         calibrate
@@ -67,8 +74,9 @@ module Assay
         @sides.each_with_index.to_h { |side, index| [side.name, @measured[index].zero? ? 0.0 : @collecting[index].fdiv(@measured[index])] }
       end
 
-      # Nanoseconds that the loop and the call of an empty block take for one iteration, the smallest of several batches: it is in the
-      # time of every side given as a block that does not loop itself.
+      # Nanoseconds per iteration for the loop and the call of an empty block, the minimum of
+      # several batches. This is included in the time of every side whose block does not loop
+      # itself.
       def self.loop_cost
         empty = Side.new("nothing") {}
         10.times.map { Stopwatch.read(empty, 20_000).nanoseconds }.min / 20_000.0
@@ -76,7 +84,8 @@ module Assay
 
       private
 
-      # Two passes, after one for the objects that the virtual machine makes for itself when code runs anew.
+      # Two passes, after one for the objects that the virtual machine allocates when code first
+      # runs.
       def count
         passes = Array.new(3) { @sides.map { |side| Stopwatch.allocations(side, side.iterations) } }
         passes.drop(1).each { |pass| @recording.count(pass) }
@@ -93,7 +102,7 @@ module Assay
           over = end_of(blocks, measured, budget)
           if settled && (over || blocks >= look)
             look = Plan.look_after(blocks)
-            # The program gives the end of the time a level of its own.
+            # The program uses a separate confidence level for the final look.
             @recording.stop = @stop = over || "clear"
             return if settled.call(ask)
           end
@@ -101,14 +110,14 @@ module Assay
         end
       end
 
-      # Why measuring ends whatever is known; nil where it goes on.
+      # The reason to stop regardless of the analysis; nil to go on.
       def end_of(blocks, measured, budget)
         return "blocks" if blocks >= Plan::MOST_BLOCKS
 
         "budget" if measured >= budget * (blocks < Plan::FEWEST_BLOCKS ? STRETCH : 1)
       end
 
-      # One block; gives the nanoseconds that it took.
+      # Measures one block and returns its duration in nanoseconds.
       def block
         began = Stopwatch.now
         turns = @sides.each_index.to_a.shuffle(random: @random).map do |index|
@@ -129,13 +138,15 @@ module Assay
         @analysis
       end
 
-      # By a rule that does not look at the difference: wall time decides where a side waited in what was measured until now.
+      # This rule must not depend on the difference: wall time decides if a side waited in the
+      # samples so far.
       def choose_clock
         @recording.primary = @waiting.longest ? Recording::WALL : Recording::CPU if @plan.primary == "auto"
       end
 
-      # Batches last equally long on all sides. The same number of iterations for all would make the slower side's batches longer, so
-      # that on a busy machine more of them are interrupted, and a difference of 2 would be told as one of 5.
+      # Batches of all sides take equally long. With equal iteration counts the slower side's
+      # batches would be longer, more of them would be interrupted on a busy machine, and a factor
+      # of 2 would be reported as 5.
       def calibrate
         costs, batches = @sides.map { |side| warm_up(side) }.transpose
         fastest, slowest = costs.minmax
@@ -145,8 +156,8 @@ module Assay
         end
       end
 
-      # Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes at least and how long a
-      # batch should be, both in nanoseconds.
+      # Runs the side for the warm-up time in batches of doubling size. Returns the minimum time per
+      # iteration and the target length of a batch, both in nanoseconds.
       def warm_up(side)
         times = 1
         spent = 0
@@ -160,7 +171,8 @@ module Assay
         watch(side, times)
       end
 
-      # Batches are longer where a side allocates: collections come every so often, and half a collection is no fair share.
+      # Batches of a side that allocates are longer: collections happen at intervals, and half a
+      # collection is no fair share.
       def watch(side, times)
         readings = []
         readings << undisturbed(side, times) until readings.sum(&:nanoseconds) >= LONGEST_BATCH
@@ -171,12 +183,13 @@ module Assay
         [cost, (readings.sum(&:nanoseconds).fdiv(collections) * COLLECTIONS).clamp(BATCH, LONGEST_BATCH)]
       end
 
-      # A batch as it would be if no other program had had the processor meanwhile. On a busy machine a side would else be taken for twenty
-      # times as slow, and have batches so short that what surrounds them counts.
+      # Reads a batch, less the time that other programs used the processor. Otherwise a side
+      # could look twenty times as slow on a busy machine, and get batches so short that the
+      # measuring overhead matters.
       def undisturbed(side, times)
         queued = @waiting.queued
         reading = Stopwatch.read(side, times)
-        # At least what it computed: it may have been queued before the clock was read.
+        # At least the CPU time: the thread may have been queued before the clock was read.
         reading.nanoseconds = [reading.nanoseconds - (@waiting.queued - queued), reading.cpu, 1].max
         reading
       end

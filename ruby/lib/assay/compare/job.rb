@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What stands in the block of Assay.compare: the words of benchmark-ips, so that such a script needs no change. It collects; it
-# measures nothing.
+# The configuration block of Assay.compare. It has the vocabulary of benchmark-ips, so such scripts
+# run unchanged. Only collects; measures nothing.
 
 module Assay
   module Compare
@@ -16,7 +16,7 @@ module Assay
         config(**options)
       end
 
-      # Adds a side; the first is the one that all others are compared with. Its forms are those of Side.
+      # Adds a side; the first one is the reference for all others. See Side for its forms.
       def report(name, text = nil, &block)
         side = Side.new(name, text, &block)
         twice = @sides.any? { |other| other.name == side.name }
@@ -26,7 +26,8 @@ module Assay
         self
       end
 
-      # Sets how to measure: `time`, `warmup`, `threshold`, `confidence`, `primary`, `seed` (see Plan), and `quiet: true` to print nothing.
+      # Sets options of the measurement: `time`, `warmup`, `threshold`, `confidence`, `primary`,
+      # `seed` (see Plan), and `quiet: true` to print nothing.
       def config(quiet: @quiet, **options)
         known = Plan.instance_method(:initialize).parameters.map(&:last)
         strange = options.keys - known
@@ -37,7 +38,7 @@ module Assay
         self
       end
 
-      # As `config(time: …)` and `config(warmup: …)`.
+      # Same as `config(time: …)` and `config(warmup: …)`.
       def time=(seconds)
         config(time: seconds)
       end
@@ -58,7 +59,7 @@ module Assay
         self
       end
 
-      # Comparing is what is done anyway; the call stands in every script that was written for benchmark-ips.
+      # Does nothing, since comparing is the default; scripts written for benchmark-ips call it.
       def compare!(**) = self
 
       # The plan.

@@ -1,41 +1,48 @@
 # frozen_string_literal: true
 
-# What is decided before the first block: how long, how sure, and which difference matters. Only words and numbers; nothing is measured.
+# The parameters fixed before the first block: time limit, confidence, and the smallest relevant
+# difference. Measures nothing.
 
 module Assay
   module Compare
     # The plan of a comparison.
     #
-    # time::       seconds that each side is measured at most; it ends sooner when the answer is clear (5)
-    # warmup::     seconds that each side runs beforehand, unmeasured (0.25)
-    # threshold::  smallest difference that matters: "1%", 0.01, or an amount of time for one iteration such as "50ns" ("1%")
-    # confidence:: how sure the verdict must be, a share or a percentage ("95%")
-    # primary::    what decides: "wall", or "cpu", the process's CPU time, where other programs keep the machine busy, or "auto": CPU time if
-    #              no side waits for more than 1 % of its time, wall time otherwise ("wall")
-    # seed::       of the order within blocks; a new one unless given
+    # time::       maximum measuring time per side in seconds; ends earlier if the answer is clear
+    #              (5)
+    # warmup::     unmeasured warm-up time per side in seconds (0.25)
+    # threshold::  smallest difference that matters: "1%", 0.01, or an amount of time per iteration
+    #              such as "50ns" ("1%")
+    # confidence:: confidence level of the verdict, a share or a percentage ("95%")
+    # primary::    the deciding metric: "wall"; "cpu", the process's CPU time, for machines kept
+    #              busy by other programs; or "auto", CPU time if no side waits for more than 1 % of
+    #              its time, wall time otherwise ("wall")
+    # seed::       seed of the order within blocks; random by default
     class Plan
       UNITS = { "ns" => 1e-9, "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1.0 }.freeze
-      # Level of the interval at every look, for a confidence of 95 %; in proportion for another. It is the product's own
-      # (docs/concepts/deciding.md): it allows to look after any block and to stop at any of them.
+      # Level of the interval at each look for a confidence of 95 %, scaled for others. The program
+      # uses the same (docs/concepts/deciding.md): it permits looking after any block and stopping
+      # at any of them.
       LOOK_LEVEL = 0.002
-      # The level holds for runs of up to so many blocks.
+      # Maximum number of blocks for which the level is valid.
       MOST_BLOCKS = 1024
-      # Fewer blocks can't give an interval at that level.
+      # Fewer blocks cannot give an interval at that level.
       FEWEST_BLOCKS = 10
-      # Where blocks last longer than so many seconds the first look is taken with the fewest, as `assay run` does.
+      # If blocks take longer than this many seconds, the first look comes after the minimum number
+      # of blocks, as in `assay run`.
       LONG_BLOCK = 0.5
-      # Numbers of blocks to look after: from 24 on, since whether blocks depend on each other can't be tested with fewer, every second one
-      # of those that the program has for looks (docs/concepts/deciding.md). There the interval is narrower than elsewhere; asking costs
+      # Numbers of blocks after which to look. They start at 24, since independence of the blocks
+      # cannot be tested with fewer, and are every second one of the program's own looks
+      # (docs/concepts/deciding.md), where the interval is narrower than elsewhere; each look costs
       # a process.
       LOOKS = [*5.step(25, 2).map { |k| (FEWEST_BLOCKS * 2**(k / 4.0)).round }, MOST_BLOCKS].freeze
       private_constant :UNITS, :LOOK_LEVEL, :LOOKS
 
-      # The number of blocks of the next look after so many.
+      # Returns the number of blocks of the next look after this many.
       def self.look_after(blocks) = LOOKS.find { |look| look > blocks } || MOST_BLOCKS
 
       attr_reader :time, :warmup, :threshold, :confidence, :primary, :seed
 
-      # Raises ArgumentError for what can't be meant.
+      # Raises ArgumentError for invalid options.
       def initialize(time: 5, warmup: 0.25, threshold: "1%", confidence: "95%", primary: "wall", seed: nil)
         @time = seconds("time", time)
         @warmup = seconds("warmup", warmup)
@@ -53,7 +60,7 @@ module Assay
         raise ArgumentError, "seed: is a whole number from 0 to 2^53 - 1, not #{seed.inspect}"
       end
 
-      # As a sample file holds it; what decides is known when it is measured.
+      # The plan as stored in a sample file; the deciding metric is only known after measuring.
       def to_h(primary)
         {
           confidence: confidence, threshold: threshold,
@@ -62,7 +69,8 @@ module Assay
         }
       end
 
-      # A share ("5%", 0.05) or an amount of time ("50ns"), as a sample file holds a threshold. Shares stay below `limit`.
+      # Parses a share ("5%", 0.05) or an amount of time ("50ns") into the form used in sample
+      # files. Shares must be below `limit`.
       def self.amount(what, given, limit: 1)
         text = given.to_s.strip
         unit = text[/[a-zµ]+\z/]
@@ -79,7 +87,7 @@ module Assay
                              "not #{given.inspect}"
       end
 
-      # A share as a Float: "5%" and 0.05 are the same.
+      # Parses a share into a Float: "5%" and 0.05 are the same.
       def self.share(what, given)
         text = given.to_s.strip
         value = text.end_with?("%") ? Float(text.chomp("%"), exception: false)&./(100) : Float(text, exception: false)

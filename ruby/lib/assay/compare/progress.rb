@@ -1,16 +1,17 @@
 # frozen_string_literal: true
 
-# Tells on a terminal, between two blocks, that something goes on. On anything but a terminal it says nothing, and never within a block.
+# Shows progress on a terminal between blocks, never within a block. Prints nothing if the output is
+# not a terminal.
 
 module Assay
   module Compare
-    # A line that is written over itself.
+    # A status line that overwrites itself.
     class Progress
-      # Nanoseconds between two lines: a terminal costs time, and nobody reads faster.
+      # Minimum nanoseconds between two updates, since writing to a terminal takes time.
       PAUSE = 200_000_000
       private_constant :PAUSE
 
-      # For standard error, if it is a terminal; else nil.
+      # Returns a Progress on standard error if that is a terminal, nil otherwise.
       def self.wanted(io = $stderr) = io.tty? ? new(io) : nil
 
       def initialize(io)
@@ -18,7 +19,7 @@ module Assay
         @next = 0
       end
 
-      # Tells how far it is: blocks taken, and nanoseconds of so many.
+      # Shows the number of blocks and the elapsed and total nanoseconds.
       def tell(blocks, measured, budget)
         return if Stopwatch.now < @next
 
@@ -26,7 +27,7 @@ module Assay
         @io.print(format("\rassay: block %d, %.1f s of %.1f s at most ", blocks, measured / 1e9, budget / 1e9))
       end
 
-      # Wipes the line.
+      # Erases the line.
       def clear = @io.print("\r\e[K")
     end
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Keeps what was measured, as a sample file: docs/reference/sample-file.md. Blocks are kept, so that each side is held against those that
-# were measured beside it. It knows nothing of clocks.
+# Stores the measurements as a sample file (docs/reference/sample-file.md). Blocks are preserved, so
+# that each side is compared with measurements from the same block. Reads no clocks.
 
 require "etc"
 require "json"
@@ -14,16 +14,18 @@ module Assay
   module Compare
     # The samples of one comparison.
     class Recording
-      # Seconds for one iteration, and of the process's CPU time.
+      # Metrics: wall time and CPU time of the process, in seconds per iteration.
       WALL = "wall"
       CPU = "cpu"
-      # Objects for one iteration; in a pass of their own, as `assay run --alloc` has them.
+      # Metric: objects allocated per iteration, counted in a separate pass as in `assay run
+      # --alloc`.
       ALLOCATIONS = "allocations"
 
-      # Blocks that were recorded with times.
+      # Number of recorded blocks with times.
       attr_reader :blocks
 
-      # Sides are the subjects, in their order, the first the reference; with `scan` they are one subject at several values.
+      # The sides become the subjects in the same order, the first being the reference; with `scan`
+      # they are one subject at several values.
       def initialize(sides, plan, scan: nil)
         @sides = sides
         @plan = plan
@@ -40,16 +42,17 @@ module Assay
         @started = RealClock.time.utc
       end
 
-      # The clock that decides: "wall" or "cpu".
+      # The clock of the deciding metric: "wall" or "cpu".
       attr_accessor :primary
 
-      # Says why measuring stopped: "clear", "budget", "blocks" or "interrupted".
+      # Sets the reason for stopping: "clear", "budget", "blocks" or "interrupted".
       attr_writer :stop
 
       # Adds facts about the machine or the measurement.
       def know(facts) = @facts.merge!(facts)
 
-      # Adds a block: for each side in the order of measuring its index, and seconds of wall and of CPU time per iteration.
+      # Adds a block: for each side, in the order of measuring, its index and its wall and CPU time
+      # per iteration in seconds.
       def block(turns)
         turns.each_with_index do |(side, wall, cpu), position|
           @times << { kind: "obs", subject: side, block: @blocks, pos: position, values: { WALL => wall, CPU => cpu } }
@@ -57,16 +60,16 @@ module Assay
         @blocks += 1
       end
 
-      # Adds a pass that counted: the allocations per iteration of every side.
+      # Adds a counting pass: the allocations per iteration of every side.
       def count(allocations) = @counted << allocations
 
-      # What was counted for a side, by its index: one number per pass.
+      # Returns the allocation counts of a side by its index: one number per pass.
       def counts(side) = @counted.map { |pass| pass[side] }
 
-      # Seconds per iteration of a side, block by block, by the clock that decides.
+      # Returns the seconds per iteration of a side, one per block, by the deciding clock.
       def times(side) = @times.filter_map { |turn| turn[:values][@primary] if turn[:subject] == side }
 
-      # The same samples with some of the sides only, in blocks as before.
+      # Returns a recording of only some of the sides, in the same blocks.
       def only(sides)
         dup.tap { |copy| copy.keep(sides) }
       end
@@ -77,7 +80,7 @@ module Assay
         File.write(file, lines.map { |line| JSON.generate(line) << "\n" }.join)
       end
 
-      # Runs the block with the name of a file that holds the samples and is gone afterwards.
+      # Calls the block with the path of a temporary file that holds the samples.
       def with_file
         Tempfile.create(["assay", ".assay"]) do |file|
           file.close
@@ -110,7 +113,7 @@ module Assay
         { ruby: RUBY_DESCRIPTION, os: RbConfig::CONFIG["host_os"], cpus: Etc.nprocessors, **@facts }
       end
 
-      # Sides, the one row, and the subjects with the numbers of their sides.
+      # The sides, the single row, and the subjects with the indexes of their sides.
       def declared
         sides = @subjects.map { |subject| subject[:side] }.uniq
         [*sides.map { |name| { kind: "side", name: name } }, { kind: "row", name: "" },

@@ -1,18 +1,19 @@
 # frozen_string_literal: true
 
-# The outcome of a comparison, to be printed, asked and kept. Its numbers and sentences are the program's; this file adds what only the
-# measuring process knows: what the loop costs, and what the garbage collector took.
+# The outcome of a comparison, for printing, querying and saving. Its numbers and sentences come
+# from the program; this file adds only facts known to the measuring process: the cost of the loop
+# and the time of the garbage collector.
 
 require "json"
 require_relative "../plain"
 
 module Assay
   module Compare
-    # What Assay.compare gives back.
+    # The result of Assay.compare.
     class Result
       include Plain
 
-      # A part of the time below which it is not worth a line.
+      # Shares of the time below this get no line in the output.
       WORTH_TELLING = 0.05
       private_constant :WORTH_TELLING
 
@@ -28,8 +29,9 @@ module Assay
         @analysis = Binary.available? ? @recording.with_file { |file| Binary.analysis(file) } : nil
       end
 
-      # The analysis as a Hash with the fields of `assay compare --json` (docs/reference/json.md); what only this process knows stands
-      # under "environment". Raises Binary::Missing where there was no program to ask.
+      # The analysis as a Hash with the fields of `assay compare --json` (docs/reference/json.md);
+      # facts known only to this process are under "environment". Raises Binary::Missing if there
+      # was no program.
       def to_h
         @analysis or raise Binary::Missing, "there is no verdict: the values were handed to the `assay` that measures this process"
       end
@@ -37,8 +39,8 @@ module Assay
       # One Comparison for every side but the first.
       def comparisons = to_h["comparisons"].select { |fields| fields["family"] == "primary" }.map { |fields| Comparison.new(fields) }
 
-      # The Comparison of the side with this name against the first; with two sides the name may be left out.
-      # Raises KeyError where there is no such side.
+      # Returns the Comparison of the side with this name with the first; the name is optional if
+      # there are two sides. Raises KeyError if there is no such side.
       def comparison(name = nil)
         return comparisons.first if name.nil? && @sides.size == 2
 
@@ -49,23 +51,24 @@ module Assay
       # "faster", "slower", "equivalent" or "inconclusive"; see #comparison.
       def verdict(name = nil) = comparison(name).verdict
 
-      # Objects that the side allocates per iteration; nil where two passes differ by more than rounding shows.
+      # Returns the number of objects that the side allocates per iteration; nil if two passes
+      # differ by more than rounding.
       def allocations(name)
         index = @sides.index { |side| side.name == name.to_s } or raise KeyError, "no side #{name.inspect}"
         counts = @recording.counts(index).uniq
         counts.first if counts.size == 1
       end
 
-      # Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
+      # Reason for stopping: "clear", "budget", "blocks" or "interrupted".
       def stop = @experiment.stop
 
-      # Writes the samples to a file that `assay compare` reads, with blocks and all.
+      # Writes the samples, including the blocks, to a file for `assay compare`.
       def save(file)
         @recording.write(file)
         self
       end
 
-      # The screen of `assay compare`, and below it what it can't know.
+      # The output of `assay compare`, followed by the facts it cannot know.
       def screen(colour: false)
         to_h
         screen = @recording.with_file { |file| Binary.screen(file, colour: colour) }

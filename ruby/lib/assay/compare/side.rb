@@ -1,25 +1,28 @@
 # frozen_string_literal: true
 
-# One thing that is compared, as something that can be run so many times in a row. It decides nothing and reads no clock.
+# One of the compared pieces of code, as something that can be run any number of times in a row.
+# Decides nothing and reads no clock.
 
 module Assay
   module Compare
     # A piece of Ruby with its name. Three forms, as in benchmark-ips:
     #
-    # block::        `{ work }`; it is called once for each iteration, so that the loop and the call are in the time
-    # with times::   `{ |times| i = 0; while i < times; work; i += 1; end }`; it loops itself
-    # text::         `"work"`; compiled into a loop, nothing is called
+    # block::        `{ work }`; called once per iteration, so the time includes the loop and the
+    #                call
+    # with times::   `{ |times| i = 0; while i < times; work; i += 1; end }`; loops itself
+    # text::         `"work"`; compiled into a loop without calls
     class Side
-      # As people see it.
+      # Display name.
       attr_reader :name
       # :block, :times or :text.
       attr_reader :form
-      # For a scan: what is scanned with its value, such as `{ "n" => 1000 }`.
+      # The parameter and its value in a scan, such as `{ "n" => 1000 }`.
       attr_reader :parameters
-      # Iterations of one batch; the calibration sets it.
+      # Iterations per batch; set by the calibration.
       attr_accessor :iterations
 
-      # Raises ArgumentError where neither or both of block and text are given, or the block takes more than one argument.
+      # Raises ArgumentError if not exactly one of block and text is given, or the block takes more
+      # than one argument.
       def initialize(name, text = nil, parameters: {}, &block)
         @name = name.to_s
         raise ArgumentError, "a report needs a name" if @name.empty?
@@ -32,7 +35,8 @@ module Assay
         compile(text)
       end
 
-      # Raises ArgumentError if the block returns work that is still to be done, whose making alone would be measured. Runs the block once.
+      # Raises ArgumentError if the block returns deferred work, since only its creation would be
+      # measured. Runs the block once.
       def check_whole
         return unless @form == :block
 
@@ -46,10 +50,10 @@ module Assay
                              "measured; or end the block with `nil`, if only the making is meant"
       end
 
-      # What is called: a Proc, or nil for a text.
+      # The Proc to call, or nil for a text.
       attr_reader :block
 
-      # Results that are promises of work, with what does it.
+      # Classes of deferred work, with the method that performs it.
       UNDONE = {
         ["Enumerator", "end it with `.to_a` or `.each { … }`"] => ->(_) { true },
         ["Thread", "wait for it with `.join`"] => ->(thread) { thread.alive? },
@@ -76,7 +80,8 @@ module Assay
         end
       end
 
-      # Defines `run(times)` for this side alone: one loop shared by all would be compiled for whichever side came first.
+      # Defines `run(times)` for this side alone: a shared loop would be optimized for whichever
+      # side ran first.
       def compile(text)
         instance_eval("-> {\n#{text}\n}", "(assay: #{@name})", 0) if text # By itself, so that it can't go on into the loop.
         body =

@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
-# The program's sentences, as they read in a library: with the library's arguments in place of the program's options.
+# Adapts the program's sentences for the library, replacing the program's options by the library's
+# arguments.
 
 module Assay
   module Compare
     # Texts of the program.
     module Words
-      # Options that are arguments as well. Lines of a screen may break within an option.
+      # Options that also exist as arguments. Wrapped output may break within an option.
       OPTION = /--(threshold|confidence|primary|warmup|seed)(?:(\s+)(\d[^\s;)]*[^\s;).,]|\d|cpu|wall|auto))?/
       TIME = /--time(?:(\s+)(\d+)(s|min))?/
       private_constant :OPTION, :TIME
 
-      # The text. The program's time is that of all sides together, an argument's that of each.
+      # Returns the adapted text. The program's time limit covers all sides together, the argument's
+      # each side.
       def self.of(text, sides = 1)
         text = text.gsub(TIME) do
           next "time: SECONDS" unless $2

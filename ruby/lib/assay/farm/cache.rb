@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# Remembers what a farm has said, for a program that asks the same over and over, such as one that tests whatever is new. Only what can't
-# change is remembered: ids of what is there. That something is not there is asked again each time, since another may add it meanwhile.
+# Caches answers of a farm for programs that repeat the same lookups, such as one that tests every
+# new version. Only what cannot change is cached, that is, the ids of existing records. Missing
+# records are looked up every time, since someone else may have added them.
 
 require_relative "client"
 
 module Assay
   module Farm
-    # Ids of a farm's owners, projects, versions, targets and builds, each asked for once.
+    # Ids of a farm's owners, projects, versions, targets and builds, each requested once.
     #
     #   cache = Assay::Farm::Cache.new(farm)
     #   farm.versions("alice", "tidy").each do |version|
@@ -15,9 +16,9 @@ module Assay
     #     …test it, and hand in what came of it with farm.add_build…
     #   end
     #
-    # Threads may share one.
+    # Safe to share between threads.
     class Cache
-      # Ids that are kept; beyond it, the oldest are asked for again.
+      # Maximum number of cached ids; beyond it the oldest are dropped.
       LIMIT = 100_000
 
       def initialize(client)
@@ -26,21 +27,22 @@ module Assay
         @lock = Mutex.new
       end
 
-      # The id of an owner, who is added where there is none.
+      # Returns the id of an owner, adding the owner if missing.
       def owner_id(name) = remembered(:owner, name) { @client.add_owner(name).id }
 
-      # The id of a project; nil where there is none.
+      # Returns the id of a project; nil if there is none.
       def project_id(owner, name) = remembered(:project, owner, name) { there { @client.get_project(owner, name).id } }
 
-      # The id of a version; nil where there is none.
+      # Returns the id of a version; nil if there is none.
       def version_id(owner, project, name)
         remembered(:version, owner, project, name) { there { @client.get_version(owner, project, name).id } }
       end
 
-      # The id of a target, which is added where there is none.
+      # Returns the id of a target, adding the target if missing.
       def target_id(name, facts) = remembered(:target, Farm.digest(facts)) { @client.add_target(name, facts).id }
 
-      # The id of a build of a version on a target (its facts, or their digest); nil where there is none yet.
+      # Returns the id of a build of a version on a target (its facts, or their digest); nil if
+      # there is none yet.
       def build_id(owner, project, version, target)
         digest = target.is_a?(Hash) ? Farm.digest(target) : target.to_s
         remembered(:build, owner, project, version, digest) do
@@ -48,10 +50,10 @@ module Assay
         end
       end
 
-      # True when a version was built on a target, whatever came of it.
+      # Returns true if a version was built on a target, regardless of the result.
       def build?(owner, project, version, target) = !build_id(owner, project, version, target).nil?
 
-      # Forgets everything.
+      # Clears the cache.
       def clear
         @lock.synchronize { @known.clear }
         nil
@@ -59,7 +61,7 @@ module Assay
 
       private
 
-      # Two threads may ask the same at the same time; both are told the same.
+      # Two threads may request the same id concurrently; both get the same one.
       def remembered(*what)
         what = what.map { |part| part.is_a?(Symbol) ? part : part.to_s.dup.freeze }
         known = @lock.synchronize { @known[what] }

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Requests and answers of the API: HTTP, JSON, the version that is spoken, and what is an error. It knows no owner, project or build.
+# Requests and responses of the API: HTTP, JSON, the API version, and errors. Knows nothing of
+# owners, projects or builds.
 
 require "json"
 require "monitor"
@@ -11,15 +12,16 @@ require_relative "errors"
 
 module Assay
   module Farm
-    # One server. The connection is kept between requests; threads take turns at it, and a forked process opens its own.
+    # A connection to one server. It is kept open between requests. Threads use it one at a time; a
+    # forked process opens its own.
     class Connection # :nodoc:
-      # Bytes of an answer that are read.
+      # Maximum number of bytes read of a response.
       LIMIT = 64 * 1024 * 1024
-      # Nobody answers, or it breaks off.
+      # Errors for a server that does not respond, or a broken connection.
       NETWORK = [SystemCallError, SocketError, IOError, Timeout::Error, OpenSSL::SSL::SSLError, Net::HTTPBadResponse, Net::ProtocolError].freeze
       private_constant :LIMIT, :NETWORK
 
-      # Where the server is.
+      # The address of the server.
       attr_reader :address
 
       def initialize(address, token: nil, ca_file: nil, timeout: 30)
@@ -33,25 +35,26 @@ module Assay
         @lock = Monitor.new
       end
 
-      # What GET of a path answers, as JSON is read.
+      # Returns the response to a GET of a path, parsed as JSON.
       def get(path, query = {}) = json(request(Net::HTTP::Get, path, query))
 
-      # The bytes that GET of a path answers.
+      # Returns the response to a GET of a path as bytes.
       def bytes(path, query = {}) = request(Net::HTTP::Get, path, query).last
 
-      # Sends a body with PUT; what is answered.
+      # Sends a JSON body with PUT and returns the response.
       def put(path, body) = json(request(Net::HTTP::Put, path, {}, JSON.generate(body), "application/json"))
 
-      # Sends bytes with PUT; what is answered.
+      # Sends bytes with PUT and returns the response.
       def put_bytes(path, bytes, query = {}) = json(request(Net::HTTP::Put, path, query, bytes, "application/octet-stream"))
 
       # Without the token.
       def inspect = "#<#{self.class} #{@address}#{" with a token" if @token}>"
 
-      # Ends the connection; the next request opens another one.
+      # Closes the connection; the next request opens a new one.
       def close
         @lock.synchronize do
-          # What a forked process inherited is its parent's: to say goodbye there would end it for both.
+          # A forked process inherits its parent's connection; closing it properly would end it for
+          # both.
           @http.finish if @http&.started? && @process == Process.pid
           @http = nil
         end
@@ -60,7 +63,7 @@ module Assay
         nil
       end
 
-      # The segments of a path, each as it may stand there.
+      # Joins the segments of a path, each escaped.
       def self.path(*segments)
         named = segments.map do |segment|
           text = segment.to_s.encode(Encoding::UTF_8)
@@ -98,7 +101,8 @@ module Assay
         answered(request, *answer(request))
       end
 
-      # The answer and its body. What fails on the way ends the connection, since nobody knows what is still under way on it.
+      # Returns the response and its body. Any failure closes the connection, since its state is
+      # unknown.
       def answer(request)
         @lock.synchronize do
           text = nil
@@ -134,10 +138,10 @@ module Assay
         @http.started? ? @http : @http.start
       end
 
-      # Raises what an answer means, or gives it back with its body.
+      # Raises the error that a response stands for, or returns the response with its body.
       def answered(request, answer, text)
         status = answer.code.to_i
-        # Whoever does not say which version it speaks is no farm, whatever its status.
+        # A server that does not state its API version is not a farm, whatever its status.
         spoken = answer["Assay-Api"]
         failed(request, answer, text) if status >= 300
         raise WrongVersion.new("no farm answers at #{@address}: is the address right?", status: status) if spoken.nil?
@@ -155,13 +159,13 @@ module Assay
           wait = answer["Retry-After"].to_s[/\A\d{1,6}\z/]&.to_i
           raise Farm.error(status, told["code"], "#{told["message"]} (#{where})", retry_after: wait)
         end
-        # A path that a server does not know is not a record that a farm does not have.
+        # An unknown path is different from a missing record.
         raise Broken.new("#{where} leads on to #{answer["Location"]}: name that as the farm's address", status: status) if status < 400
 
         raise Farm.error(status, nil, "#{where} was answered with status #{status}, and not by a farm: is the address right?")
       end
 
-      # The error that a farm tells of.
+      # The error reported by the farm.
       def told(text)
         error = JSON.parse(text.dup.force_encoding(Encoding::UTF_8))["error"]
         error if error.is_a?(Hash) && error["code"].is_a?(String)

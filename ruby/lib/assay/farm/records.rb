@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# What a farm answers with, as values: they compare by what they hold, and can't be changed. Members that are not known here are left
-# out, so that a newer server is understood.
+# Responses of a farm as immutable values, compared by content. Unknown members are ignored, so that
+# responses of newer servers are understood.
 
 require_relative "../plain"
 
 module Assay
   module Farm
-    # Makes values of a Hash from JSON.
+    # Creates values from a parsed JSON Hash.
     module Record # :nodoc:
       def of(fields)
         raise Broken, "the server answered with #{fields.class} where an object was due" unless fields.is_a?(Hash)
@@ -24,11 +24,11 @@ module Assay
       end
     end
 
-    # Who has projects.
+    # An owner of projects.
     Owner = Struct.new(:id, :name, keyword_init: true) { extend Record; include Plain }
 
-    # A project: where its versions come from (`origin`), what is done with each (`recipe`), what a target must be (`needs`), as Hashes
-    # with the members of docs/reference/farm-api.md.
+    # A project: the source of its versions (`origin`), the steps run for each (`recipe`), and the
+    # requirements on targets (`needs`), as Hashes with the members of docs/reference/farm-api.md.
     Project = Struct.new(:id, :owner, :name, :origin, :recipe, :needs, keyword_init: true) { extend Record; include Plain }
 
     # A version: `kind` is "release" or "commit", `published` a time as text (RFC 3339).
@@ -36,14 +36,15 @@ module Assay
       extend Record
       include Plain
 
-      # True when it is gone where it came from.
+      # Returns true if it no longer exists at its origin.
       def gone? = is_gone == true
     end
 
-    # A platform, by its facts.
+    # A platform, identified by its facts.
     Target = Struct.new(:id, :digest, :name, :facts, keyword_init: true) { extend Record; include Plain }
 
-    # What came of a version on a target; `target` is the target's digest, `outcome` a Hash with all that is known.
+    # The result of a version on a target; `target` is the target's digest, `outcome` a Hash with
+    # all details.
     Build = Struct.new(:id, :key, :job, :added, :log_bytes, :has_samples, :owner, :project, :version, :target, :node, :outcome,
                        keyword_init: true) do
       extend Record
@@ -52,19 +53,20 @@ module Assay
       # "passed", "failed", "errored", "not_tested", "install_failed", "timed_out", "infrastructure" or "lost".
       def state = outcome["state"]
 
-      # One line: why this state.
+      # The reason for this state, one line.
       def reason = outcome["reason"].to_s
 
-      # Seconds that it took.
+      # Duration in seconds.
       def seconds = outcome["seconds"]
 
-      # True when tests ran, and all passed.
+      # Returns true if tests ran and all passed.
       def passed? = state == "passed"
 
-      # True when tests ran, and some failed. Not the opposite of `passed?`: of a version that could not be installed nothing is known.
+      # Returns true if tests ran and some failed. Not the opposite of `passed?`: nothing is known
+      # of a version that could not be installed.
       def failed? = state == "failed"
 
-      # True when it says something about the version: tests ran.
+      # Returns true if the result says something about the version, that is, if tests ran.
       def tested? = passed? || failed?
     end
   end

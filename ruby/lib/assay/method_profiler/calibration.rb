@@ -1,23 +1,25 @@
 # frozen_string_literal: true
 
-# What counting a call costs here: measured on an empty method once in a process, before the first profile that needs it, so that
-# profiles can subtract it and say how much it was. It takes some 10 ms, and must not disturb profiles that run.
+# The cost of counting a call: measured on an empty method once per process, before the first
+# profile that needs it, so that profiles can subtract and report it. Takes some 10 ms, and must not
+# disturb running profiles.
 
 require_relative "../real_clock"
 
 module Assay
   module MethodProfiler
     module Calibration
-      # per_call::  what a patched call takes more than a plain one, in ns
-      # inside::    how much of that lies between the two readings of the clock, in ns: so much too long is every duration
-      # exclusive:: and allocations: the options of the profiles whose cost it is
+      # per_call::  additional time of a patched call over a plain one, in ns
+      # inside::    the part of it between the two clock readings, in ns: by this amount every
+      #             duration is too long
+      # exclusive:: and allocations: the options of the profiles with this cost
       Cost = Struct.new(:per_call, :inside, :exclusive, :allocations)
 
       CALLS = 500
       ROUNDS = 40
       private_constant :CALLS, :ROUNDS
 
-      # The same method twice, one of them patched by hand, so that no profile but our own sees it.
+      # The same method twice, one of them patched by hand, so that only this profile sees it.
       class Probe
         def plain; end
         def patched; end
@@ -28,13 +30,14 @@ module Assay
       @costs = []
       @lock = Mutex.new
 
-      # The Cost of profiles with these options.
+      # Returns the Cost of profiles with these options.
       def self.of(exclusive, allocations)
         place = (exclusive ? 2 : 0) + (allocations ? 1 : 0) # Quicker than a Hash, and needed at every start.
         @costs[place] || @lock.synchronize { @costs[place] ||= Thread.new { measure(exclusive ? true : false, allocations ? true : false) }.value } # Nothing runs in a new thread.
       end
 
-      # The shortest of several short rounds: whatever else the machine does can only make a round longer.
+      # The minimum of several short rounds, since interference by other programs can only make a
+      # round longer.
       def self.measure(exclusive, allocations)
         probe = Probe.new
         patched, recorded, plain, empty = Array.new(ROUNDS) do
@@ -46,7 +49,8 @@ module Assay
         Cost.new([patched - plain, 0].max.fdiv(CALLS), [recorded - (plain - empty), 0].max.fdiv(CALLS), exclusive, allocations)
       end
 
-      # ns for CALLS calls. Each loop is compiled for itself, so that none meets what another left in a call site.
+      # Returns the time of CALLS calls in ns. Each loop is compiled separately, so that call sites
+      # are not shared.
       {patched: "probe.patched", plain: "probe.plain", empty: nil}.each do |name, call|
         module_eval(<<~RUBY, __FILE__, __LINE__ + 1)
           def self.#{name}_loop(probe)

@@ -1,26 +1,29 @@
 # frozen_string_literal: true
 
-# Method objects of patched methods, as libraries keep them to define the method anew by them:
+# Method objects of patched methods. Libraries keep such objects to redefine the method in terms of
+# them:
 #
 #   old = Store.method(:open)
 #   Store.define_singleton_method(:open) { |*all| trace { old.call(*all) } }
 #
-# A Method of the wrapper would recurse for ever there, since `super` in it leads to the new definition. It must not count: that is the
-# wrapper's.
+# A Method of the wrapper would recurse infinitely there, since its `super` calls the new
+# definition. This file must not count: that is the wrapper's job.
 
 module Assay
   module MethodProfiler
     module Patches
-      # A Method that calls the wrapper, and so counts, until the method is defined anew; from then on it calls the definition that it
-      # was made of, whose calls count as those of the new one.
+      # A Method that calls the wrapper, and so counts, until the method is redefined; from then on
+      # it calls the definition it was created from, whose calls count as those of the new one.
       module Kept
-        # Members of a Method that show the class's own method. RSpec looks at the owner of an UnboundMethod, to find prepended modules.
+        # Members of a Method that describe the class's own method. RSpec uses the owner of an
+        # UnboundMethod to find prepended modules.
         SHOWN = %i[arity parameters source_location name original_name super_method inspect to_s hash].freeze
         BOUND = %i[owner receiver unbind].freeze
         private_constant :SHOWN, :BOUND
 
         class << self
-          # Returns the kept one for a Method or an UnboundMethod of a wrapper, and any other object unchanged.
+          # Returns the kept Method for a Method or an UnboundMethod of a wrapper, and any other
+          # object unchanged.
           def of(found)
             bound = found.is_a?(Method)
             return found unless (bound || found.is_a?(UnboundMethod)) && found.owner.is_a?(Site)
@@ -41,7 +44,8 @@ module Assay
           def closure(wrapper, own, site)
             name = wrapper.name
             changes = site.changes(name)
-            # Ruby 3.1 confuses the arguments of a method that is defined by a Method with `**`, which this one may become.
+            # Ruby 3.1 mixes up the arguments of a method defined from a Method with `**`, which
+            # this one may become.
             body = proc { |*arguments, &block| (site.changes(name) == changes ? wrapper : own).bind_call(self, *arguments, &block) }
             Module.new { ruby2_keywords define_method(name, &body) }.instance_method(name)
           end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What is patched: which methods of which classes, under which names; puts the wrappers in and takes them out. It must not count. The
-# wrappers of one class are in site.rb.
+# The registry of patched methods (classes, methods and names); inserts and removes the wrappers. It
+# must not count. The wrappers of one class are in site.rb.
 
 require "monitor"
 require_relative "kept"
@@ -9,12 +9,14 @@ require_relative "site"
 
 module Assay
   module MethodProfiler
-    # The registry. Everything that changes it holds its lock.
+    # The registry. All modifications hold its lock.
     module Patches
-      # One patched method. It is `redundant` if it is inherited, and the class or module it comes from has a wrapper with the same name.
+      # One patched method. It is `redundant` if it is inherited and its original class or module
+      # has a wrapper with the same name.
       Patch = Struct.new(:method, :name, :id, :wrapper, :keep, :redundant)
 
-      # Prepended to the singleton class of a patched class, and of one that a patched method is inherited from.
+      # Prepended to the singleton class of a patched class, and of one from which a patched method
+      # is inherited.
       module ClassHooks
         private
 
@@ -34,7 +36,8 @@ module Assay
         end
       end
 
-      # Prepended to a patched singleton class, where Ruby calls the hooks of the object. Method objects that it returns are Kept ones.
+      # Prepended to a patched singleton class, for which Ruby calls the hooks of the object. Method
+      # objects that it returns are Kept ones.
       module ObjectHooks
         def method(...) = Kept.of(super)
         def public_method(...) = Kept.of(super)
@@ -70,14 +73,15 @@ module Assay
         def public_method(...) = Kept.of(super)
       end
 
-      # Prepended to the singleton class of a patched class. `instance_method` returns the class's own method, never the wrapper: some
-      # libraries keep it and define the method anew by it, and `super` in the wrapper would lead to that for ever.
+      # Prepended to the singleton class of a patched class. `instance_method` returns the class's
+      # own method, never the wrapper: some libraries keep it and redefine the method in terms of
+      # it, and `super` in the wrapper would then recurse infinitely.
       module OwnMethods
         def instance_method(...) = Site.below(super)
         def public_instance_method(...) = Site.below(super)
       end
 
-      # Prepended to Ractor's singleton class: the first one needs wrappers that it may call.
+      # Prepended to Ractor's singleton class: the first Ractor needs wrappers that it may call.
       module TellsOfRactors
         def new(...)
           Patches.allow_ractors
@@ -85,12 +89,14 @@ module Assay
         end
       end
 
-      # The JIT compiler of Ruby 3.1 frees the code that a call returns to if its method is redefined or removed during the call. To put
-      # wrappers in and take them out would crash whoever is within a patched method, in this thread or another one: there they stay.
+      # In Ruby 3.1 the JIT compiler frees the code that a call returns to if its method is
+      # redefined or removed during the call. Inserting and removing wrappers would crash any thread
+      # that is within a patched method, so wrappers stay in.
       STAY = RUBY_VERSION.start_with?("3.1.") && defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled? ? true : false
 
-      # Classes, and their sites. Neither is kept alive by this: an unreachable class is collected with its wrappers. Read only by
-      # `site_of`, `all_sites` and `each_patch`: if the stack overflows while Ruby removes a collected entry, the entry stays, and refers to another object.
+      # Classes and their sites. This keeps neither alive: an unreachable class is collected with
+      # its wrappers. Read only by `site_of`, `all_sites` and `each_patch`: if the stack overflows
+      # while Ruby removes a collected entry, the entry stays and refers to another object.
       @sites = ObjectSpace::WeakMap.new
       @methods = {}   # Names of methods that were ever patched: few of those that a program defines.
       @names = []     # Those of the ids, from FIRST_ID on.
@@ -140,7 +146,7 @@ module Assay
 
         def name_of(owner, method) = site_of(owner)&.patches&.[](method)&.name
 
-        # [[owner, method], …] of those patched under this name.
+        # Returns [[owner, method], …] patched under this name.
         def methods_named(name)
           @lock.synchronize do
             all_sites.flat_map { |site| site.patches.each_value.filter_map { |patch| [site.owner, patch.method] if patch.name == name } }
@@ -151,12 +157,12 @@ module Assay
         def row(id) = @names[id - FIRST_ID]
         def nested?(name) = !@once[name]
 
-        # A number for this name, the same every time.
+        # Returns the id of this name, always the same.
         def id_of(name)
           @lock.synchronize { (@names.index(name) || (@names << name).size - 1) + FIRST_ID }
         end
 
-        # A profile starts: with the first of all the wrappers go in.
+        # Called when a profile starts; the first one inserts the wrappers.
         def use
           @lock.synchronize do
             @users += 1
@@ -164,7 +170,7 @@ module Assay
           end
         end
 
-        # It stopped.
+        # Called when a profile stops.
         def release
           @lock.synchronize do
             @users -= 1
@@ -179,7 +185,7 @@ module Assay
           end
         end
 
-        # All wrappers again, so that any Ractor may call them; once.
+        # Recreates all wrappers so that any Ractor may call them; done once.
         def allow_ractors
           return if Recorder.ractors?
 
@@ -189,8 +195,9 @@ module Assay
           end
         end
 
-        # A class has another method of this name, or none any more. Its own site may have an alias to mend; wrappers of the method, in
-        # it and in classes that inherit it, take what the new one takes.
+        # A method of this name was defined in or removed from a class. Its own site may have to
+        # repair an alias; wrappers of the method, in the class and in those that inherit it, adopt
+        # the new parameters.
         def changed(owner, name)
           return unless @methods.key?(name) || site_of(owner)
 
@@ -207,7 +214,8 @@ module Assay
           end
         end
 
-        # The wrapper of a method, compiled, as an UnboundMethod. `where` appears in backtraces. See Wrapper for `mark`.
+        # Returns the compiled wrapper of a method, as an UnboundMethod. `where` appears in
+        # backtraces. See Wrapper for `mark`.
         def wrapper(method, id, where, mark: false)
           source = Wrapper.new(method, mark: mark).source { |forward| Recorder.body(id, forward) }
           Module.new { module_eval(source, where) }.instance_method(method.name)
@@ -222,7 +230,8 @@ module Assay
 
         def all_sites = @sites.values.grep(Site)
 
-        # Puts in or takes out what comes and goes with profiles. Under a server that is done twice for each request, or not at all.
+        # Inserts or removes the wrappers that are not kept permanently. Under a server this happens
+        # twice per request, or never.
         def swap
           return if @keep_all
 
@@ -256,7 +265,8 @@ module Assay
           end
         end
 
-        # A method is marked by ruby2_keywords when it has been defined, and nothing tells of that.
+        # Recreates a wrapper. ruby2_keywords marks a method after its definition, and there is no
+        # hook for that.
         def renew(site, patch)
           site.take_out(patch)
           original = site.original(patch.method) or return
@@ -264,7 +274,8 @@ module Assay
           settle(site, patch)
         end
 
-        # A class or module that a patched method is inherited from tells when it changes. Ruby's own methods don't.
+        # Watches a class or module from which a patched method is inherited, so that redefinitions
+        # are noticed. Ruby's core classes are not watched.
         def watch(owner)
           return if owner.frozen? || [Object, Kernel, BasicObject, Module, Class, Comparable, Enumerable].include?(owner)
 
@@ -288,7 +299,7 @@ module Assay
                                 receiver: owner)
         end
 
-        # The method and the name of its row if it is to be patched, nil if it is already.
+        # Returns the method and the name of its row if it is to be patched, nil if it already is.
         def check(site, method, row, nested, keep)
           raise ArgumentError, "the name :total_duration is that of the whole profile: take another one" if row == :total_duration
 

@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# The result of a profile: a row for each name, with the profiler's own cost subtracted and stated. It must not measure.
+# The result of a profile: a row for each name, with the profiler's own cost subtracted and
+# reported. It must not measure.
 
 require_relative "../plain"
 
 module Assay
   module MethodProfiler
-    # The result of a profile: the Hash of the article, with methods for what a Hash has no place for.
+    # The result of a profile: a Hash of names and totals, with methods for everything beyond that.
     #
     #   profile                           # => {total_duration: 0.21, sql: {duration: 0.111, calls: 12}}
     #   profile[:sql]                     # => {duration: 0.111, calls: 12}
@@ -16,37 +17,46 @@ module Assay
     #   profile.rows[:sql].errors         # => 1
     #   puts profile                      # a table
     #
-    # Names without a call are absent. The members `exclusive:` and `allocations:` are optional, and `errors:` appears if there were any.
+    # Names without calls are absent. The members `exclusive:` and `allocations:` are optional;
+    # `errors:` is present if there were any.
     class Profile < Hash
-      # Where things are in the recorder's rows.
+      # Indexes into the recorder's rows.
       ID, CALLS, OUTERMOST, OPEN, ERRORS, OUTERMOST_ERRORS, NS, NESTED, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS = *0..10
       private_constant :ID, :CALLS, :OUTERMOST, :OPEN, :ERRORS, :OUTERMOST_ERRORS, :NESTED, :EXCLUSIVE_NS, :CHILDREN, :ALLOCATIONS
 
-      # One name. Durations are seconds on the scale of CLOCK_MONOTONIC, the own cost subtracted.
+      # The row of one name. Durations are in seconds by CLOCK_MONOTONIC, without the profiler's own
+      # cost.
       #
-      # calls::        how often its methods were called; calls within calls of the same name too, unless patched with `nested: false`
-      # outermost::    those of them that were not within another call of the same name
-      # duration::     time in the outermost calls, with everything that they called
-      # exclusive::    the same without other patched methods that they called; nil unless asked for
-      # allocations::  objects made by the whole process during the outermost calls; nil unless asked for
-      # errors::       calls that ended by an exception. `throw` (by which Timeout interrupts), `break` and Thread#kill are none
-      # open::         calls that had not ended when the profile stopped; their time until then is in `duration`
-      # raw_duration:: `duration` as measured, with the own cost
+      # calls::        number of calls of its methods, including calls within calls of the same name
+      #                unless patched with `nested: false`
+      # outermost::    those not within another call of the same name
+      # duration::     time in the outermost calls, including everything they called
+      # exclusive::    the same without other patched methods that they called; nil unless requested
+      # allocations::  objects allocated by the whole process during the outermost calls; nil unless
+      #                requested
+      # errors::       calls that ended by an exception. `throw` (with which Timeout interrupts),
+      #                `break` and Thread#kill do not count
+      # open::         calls that had not ended when the profile stopped; their time until then is
+      #                in `duration`
+      # raw_duration:: `duration` as measured, including the profiler's own cost
       Row = Struct.new(:name, :calls, :outermost, :duration, :exclusive, :allocations, :errors, :open, :raw_duration) { include Plain }
 
-      # What the profiler itself cost, as calibrated in this process, in seconds.
+      # The profiler's own cost, as calibrated in this process, in seconds.
       #
       # per_call::   for each patched call
-      # total::      for all of them: so much of total_duration is the profiler's
-      # subtracted:: per call, from the duration that was measured: the part of `per_call` between the two readings of the clock
+      # total::      for all of them: the profiler's part of total_duration
+      # subtracted:: per call, from the measured duration: the part of `per_call` between the two
+      #              clock readings
       # recorder::   :native or :ruby
-      # clock::      :os, or :counter for the processor's time stamp counter, where Linux itself keeps time by it
+      # clock::      :os, or :counter for the processor's time stamp counter, if Linux itself uses
+      #              it as clock source
       Overhead = Struct.new(:per_call, :total, :subtracted, :recorder, :clock, keyword_init: true) { include Plain }
 
       # duration:: in ns; records:: as Session#finish gives them; cost:: a Calibration::Cost
       def initialize(duration, records, cost)
         super()
-        # In one variable, since those of a Hash are slow; rows are made when they are asked for, since most programs read the Hash.
+        # In a single variable, since a Hash's instance variables are slow; rows are created on
+        # demand, since most programs read only the Hash.
         @measured = [self[:total_duration] = duration / 1e9, records, cost]
         records.each { |record| self[Patches.row(record[ID])] = brief(record, cost) }
       end
@@ -54,7 +64,7 @@ module Assay
       # The result of the block of MethodProfiler.profile.
       attr_accessor :value
 
-      # Seconds from start to stop, as measured; `overhead` has the part of it that is the profiler's.
+      # Seconds from start to stop, as measured; see `overhead` for the profiler's part.
       def total_duration = @measured[0]
 
       # {name => Row}, in the order in which the names were patched.
@@ -72,16 +82,16 @@ module Assay
                      subtracted: cost.inside / 1e9, recorder: Recorder::KIND, clock: Recorder.clock)
       end
 
-      # Also where the program has not loaded `json`.
+      # Works even if the program has not loaded `json`.
       def to_json(*arguments)
         require "json"
         to_h.to_json(*arguments)
       end
 
-      # Psych (YAML) asks for this.
+      # Called by Psych (YAML).
       def encode_with(coder) = coder.represent_map(nil, to_h)
 
-      # All but the result of the block, which may be anything.
+      # Everything but the result of the block, which may be any object.
       def marshal_dump = [to_h, total_duration, rows, overhead]
 
       def marshal_load(dumped)
@@ -89,7 +99,7 @@ module Assay
         replace(contents)
       end
 
-      # A table for people.
+      # A human-readable table.
       def to_s
         width = [*rows.keys.map(&:size), 5].max
         lines = rows.values.sort_by { |row| -row.duration }.map do |row|
@@ -127,12 +137,13 @@ module Assay
 
       def duration(record, cost) = less(record[NS], record[OUTERMOST] * cost.inside + record[NESTED] * cost.per_call)
 
-      # Without what lies between the readings of the clock of each call, and what its patched callees cost around theirs.
+      # Subtracts the cost between the clock readings of each call, and the cost of its patched
+      # callees outside theirs.
       def exclusive(record, cost)
         less(record[EXCLUSIVE_NS], record[CALLS] * cost.inside + record[CHILDREN] * [cost.per_call - cost.inside, 0].max)
       end
 
-      # Seconds. The cost is an estimate: what would be below nothing is nothing.
+      # In seconds. The cost is an estimate, so negative results become zero.
       def less(ns, cost) = [ns - cost, 0].max / 1e9
     end
   end

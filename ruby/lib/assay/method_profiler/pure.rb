@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
-# The recorder in Ruby, for where there is no extension in C. It does the same as ext/assay/native.c, whose top explains the words, and
-# the same tests are run on both. What is common, one profile that wants calls and time, is written out in the patched methods.
-# What is counted is in pure/slot.rb, where in pure/line.rb, for whom in pure/session.rb.
+# The recorder in Ruby, for installations without the C extension. It does the same as
+# ext/assay/native.c, and the same tests run on both; the terms are explained at the top of that
+# file. The common case, one profile that records calls and time, is inlined into the patched
+# methods. Counters are in pure/slot.rb, fibers in pure/line.rb, running profiles in
+# pure/session.rb.
 
 module Assay
   module MethodProfiler
@@ -10,7 +12,7 @@ module Assay
       # :ruby
       KIND = :ruby
 
-      # No exception is one of these.
+      # Matches no exception.
       module Nothing; end
     end
   end
@@ -23,10 +25,11 @@ require_relative "pure/session"
 module Assay
   module MethodProfiler
     module Pure
-      # In element 0 of a thread's array without slots: nobody profiles here.
+      # Element 0 of a thread's empty slots: no profile is running here.
       IDLE = 0
 
-      # See recorder.rb. A fiber's own variable holds its slots, by their ids; where nobody profiles, its thread's array without slots.
+      # See recorder.rb. A fiber-local variable holds the fiber's slots, indexed by id; if no
+      # profile is running, its thread's empty slots.
       def self.body(id, forward)
         <<~RUBY
           __assay_slots = ::Thread.current[:__assay_slots] || ::Assay::MethodProfiler::Pure.slots
@@ -53,7 +56,7 @@ module Assay
         RUBY
       end
 
-      # The door where nobody profiles.
+      # The door used if no profile is running.
       module Unprofiled
         def self.enter = nil
         def self.leave = nil
@@ -66,12 +69,12 @@ module Assay
       class << self
         attr_reader :lines
 
-        # Bodies touch nothing that belongs to one Ractor.
+        # Bodies access nothing that belongs to a single Ractor.
         def ractors? = true
         def allow_ractors = true
         def clock = :os
 
-        # What this fiber's patched calls look at, when it sees its first one.
+        # Returns the slots that this fiber's patched calls use, at its first one.
         def slots
           thread = Thread.current
           sessions = thread.thread_variable_get(:__assay_sessions)
@@ -82,7 +85,8 @@ module Assay
           line.slots
         end
 
-        # For a patched call that found no slot: what is profiled here changed, or the name is new here.
+        # Returns the door for a patched call that found no slot: the running profiles have changed,
+        # or the name is new on this line.
         def door(id)
           unless lines.key?(Fiber.current)
             Thread.current[:__assay_slots] = nil
@@ -91,14 +95,15 @@ module Assay
           lines[Fiber.current].door(id)
         end
 
-        # From now on somebody profiles in this thread: its fibers that don't know shall ask.
+        # Called when a profile starts in this thread: fibers that still have the empty slots must
+        # look again.
         def wake(thread)
           slots = thread.thread_variable_get(:__assay_idle) or return
           slots.clear
           thread.thread_variable_set(:__assay_idle, nil)
         end
 
-        # The Line of this fiber, made if there is none.
+        # Returns the Line of this fiber, created if missing.
         def line_here
           fiber = Fiber.current
           line = lines[fiber] || begin
@@ -109,7 +114,7 @@ module Assay
           line
         end
 
-        # Fibers that ended: what they counted is kept.
+        # Removes lines of fibers that have ended; their counts are kept.
         def sweep
           lines.to_a.each do |fiber, line|
             next if fiber.alive?
@@ -128,7 +133,7 @@ module Assay
 
         private
 
-        # All fibers of a thread share one.
+        # Shared by all fibers of a thread.
         def idle_slots(thread)
           thread.thread_variable_get(:__assay_idle) || [IDLE].tap { |slots| thread.thread_variable_set(:__assay_idle, slots) }
         end

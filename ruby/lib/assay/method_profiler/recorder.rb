@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Chooses who counts: the extension in C, or the same in Ruby where there is none. Both have the same interface:
+# Chooses the recorder: the C extension, or its equivalent in Ruby if that is not available. Both
+# have the same interface:
 #
 #   body(id, forward)   the source of a patched method's body; `id` a small number, `forward` the source of the call
 #   ractors?, allow_ractors   whether bodies may run in any Ractor
@@ -8,11 +9,12 @@
 #   current             the owner of the innermost session on this line of execution, or nil
 #   Session.new(owner, exclusive, allocations), #attach(fiber_only), #attached?, #detach(fiber_only), #finish, #abandoned?
 #
-# The words (session, line, layer, slot) are explained at the top of ext/assay/native.c.
+# The terms (session, line, layer, slot) are explained at the top of ext/assay/native.c.
 
 module Assay
   module MethodProfiler
-    # The number of the first name. The one below it is calibration.rb's, and 0 is nobody's: that element of a line's slots is none.
+    # The id of the first name. The one below it is used by calibration.rb; 0 is never an id, since
+    # element 0 of a line's slots is no slot.
     FIRST_ID = 2
 
     # The recorder in C; see ext/assay/native.c.
@@ -24,9 +26,10 @@ module Assay
       @ractors = false
 
       class << self
-        # There must be no place between entering and `begin`, nor before leaving, where Ruby looks whether another thread has raised
-        # something here (Timeout does): it looks at jumps, and none is taken there. The list of a rescue is evaluated only when there
-        # is an exception; `failed` notes it and gives a module that matches none.
+        # There must be no point between entering and `begin`, nor before leaving, at which Ruby
+        # checks whether another thread has raised an exception here (as Timeout does): it checks at
+        # jumps, and none is taken there. The list of a rescue is evaluated only if there is an
+        # exception; `failed` records it and returns a module that matches none.
         def body(id, forward)
           enter, leave = doors(id)
           <<~RUBY
@@ -43,7 +46,7 @@ module Assay
           RUBY
         end
 
-        # From now on the doors that other Ractors may use, too.
+        # From now on, also use the doors that other Ractors may use.
         def allow_ractors = @ractors = true
         def ractors? = @ractors
 
@@ -58,13 +61,13 @@ module Assay
       end
     end
 
-    # Whichever counts in this process.
+    # The recorder used in this process.
     Recorder =
       begin
         raise LoadError, "ASSAY_PURE is set" if ENV["ASSAY_PURE"] == "1"
 
         begin
-          # In a gem for one kind of machine it is there for several versions of Ruby.
+          # A platform-specific gem has it for several versions of Ruby.
           require "assay/#{RUBY_VERSION[/\A\d+\.\d+/]}/native"
         rescue LoadError # It is not, or its C library is newer than this machine's.
           require "assay/native"

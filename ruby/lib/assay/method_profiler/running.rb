@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
-# A profile that runs: where it counts, and its end. It must not compute results: that is profile.rb.
+# A running profile: where it counts, and how it ends. It must not compute results: that is
+# profile.rb.
 
 module Assay
   module MethodProfiler
-    # What MethodProfiler.start gives.
+    # The result of MethodProfiler.start.
     class Running
       @all = []
       @lock = Mutex.new
 
       class << self
-        # Profiles whose threads ended without stopping them (or stayed behind in the parent of a fork) would keep the wrappers in for
-        # good. Every start and every stop looks at two of those that run, so that a server pays for few and none is forgotten.
+        # Profiles whose threads ended without stopping them (or were left behind in the parent of a
+        # fork) would keep the wrappers in forever. Every start and every stop checks two of the
+        # running profiles, which keeps the cost low for servers and still reaches each of them.
         def register(running)
           @lock.synchronize do
             look(@process == running.process ? 2 : @all.size, running) unless @all.empty?
@@ -20,7 +22,8 @@ module Assay
           end
         end
 
-        # The profile that `start` began in this fiber, and that still counts here; or the innermost one that does, of a fiber that has ended.
+        # The profile started in this fiber that still counts here, or else the innermost one that
+        # does, of a fiber that has ended.
         def left_over(starting)
           running = Thread.current[:__assay_started]
           return running if running&.counts_here?
@@ -29,7 +32,7 @@ module Assay
           running if running&.left_behind_for?(starting)
         end
 
-        # Says once in a process that profiles are started and not stopped.
+        # Warns, once per process, that profiles are started and not stopped.
         def warn_of_left_over
           return if @warned
 
@@ -61,10 +64,10 @@ module Assay
         end
       end
 
-      # The Profile, once it was stopped; nil before.
+      # The Profile after stopping; nil before.
       attr_reader :profile
 
-      # Use MethodProfiler.start.
+      # Internal; use MethodProfiler.start.
       def initialize(exclusive, allocations, scope, nested) # By place: Ruby makes a Hash of keywords for `new`.
         @fiber_only = scope == :fiber
         raise ArgumentError, "scope is :thread or :fiber, not #{scope.inspect}" unless @fiber_only || scope == :thread
@@ -82,17 +85,19 @@ module Assay
         Thread.current[:__assay_started] = self unless @nested # A variable of the fiber.
       end
 
-      # Whether it still counts.
+      # Returns true if it still counts.
       def running? = @profile.nil?
 
-      # Hand-over: counts in the thread (or, with `scope: :fiber`, in the fiber) that calls it, too, into the same rows. With a block
-      # until the block ends, else until `detach` or `stop`. Where the profile counts already this changes nothing.
+      # Also counts in the calling thread (or, with `scope: :fiber`, fiber), into the same rows:
+      # with a block until the block ends, otherwise until `detach` or `stop`. Does nothing if the
+      # profile already counts there.
       #
       #   running = Assay::MethodProfiler.start
       #   Thread.new { running.attach { fetch(url) } }.join
       #   running.stop
       #
-      # Two threads that wait at once both add their time: a row may then be longer than the whole profile.
+      # If two threads wait at the same time, both add their time: a row may then be longer than the
+      # whole profile.
       def attach
         check_running
         added = !@session.attached? && @session.attach(@fiber_only)
@@ -105,14 +110,15 @@ module Assay
         end
       end
 
-      # Counts no longer in this thread or fiber. What it has counted there is kept; calls that are open count with their time so far.
+      # Stops counting in this thread or fiber. Existing counts are kept; open calls count with
+      # their time up to now.
       def detach
         check_running
         @session.detach(@fiber_only)
         self
       end
 
-      # Stops it, from whichever thread, and gives its Profile.
+      # Stops it, from any thread, and returns its Profile.
       def stop
         check_running
         finish
@@ -123,16 +129,17 @@ module Assay
       # :nodoc: For `register`, which holds the lock.
       def abandoned? = running? && !@session.nil? && !(@fiber_only ? @fiber : @thread).alive? && @session.abandoned?
 
-      # :nodoc: Whether the fiber that started it has ended, in a thread that starts another one.
+      # :nodoc: Returns true if the fiber that started it has ended, in a thread that starts another
+      # one.
       def left_behind_for?(other) = running? && !@nested && !other.nested? && @thread.equal?(other.thread) && !@fiber.alive? && counts_here?
 
       # :nodoc:
       def counts_here? = running? && !@session.nil? && @session.attached?
 
-      # :nodoc: Whether it was started by the process that this one was forked from.
+      # :nodoc: Returns true if it was started by the process from which this one was forked.
       def copied? = @process != Process.pid
 
-      # :nodoc: Ends it, for nobody.
+      # :nodoc: Ends it and discards the result.
       def let_go
         @let_go = true
         finish

@@ -1,20 +1,21 @@
 # frozen_string_literal: true
 
-# The wrappers of one class or module, and where they are: in a module that is prepended to it and stays so. While the module is empty a
-# call costs what it always did. Wrappers are compiled once, in a module that nobody calls, and put in by binding the same code to this
-# one. It must not decide when: that is patches.rb.
+# The wrappers of one class or module, in a module that is prepended to it permanently. While the
+# module is empty, calls cost the same as without it. Wrappers are compiled once, in a module that
+# is never called, and inserted by binding the same code to this one. It must not decide when: that
+# is patches.rb.
 
 module Assay
   module MethodProfiler
     module Patches
-      # What is prepended. Only its class keeps it alive.
+      # The prepended module. Only its class keeps it alive.
       class Site < Module
         RISKY = %i[initialize object_id __id__ __send__].freeze
-        # Patched classes answer `instance_method` without the wrapper (OwnMethods).
+        # Patched classes return `instance_method` without the wrapper (OwnMethods).
         FIND = Module.instance_method(:instance_method)
         private_constant :RISKY, :FIND
 
-        # This method of a class, or what is below it if it is a wrapper.
+        # Returns this method of a class, or the one below it if it is a wrapper.
         def self.below(method)
           method = method.super_method || method while method.owner.is_a?(Site)
           method
@@ -34,18 +35,19 @@ module Assay
         def changes(name) = @changes[name]
         def changed(name) = @changes[name] += 1
 
-        # RSpec asks this, and does not stub for any instance what is defined in a prepended module. What stands here only stands before
-        # a method of the class, and follows when that is defined anew. For one object RSpec itself prepends what it defines, if it must.
+        # Called by RSpec, which does not stub, for all instances, a method defined in a prepended
+        # module. The wrappers here only precede a method of the class, and follow its
+        # redefinitions. To stub a single object, RSpec itself prepends its definition if necessary.
         def method_defined?(...) = owner.singleton_class? && super
 
         def inspect = "#<assay: wrappers of #{owner.inspect}>"
         alias to_s inspect
 
-        # Makes the class ready. This is what a frozen class refuses.
+        # Prepares the class. Fails for a frozen class.
         def enter
           owner.prepend(self)
           unless owner.singleton_class?
-            # Where `method` means something else, such as the verb of a request, it stays as it is.
+            # If `method` has another meaning, such as the verb of a request, it is left unchanged.
             owner.prepend(InstanceHooks) if owner.method_defined?(:method) && FIND.bind_call(owner, :method).owner.equal?(Kernel)
             return owner.singleton_class.prepend(ClassHooks, OwnMethods)
           end
@@ -54,7 +56,7 @@ module Assay
           owner.singleton_class.prepend(KeptMethods)
         end
 
-        # Where the method is gone there is nothing to stand before.
+        # If the method is gone, there is nothing to wrap.
         def put_in(patch)
           return if @present[patch.method] || !(visibility = visibility(patch.method))
 
@@ -63,7 +65,7 @@ module Assay
           @present[patch.method] = patch
         end
 
-        # Ruby warns of the removal of some methods even where another one is below.
+        # Ruby warns about the removal of some methods even if there is another one below.
         def take_out(patch)
           return unless @present.delete(patch.method)
           return remove_method(patch.method) unless RISKY.include?(patch.method)
@@ -76,7 +78,7 @@ module Assay
           end
         end
 
-        # The method that the wrapper stands for; nil if there is none.
+        # Returns the wrapped method; nil if there is none.
         def original(name)
           method = FIND.bind_call(owner, name)
           return method unless @present.key?(name)
@@ -87,15 +89,17 @@ module Assay
           nil
         end
 
-        # The class or module whose definition is called, below all wrappers; nil if the method is missing.
+        # Returns the class or module whose definition is called, below all wrappers; nil if the
+        # method is missing.
         def defined_by(name)
           Site.below(FIND.bind_call(owner, name)).owner
         rescue NameError
           nil
         end
 
-        # An alias of a patched method, made while its wrapper is in, is an alias of the wrapper: `super` in it leads to whatever the
-        # class then defines under the method's name, which calls the alias, and so on for ever. This makes it what was meant.
+        # An alias of a patched method, made while its wrapper is in, is an alias of the wrapper:
+        # its `super` calls the class's later definition of the method's name, which calls the
+        # alias, and so on without end. This restores the intended alias.
         def mend(name)
           return unless visibility(name)
 

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# Methods that no wrapper can stand in for, and why. It only answers; patches.rb asks and raises.
+# Methods that cannot be replaced by a wrapper, and the reasons. Only answers; patches.rb raises.
 
 module Assay
   module MethodProfiler
     module Unpatchable
-      # These look at who called them, or set variables such as $~ there; they would find the wrapper instead.
+      # These inspect their caller, or set variables such as $~ there; they would find the wrapper
+      # instead.
       BOUND_TO_CALLER = {
         Kernel => %i[
           binding block_given? iterator? caller caller_locations eval local_variables __method__ __callee__ __dir__ lambda proc
@@ -22,14 +23,16 @@ module Assay
         IO => %i[gets readline]
       }.freeze
 
-      # The interpreter and YJIT compute these without a call. As soon as one is redefined they never do so again, in the whole process.
+      # The interpreter and YJIT compute these without a call. Redefining one of them disables that
+      # permanently for the whole process.
       FAST_OPERATORS = %i[
         + - * / % == != < <= > >= << >> & | ^ ! =~ === -@ [] []= length size empty? nil? succ min max freeze call hash
       ].freeze
       FAST_CLASSES = [Integer, Float, String, Symbol, Array, Hash, Regexp, NilClass, TrueClass, FalseClass, Proc, Time].freeze
       private_constant :BOUND_TO_CALLER, :FAST_OPERATORS, :FAST_CLASSES
 
-      # Why this method, an UnboundMethod, can't be wrapped in `owner`; nil if it can.
+      # Returns the reason why this method, an UnboundMethod, cannot be wrapped in `owner`; nil if
+      # it can.
       def self.reason(owner, method)
         return nil unless ruby_s_own?(method)
 
@@ -40,7 +43,8 @@ module Assay
         end
       end
 
-      # Those in C, and those that newer Rubies have in Ruby inside of them; a user's are never meant.
+      # Methods in C, and those that newer Rubies implement in Ruby internally; never a user's
+      # methods.
       def self.ruby_s_own?(method)
         place = method.source_location
         place.nil? || place.first.start_with?("<internal:")

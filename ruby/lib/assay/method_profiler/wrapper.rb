@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
-# Writes the source of a patched method: a method with the same parameters that hands on exactly what it was given. It must not know
-# who counts (recorder.rb) nor where the method goes (patches.rb).
+# Generates the source of a patched method: a method with the same parameters that passes on exactly
+# its arguments. It must not know about the recorder (recorder.rb) or the method's class
+# (patches.rb).
 #
-# The parameters are repeated one by one, since `*args, **options, &block` costs more than all the counting, and changes what
-# `arity` and `parameters` say. An optional parameter that was left out must be left out again, or the method's own default would not
-# be used: the default here only notes that it was.
+# The parameters are repeated one by one, since `*args, **options, &block` costs more than all the
+# counting, and changes the results of `arity` and `parameters`. An optional parameter that was
+# omitted must be omitted again, or the method's own default would not be used: the default here
+# only records the omission.
 
 module Assay
   module MethodProfiler
@@ -15,25 +17,29 @@ module Assay
         __ENCODING__ __LINE__ __FILE__ BEGIN END alias and begin break case class def defined? do else elsif end ensure false for if in
         module next nil not or redo rescue retry return self super then true undef unless until when while yield
       ].freeze
-      # Ruby 3.1 shows methods that are marked by ruby2_keywords as if they had `**`; others don't tell.
+      # Ruby 3.1 reports methods marked by ruby2_keywords as having `**`; other versions do not show
+      # the mark.
       MARK_IS_SHOWN = Class.new { ruby2_keywords def marked(*all) = all }.instance_method(:marked).parameters.size == 2
       MARK = %i[keyrest **].freeze
-      # What `...` is told as.
+      # The parameters that Ruby reports for `...`.
       THREE_DOTS = [%i[rest *], MARK, [:block, :&]].freeze
 
-      # Whether a method has a `**`. Since Ruby 3.2 one without a name is told like the mark, and `*, **, &` like `...`. They differ:
-      # where no `**` takes them, keywords can fill a required parameter. What was compiled knows.
+      # Returns true if a method has a `**`. Since Ruby 3.2 an anonymous one is reported like the
+      # mark, and `*, **, &` like `...`. They differ: without a `**` to take them, keywords can fill
+      # a required parameter. The compiled code has the answer.
       def self.double_splat?(method)
         code = RubyVM::InstructionSequence.of(method) if defined?(RubyVM::InstructionSequence)
         code ? code.to_a[11].key?(:kwrest) : false
       end
 
-      # Newer Rubies make `*, **, &` of `...`, where parameters stand before it; older ones a marked `*` and `&`.
+      # Newer Rubies compile `...` as `*, **, &` if parameters precede it; older ones as a marked
+      # `*` and `&`.
       DOTS_ARE_STARS = double_splat?(Class.new { def dots(first, ...) = all(first, ...) }.instance_method(:dots))
       private_constant :RESERVED, :MARK_IS_SHOWN, :MARK, :THREE_DOTS, :DOTS_ARE_STARS
 
       # method:: an UnboundMethod
-      # mark::   whether it may yet be marked by ruby2_keywords. A mark that it has not itself changes nothing
+      # mark::   true if it may yet be marked by ruby2_keywords. A mark that the method itself lacks
+      #          has no effect
       def initialize(method, mark: false)
         @name = method.name
         parameters = method.parameters
@@ -50,7 +56,8 @@ module Assay
         read(parameters)
       end
 
-      # The source. `body` is given the source of the call to the method itself, and gives that of the wrapper's body.
+      # Returns the source. `body` is called with the source of the call of the method itself, and
+      # returns that of the wrapper's body.
       def source
         forward = @plain_name ? forwarding : explicit_forwarding
         body = yield(forward)
@@ -61,7 +68,7 @@ module Assay
 
       private
 
-      # `def m(if:)` can be called, but `super(if: if)` can't be written.
+      # `def m(if:)` can be called, but `super(if: if)` cannot be written.
       def key_that_has_no_variable?(kind, key)
         %i[key keyreq].include?(kind) && (!variable?(key) || key.start_with?("__assay"))
       end
@@ -90,7 +97,8 @@ module Assay
 
       def keywords? = @keys.any? || @optional_keys.any? || @key_rest
 
-      # A method with `*rest` and no keywords may still tell keywords from a hash: those in C do, and those marked by ruby2_keywords.
+      # A method with `*rest` and no keywords may still distinguish keywords from a hash: those in C
+      # do, and those marked by ruby2_keywords.
       def keywords_in_rest = @mark && @rest && !keywords? && !@forward_all ? "ruby2_keywords(#{@name.inspect})\n" : ""
 
       def signature
@@ -110,7 +118,7 @@ module Assay
         ].join(", ")
       end
 
-      # Implicit `super` passes on what has no name; where the call is written out, it needs one.
+      # Implicit `super` passes on anonymous parameters; an explicit call needs a name for them.
       def implicit? = @plain_name && @optional.empty? && @optional_keys.empty?
       def rest_name = @rest == :* && !implicit? ? :__assay_rest : @rest
       def key_rest_name = @key_rest == :** && !implicit? ? :__assay_key_rest : @key_rest
@@ -121,7 +129,7 @@ module Assay
         implicit? ? "super" : explicit_forwarding
       end
 
-      # The call for each number of optional parameters that were given.
+      # The call for each possible number of optional arguments.
       def explicit_forwarding
         return "super(*__assay_rest, &__assay_block)" if @forward_all
 
@@ -134,7 +142,7 @@ module Assay
         "(case __assay_given\nwhen nil then #{whole}\n#{parts.join("\n")}\nend)"
       end
 
-      # The same for the optional keywords: all, none, or those that were given, which takes a hash.
+      # The same for the optional keywords: all, none, or only the given ones, which needs a hash.
       def with_keywords(positional)
         always = @keys.map { |key| "#{key}: #{key}" }
         rest = key_rest_name && @key_rest != :nil ? ["**#{key_rest_name}"] : []

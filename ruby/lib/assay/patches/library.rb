@@ -1,19 +1,24 @@
 # frozen_string_literal: true
 
-# What the patches of all libraries have in common: look whether the library is there and as it is known, patch, and undo it.
+# Common code of the patches of all libraries: checks whether the library is loaded and supported,
+# patches it, and undoes that.
 #
-# Calls within calls of the same row count, since a statement executed in the block of another is a statement (and often the very thing
-# that one looks for). So the methods of a row must be chosen such that what the library does once passes through one of them once.
+# Calls within calls of the same row count, since a statement executed in the block of another is a
+# statement (and is often the one being looked for). So the methods of a row must be chosen such
+# that each operation of the library passes through exactly one of them.
 
 module Assay
   module Patches
-    # One library. Subclasses have a `key`, and say what it is:
+    # One library. Subclasses have a `key` and define:
     #
-    # versions:: [[name, version, what is known (as for Gem::Requirement)], ...]; empty if it is not loaded
-    # targets::  [[owner, methods, row, whether all of them must be there], ...]; of the others those that this version has are taken
-    # seams::    {owner => a module of methods that stand before its own}, where patching alone can't tell what counts
+    # versions:: [[name, version, supported versions (as for Gem::Requirement)], ...]; empty if it
+    #            is not loaded
+    # targets::  [[owner, methods, row, true if all of them are required], ...]; otherwise those
+    #            present in this version are patched
+    # seams::    {owner => a module of methods prepended to its own}, for cases that patching alone
+    #            cannot count
     class Library
-      # The rows under which it counts now; none before `apply`.
+      # The rows in which it counts now; empty before `apply`.
       attr_reader :rows
 
       def initialize
@@ -37,7 +42,7 @@ module Assay
         end
       end
 
-      # Gives whether there was something to undo.
+      # Returns true if there was something to undo.
       def remove
         @lock.synchronize do
           next false if @patched.empty?
@@ -50,7 +55,7 @@ module Assay
         end
       end
 
-      # True if `apply` has patched this method.
+      # Returns true if `apply` has patched this method.
       def patched?(owner, method) = @lock.synchronize { @patched.any? { |each, methods| each == owner && methods.include?(method) } }
 
       # The reason why a loaded library is not counted; nil if it is counted, or not loaded.
@@ -69,7 +74,7 @@ module Assay
         Outcome.new(library: self.class.key, status: status, version: version, rows: @rows, reason: reason)
       end
 
-      # Why it can't be patched; nil if it can.
+      # The reason why it cannot be patched; nil if it can.
       def unknown(found)
         found.each do |name, version, known|
           next if Gem::Requirement.new(known).satisfied_by?(Gem::Version.new(version))

@@ -10,7 +10,7 @@ module Assay
 
       def versions = defined?(::Mysql2::Client) ? [["mysql2", ::Mysql2::VERSION, ">= 0.4"]] : []
 
-      # With `async: true` a query counts with the time that sending it took.
+      # With `async: true`, a query counts with the time taken to send it.
       def targets
         [
           [::Mysql2::Client, %i[query], :sql, true],

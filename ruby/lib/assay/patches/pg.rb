@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The gem pg. Its `exec` family is written in C, and each name is an entry of its own: none calls another one through Ruby, so that each
-# statement counts once by whatever name it was executed.
+# The gem pg. Its `exec` family is written in C, and the methods do not call each other through
+# Ruby, so each statement counts once, whichever method executed it.
 
 module Assay
   module Patches
@@ -11,8 +11,8 @@ module Assay
 
       def versions = defined?(::PG::Connection) ? [["pg", ::PG::VERSION, ">= 1.0"]] : []
 
-      # A statement that is only sent (send_query) counts too, with the time that sending took: the wait is in get_result, which may
-      # be anybody's loop.
+      # A statement that is only sent (send_query) counts too, with the time taken to send it: the
+      # wait is in get_result, possibly in someone else's loop.
       def targets
         [
           [::PG::Connection, %i[exec exec_params exec_prepared], :sql, true],

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# Redis: the gem redis up to version 4, whose commands all pass Redis::Client#process, and the gem redis-client, through which redis 5
-# and Sidekiq send. A pipeline is one call of either; that all its commands count is seen to here.
+# Redis: the gem redis up to version 4, whose commands all pass through Redis::Client#process, and
+# the gem redis-client, used by redis 5 and Sidekiq. A pipeline is a single call of either; this
+# file makes all its commands count.
 
 module Assay
   module Patches
     class Redis < Library
-      # Stands for a command beyond the first of a pipeline, by being patched. Its time is nothing: the pipeline's is in the first.
+      # A patched no-op that is called for each command of a pipeline after the first. It takes no
+      # time: the pipeline's time counts for the first.
       module Further
         def self.command; end
 
@@ -15,7 +17,7 @@ module Assay
         end
       end
 
-      # Before Redis::Client.
+      # Prepended to Redis::Client.
       module Processing
         def process(commands, &block)
           Further.count(commands)
@@ -23,7 +25,7 @@ module Assay
         end
       end
 
-      # Before RedisClient::ConnectionMixin.
+      # Prepended to RedisClient::ConnectionMixin.
       module Pipelining
         def call_pipelined(commands, ...)
           Further.count(commands)
@@ -42,7 +44,7 @@ module Assay
         ].compact
       end
 
-      # What is sent when connecting (HELLO, AUTH, SELECT) are commands too.
+      # The commands sent when connecting (HELLO, AUTH, SELECT) also count.
       def targets
         [
           ([::Redis::Client, %i[process], :redis, true] if old?),

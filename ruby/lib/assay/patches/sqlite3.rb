@@ -1,13 +1,14 @@
 # frozen_string_literal: true
 
-# The gem sqlite3. A statement begins in Database#execute, in Statement#execute, or, as ActiveRecord does it, by reading a statement that
-# was only bound: Statement#each. But Statement#execute! calls `execute` and then `each`, and what is read after an `execute` must not
-# count again: a method of our own stands before `each` and tells the two apart.
+# The gem sqlite3. A statement begins in Database#execute, in Statement#execute, or, in
+# ActiveRecord, by reading a statement that was only bound: Statement#each. But Statement#execute!
+# calls `execute` and then `each`, and reading after an `execute` must not count again: a method
+# prepended to `each` distinguishes the two.
 
 module Assay
   module Patches
     class Sqlite3 < Library
-      # Before SQLite3::Statement: where `execute` was called, the statement was counted.
+      # Prepended to SQLite3::Statement: if `execute` was called, the statement has been counted.
       module Reading
         def execute(...)
           @assay_executed = true
@@ -31,7 +32,7 @@ module Assay
 
       def versions = defined?(::SQLite3::Database) ? [["sqlite3", ::SQLite3::VERSION, [">= 1.3", "< 3"]]] : []
 
-      # Several statements in one string (execute_batch) are one call.
+      # Several statements in one string (execute_batch) count as one call.
       def targets
         [
           [::SQLite3::Database, %i[execute execute_batch], :sql, true],

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The gem trilogy, a client of MySQL. Every statement passes Trilogy#query, which is written in C: `query_with_flags` calls it, and
-# ActiveRecord calls either.
+# The gem trilogy, a MySQL client. Every statement passes through Trilogy#query, which is written in
+# C: `query_with_flags` calls it, and ActiveRecord calls either.
 
 module Assay
   module Patches
@@ -11,7 +11,8 @@ module Assay
 
       def versions = defined?(::Trilogy::VERSION) ? [["trilogy", ::Trilogy::VERSION, [">= 2.0", "< 3"]]] : []
 
-      # Several statements in one string are one call, as they are one request to the server.
+      # Several statements in one string count as one call, since they are one request to the
+      # server.
       def targets = [[::Trilogy, %i[query], :sql, true]]
     end
     private_constant :Trilogy

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Clients of databases and servers without a ready patch. If one of them is loaded, a count of zero may be wrong. This file must not load
-# anything.
+# Clients of databases and servers without a ready-made patch. If one of them is loaded, a count of
+# zero may be wrong. This file must not load anything.
 
 module Assay
   module Patches
-    # Well-known libraries without a ready patch.
+    # Well-known libraries without a ready-made patch.
     module Unpatched
-      # A class that only this library has => the gem, by what it does.
+      # By kind: a class unique to the library => the gem.
       KNOWN = {
         sql: {
           "TinyTds::Client" => "tiny_tds", "OCI8" => "ruby-oci8", "Extralite::Database" => "extralite", "DuckDB::Connection" => "duckdb",
@@ -23,12 +23,12 @@ module Assay
       }.freeze
       private_constant :KNOWN
 
-      # [[gem, class], …] of those of a kind that are loaded.
+      # Returns [[gem, class], …] of the loaded ones of a kind.
       def self.loaded(kind)
         KNOWN.fetch(kind, {}).filter_map { |name, gem| (found = constant(name)) && [gem, found] }
       end
 
-      # The constant, if it is there without being loaded for that.
+      # Returns the constant if it is defined, without autoloading it.
       def self.constant(path)
         path.split("::").reduce(Object) do |outer, name|
           return unless outer.is_a?(Module) && outer.const_defined?(name, false) && !outer.autoload?(name)

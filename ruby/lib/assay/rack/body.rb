@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# Stands for a body that has yet to be read: counts while it is, and ends the request when it is closed. Everything else it has from the
-# body itself: a server must find exactly the methods (to_path, to_ary, call) by which it decides how to send it.
+# A proxy for a body that has yet to be read: counts during reading, and ends the request when the
+# body is closed. Everything else is delegated to the body: a server must find exactly the methods
+# (to_path, to_ary, call) by which it decides how to send it.
 
 module Assay
   class Rack
-    # What the server gets instead of the application's body.
+    # Passed to the server instead of the application's body.
     class Body
       # The methods in which a body does its work.
       READERS = %i[each call to_ary].freeze
@@ -16,7 +17,7 @@ module Assay
         @request = request
       end
 
-      # What the server calls when it has sent the body, or has given up.
+      # Called by the server after sending the body, or giving up.
       def close
         @request.part { @body.close } if @body.respond_to?(:close)
       ensure

@@ -1,20 +1,21 @@
 # frozen_string_literal: true
 
-# The header Server-Timing, as the W3C's recommendation has it: names are tokens, durations milliseconds, descriptions quoted.
+# The header Server-Timing per the W3C recommendation: names are tokens, durations are in
+# milliseconds, descriptions are quoted.
 
 module Assay
   class Rack
     # Writes the header.
     module Header
       NAME = "server-timing"
-      # What RFC 9110 leaves out of a token.
+      # Characters that RFC 9110 does not allow in a token.
       NO_TOKEN = /[^!#$%&'*+\-.^_`|~0-9A-Za-z]/
-      # Names of rows as tokens; there are few, and they are the same for each request.
+      # Cache of row names as tokens; there are few, and they repeat with each request.
       TOKENS = Hash.new { |tokens, name| tokens[name] = name.name.gsub(NO_TOKEN, "_") }
       private_constant :NO_TOKEN, :TOKENS
 
-      # A copy of these headers with the totals in it, behind what another one measured. A copy, since an application may give the same
-      # object each time, or a frozen one.
+      # Returns a copy of these headers with the totals appended to any existing measurements. It is
+      # a copy, since an application may return the same object each time, or a frozen one.
       def self.added(headers, totals)
         headers = headers.respond_to?(:to_hash) ? headers.to_hash.dup : headers.to_a.to_h
         name = headers.keys.find { |key| key.to_s.casecmp?(NAME) } || NAME
@@ -22,7 +23,7 @@ module Assay
         headers
       end
 
-      # What comes behind the colon.
+      # The value of the header.
       def self.value(totals)
         text = +""
         totals.rows.each do |name, row|
@@ -32,7 +33,7 @@ module Assay
         text << "total;dur=" << milliseconds(totals.duration)
       end
 
-      # To the microsecond.
+      # Rounded to microseconds.
       def self.milliseconds(seconds) = (seconds * 1e3).round(3).to_s
       private_class_method :milliseconds
     end

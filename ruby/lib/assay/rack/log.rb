@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# A line for each request, as logfmt or JSON. Writing must neither fail nor wait: a disk that is full, a descriptor that was closed and a
-# pipe that nobody reads cost the line, not the request. What was lost is told, once on standard error and in the next line that gets
-# through.
+# Writes a line for each request, as logfmt or JSON. Writing must neither fail nor block: a full
+# disk, a closed descriptor or a pipe without a reader costs the line, not the request. Dropped
+# lines are reported once on standard error, and in the next line that is written.
 
 require "json"
 require "io/wait"
@@ -12,10 +12,10 @@ module Assay
     # Writes the lines.
     class Log
       FORMATS = %i[logfmt json].freeze
-      # What a pipe takes without waiting, as soon as it takes anything.
+      # Number of bytes that a pipe accepts without blocking once it is writable at all.
       AT_ONCE = 4096
       LONGEST_PATH = 1024
-      # The keys of a row in logfmt, where a blank, = or " would end one.
+      # The logfmt keys of a row. A blank, = or " would end a key, so those are replaced.
       KEYS = Hash.new do |keys, name|
         keys[name] = %w[calls ms errors].map { |what| "#{name.name.gsub(/[^[:word:].#:-]/, "_")}_#{what}" }
       end
@@ -40,8 +40,9 @@ module Assay
         @file = @io.stat.file?
       end
 
-      # See Request#finish. A file takes each line whole, whoever else writes; else requests write one after the other, so that nothing
-      # comes between asking whether there is room and taking it.
+      # See Request#finish. A file takes each line atomically, even with several writers; for other
+      # sinks requests write one at a time, so that nothing happens between the check for room and
+      # the write.
       def request(request)
         lost = @lost
         line = send(@form, fields(request, lost), request.totals)
@@ -57,7 +58,7 @@ module Assay
         }.compact
       end
 
-      # Without the query, in which secrets are.
+      # Excludes the query string, which may contain secrets.
       def path(given)
         path = text(given)
         path.size > LONGEST_PATH ? "#{path[0, LONGEST_PATH]}…" : path
@@ -93,7 +94,7 @@ module Assay
         word.empty? || word.match?(/[\s"=\\\x00-\x08\x0e-\x1f\x7f]/) ? JSON.generate(word) : word
       end
 
-      # `lost`: what this line tells of.
+      # `lost`: number of dropped lines that this line reports.
       def write(line, lost)
         return lose("nobody reads it, and it is full") unless put(line)
 
@@ -102,8 +103,8 @@ module Assay
         lose(e.message)
       end
 
-      # False where it would have to wait. Whether an IO takes anything is asked first, and not by making it non-blocking: that would
-      # change it for all processes that have it.
+      # Returns false if writing would block. This is checked before writing instead of making the
+      # IO non-blocking, which would affect all processes that share it.
       def put(line)
         return @sink << line unless @io
         return false unless @file || (line.bytesize <= AT_ONCE && ready?)
@@ -111,7 +112,7 @@ module Assay
         @io.write(line)
       end
 
-      # A signal that comes meanwhile looks like a no, so that it is asked twice.
+      # A signal during the check looks like a negative answer, so it is repeated.
       def ready? = @io.wait_writable(0) || @io.wait_writable(0)
 
       def lose(why)
@@ -121,7 +122,7 @@ module Assay
         @told = true
         warn("assay: a request's line could not be written to the log (#{why}). Requests go on, their lines are lost until it can be")
       rescue SystemCallError, IOError
-        # Standard error is closed as well: there is nobody left to tell, and the request must go on.
+        # Standard error is closed as well; the request must go on.
       end
     end
     private_constant :Log

@@ -1,24 +1,25 @@
 # frozen_string_literal: true
 
-# The life of one request: the profiles of its parts, its end, and what it was. Parts are the application's `call` and each reading of
-# the body, each with a profile of its own: between them the thread is the server's, which may never come back to this request, or in
-# another thread.
+# The life of one request: the profiles of its parts, its end, and its attributes. The parts are the
+# application's `call` and each read of the body, each with a profile of its own: in between, the
+# thread belongs to the server, which may never return to this request, or do so in another thread.
 
 module Assay
   class Rack
-    # One request that is counted.
+    # A counted request.
     class Request
-      # Its Totals so far.
+      # Its Totals up to now.
       attr_reader :totals
 
-      # What was asked for. Applications write into env what they make of it: Rails asks itself for /500 when it fails.
+      # Method and path of the request, saved at the start since applications modify env: Rails
+      # requests /500 from itself after a failure.
       attr_reader :verb, :path
-      # The status that was answered; nil if there was none.
+      # The response status; nil if there was none.
       attr_reader :status
       # :error, the class of an exception; :hijacked.
       attr_reader :facts
 
-      # outputs:: each gets `request(self)` at the end
+      # outputs:: each receives `request(self)` at the end
       def initialize(env, scope, outputs)
         @env = env
         @verb = env["REQUEST_METHOD"]
@@ -34,7 +35,8 @@ module Assay
       def finished? = @finished
       def hijacked? = @facts.key?(:hijacked)
 
-      # Runs the application, and gives its answer, the body replaced by one that counts where it is still to be read.
+      # Runs the application and returns its response, with the body replaced by one that counts if
+      # it is still to be read.
       def answer(&application)
         answer = nil
         returned = false
@@ -55,7 +57,8 @@ module Assay
 
       # Runs a part of the request and adds its totals.
       def part
-        # Not `current_scheduler`: servers read bodies by Enumerator#next, too, and in Ruby 3.1 its fiber sees none.
+        # Not `current_scheduler`: servers also read bodies by Enumerator#next, and in Ruby 3.1 its
+        # fiber sees none.
         running = MethodProfiler.start(scope: @scope || (Fiber.scheduler ? :fiber : :thread), nested: true)
         @open << running
         @env[PROFILE] = running
@@ -67,7 +70,8 @@ module Assay
         settle(running) if running
       end
 
-      # It is over: tells the outputs, once. A part that was left in the middle, as a body that was closed half read, ends here.
+      # Ends the request and notifies the outputs, once. Also ends a part that was interrupted, such
+      # as a body closed before its end.
       def finish
         return if @finished
 
@@ -78,7 +82,7 @@ module Assay
 
       private
 
-      # The application may have stopped it by itself.
+      # The application may have stopped it itself.
       def settle(running)
         @totals.add(running.running? ? running.stop : running.profile) if @open.delete(running)
       end
@@ -88,14 +92,14 @@ module Assay
         answer
       end
 
-      # The application took the connection away from the server, which will send nothing.
+      # The application took over the connection from the server, which will send nothing.
       def taken_over?(status)
         return false unless @env["rack.hijack_io"] || (status.is_a?(Integer) && status.negative?)
 
         @facts[:hijacked] = true
       end
 
-      # The application answers through the connection, once the server has sent the headers.
+      # The application responds through the connection, after the server has sent the headers.
       def with_hijack(status, headers, body)
         talk = headers["rack.hijack"]
         headers = headers.dup

@@ -1,17 +1,18 @@
 # frozen_string_literal: true
 
-# What one request came to: the sums of the profiles of its parts (the application; reading the body). It must not format.
+# The totals of one request: the sums of the profiles of its parts (the application; reading the
+# body). It must not format.
 
 module Assay
   class Rack
     # Sums of profiles.
     class Totals
-      # calls and errors are numbers, duration seconds.
+      # `calls` and `errors` are numbers, `duration` is in seconds.
       Row = Struct.new(:calls, :duration, :errors)
 
-      # {name => Row}, in the order in which they came.
+      # {name => Row}, in order of first appearance.
       attr_reader :rows
-      # Seconds that the profiles ran.
+      # Total running time of the profiles in seconds.
       attr_reader :duration
 
       def initialize
@@ -20,7 +21,7 @@ module Assay
         @duration = 0.0
       end
 
-      # Of these, the seconds that the profiler took by its own calibration.
+      # The profiler's own part of these seconds, by its calibration.
       def own_cost = @profiles.sum { |profile| profile.overhead.total }
 
       # Adds an Assay::MethodProfiler::Profile.

@@ -1,14 +1,16 @@
 # frozen_string_literal: true
 
-# How many objects a block allocates. Counted by the virtual machine, exactly; it is no measurement of time, and needs no program.
+# Counts the objects that a block allocates. The virtual machine's count is exact; no time is
+# measured, and the `assay` program is not needed.
 
 require "objspace"
 require_relative "outcome"
 
 module Assay
   module Testing
-    # Counts the allocations of a block. The first run does not count, since code that runs for the first time allocates for the virtual
-    # machine too; then it runs several times, since a count that changes is no count.
+    # Counts the allocations of a block. The first run is ignored, since code that runs for the
+    # first time also allocates for the virtual machine; then it runs several times, to find out
+    # whether the count is stable.
     class Allocations
       RUNS = 3
       COUNT = GC.method(:stat)
@@ -25,7 +27,7 @@ module Assay
         @block = block
       end
 
-      # The outcome of "it allocates so many".
+      # The outcome of the assertion on the number of allocations.
       def outcome
         counts = count
         sides = counts.map { |count| side(count) }.uniq
@@ -37,7 +39,7 @@ module Assay
 
       private
 
-      # Counts that are too small in one run and too large in another decide nothing, either.
+      # Counts that are too small in one run and too large in another are inconclusive as well.
       def side(count)
         return :as_expected if @expected === count
 
@@ -45,7 +47,7 @@ module Assay
         least && count < least ? :too_few : :too_many
       end
 
-      # Objects of each run. Other threads that allocate meanwhile are in it.
+      # Objects allocated in each run, including those of concurrent threads.
       def count
         counts = Array.new(RUNS + 1, 0)
         index = 0
@@ -63,7 +65,8 @@ module Assay
         "the block allocates #{text} object#{"s" unless text == "1"}"
       end
 
-      # Where they come from, by one more run that is watched; `counted` were found without watching.
+      # Locates the allocations by running once more under tracing; `counted` is the number found
+      # without it.
       def sites(counted, most = 8)
         found = traced
         return "the objects are the virtual machine's own, or those of methods written in C that leave no trace" if found.empty?

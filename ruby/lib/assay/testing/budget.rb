@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# What a test may do at most: so many SQL statements, lines of log, requests, programs, seconds of sleep, objects. Exact counts, which need no
-# program. What is faked or stubbed does not happen, and is not counted. Where it is counted is in budget/points.rb.
+# Limits for a test: SQL statements, log lines, requests, programs, seconds of sleep, objects. The
+# counts are exact, and the `assay` program is not needed. Faked or stubbed calls do not happen, and
+# are not counted. The intercepted methods are in budget/points.rb.
 
 require_relative "outcome"
 require_relative "budget/points"
@@ -9,9 +10,9 @@ require_relative "budget/shape"
 
 module Assay
   module Testing
-    # Counts what a block, or a test, does. Everything counts that happens in this process meanwhile, in whatever thread.
+    # Counts the operations of a block or a test. Everything in this process counts, in any thread.
     class Budget
-      # A limit: what `over` calls the excess, in the plural and for one.
+      # A limit: the kind of operation, and its name in plural and singular.
       Limit = Struct.new(:kind, :many, :one)
 
       LIMITS = {
@@ -23,16 +24,18 @@ module Assay
         max_sleep: Limit.new(:sleep, "seconds of sleep", "second of sleep"),
         max_allocations: Limit.new(:allocations, "objects", "object")
       }.freeze
-      # The names under which the profiler counts the same.
+      # The rows of the profiler for the same operations.
       ROWS = { sql: :sql, redis: :redis, http: :net }.freeze
-      # So many kinds of statements, lines or programs are listed, and so many different ones are told apart.
+      # Maximum number of statements, lines or programs in a message, and of different ones that are
+      # counted separately.
       LISTED = 8
       TOLD_APART = 10_000
       OBJECTS = GC.method(:stat)
       private_constant :Limit, :LIMITS, :ROWS, :LISTED, :TOLD_APART, :OBJECTS
 
       # limits:: `max_sql: 10`, `max_redis:`, `max_log_lines:`, `max_http:`, `max_processes:`, `max_sleep:` (seconds), `max_allocations:`
-      # uncounted:: :ok where libraries may be loaded whose statements or requests can't be counted; else that is an error
+      # uncounted:: :ok to allow loaded libraries whose statements or requests cannot be counted;
+      #             otherwise they are an error
       def initialize(uncounted: nil, **limits)
         raise ArgumentError, "uncounted: is :ok or left out, not #{uncounted.inspect}" unless [nil, :ok].include?(uncounted)
 
@@ -52,7 +55,8 @@ module Assay
         @watches = []
       end
 
-      # The outcome of "the block stays within it". What the block raises is raised.
+      # The outcome of the assertion that the block stays within the budget. Exceptions of the block
+      # propagate.
       def outcome
         raise ArgumentError, "assert_budget takes a block" unless block_given?
 
@@ -65,7 +69,7 @@ module Assay
         result
       end
 
-      # Begins to count. Raises CannotCount where a library is loaded that would not be counted.
+      # Starts counting. Raises CannotCount if a library is loaded that would not be counted.
       def start
         check_countable
         @loaded = loaded
@@ -75,7 +79,7 @@ module Assay
         self
       end
 
-      # Ends it. A second time does nothing.
+      # Stops counting. Idempotent.
       def stop
         return unless @objects
 
@@ -84,7 +88,7 @@ module Assay
         @watches.each(&:remove)
       end
 
-      # The outcome, once it has stopped.
+      # The outcome, after stopping.
       def result
         late = loaded - @loaded
         unless late.empty? || @uncounted
@@ -97,7 +101,7 @@ module Assay
         Outcome.new(:fail, over.map { |name, most| said(LIMITS[name], most) }.join("\n"))
       end
 
-      # The points call this: `amount` of a kind, and what it was.
+      # Called by the points: adds `amount` of a kind; `text` describes the operation.
       def add(kind, amount, text)
         @lock.synchronize do
           @counts[kind] += amount
@@ -114,7 +118,7 @@ module Assay
       def kinds = @limits.keys.map { |name| LIMITS[name].kind } & ROWS.keys
       def loaded = kinds.flat_map { |kind| Patches.loaded(kind) }
 
-      # Raises CannotCount for a loaded library that is not counted.
+      # Raises CannotCount if a loaded library is not counted.
       def check_countable
         return if @uncounted
 

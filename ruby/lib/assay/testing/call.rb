@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
-# What a fake wrote down: one call that the code under test made.
+# A call of a faked method by the code under test.
 
 module Assay
   module Testing
-    # One recorded call: who was called (`receiver`), the method's `name`, and what it was given.
+    # One recorded call: its `receiver`, the method's `name`, and the arguments.
     Call = Struct.new(:receiver, :name, :arguments, :keywords, :block) do
       # The scripted ending that answered it, or nil.
       attr_accessor :ended
 
-      # As `commands` lists it: a lone argument as it is, several as an Array, none as the method's name.
+      # The form used by `commands`: a single argument as it is, several as an Array, the method's
+      # name if there is none.
       def command
         case arguments.size
         when 0 then name
@@ -28,13 +29,13 @@ module Assay
         end
       end
 
-      # The program that was to be started, without its environment and its arguments.
+      # The program to be started, without its environment and arguments.
       def program
         first = arguments.find { |argument| !argument.is_a?(Hash) }
         first.is_a?(Array) ? first.first : first
       end
 
-      # As it would stand in the source.
+      # The call as source code.
       def to_s
         given = arguments.map { |argument| brief(argument) } + keywords.map { |key, value| "#{key}: #{brief(value)}" }
         "#{name}(#{given.join(", ")})"
@@ -48,14 +49,15 @@ module Assay
       end
     end
 
-    # A call that was not foreseen: the results ran out, or a loop never ends. It is no StandardError, so that a `rescue` in the code
-    # under test does not hide it.
+    # An unexpected call: there are no results left, or a loop does not end. Not a StandardError, so
+    # that a `rescue` in the code under test does not hide it.
     class UnexpectedCall < Exception; end # rubocop:disable Lint/InheritException
 
-    # An object on which nothing can be faked: frozen, or a number or symbol.
+    # An object whose methods cannot be faked: frozen, or a number or symbol.
     class CannotFake < ArgumentError; end
 
-    # A scripted ending of a process, for the results of `fake_system` and its kin; made by `exits`.
+    # A scripted ending of a process, for the results of `fake_system` and similar fakes; created by
+    # `exits`.
     Exit = Struct.new(:status, :value, :err)
   end
 end

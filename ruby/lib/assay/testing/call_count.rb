@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-# How often a block calls a method. Counted exactly, in this thread, by a wrapper that is there only while the block runs.
+# Counts how often a block calls a method. The count is exact, for this thread, by a wrapper that
+# exists only while the block runs.
 
 require_relative "outcome"
 require_relative "seam"
 
 module Assay
   module Testing
-    # Counts the calls of one method while a block runs. Instance methods of a class or module, whoever the receiver is; with a
-    # singleton class its methods. The methods do what they always do.
+    # Counts the calls of one method while a block runs: an instance method of a class or module,
+    # for any receiver, or for a singleton class one of its methods. The methods work as usual.
     class CallCount
       # expected:: a whole number, or a Range such as `1..`
       def initialize(owner, name, expected, &block)
@@ -30,7 +31,7 @@ module Assay
         @places = Hash.new(0)
       end
 
-      # The outcome of "it is called so often".
+      # The outcome of the assertion on the number of calls.
       def outcome
         owner = definer
         Seam.put(self, owner, @name)
@@ -48,10 +49,11 @@ module Assay
         raise ArgumentError, "there is no method `#{@name}` in #{@owner.inspect} whose calls could be counted"
       end
 
-      # Seam asks this: calls of other threads are not counted.
+      # Called by Seam: calls in other threads are not counted.
       def covers?(thread) = @thread.equal?(thread)
 
-      # Seam hands every call here. What the counting itself calls is not counted: it may be that very method.
+      # Called by Seam for every call. Calls made by the counting itself are not counted: they may
+      # be of the same method.
       def call(call, original)
         unless @counting
           begin
@@ -66,7 +68,7 @@ module Assay
 
       private
 
-      # A receiver of another class, which has the method by the same ancestor, is not meant.
+      # Receivers of other classes that inherit the method from the same ancestor are not counted.
       def count(call)
         return unless @owner === call.receiver
 
@@ -75,7 +77,8 @@ module Assay
         @places["#{place.path}:#{place.lineno}"] += 1 if place
       end
 
-      # Where the method is defined: an inherited one is counted there. What others have prepended to the class stays in front.
+      # The class or module that defines the method: an inherited method is counted there. Modules
+      # prepended to the class by others stay in front.
       def definer
         place = @owner.ancestors.each_with_index.to_h
         found = @owner.instance_method(@name)

@@ -1,19 +1,20 @@
 # frozen_string_literal: true
 
-# The fake clock of a test. It moves only when a fake sleep or the test moves it; it never measures, and nothing that measures reads it.
+# The fake clock of a test. It moves only when a fake sleep or the test advances it; it never
+# measures, and is never used for measurements.
 
 require "time"
 
 module Assay
   module Testing
-    # A clock that stands still until it is advanced.
+    # A clock that is frozen until it is advanced.
     #
     #   clock.advance(90)
     #   clock.elapsed  # => 90
     #   clock.now      # => the Time of the test's beginning, 90 s later
     #   clock.travel_to("2030-01-31 09:00")
     class Clock
-      # Seconds since the test began, by this clock; exactly the sum of what it was advanced.
+      # Seconds since the test began, by this clock: exactly the sum of all advances.
       attr_reader :elapsed
 
       def initialize(start = Time.now, monotonic = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond))
@@ -33,8 +34,9 @@ module Assay
         @lock.synchronize { @elapsed += seconds }
       end
 
-      # Sets the time of day, into the past or the future, and returns it: a Time, Date or DateTime, a text such as "2030-01-31 09:00" (local
-      # time unless it has a zone), or seconds since 1970. What has elapsed stays, and so do the clocks of durations.
+      # Sets the time of day, in the past or the future, and returns it: a Time, Date or DateTime, a
+      # text such as "2030-01-31 09:00" (local time unless it has a zone), or seconds since 1970.
+      # The elapsed time does not change, and neither do monotonic clocks.
       def travel_to(time)
         there = Clock.time(time)
         @lock.synchronize { @start = there - @elapsed }
@@ -60,7 +62,7 @@ module Assay
                              "not #{given.inspect} (#{e.message})"
       end
 
-      # What CLOCK_MONOTONIC would show, in whole nanoseconds.
+      # The value of CLOCK_MONOTONIC, in whole nanoseconds.
       def monotonic_nanoseconds = @monotonic + (elapsed.rationalize(Rational(1, 1_000_000_000)) * 1_000_000_000).to_i
     end
   end

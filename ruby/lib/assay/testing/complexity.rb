@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-# How the time of a block grows with the size of its input. It is measured at every size, in blocks; the exponent of the growth and
-# its interval are the program's, as for a scan of `assay run -P` (docs/guides/scans.md). Nothing is said beyond the sizes that were
-# measured.
+# Determines how the time of a block grows with the size of its input. It is measured at every size,
+# in blocks; the exponent of the growth and its interval are computed by the `assay` program, as for
+# a scan of `assay run -P` (docs/guides/scans.md). Nothing is claimed beyond the measured sizes.
 
 require_relative "outcome"
 
 module Assay
   module Testing
-    # A question about growth: is it no faster than this model's?
+    # A question about growth: is it no faster than that of a model?
     class Complexity
       MODELS = {
         constant: ->(_n) { 1.0 },
@@ -18,14 +18,16 @@ module Assay
         quadratic: ->(n) { n**2 },
         cubic: ->(n) { n**3 }
       }.freeze
-      # Exponents may exceed the model's by so much: caches make a linear walk grow like n^1.1, and the next model is farther away.
+      # Default amount by which the exponent may exceed the model's: caches make a linear walk grow
+      # like n^1.1, and the next model is farther away.
       TOLERANCE = 0.25
       FEWEST_SIZES = 3
       private_constant :TOLERANCE, :FEWEST_SIZES
 
-      # model:: one of MODELS, or something to call that gives the model's value for a size
+      # model:: one of MODELS, or something to call that returns the model's value for a size
       # sizes:: three or more different sizes, 1 or larger (2 or larger for models with a logarithm)
-      # setup:: makes the input of a size, once and outside the clock; the block is given the input then, else the size
+      # setup:: creates the input of a size, once and untimed; the block is then called with the
+      #         input, otherwise with the size
       def initialize(model, sizes, setup: nil, tolerance: TOLERANCE, time: 2, warmup: 0.02, primary: "auto", **options, &block)
         raise ArgumentError, "assert_complexity takes a block" if block.nil?
         raise ArgumentError, "tolerance: is a number, 0 or more, not #{tolerance.inspect}" unless tolerance.is_a?(Numeric) && tolerance >= 0
@@ -38,7 +40,7 @@ module Assay
         @plan = Compare::Plan.new(time: time, warmup: warmup, primary: primary, **options)
       end
 
-      # The outcome of "it grows no faster than the model".
+      # The outcome of the assertion that it grows no faster than the model.
       def outcome
         Binary.path
         found = nil
@@ -52,7 +54,8 @@ module Assay
 
       private
 
-      # Where the growth bends upwards a single power would flatter it: then the larger sizes decide.
+      # If the growth accelerates, a single power law would be too favourable: then the larger sizes
+      # decide.
       def judge(curve, recording)
         verdict = held(curve, @bound, @sizes)
         return verdict if verdict.kind == :fail || !bends_up?(curve) || @sizes.size <= FEWEST_SIZES
@@ -79,7 +82,8 @@ module Assay
         Outcome.new(:inconclusive, "#{said}: #{limit}; not settled after #{@plan.time} s for each size (#{Outcome.advice(@experiment)})")
       end
 
-      # The exponent that the model itself has over these sizes: a least-squares slope, as the program takes it of the times.
+      # The exponent of the model itself over these sizes: a least-squares slope, as computed by the
+      # program for the times.
       def slope(sizes)
         xs = sizes.map { |size| Math.log(size) }
         ys = sizes.map { |size| Math.log(positive(size)) }

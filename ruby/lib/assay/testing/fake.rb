@@ -1,25 +1,28 @@
 # frozen_string_literal: true
 
-# One fake: for whom it stands, what it answers, and when it has had enough. How it gets between the code and the method is Seam's.
+# One fake: its threads, its answers, and its limit of calls. How calls reach it is the
+# responsibility of Seam.
 
 module Assay
   module Testing
-    # Stands for a method. What kind of method it is, a Kind knows: which answer is the usual one, and what follows from a call.
+    # Replaces a method. A Kind has the specifics of the method: the default answer, and the effects
+    # of a call.
     class Fake
-      # So many calls without scripted results are taken for a loop that never ends.
+      # Number of calls without scripted results after which an endless loop is assumed.
       LIMIT = 10_000
 
-      # The reaction to a fake that was never called: :warn, :fail or :ok.
+      # The reaction if the fake is never called: :warn, :fail or :ok.
       attr_reader :unused
-      # How the test made it, and where, for messages.
+      # The call that created it, and its location, for messages.
       attr_reader :label, :place
       # The faked threads, or :all.
       attr_reader :threads
 
-      # results:: nil for the kind's usual answer, an Array for one answer per call, or something to `call` with the method's arguments
-      # threads:: the threads for which it stands, or :all
-      # unused::  what becomes of it if it is never called
-      # label::   how the test made it
+      # results:: nil for the kind's default answer, an Array for one answer per call, or something
+      #           to `call` with the method's arguments
+      # threads:: the threads whose calls are faked, or :all
+      # unused::  the reaction if it is never called
+      # label::   the call that created it
       def initialize(kind, journal, results:, threads:, limit: LIMIT, unused: Testing.unused_fakes, label: nil)
         @kind = kind
         @journal = journal
@@ -40,7 +43,8 @@ module Assay
         @targets = []
       end
 
-      # Puts the fake in front of the methods of these owners: `[[owner, name], …]`, or `beneath` other fakes. All or none.
+      # Installs the fake for these methods: `[[owner, name], …]`, optionally `beneath` other fakes.
+      # All or none.
       def install(targets, beneath: false)
         targets.each do |owner, name|
           Seam.put(self, owner, name, beneath: beneath)
@@ -51,18 +55,19 @@ module Assay
         raise
       end
 
-      # Takes it away. May be called twice.
+      # Removes it. Idempotent.
       def uninstall
         Seam.remove(self, *@targets.pop) until @targets.empty?
       end
 
-      # True once it was called.
+      # Returns true if it has been called.
       def used? = @calls.positive?
 
-      # True where the thread's calls come here.
+      # Returns true if it handles the thread's calls.
       def covers?(thread) = @threads == :all || @threads.any? { |other| other.equal?(thread) }
 
-      # Answers a call. `original` makes it as if there were no fake: some kinds leave some calls to it.
+      # Answers a call. `original` makes the call without the fake: some kinds pass some calls to
+      # it.
       def call(call, original)
         return original.call unless @kind.takes?(call)
 
@@ -77,7 +82,8 @@ module Assay
 
       private
 
-      # The next scripted answer; nil where none is scripted. The call is in the journal already, so that the message shows it.
+      # The next scripted answer; nil if none is scripted. The call is already in the journal, so
+      # that the message shows it.
       def answer_of(call)
         @calls += 1
         if @script
@@ -111,7 +117,7 @@ module Assay
       private_constant :OWN
     end
 
-    # The calls of a test, in their order, over all its fakes and threads.
+    # The calls of a test in order, over all its fakes and threads.
     class Journal
       def initialize
         @calls = []
@@ -122,13 +128,13 @@ module Assay
         @lock.synchronize { @calls << call }
       end
 
-      # The calls, of one receiver where it is given.
+      # Returns the calls, optionally those of one receiver.
       def calls(*receiver)
         all = @lock.synchronize { @calls.dup }
         receiver.empty? ? all : all.select { |call| call.receiver.equal?(receiver.first) }
       end
 
-      # For messages: the calls in words, the last ones where there are many.
+      # A description of the calls for messages, limited to the last ones if there are many.
       def told(most = 20)
         all = calls
         lines = all.last(most).map { |call| "  #{call}" }

@@ -1,36 +1,42 @@
 # frozen_string_literal: true
 
-# `fake_sleep` and its kin, as tests call them. Each is scoped: to one object until the test ends, or to a block. Nothing here is global.
+# The public methods `fake_sleep` and so on. Each is scoped, to one object until the test ends or to
+# a block. Nothing here is global.
 
 module Assay
   module Testing
-    # Fakes for what makes tests slow or tied to a machine. A faked method returns at once, and the call is written down.
+    # Fakes for calls that make tests slow or machine-dependent. A faked method returns immediately,
+    # and the call is recorded.
     #
     #   fake_sleep(@cron)                               # this object's `sleep`, until the test ends
     #   fake_system(@cron, results: [true, false])      # one answer per call; a further call fails
     #   fake_system(@cron, results: ->(command) { command == "true" })
     #   fake_sleep { @cron.run }                        # every `sleep` of this thread, within the block
     #
-    # Answers may be exceptions (they are raised), or `exits(3, "output")` (sets `$?` as well).
+    # Answers may be exceptions (which are raised), or `exits(3, "output")` (which also sets `$?`).
     #
-    # All are undone when the test ends, however it ends, the block forms when their block ends. They stand for the calls of the thread
-    # that asked for them; `threads: :all`, or a list of threads, is for an object that runs threads of its own.
+    # All fakes are undone when the test ends, however it ends; with a block, when the block ends.
+    # They apply to the thread that created them; `threads: :all`, or a list of threads, is for an
+    # object that runs its own threads.
     #
-    # A fake that the test never called is reported when a test ends that passed, since the code may have done for real what was to be
-    # faked. `unused: :ok` allows it, `:fail` fails the test; for all tests: `Assay::Testing.unused_fakes = :fail`.
+    # A fake that was never called is reported at the end of a passing test, since the code may have
+    # performed the real operation. `unused: :ok` allows it, `:fail` fails the test; for all tests:
+    # `Assay::Testing.unused_fakes = :fail`.
     module Fakes
-      # What each of them is called in Ruby, and which modules have it beside Kernel.
+      # The Ruby methods of each fake, and the modules besides Kernel that have them.
       MODULES = { sleep: [], system: [], "`": [], spawn: [Process], fork: [Process], open: [] }.freeze
-      # Methods that start something or open it.
+      # Methods that start or open something.
       COMMANDS = [:system, :`, :spawn, :fork, :open, :popen, :exec, *PipingKind::NAMES].freeze
       SLEEPS = [:sleep, *SleepKind.waits.map(&:last)].uniq.freeze
       private_constant :MODULES, :SLEEPS
 
-      # `sleep` returns at once with the rounded seconds, as if they had passed, and moves `clock` on. A loop that sleeps without end
-      # fails after `limit` calls with what was recorded, instead of hanging.
+      # `sleep` returns immediately with the rounded seconds, as if they had passed, and advances
+      # `clock`. An endless loop of sleeps fails after `limit` calls with the recorded calls,
+      # instead of hanging.
       #
-      # The form with a block also ends waits that have a limit, unless another thread ends them within a moment: `ConditionVariable#wait`,
-      # `Mutex#sleep`, `Queue#pop(timeout:)`, and `IO.select` without files.
+      # With a block, waits with a timeout also end, unless another thread ends them within a
+      # moment: `ConditionVariable#wait`, `Mutex#sleep`, `Queue#pop(timeout:)`, and `IO.select`
+      # without files.
       def fake_sleep(*object, **options, &block) = assay_fake(:sleep, SleepKind.new(assay_test.clock), object, options, &block)
 
       # `system` returns true.
@@ -39,37 +45,41 @@ module Assay
       # A command in backticks (or `%x`) returns an empty String.
       def fake_backtick(*object, **options, &block) = assay_fake(:`, BacktickKind.new(assay_test.processes), object, options, &block)
 
-      # `spawn` returns an unused process id. `Process.wait`, `wait2`, `waitpid`, `detach` and the like treat it as a process that has ended,
-      # with the status of `results: [exits(3)]`, or 0.
+      # `spawn` returns an unused process id. `Process.wait`, `wait2`, `waitpid`, `detach` and so on
+      # treat it as a process that has ended, with the status of `results: [exits(3)]`, or 0.
       def fake_spawn(*object, **options, &block) = assay_fake(:spawn, PidKind.new(assay_test.processes), object, options, &block)
 
-      # `fork` returns a number that is no process's; its block is not run, but recorded: `calls(object).last.block`.
-      # With `results: [nil]` the code under test believes that it is the child. For `Process.wait` see fake_spawn.
+      # `fork` returns an unused process id; its block is not run, but recorded:
+      # `calls(object).last.block`. With `results: [nil]` the code under test runs as the child. For
+      # `Process.wait` see fake_spawn.
       def fake_fork(*object, **options, &block) = assay_fake(:fork, PidKind.new(assay_test.processes), object, options, &block)
 
-      # `open` returns, or hands to its block, an empty StringIO; a scripted String becomes its content.
+      # `open` returns, or yields, an empty StringIO; a scripted String becomes its content.
       def fake_open(*object, **options, &block) = assay_fake(:open, OpenKind.new, object, options, &block)
 
-      # `IO.popen` and all of Open3 (`capture2`, `capture3`, `popen3`, `pipeline`, …), for this thread, until the test ends or within the block.
-      # A scripted String is what the program prints; `exits(3, "output", err: "a failure")` adds its status and its standard error. What
-      # the code writes for the program is kept: `pipe.input`.
+      # `IO.popen` and all of Open3 (`capture2`, `capture3`, `popen3`, `pipeline`, …), for this
+      # thread, until the test or the block ends. A scripted String is the program's output;
+      # `exits(3, "output", err: "a failure")` adds a status and standard error. Text written to the
+      # program is available as `pipe.input`.
       def fake_popen(**options, &block)
         assay_checked(options, [])
         assay_install(assay_new(PipingKind.new(assay_test.processes), "fake_popen", options), PipingKind.targets, &block)
       end
 
-      # Any other method of an object: returns nil, or what `results:` says.
+      # Any other method of an object: returns nil, or the answers in `results:`.
       #
       #   fake(Process, :wait, results: [0])
       def fake(object, name, **options, &block) = assay_fake(name.to_sym, Kind.new, [object], options, &block)
 
-      # `Time.now`, `Time.new`, `Date.today`, `DateTime.now` and CLOCK_REALTIME show the frozen `clock`, in this thread, until the test ends or
-      # within the block. `at:` is its first time, past or future (see Clock#travel_to); after a block the clock is reset.
+      # `Time.now`, `Time.new`, `Date.today`, `DateTime.now` and CLOCK_REALTIME return the time of
+      # the frozen `clock`, in this thread, until the test or the block ends. `at:` is its initial
+      # time, past or future (see Clock#travel_to); after a block the clock is reset.
       #
       #   fake_time(at: "2030-01-31") { assert_equal Date.new(2030, 2, 28), Bill.new.due }
       #
-      # With `monotonic: true` so does CLOCK_MONOTONIC; waits and timeouts of this thread that use it then last until the clock is advanced,
-      # so it is an option. The clock of measurements is never faked.
+      # With `monotonic: true`, CLOCK_MONOTONIC is faked too; waits and timeouts of this thread that
+      # use it then last until the clock is advanced, so this is an option. The clock of
+      # measurements is never faked.
       def fake_time(at: nil, monotonic: false, threads: Thread.current, unused: Testing.unused_fakes, &block)
         require "date"
         before = assay_test.clock.now
@@ -81,21 +91,23 @@ module Assay
         assay_test.clock.travel_to(before + (assay_test.clock.elapsed - elapsed)) if block && !at.nil? && elapsed
       end
 
-      # A scripted answer that ends like a process: sets `$?` to this status. What `system` and backticks return follows from it, unless
-      # a value is given, which is the output where there is one. `err:` is standard error, for fake_popen.
+      # A scripted answer that ends like a process and sets `$?` to this status. The return value of
+      # `system` and backticks follows from it, unless a value is given; for methods with output,
+      # that is the output. `err:` is standard error, for fake_popen.
       def exits(status, value = nil, err: nil) = Exit.new(status, value, err)
 
       # The clock of this test.
       def clock = assay_test.clock
 
-      # Every faked call of this test, an Array of Call; of one object, where it is given.
+      # All faked calls of this test as an Array of Call; optionally those of one object.
       def calls(*object) = assay_test.journal.calls(*object)
 
-      # The seconds of every faked `sleep`, as they were given; nil for one without. Waits that were ended are among them.
+      # The arguments of all faked `sleep` calls in seconds, nil if there was none. Includes faked
+      # waits.
       def sleeps(*object) = assay_test.journal.calls(*object).select { |call| SLEEPS.include?(call.name) }.map(&:seconds)
 
-      # What was started or opened by faked methods, in the order of the calls: a lone argument as it is, several as an Array, `:fork`
-      # for a fork.
+      # The commands of faked methods that start or open something, in order of the calls: a single
+      # argument as it is, several as an Array, `:fork` for a fork.
       def commands(*object) = assay_test.journal.calls(*object).select { |call| COMMANDS.include?(call.name) }.map(&:command)
 
       private
@@ -129,8 +141,8 @@ module Assay
         MODULES.key?(name) ? "fake_#{called} of #{subject}" : "fake of `#{called}` of #{subject}"
       end
 
-      # With a block the fake lasts for the block, and the block's value is given; else until the test ends. What comes `along` is beneath
-      # the fakes of the test.
+      # With a block, the fake lasts for the block, and the block's value is returned; otherwise
+      # until the test ends. Fakes in `along` are installed beneath those of the test.
       def assay_install(fake, targets, along = nil)
         fake.install(targets)
         assay_test.fakes << fake

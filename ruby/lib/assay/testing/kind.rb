@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What the fakes know of the methods that they stand for: which answer is the usual one, how a scripted answer is handed over, and what
-# follows from a call. One small class for each kind of method.
+# Method-specific behaviour of the fakes: the default answer, the handling of a scripted answer, and
+# the effects of a call. One small class for each kind of method.
 
 require "stringio"
 require_relative "last_status"
@@ -9,15 +9,15 @@ require_relative "processes"
 
 module Assay
   module Testing
-    # A method of which nothing is known: answers nil, or what is scripted.
+    # An arbitrary method: returns nil, or the scripted answer.
     class Kind
-      # True for the calls that it answers; others go to the original.
+      # Returns true for calls that it answers; others go to the original.
       def takes?(_call) = true
 
-      # True where calls are written down and counted.
+      # Returns true if calls are recorded and counted.
       def recorded? = true
 
-      # Raises what the real method would raise for such arguments.
+      # Raises the errors of the real method for such arguments.
       def check(call); end
 
       # The answer for a scripted ending of a process.
@@ -26,17 +26,18 @@ module Assay
         ending.value.nil? ? after(call, ending.status) : ending.value
       end
 
-      # The answer of a process that ended with this status, where the script names none.
+      # The answer for a process that ended with this status, if the script gives none.
       def after(_call, _status) = usual
 
-      # What the caller gets.
+      # The value returned to the caller.
       def finish(_call, scripted, answer) = scripted ? answer : usual
 
       def usual = nil
     end
 
-    # `sleep`: returns the rounded seconds immediately, and advances the clock. A wait with a limit really waits for a moment, since
-    # another thread may be about to end it, and then times out.
+    # `sleep`: returns the rounded seconds immediately, and advances the clock. A wait with a
+    # timeout really waits for a moment, since another thread may be about to end it, and then times
+    # out.
     class SleepKind < Kind
       MOMENT = 0.02
       SLEEP = Thread::Mutex.instance_method(:sleep)
@@ -45,7 +46,7 @@ module Assay
       SIZED_POP = Thread::SizedQueue.instance_method(:pop)
       private_constant :MOMENT, :SLEEP, :WAIT, :POP, :SIZED_POP
 
-      # Methods that wait with a limit, other than `sleep`.
+      # Methods other than `sleep` that wait with a timeout.
       def self.waits
         queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq])
         [[Thread::Mutex, :sleep], [Thread::ConditionVariable, :wait], [Kernel, :select], [Kernel.singleton_class, :select],
@@ -57,7 +58,7 @@ module Assay
         @clock = clock
       end
 
-      # Waits without a limit, and waits for files, are left alone.
+      # Waits without a timeout, and waits for files, are left alone.
       def takes?(call)
         return false if Thread.current[:__assay_waiting]
 
@@ -91,7 +92,7 @@ module Assay
 
       private
 
-      # The result of a wait that was ended within a moment; nil otherwise.
+      # The result of a wait that ended within a moment; nil otherwise.
       def waited(call)
         Thread.current[:__assay_waiting] = true
         moment = [MOMENT, call.seconds].compact.min
@@ -106,7 +107,7 @@ module Assay
       end
     end
 
-    # What starts a program and waits for its end: it sets `$?`.
+    # Methods that start a program and wait for its end; they set `$?`.
     class ProgramKind < Kind
       def initialize(processes)
         super()
@@ -123,7 +124,8 @@ module Assay
       def set_status(number) = LastStatus.set(number, @processes.number)
     end
 
-    # `system`: true, unless the status says otherwise. With `exception: true` a failure is raised, as the real one does.
+    # `system`: true, unless the status is a failure. With `exception: true` a failure is raised, as
+    # in the real method.
     class SystemKind < ProgramKind
       MISSING = 127
       private_constant :MISSING
@@ -150,7 +152,7 @@ module Assay
       end
     end
 
-    # Backtick: an empty text.
+    # Backticks: an empty text.
     class BacktickKind < ProgramKind
       def usual = +""
 
@@ -160,7 +162,7 @@ module Assay
       end
     end
 
-    # `spawn` and `fork`: numbers that no process has, for which WaitKind answers.
+    # `spawn` and `fork`: unused process ids, which WaitKind handles.
     class PidKind < ProgramKind
       def usual = @processes.number
 
@@ -174,7 +176,8 @@ module Assay
       end
     end
 
-    # Waiting for a faked process: `Process.wait` and its kin, `detach`, `kill`. Real processes are the system's.
+    # Waiting for a faked process: `Process.wait` and so on, `detach`, `kill`. Real processes are
+    # passed to the system.
     class WaitKind < Kind
       WAITALL = Process.method(:waitall)
       KILL = Process.method(:kill)
@@ -212,7 +215,8 @@ module Assay
 
       private
 
-      # nil for any process, which -1 means as well, and 0 (those of the group). A negative number is a group, here that of one process.
+      # Returns nil for any process, also for -1 and 0 (the process group). A negative number is a
+      # group, here that of one process.
       def wanted(pid)
         return if [nil, -1, 0].include?(pid)
 
@@ -237,7 +241,7 @@ module Assay
         ended + WAITALL.call
       end
 
-      # Process::Waiter can't be made.
+      # A Process::Waiter cannot be created.
       def detach(pid)
         _, status = @processes.waiting?(pid) ? @processes.take(pid) : [pid, 0]
         Thread.new { LastStatus.set(status, pid) }.tap { |thread| thread.define_singleton_method(:pid) { pid } }
@@ -251,7 +255,7 @@ module Assay
       end
     end
 
-    # `open`: a StringIO. A scripted text becomes the content of one; with a block it is handed to the block.
+    # `open`: a StringIO with a scripted text as its content; it is yielded to a block.
     class OpenKind < Kind
       def finish(call, scripted, answer)
         stream = scripted && !answer.nil? ? answer : +""
@@ -262,14 +266,15 @@ module Assay
       def usual = +""
     end
 
-    # `Time.now`, `Time.new`, `Date.today`, `DateTime.now` and `Process.clock_gettime`: what the fake clock shows. Not written down.
+    # `Time.now`, `Time.new`, `Date.today`, `DateTime.now` and `Process.clock_gettime`: the time of
+    # the fake clock. Not recorded.
     class TimeKind < Kind
       FACTORS = {
         nanosecond: ->(ns) { ns }, microsecond: ->(ns) { ns / 1_000 }, millisecond: ->(ns) { ns / 1_000_000 },
         second: ->(ns) { ns / 1_000_000_000 }, float_second: ->(ns) { ns / 1e9 }, float_millisecond: ->(ns) { ns / 1e6 },
         float_microsecond: ->(ns) { ns / 1e3 }
       }.freeze
-      # Clocks that show the time of day, and those that show durations; a system has some of them.
+      # Clocks for the time of day, and for durations; a system has some of them.
       OF_DAY, OF_DURATIONS = [%i[REALTIME REALTIME_COARSE], %i[MONOTONIC MONOTONIC_RAW MONOTONIC_COARSE BOOTTIME]].map do |names|
         names.filter_map { |name| Process.const_get(:"CLOCK_#{name}") if Process.const_defined?(:"CLOCK_#{name}") }.freeze
       end
@@ -280,7 +285,7 @@ module Assay
         [[Time, :now], [Time, :new], [Date, :today], [DateTime, :now], [Process, :clock_gettime]].map { |owner, name| [owner.singleton_class, name] }
       end
 
-      # monotonic:: whether the clocks of durations are faked
+      # monotonic:: true to fake the clocks for durations as well
       def initialize(clock, monotonic)
         super()
         @clock = clock
@@ -289,7 +294,8 @@ module Assay
 
       def recorded? = false
 
-      # Clocks of the CPU are the real ones, and so is `new` with a time, or of a class that makes something else of it.
+      # CPU clocks are real, and so is `new` with a time, or in a subclass with its own
+      # `initialize`.
       def takes?(call)
         case call.name
         when :new then call.arguments.compact.empty? && call.receiver.instance_method(:initialize).owner == Time

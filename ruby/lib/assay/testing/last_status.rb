@@ -1,27 +1,30 @@
 # frozen_string_literal: true
 
-# The status of a process that was faked: `$?`, and the Process::Status that `Process.wait2` returns. Ruby has no way to make one, so the
-# extension in C does it, or Fiddle by the same function of Ruby; where there is neither, a short-lived process with that status is run.
+# The status of a faked process: `$?`, and the Process::Status returned by `Process.wait2`. Ruby
+# cannot create one, so the C extension does it, or Fiddle with the same function of Ruby; without
+# either, a short-lived process with that status is run.
 
 require_relative "../method_profiler"
 
 module Assay
   module Testing
-    # Statuses of faked processes. A status is a number as waitpid(2) gives it: `exited(3)`, `signalled(15)`.
+    # Statuses of faked processes. A status is a number as returned by waitpid(2): `exited(3)`,
+    # `signalled(15)`.
     module LastStatus
       SPAWN = Process.method(:spawn)
       WAIT = Process.method(:wait)
       private_constant :SPAWN, :WAIT
 
       class << self
-        # The number for an end with this exit status. Raises ArgumentError unless it is from 0 to 255.
+        # Returns the number for this exit status. Raises ArgumentError unless it is from 0 to 255.
         def exited(status)
           return status << 8 if status.is_a?(Integer) && status.between?(0, 255)
 
           raise ArgumentError, "a status is a whole number from 0 to 255, not #{status.inspect}"
         end
 
-        # The number for an end by this signal: "TERM", :SIGKILL, 9; with a minus, which sends it to a group.
+        # Returns the number for a termination by this signal: "TERM", :SIGKILL, 9; a minus, as for
+        # process groups, is allowed.
         def signalled(signal)
           return signal.abs if signal.is_a?(Integer)
 
@@ -34,7 +37,7 @@ module Assay
           $?
         end
 
-        # A Process::Status; `$?` stays as it is.
+        # Returns a Process::Status; `$?` does not change.
         def make(number, pid) = Thread.new { set(number, pid) }.value
 
         private
@@ -58,7 +61,7 @@ module Assay
           $VERBOSE = verbose
         end
 
-        # `$?.pid` is that of the process then.
+        # In this case `$?.pid` is that of the real process.
         def run(number, _pid)
           signal = number & 0x7f
           script = signal.zero? ? "exit #{number >> 8}" : "kill -#{signal} $$"

@@ -1,17 +1,19 @@
 # frozen_string_literal: true
 
-# How an assertion can end: it holds, it does not, or nobody can tell. The last is neither of the others, and what becomes of it is the
-# user's choice.
+# The outcome of an assertion: it holds, fails, or is inconclusive. The last is different from both
+# others, and its treatment is the user's choice.
 
 require_relative "../plain"
 
 module Assay
   module Testing
-    # The end of an assertion: `kind` is :pass, :fail or :inconclusive; `message` says why.
+    # The outcome of an assertion: `kind` is :pass, :fail or :inconclusive; `message` has the
+    # reason.
     Outcome = Struct.new(:kind, :message) do
       include Plain
 
-      # What may help where an experiment did not settle it. CPU time is named where it was not what decided.
+      # Suggestions if an experiment was inconclusive. CPU time is suggested if it was not the
+      # deciding metric.
       def self.advice(experiment)
         return "time: SECONDS for more" if experiment.recording.primary == "cpu"
 
@@ -23,13 +25,13 @@ module Assay
     # Raised by assertions outside of any test framework.
     class Failed < StandardError; end
 
-    # Raised by assertions that can't tell, outside of any test framework.
+    # Raised by inconclusive assertions outside of any test framework.
     class Inconclusive < StandardError; end
 
-    # A budget that can't be kept watch over, since a library is loaded whose calls are not counted.
+    # Raised if a budget cannot be checked, since the calls of a loaded library are not counted.
     class CannotCount < StandardError; end
 
-    # What may become of an inconclusive outcome.
+    # Possible treatments of an inconclusive outcome.
     CHOICES = %i[skip fail pass].freeze
 
     # Possible reactions to a fake that was never called.
@@ -39,29 +41,30 @@ module Assay
     @unused_fakes = :warn
 
     class << self
-      # What becomes of outcomes that are inconclusive, where an assertion does not say: :skip (the test is skipped, with the reason),
-      # :fail or :pass.
+      # The treatment of inconclusive outcomes, unless an assertion overrides it: :skip (the test is
+      # skipped, with the reason), :fail or :pass.
       attr_reader :inconclusive
 
       def inconclusive=(choice)
         @inconclusive = checked_choice(choice)
       end
 
-      # The reaction to fakes that were never called, unless given for the fake: :warn (a line on standard error), :fail or :ok.
+      # The reaction to fakes that were never called, unless a fake overrides it: :warn (a line on
+      # standard error), :fail or :ok.
       attr_reader :unused_fakes
 
       def unused_fakes=(choice)
         @unused_fakes = checked_unused(choice)
       end
 
-      # The choice, if it is one; raises ArgumentError otherwise.
+      # Returns the choice if it is valid; raises ArgumentError otherwise.
       def checked_unused(choice)
         return choice if UNUSED.include?(choice)
 
         raise ArgumentError, "unused: is one of #{UNUSED.map(&:inspect).join(", ")}, not #{choice.inspect}"
       end
 
-      # The choice, if it is one; raises ArgumentError otherwise.
+      # Returns the choice if it is valid; raises ArgumentError otherwise.
       def checked_choice(choice)
         return choice if CHOICES.include?(choice)
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Programs that are read through pipes, faked: `IO.popen`, and all of Open3.
+# Fakes for programs read through pipes: `IO.popen`, and all of Open3.
 
 require "open3"
 require "stringio"
@@ -8,14 +8,15 @@ require_relative "kind"
 
 module Assay
   module Testing
-    # The result of a faked `popen`: a stream of the program's output that keeps written text in `input`.
+    # The result of a faked `popen`: a stream of the program's output that stores written text in
+    # `input`.
     class Pipe < StringIO
       # The text written for the program.
       attr_reader :input
-      # The number of the faked process.
+      # The id of the faked process.
       attr_reader :pid
 
-      # ended:: called once, when it is closed; nil for nothing
+      # ended:: called once, when it is closed; may be nil
       def initialize(output, pid, ended = nil)
         super(output.frozen? ? output.dup : output)
         @input = +""
@@ -39,7 +40,8 @@ module Assay
       end
     end
 
-    # `IO.popen` and Open3. A scripted text is what the program prints; `exits(3, "output", err: "a failure")` has a status and standard error.
+    # `IO.popen` and Open3. A scripted text is the program's output; `exits(3, "output", err: "a
+    # failure")` has a status and standard error.
     class PipingKind < Kind
       NAMES = %i[capture2 capture2e capture3 popen2 popen2e popen3 pipeline pipeline_r pipeline_w pipeline_rw pipeline_start].freeze
 
@@ -57,7 +59,7 @@ module Assay
 
       def finish(call, scripted, answer)
         answer = usual if !scripted || answer.nil?
-        # A stream of one's own.
+        # A stream supplied by the test.
         return call.block ? call.block.call(answer) : answer if call.name == :popen && !answer.is_a?(String) && !answer.is_a?(Exit)
 
         ending = answer.is_a?(Exit) ? answer : Exit.new(Array(answer)[2] || 0, *Array(answer).first(2))
@@ -68,7 +70,7 @@ module Assay
 
       private
 
-      # Standard error of a program that sends it where its output goes.
+      # The text of standard error if it is redirected to standard output, otherwise empty.
       def merged(call, error)
         options = [*call.arguments, *call.arguments.flatten.grep(Hash), call.keywords].grep(Hash)
         options.any? { |hash| [:out, %i[child out]].include?(hash[:err]) } ? error : ""

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# The processes that faked `spawn` and `fork` seem to have started, until somebody waits for them. No process of the system is involved.
+# The processes apparently started by faked `spawn` and `fork`, until the code under test waits for
+# them. No real process is involved.
 
 module Assay
   module Testing
@@ -33,7 +34,8 @@ module Assay
       def waiting?(pid) = @lock.synchronize { @waiting.key?(pid) }
       def any_waiting? = @lock.synchronize { @waiting.any? }
 
-      # Removes this process, or the first one for nil, and returns its number and status. Raises Errno::ECHILD if it is missing.
+      # Removes this process, or the first one for nil, and returns its id and status. Raises
+      # Errno::ECHILD if it is missing.
       def take(pid)
         @lock.synchronize do
           pid ||= @waiting.keys.first

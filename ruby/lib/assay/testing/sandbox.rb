@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-# A directory and an environment of a test's own. Both belong to the whole process, so only one thread at a time may have them.
+# A private directory and environment for a test. Both are process-wide, so only one thread at a
+# time can have them.
 
 require "fileutils"
 require "tmpdir"
 
 module Assay
   module Testing
-    # An empty directory that is the working directory, HOME and TMPDIR, and an environment that may be changed freely. Variables that
-    # would lead elsewhere than below HOME are not in it.
+    # An empty directory that is the working directory, HOME and TMPDIR, and an environment that may
+    # be changed freely. Variables that point outside HOME are removed from it.
     class Sandbox
       ELSEWHERE = %w[XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME].freeze
       private_constant :ELSEWHERE
@@ -38,16 +39,17 @@ module Assay
         end
       end
 
-      # Its absolute path, without symbolic links.
+      # The absolute path, without symbolic links.
       attr_reader :directory
 
-      # Makes the directory and goes there. `env` are variables to set, or to remove where they are nil.
+      # Creates and enters the directory. `env` contains variables to set, or to remove if they are
+      # nil.
       def initialize(env)
         Sandbox.enter
         settle(env)
       end
 
-      # Goes back, restores the environment, and removes the directory with all in it.
+      # Leaves the directory, restores the environment, and removes the directory with its contents.
       def undo
         Dir.chdir(@before)
       ensure

@@ -1,22 +1,24 @@
 # frozen_string_literal: true
 
-# Where a fake stands between the code and a method: one method of one object, of Kernel, or of another module, that goes to the fake for
-# those threads that have one, and to the original for all others. It is put in with the first fake and taken out with the last, in whatever
-# order threads end; then everything is as it was, visibility and all. What a fake does is none of its business.
+# The interception of a method by fakes: one method of one object, of Kernel, or of another module,
+# whose calls go to the fake for threads that have one, and to the original for all others. It is
+# installed with the first fake and removed with the last, in whatever order threads end; then
+# everything is as before, including visibility. It knows nothing about the answers of fakes.
 
 require "monitor"
 
 module Assay
   module Testing
-    # One method that is intercepted.
+    # One intercepted method.
     class Seam
       LOCK = Monitor.new
       @standing = {}.compare_by_identity
       private_constant :LOCK
 
       class << self
-        # Lets the fake take the calls of `owner`'s method; `owner` is a singleton class or a module. Raises NameError where there is no
-        # such method, FrozenError where the owner is frozen. One that is put `beneath` the others sees only what they let through.
+        # Installs a fake for `owner`'s method; `owner` is a singleton class or a module. Raises
+        # NameError if there is no such method, FrozenError if the owner is frozen. A fake put
+        # `beneath` the others receives only the calls that they pass on.
         def put(fake, owner, name, beneath: false)
           LOCK.synchronize do
             seams = (@standing[owner] ||= {})
@@ -27,7 +29,7 @@ module Assay
           end
         end
 
-        # Takes the fake away again.
+        # Removes the fake.
         def remove(fake, owner, name)
           LOCK.synchronize do
             seam = @standing.fetch(owner).fetch(name)
@@ -41,14 +43,14 @@ module Assay
         end
       end
 
-      # A fake, and those that were there before it. A list of this kind, never changed but replaced, is walked without any method of Ruby's
-      # own collections: one of these may be the method that is intercepted.
+      # A fake and those installed before it. This immutable linked list can be traversed without
+      # calling any method of Ruby's collections, which may be the intercepted one.
       Layer = Struct.new(:fake, :below) do
         def without(other) = fake.equal?(other) ? below : Layer.new(fake, below&.without(other))
         def upon(other) = Layer.new(fake, below ? below.upon(other) : Layer.new(other, nil))
       end
 
-      # The latest fake, or nil.
+      # The most recent fake, or nil.
       attr_accessor :top
 
       def initialize(owner, name)
@@ -57,19 +59,21 @@ module Assay
         @top = nil
       end
 
-      # The latest fake for the thread, from this layer on, and those below it; nil where it has none.
+      # Returns the topmost layer, from this one on, whose fake covers the thread; nil if there is
+      # none.
       def layer_for(thread, layer = @top)
         layer = layer.below until layer.nil? || layer.fake.covers?(thread)
         layer
       end
 
-      # Lets the layer take the call. What it does not answer itself goes to the next one, and from the last to the original.
+      # Passes the call to the layer. Calls that it does not answer go to the next one, and from the
+      # last to the original.
       def hand(layer, call, original)
         below = layer_for(Thread.current, layer.below)
         layer.fake.call(call, below ? -> { hand(below, call, original) } : original)
       end
 
-      # Puts the method in.
+      # Installs the method.
       def install
         @visibility = visibility
         own = @own = own_method
@@ -86,7 +90,7 @@ module Assay
         end
       end
 
-      # Puts the original back.
+      # Restores the original.
       def uninstall
         return @owner.send(:remove_method, @name) unless @own
 
@@ -101,7 +105,7 @@ module Assay
 
       private
 
-      # The owner's own method, behind what others have prepended to it; nil where it only inherits one.
+      # The owner's own method, below modules prepended by others; nil if it is only inherited.
       def own_method
         found = @owner.instance_method(@name)
         found = found.super_method until found.nil? || found.owner.equal?(@owner)
@@ -116,7 +120,7 @@ module Assay
         raise NameError.new("there is no method `#{@name}` to fake in #{@owner.inspect}", @name)
       end
 
-      # `ruby -w` warns of methods that are defined anew, which is what is meant here.
+      # `ruby -w` warns about redefined methods, which are intended here.
       def silently
         verbose = $VERBOSE
         $VERBOSE = nil

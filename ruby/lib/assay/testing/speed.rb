@@ -1,17 +1,20 @@
 # frozen_string_literal: true
 
-# Whether one piece of Ruby is faster than another, or no slower than it may be. Measured by Assay::Compare; the interval is the program's,
-# and this file only holds it against the bound that the test named.
+# Assertions on whether one piece of Ruby code is faster than another, or not slower than allowed.
+# Measured by Assay::Compare; the interval is computed by the `assay` program, and this file only
+# compares it with the bound of the test.
 
 require_relative "outcome"
 
 module Assay
   module Testing
-    # A question about the speed of two pieces of Ruby: `subject` (asked about) and `reference`. Both are Procs or Methods; one that takes
-    # an argument is given the number of times and loops itself.
+    # A question about the speed of two pieces of Ruby code: `subject` and `reference`. Both are
+    # Procs or Methods; one that takes an argument is called with the number of iterations and loops
+    # itself.
     class Speed
-      # time:: seconds that each side is measured at most; options are those of Compare::Plan. The program's words are about the bound,
-      #        unless a threshold is given: else it would say that no difference matters where the test asked for a smaller one
+      # time:: maximum measuring time per side in seconds; options are those of Compare::Plan. The
+      #        threshold defaults to the bound: otherwise the program could report that a difference
+      #        does not matter although the test asks for a smaller one
       def initialize(subject, reference, by:, time: 2, warmup: 0.1, primary: "auto", threshold: nil, **options)
         @bound = Compare::Plan.amount("by", by, limit: Float::INFINITY)
         @by = by
@@ -20,14 +23,14 @@ module Assay
         @plan = Compare::Plan.new(time: time, warmup: warmup, primary: primary, threshold: threshold || matters, **options)
       end
 
-      # The outcome of "the subject is faster, by so much at least".
+      # The outcome of the assertion that the subject is faster by at least the bound.
       def faster
         raise ArgumentError, "nothing takes 100 % less time: by: is below that, not #{@by.inspect}" if @bound[:relative]&.>=(1)
 
         decide(zero? ? "faster" : "at least #{said} faster") { |found| faster_than(found) }
       end
 
-      # The outcome of "the subject is no slower, but by so much".
+      # The outcome of the assertion that the subject is not slower by more than the bound.
       def no_slower = decide("at most #{said} slower") { |found| no_slower_than(found) }
 
       private
@@ -50,10 +53,10 @@ module Assay
                                    "#{outcome.message} (#{Outcome.advice(experiment)})")
       end
 
-      # The smallest difference that matters: the bound, where a threshold can be that large.
+      # The smallest difference that matters: the bound, if it is a valid threshold.
       def matters = zero? || @bound[:relative]&.>=(1) ? "1%" : @by
 
-      # The bound as in a sentence: 0.05 is a share as well as "5%".
+      # The bound for messages: both 0.05 and "5%" are shares.
       def said = @bound[:relative] ? format("%.4g %%", @bound[:relative] * 100) : @by
 
       def faster_than(found)
@@ -67,7 +70,7 @@ module Assay
 
       def zero? = @bound == { relative: 0.0 }
 
-      # By ratio where the bound is a share, by shift where it is an amount.
+      # By ratio if the bound is a share, by shift if it is an amount of time.
       def held(found)
         interval, bound =
           if @bound[:relative]
@@ -91,7 +94,7 @@ module Assay
         raise ArgumentError, "what is compared is a Proc, such as -> { … }, or a Method, not #{given.inspect[0, 80]}"
       end
 
-      # Where they stand, since Procs have no names.
+      # The source location, since Procs have no names.
       def name_apart(*given)
         names = given.map { |one| name(one) }
         names.uniq.size == names.size ? names : names.each_with_index.map { |name, index| "#{name} (#{%w[first second][index]})" }

@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
-# What one running test has: its clock, its recorded calls, and what must be undone when it ends.
+# The state of one running test: its clock, its recorded calls, and the actions to undo when it
+# ends.
 
 module Assay
   module Testing
-    # One per test, made when it is first needed.
+    # One per test, created on first use.
     class State
-      # Made before any fake can stand in the way.
+      # Created before any fake can interfere.
       attr_reader :clock, :journal, :processes
-      # All fakes that the test made.
+      # All fakes created by the test.
       attr_reader :fakes
 
       def initialize
@@ -19,10 +20,10 @@ module Assay
         @undo = []
       end
 
-      # Does this when the test ends; what came last is undone first.
+      # Registers an action for the end of the test; they run in reverse order.
       def undo_later(&block) = @undo << block
 
-      # Undoes everything, also where a part of it fails; the first failure is raised at the end.
+      # Undoes everything, even if a part of it fails; the first error is raised at the end.
       def undo
         failure = nil
         while (step = @undo.pop)

@@ -1,12 +1,14 @@
 # frozen_string_literal: true
 
-# Who is counted where, for the recorder in Ruby: one fiber, the profiles that count on it, and the door for several of them at once or
-# for one that wants more than calls and time. It must not know which threads a profile counts in: that is session.rb.
+# Fibers and the profiles that count on them, for the recorder in Ruby, and the door for several
+# profiles at the same time or for one that records more than calls and time. It must not know in
+# which threads a profile counts: that is session.rb.
 
 module Assay
   module MethodProfiler
     module Pure
-      # The door to all slots of one name on one line, where there are several profiles, or one that wants more.
+      # The door to all slots of one name on one line, for several profiles, or one that records
+      # more.
       class Door
         def initialize(line, id)
           @line = line
@@ -18,9 +20,9 @@ module Assay
         def failed = @line.failed(@id)
       end
 
-      # What one profile counts on one line.
+      # The counts of one profile on one line.
       class Layer
-        # The open calls, where exclusive time is wanted: id, time, time in children, children.
+        # The open calls, if exclusive time is recorded: id, time, time in children, children.
         attr_reader :session, :frames
 
         def initialize(session)
@@ -32,18 +34,18 @@ module Assay
         def slot(id) = @slots[id] ||= Slot.new(self)
         def open? = @slots.each_value.any? { |slot| Slot.open?(slot) }
 
-        # The slot, if a call is open in it.
+        # Returns the slot if it has an open call.
         def open_slot(id)
           slot = @slots[id]
           slot if slot && Slot.open?(slot)
         end
 
-        # Calls that are still open had a call within them.
+        # Counts a nested call for all calls that are still open.
         def nested_call_ended
           @slots.each_value { |slot| slot[Slot::NESTED] += 1 if slot[Slot::NS].negative? }
         end
 
-        # Last, and at once: the call is open from here on.
+        # Must be the last step and uninterrupted: from here on the call is open.
         def open(id, at)
           slot = @slots[id]
           @frames.last[1] = at if session.exclusive
@@ -53,7 +55,7 @@ module Assay
           slot[Slot::NS] -= at
         end
 
-        # A call that began before a profile did is none of its business: there is no open call here by now.
+        # Calls that began before the profile are ignored: there is no open call here for them.
         def close(id, at)
           slot = open_slot(id) or return
           leave_frame(at) if session.exclusive
@@ -67,7 +69,7 @@ module Assay
           nested_call_ended
         end
 
-        # Adds what was counted to the session.
+        # Adds the counts to the session.
         def fold(at)
           leave_frame(at) until @frames.empty?
           allocated = GC.stat(:total_allocated_objects) if session.allocations
@@ -90,8 +92,8 @@ module Assay
 
       # One fiber, and the layers of the profiles that count on it.
       class Line
-        # What patched methods look at: the slots of the only profile, if it wants calls and time only. Element 0 is no slot: it is true
-        # while a call is open in one of them.
+        # The array read by patched methods: the slots of the only profile, if it records only calls
+        # and time. Element 0 is no slot: it is true while a call is open in one of them.
         attr_reader :slots
         attr_reader :thread
 
@@ -105,7 +107,7 @@ module Assay
         def counts?(session) = @layers.any? { |layer| layer.session.equal?(session) }
         def empty? = @layers.empty?
 
-        # For a call that found no slot.
+        # Returns the door for a call that found no slot.
         def door(id)
           layer = only_simple or return Door.new(self, id)
           slot = @slots[id] = layer.slot(id)
@@ -119,7 +121,7 @@ module Assay
           forget_slots
         end
 
-        # The sessions of the thread that are missing.
+        # Adds the missing sessions of the thread.
         def sync(sessions) = sessions.each { |session| push(session) }
 
         def drop(session, at = Clock.now)
@@ -168,7 +170,7 @@ module Assay
           @slots[0] = only_simple&.open? || nil
         end
 
-        # What a profile leaves behind in a fiber in which it was not stopped.
+        # The remains of a profile in a fiber in which it was not stopped.
         def forget_if_empty
           return unless empty? && Pure.lines[Fiber.current].equal?(self)
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The running profiles of the recorder in Ruby: in which threads and fibers each counts, and its totals. It must not be on the way of a
-# call.
+# The running profiles of the recorder in Ruby: the threads and fibers in which each counts, and its
+# totals. It must not be called during patched calls.
 
 module Assay
   module MethodProfiler
@@ -60,7 +60,7 @@ module Assay
           [at - @started_at, rows]
         end
 
-        # A line is done with this slot; see Slot.add.
+        # Adds the counts of a line's slot; see Slot.add.
         def add(id, slot, at, allocated)
           total = @totals[id] ||= [Slot.new(nil), 0]
           total[1] += Slot.add(total[0], slot, at, allocated)
@@ -73,7 +73,7 @@ module Assay
 
         private
 
-        # Of a copy: while a block looks through the lines, another thread may add its own.
+        # Iterates over a copy, since another thread may add a line during iteration.
         def lines_of(thread, &block) = Pure.lines.values.select { |line| line.thread.equal?(thread) }.each(&block)
 
         def let_go_of(thread)
@@ -82,7 +82,8 @@ module Assay
           thread.thread_variable_set(:__assay_sessions, left.empty? ? nil : left)
         end
 
-        # This fiber's own variable can be emptied here; others' are when they next enter a patched method.
+        # Only this fiber's variable can be cleared here; others are cleared when they next enter a
+        # patched method.
         def tidy
           line = Pure.lines[Fiber.current]
           return unless line.nil? || line.empty?

@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-# What belongs to one name on one line, and the doors to it where one profile wants only calls and time, which is the common case. It must
-# not know of threads, fibers or other profiles.
+# The counters of one name on one line, and the doors to them for a single profile that records only
+# calls and time, which is the common case. It must not know of threads, fibers or other profiles.
 
 module Assay
   module MethodProfiler
     module Pure
-      # The clock, as it was when this file was loaded: whatever a test makes of Process.clock_gettime, time is measured.
+      # The clock as it was when this file was loaded, unaffected by tests that replace
+      # Process.clock_gettime.
       module Clock
         define_method(:read, Process.instance_method(:clock_gettime))
         extend self
@@ -15,9 +16,10 @@ module Assay
         def self.now = read(Process::CLOCK_MONOTONIC, :nanosecond)
       end
 
-      # A slot is an array, since nothing in Ruby is read and written faster. The clock is taken away when a call begins and added when it
-      # ends, so that nothing else has to be kept: a slot with a call in it is known by its time, which is negative, because the clock
-      # shows more than all calls can have taken since it began.
+      # A slot is an array, since those are the fastest objects to read and write in Ruby. The clock
+      # is subtracted when a call begins and added when it ends, so that nothing else has to be
+      # stored: a slot with an open call has a negative time, because the clock is larger than the
+      # total duration of all calls since it began.
       module Slot
         NS = 0
         OUTERMOST = 1         # Calls that ended, of those that were in no other call of the same name.
@@ -42,17 +44,18 @@ module Assay
 
           def open?(slot) = slot[NS].negative?
 
-          # For a call within another patched one.
+          # Returns the door for a call within another patched one.
           def door(slot) = slot[slot[NS].negative? ? RECURSION_DOOR : NESTED_DOOR]
 
-          # The call that ends now does so by an exception.
+          # Notes that the call about to end does so by an exception.
           def failed(slot)
             slot[ERRORS] += 1
             slot[OUTERMOST_ERRORS] += 1 if slot[DEPTH].zero?
             Nothing
           end
 
-          # Adds to a slot what another has counted until `at`; calls that are open count with their time so far. Gives the number of those.
+          # Adds another slot's counts until `at`; open calls count with their time up to then.
+          # Returns the number of open calls.
           def add(sum, slot, at, allocated)
             SUMS.each { |index| sum[index] += slot[index] }
             return 0 unless open?(slot)
@@ -63,18 +66,20 @@ module Assay
             slot[DEPTH] + 1
           end
 
-          # As Session#finish gives it.
+          # The row as returned by Session#finish.
           def to_row(slot, id, open)
             calls = slot[OUTERMOST] + slot[WITHIN]
             [id, calls, slot[OUTERMOST], open, *slot.values_at(ERRORS, OUTERMOST_ERRORS, NS, NESTED, EXCLUSIVE_NS, CHILDREN, ALLOCATIONS)]
           end
         end
 
-        # The beginning and the end of a call that is within no other patched one, as source: patched methods have it written out.
-        # Element 0 of `slots`, which are those of a line, is true during such a call.
+        # Source for the beginning and the end of a call that is within no other patched one,
+        # inlined into patched methods. Element 0 of `slots`, the slots of a line, is true during
+        # such a call.
         #
-        # Between `begin`, which stands before ENTER, and the time taken away there is no place where Ruby looks whether another thread has
-        # raised something here (Timeout does): it looks at jumps and at returns. Nor is there one in LEAVE.
+        # Between `begin`, which precedes ENTER, and the subtraction of the time there is no point
+        # at which Ruby checks whether another thread has raised an exception here (as Timeout
+        # does): it checks at jumps and returns. The same holds for LEAVE.
         ENTER = ->(slots, slot) { "#{slots}[0] = true; #{slot}[#{NS}] -= #{Clock::NOW}" }
         LEAVE = ->(slots, slot) { "#{slot}[#{NS}] += #{Clock::NOW}; #{slot}[#{OUTERMOST}] += 1; #{slots}[0] = nil" }
 

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Where a budget counts: the methods of Ruby and of well-known libraries, the same as those of the ready patches (lib/assay/patches), such that
-# what a library does once passes one of them once. They are intercepted while a budget counts, and then as before.
+# The methods at which a budget counts: those of Ruby and of well-known libraries, the same as in
+# the ready-made patches (lib/assay/patches), chosen such that each operation of a library passes
+# through exactly one of them. They are intercepted while a budget counts, and restored afterwards.
 
 require_relative "../../real_clock"
 require_relative "../../patches"
@@ -11,9 +12,11 @@ require_relative "../seam"
 module Assay
   module Testing
     class Budget
-      # One method that is watched. Stands where a fake stands (Seam), beneath all fakes, and always calls the original.
+      # One intercepted method. It uses a Seam like a fake, beneath all fakes, and always calls the
+      # original.
       class Point
-        # `handler` is given the call and what calls the original, and returns what that returns.
+        # `handler` is called with the call and a proc that calls the original, and returns that
+        # proc's value.
         def initialize(owner, name, &handler)
           @owner = owner
           @name = name
@@ -24,7 +27,7 @@ module Assay
         # [owner, name]
         def place = [@owner, @name]
 
-        # Begins to watch; nothing happens where there is no such method.
+        # Starts intercepting; does nothing if there is no such method.
         def put
           return unless @owner.method_defined?(@name) || @owner.private_method_defined?(@name)
 
@@ -32,16 +35,16 @@ module Assay
           @put = true
         end
 
-        # Ends it.
+        # Stops intercepting.
         def remove
           Seam.remove(self, @owner, @name) if @put
           @put = false
         end
 
-        # Seam asks this: every thread of the process counts.
+        # Called by Seam: all threads of the process count.
         def covers?(_thread) = true
 
-        # Seam hands every call here.
+        # Called by Seam for every call.
         def call(call, original) = @handler.call(call, original)
       end
 
@@ -52,7 +55,7 @@ module Assay
         PG_PREPARE = %i[prepare async_prepare sync_prepare send_prepare].freeze
         private_constant :PG, :PG_PREPARED, :PG_PREPARE
 
-        # Those of these kinds, for libraries that are loaded; they call the budget's `add`.
+        # The points of these kinds, for the loaded libraries; they call the budget's `add`.
         def self.of(kinds, budget) = kinds.flat_map { |kind| new(budget).of(kind) }
 
         def initialize(budget)
@@ -75,7 +78,8 @@ module Assay
 
         private
 
-        # What comes before or after the call is the handler's; the text is made of the call.
+        # A point that counts each call, with a text derived from it; code around the call is the
+        # handler's.
         def counted(owner, names, kind, amount = nil, &text)
           names.map do |name|
             Point.new(owner, name) do |call, original|
@@ -87,7 +91,7 @@ module Assay
 
         def first(call) = call.arguments.first
 
-        # Adds what the program has patched by itself under the name of the ready patches.
+        # Adds methods that the program itself has patched under the name of the ready-made patches.
         def with_own(row, kind, points)
           known = points.to_h { |point| [point.place, true] }
           own = MethodProfiler.methods_named(row).reject { |place| known[place] || Patches.own?(*place) }
@@ -105,7 +109,8 @@ module Assay
           [*remembered, *counted(connection, PG, :sql) { |call| first(call) }, *prepared]
         end
 
-        # A statement that was only bound is executed by reading it, one that was executed is only read.
+        # A statement that was only bound is executed by reading it; one that was executed is only
+        # read.
         def sqlite3
           return [] unless defined?(::SQLite3::Database) && defined?(::SQLite3::Statement)
 
@@ -137,7 +142,7 @@ module Assay
 
         def trilogy = defined?(::Trilogy) ? counted(::Trilogy, %i[query], :sql) { |call| first(call) } : []
 
-        # A pipeline is as many commands as it holds.
+        # A pipeline counts as many commands as it contains.
         def redis
           old = defined?(::Redis::Client) && !(defined?(::RedisClient) && ::Redis::Client <= ::RedisClient)
           many = ->(call) { first(call).size }
@@ -175,8 +180,8 @@ module Assay
             .flat_map { |owner, names| counted(owner, names, :processes, &command) }
         end
 
-        # The real duration. Waits with a limit count only in the thread of the budget: in other threads they belong to libraries, such as
-        # Timeout.
+        # Counts the real duration. Waits with a timeout count only in the thread of the budget: in
+        # other threads they belong to libraries, such as Timeout.
         def sleeps
           thread = Thread.current
           by_name = [::Kernel, ::Kernel.singleton_class].map { |owner| Point.new(owner, :sleep) { |_call, original| slept(original) } }
@@ -203,7 +208,7 @@ module Assay
           end
         end
 
-        # Where the code under test is, outside of this gem.
+        # Location of the calling code under test, outside this gem.
         def place
           found = caller_locations(2, 30).find { |each| !each.path.start_with?("<internal:", OWN, RbConfig::CONFIG["rubylibdir"]) }
           found ? "from #{found.path.delete_prefix("#{Dir.pwd}/")}:#{found.lineno}" : "from somewhere"
