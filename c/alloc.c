@@ -1,39 +1,45 @@
 /*
- * The allocation counter: a library to preload into any dynamically linked program, which counts its calls of malloc and its kin.
+ * The allocation counter: a library to preload into any dynamically linked program that counts its
+ * calls of malloc and related functions.
  *
- * It never replaces the allocator: every call goes on to the next definition (another preloaded one, or the C library's), for a
- * program on another allocator is another program. The counts stand in a file that is mapped shared, so that they can be read from
- * outside at any time, and are there whatever the process ends by. Where ASSAY_ALLOC names no directory, or the file cannot be made,
- * nothing is counted, nothing said, and the program runs as it is.
+ * It never replaces the allocator: every call is forwarded to the next definition (that of another
+ * preloaded library, or the C library's), since a program with another allocator is another
+ * program. The counts are in a file mapped shared, so that they can be read from outside at any
+ * time and survive however the process ends. If ASSAY_ALLOC does not name a directory, or the file
+ * cannot be created, nothing is counted, nothing is reported, and the program runs unchanged.
  *
- * Peak of live bytes: a thread tells the whole process of its changes only when they pass GRAIN, and with them the highest point
- * that it was at in between. With one thread at a time the peak is exact; otherwise it is wrong by at most GRAIN for each of the
- * other threads. What realloc holds while it copies is not in it. Sizes are those of malloc_usable_size, asked of the allocator that
- * gave the block; if that has no such function, sizes are not known.
+ * Peak of live bytes: a thread reports its changes to the process only when they exceed GRAIN,
+ * along with their highest value in between. With a single thread the peak is exact; otherwise its
+ * error is at most GRAIN for each of the other threads. Memory held by realloc while it copies is
+ * not included. Sizes are those of malloc_usable_size of the allocator that returned the block; if
+ * it has no such function, sizes are unknown.
  *
- * What it must not do: print, allocate, change errno, or call anything that a program or another preloaded library may have put its
- * own in the place of. So it walks the environment itself (shells have a getenv of their own), and asks the kernel directly.
+ * It must not print, allocate, change errno, or call any function that a program or another
+ * preloaded library may have replaced. So it walks the environment itself (shells have their own
+ * getenv), and calls the kernel directly.
  *
- * In this room: what the program calls, and how a call is counted. A counter has one writer, and is touched by plain additions that no
- * other processor has to agree to; only threads that share a slot add atomically. The other rooms are in `alloc/`.
+ * This file contains the functions called by the program, and the counting of a call. A counter has
+ * a single writer and is updated by plain additions without synchronization; only threads that
+ * share a slot add atomically. The other parts are in `alloc/`.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "alloc/rooms.h"
 
-/* A thread tells of its changes from so many bytes on. */
+/* Changes in bytes beyond which a thread reports them to the process. */
 enum { GRAIN = 32 * 1024 };
 
-/* Set while a call is awaited that does not come here. */
+/* Set while waiting for the probing call; cleared if it arrives here. */
 static int bypassed;
 
 /* ---- Counting. ---- */
 
-/* What a call was. */
+/* The kind of a call. */
 enum call { NEW, RESIZED, FREED };
 
-/* One call in the thread's own slot: bytes asked for, usable bytes given back, and by how many there are more now. */
+/* Counts one call in the thread's own slot: bytes requested, usable bytes freed, and the net
+ * change of live bytes. */
 static ALWAYS_INLINE void count_own(struct slot *slot, enum call call, uint64_t asked, uint64_t freed, int64_t more)
 {
     if (call == NEW)
@@ -48,7 +54,8 @@ static ALWAYS_INLINE void count_own(struct slot *slot, enum call call, uint64_t 
         ADD(slot->freed, freed);
     int64_t untold = GET(slot->untold) + more;
     PUT(slot->untold, untold);
-    /* What passes GRAIN upwards is a new high first: it was told whenever it passed before. */
+    /* A value above GRAIN is always a new high, since earlier ones were reported when they
+     * exceeded it. */
     if (call != FREED && untold > GET(slot->high)) {
         PUT(slot->high, untold);
         if (UNLIKELY(untold > GRAIN))
@@ -83,7 +90,7 @@ static RARE void count_slowly(enum call call, uint64_t asked, uint64_t freed, in
     raise_to(&table->header.peak, ADD_SHARED(table->header.live, more) + more);
 }
 
-/* The slow way, for whatever is not plain: no slot, or a size that has to be asked. */
+/* The slow path for all other cases: no slot, or a size that must be queried. */
 static RARE void *count_new_slowly(void *p, size_t asked)
 {
     if (!is_boot(p))
@@ -110,7 +117,7 @@ static ALWAYS_INLINE void *count_new(void *p, size_t asked)
     return p;
 }
 
-/* ---- What the program calls. ---- */
+/* ---- Functions called by the program. ---- */
 
 EXPORTED void *malloc(size_t size)
 {
@@ -136,7 +143,7 @@ EXPORTED void *calloc(size_t count, size_t size)
 {
     void *p;
     QUIETLY(p = next.calloc(count, size));
-    /* It gave memory, so the product fits. */
+    /* The allocation succeeded, so the product does not overflow. */
     return p ? count_new(p, count * size) : NULL;
 }
 
@@ -163,7 +170,8 @@ EXPORTED void *realloc(void *p, size_t size)
     return moved;
 }
 
-/* The C library does it by realloc, and another allocator may not have it: so it is done by realloc here. */
+/* The C library implements it with realloc, and another allocator may lack it, so it is
+ * implemented with realloc here. */
 EXPORTED void *reallocarray(void *p, size_t count, size_t size)
 {
     size_t all;
@@ -195,12 +203,14 @@ ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size))
 ALIGNED(valloc, (size_t size), (size))
 ALIGNED(pvalloc, (size_t size), (size))
 
-/* A second declaration of malloc, so that the call goes where everybody else's goes, whatever the compiler knows of the one here. */
+/* A second declaration of malloc, so that the call is dispatched like any other, regardless of
+ * the compiler's knowledge of the definition here. */
 extern void *looked_up_malloc(size_t) __asm__("malloc");
 extern void looked_up_free(void *) __asm__("free");
 
-/* A program that allocates nothing has a record, too; and one that has a malloc of its own, which goes before every preloaded one,
- * is found out: the call does not come here. */
+/* Ensures that a program without allocations has a record as well, and detects programs with
+ * their own malloc, which takes precedence over preloaded ones: the probing call does not arrive
+ * here. */
 __attribute__((constructor)) static void begin(void)
 {
     if (home.state == FRESH)

@@ -1,6 +1,7 @@
 /*
- * The kernel's door for programs without a C library: one system call with up to six arguments, on x86-64 and arm64. It gives what
- * the kernel gives: a negative errno on failure. What is special to one program (how it starts, how it makes children) is not here.
+ * System calls for programs without a C library: one call with up to six arguments, on x86-64 and
+ * arm64. The result is the kernel's: a negative errno on failure. Code specific to one program (its
+ * start, the creation of children) is not here.
  */
 #ifndef ASSAY_KERNEL_H
 #define ASSAY_KERNEL_H
@@ -42,7 +43,7 @@ static inline long call6(long number, long a, long b, long c, long d, long e, lo
 #error "x86-64 and arm64 are known: give this processor a call6, and each program its _start"
 #endif
 
-/* The same with as many arguments as a call has, whatever their types. */
+/* Variants by number of arguments, which may have any type. */
 #define CALL0(n) call6(n, 0, 0, 0, 0, 0, 0)
 #define CALL1(n, a) call6(n, (long)(a), 0, 0, 0, 0, 0)
 #define CALL2(n, a, b) call6(n, (long)(a), (long)(b), 0, 0, 0, 0)

@@ -1,20 +1,21 @@
 /*
  * The launcher: a tiny resident program that starts one command at a time, times it and reaps it.
  *
- * Why it exists. On Linux the peak memory that the kernel reports for a child begins at the
- * resident size of the process that spawned it, and the cost of starting a child depends on its
- * spawner too. So the measuring is done from a process that is as small as a process can be: no C
- * library, no heap, a few pages in all. It is embedded in `assay`, started once and kept.
+ * On Linux the peak memory that the kernel reports for a child begins at the resident size of the
+ * process that spawned it, and the cost of starting a child depends on its spawner too. So
+ * measuring is done from a process that is as small as possible: no C library, no heap, a few pages
+ * in all. It is embedded in `assay`, started once and kept.
  *
- * What it must not do: decide anything. It obeys requests (see `wire.rs`, the other half of the
- * protocol), reports numbers, and never leaves a process behind, not even when `assay` is killed.
+ * It must not make decisions. It executes requests (see `wire.rs`, the other half of the protocol),
+ * reports numbers, and never leaves a process behind, not even if `assay` is killed.
  *
- * The same program, started once more, is the guard: it remembers the values of files that assay
- * changes, and writes them back when assay ends, however that comes about; and it kills the group
- * that assay has written into the page, in which a sampler and its program are. Such a guard runs
- * no commands.
+ * A second instance of the same program is the guard: it stores the original values of files that
+ * assay changes, and restores them when assay ends for any reason; and it kills the process group
+ * that assay has written into the shared page, which is that of a sampler and its program. A guard
+ * runs no commands.
  *
- * In this room: its life, and its talk with assay. The others are in `launcher/`.
+ * This file contains its main loop and the communication with assay. The other parts are in
+ * `launcher/`.
  */
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -31,7 +32,7 @@ enum { STAY_AWAKE_NS = 60000 };
 
 struct page *page;
 
-/* ---- Talking with assay ---- */
+/* ---- Communication with assay ---- */
 
 static void send_reply(const struct reply *reply)
 {
@@ -61,7 +62,7 @@ static void receive_rest(char *to, size_t left)
     }
 }
 
-/* Reads one request; descriptors sent along land in GIVEN_1 and those after it, in order. */
+/* Reads one request; descriptors sent along become GIVEN_1 and following, in order. */
 static int receive(struct request *request)
 {
     union {
@@ -75,9 +76,9 @@ static int receive(struct request *request)
     message.msg_control = &control;
     message.msg_controllen = sizeof control;
     long n = -EAGAIN;
-    /* The next request often comes within microseconds. To stay awake for them is cheaper than to
-     * be woken on another processor, and it is between runs: nothing is being timed. A guard has
-     * nothing to hurry for. */
+    /* The next request often arrives within microseconds. Staying awake for it is cheaper than
+     * being woken on another processor, and nothing is being timed between runs. A guard need
+     * not be fast. */
     int64_t until = now_ns() + STAY_AWAKE_NS;
     while (!remembered_count && now_ns() < until) {
         n = CALL3(__NR_recvmsg, CONTROL, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
@@ -88,7 +89,7 @@ static int receive(struct request *request)
     while (n == -EAGAIN || n == -EINTR)
         n = CALL3(__NR_recvmsg, CONTROL, &message, MSG_CMSG_CLOEXEC);
     if (n <= 0)
-        end_all(); /* assay has gone: the socket may tell sooner than the signal */
+        end_all(); /* assay is gone: the socket may report it before the signal */
     int given = 0;
     if (message.msg_controllen >= sizeof(struct cmsghdr) &&
         control.header.cmsg_type == SCM_RIGHTS) {
@@ -103,12 +104,12 @@ static int receive(struct request *request)
     return given;
 }
 
-/* The bytes after a request, and a zero byte after them. */
+/* Reads the bytes after a request, and appends a zero byte. */
 char *receive_payload(size_t length)
 {
     char *text = memory(length + 1);
     if (!text)
-        restore_and_leave(); /* the stream cannot be kept in step any more; assay sees us go */
+        restore_and_leave(); /* the stream is out of step; assay notices the exit */
     receive_rest(text, length);
     return text;
 }
@@ -120,12 +121,12 @@ int fail(struct reply *reply, uint32_t step, long result)
     return 0;
 }
 
-/* ---- The whole life ---- */
+/* ---- Main loop ---- */
 
 static void arrange_descriptors(void)
 {
-    /* We are started with the control socket as stdin, and with assay's own stdout and stderr.
-     * Nothing else that assay may have inherited is passed on. */
+    /* The launcher is started with the control socket as stdin, and with assay's own stdout and
+     * stderr. Other descriptors that assay may have inherited are not passed on. */
     if (CALL3(__NR_close_range, 3, ~0U, 0) < 0)
         for (int fd = 3; fd < 4096; fd++)
             CALL1(__NR_close, fd);

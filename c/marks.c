@@ -1,11 +1,11 @@
 /*
- * A library that Ruby loads as it loads extensions: it notes which functions and blocks of a project's files are entered, once between
- * two questions. Ruby arms one trace point for each file, on that file's code alone, so that code of others costs nothing; which
- * files those are, and what becomes of the marks, is in assay_tests_coverage.rb.
+ * A Ruby extension that records which functions and blocks of a project's files are entered, once
+ * per epoch. Ruby enables one trace point for each file, only for that file's code, so other code
+ * costs nothing; the choice of files and the use of the marks are in assay_tests_coverage.rb.
  *
- * It is compiled without Ruby's headers, for whatever Ruby loads it: of `VALUE` it knows only what holds since Ruby 2.0, small
- * integers (2n + 1) and false (0), and what else it needs it asks Ruby's functions for. It needs no C library either.
- * All of it runs under Ruby's global lock.
+ * It is compiled without Ruby's headers, for any Ruby that loads it: of `VALUE` it assumes only
+ * what holds since Ruby 2.0, small integers (2n + 1) and false (0), and uses Ruby's functions for
+ * everything else. It needs no C library either. All of it runs under Ruby's global lock.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ extern VALUE rb_debug_inspector_frame_iseq_get(const void *, long);
 #define NUMBER(value) ((intptr_t)(value) >> 1)
 #define VALUE_OF(number) (((VALUE)(number) << 1) | 1)
 
-/* `seen`: by line, in which epoch it was entered last. */
+/* `seen`: the epoch in which each line was last entered. */
 struct file {
     uint32_t number;
     uint32_t lines;
@@ -44,13 +44,14 @@ struct file {
 
 static struct file **files;
 static size_t files_room;
-/* The number of the file above the line. */
+/* The file's number in the upper half, the line in the lower half. */
 static uint64_t *marks;
 static size_t marks_used, marks_room;
 static uint32_t epoch = 1;
 static char *text;
 static size_t text_room;
-/* In a process that a test forked: whoever is told of each mark, as the process may leave at any moment. */
+/* In a forked process, the object notified of each mark, since the process may exit at any
+ * moment. */
 static VALUE told;
 
 static void mark(struct file *file, uint32_t line)
@@ -96,14 +97,14 @@ static struct file *numbered(size_t number)
     return files[number];
 }
 
-/* A trace point for code of this file, which is not armed yet. */
+/* Returns a trace point for code of this file, not yet enabled. */
 static VALUE point(VALUE self, VALUE number)
 {
     (void)self;
     return rb_tracepoint_new(0, CALL | B_CALL, entered, numbered((size_t)NUMBER(number)));
 }
 
-/* Marks as `taken` gave them, once more. */
+/* Records the marks returned by `taken` again. */
 static VALUE again(VALUE self, VALUE taken)
 {
     const char *from = rb_string_value_ptr(&taken);
@@ -116,7 +117,8 @@ static VALUE again(VALUE self, VALUE taken)
     return self;
 }
 
-/* From now on all are noted anew. Gives where that is. With `clear` what was noted before is forgotten. */
+/* Starts a new epoch, in which all marks are recorded again. Returns the current position in the
+ * marks. `clear` discards earlier ones. */
 static VALUE begin(VALUE self, VALUE clear)
 {
     (void)self;
@@ -137,7 +139,7 @@ static VALUE used(VALUE self)
     return VALUE_OF(marks_used);
 }
 
-/* Shell's sort, since they are few and come nearly in order. */
+/* Shellsort, since the marks are few and nearly sorted. */
 static void sort(uint64_t *all, size_t size)
 {
     for (size_t gap = size / 2; gap > 0; gap = gap > 2 ? gap * 5 / 11 : gap / 2)
@@ -169,14 +171,14 @@ static char *digits(char *to, uint32_t number)
     return to;
 }
 
-/* The marks from there on as what stands within an object of JSON: `"3":[12,40],"5":[1]`. */
+/* Returns the marks from a position on as the members of a JSON object: `"3":[12,40],"5":[1]`. */
 static VALUE blocks(VALUE self, VALUE from)
 {
     size_t at = (size_t)NUMBER(from);
     size_t size = at < marks_used ? marks_used - at : 0;
     (void)self;
-    /* A number and a line, with all around, where each stands in a file of its own; before it, as they are sorted: their own order says
-     * what came since when. */
+    /* Room for the numbers and punctuation if each line is in a file of its own, preceded by a
+     * sorted copy: the original order records the sequence of marks. */
     size_t room = size * (26 + sizeof *marks) + 1;
     if (room > text_room) {
         text = ruby_xrealloc2(text, room, 2);
@@ -223,7 +225,8 @@ static VALUE outermost(const void *inspector, void *nothing)
     return rb_debug_inspector_frame_iseq_get(inspector, NUMBER(size) - 1);
 }
 
-/* The code in which all that runs was called: Ruby says of no other way which is that of the main program. */
+/* Returns the code of the outermost frame: Ruby offers no other way to find the code of the main
+ * program. */
 static VALUE main_code(VALUE self)
 {
     (void)self;

@@ -1,14 +1,16 @@
 /*
- * Which functions of a Python program were entered: a library for the interpreters that have no `sys.monitoring` (3.9 to 3.11), loaded by
- * ctypes from `assay_tests_coverage.py`.
+ * Records which functions of a Python program were entered: a library for interpreters without
+ * `sys.monitoring` (3.9 to 3.11), loaded by ctypes from `assay_tests_coverage.py`.
  *
- * It is the profile function of every thread. Of each code object it notes once per epoch that it was entered: a table by pointer holds the
- * epoch in which it was seen last. `calls_taken` gives what was entered since the last time, and begins the next epoch.
+ * It is the profile function of every thread. It records each code object once per epoch, using a
+ * hash table by address with the epoch in which the code was last seen. `calls_taken` returns the
+ * code entered since the last call, and begins the next epoch.
  *
- * One library serves all versions and all C libraries: it has no header of Python and no symbol that a linker must find. What it needs of the
- * interpreter is handed to it as addresses, and objects are pointers that it never looks into. All of it runs with the interpreter's lock held.
+ * One library serves all versions and all C libraries: it uses no header of Python and no symbol
+ * that a linker must resolve. The interpreter's functions are passed to it as addresses, and it
+ * never dereferences objects. All of it runs with the interpreter's lock held.
  *
- * What it must not do: decide which code matters (Python says so with `calls_ignore`), or raise.
+ * It must not decide which code matters (Python does, with `calls_ignore`), or raise.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@
 typedef struct object object;
 typedef int profile_function(object *self, object *frame, int what, object *argument);
 
-/* What is asked of the interpreter; the order is that of `_FUNCTIONS` in assay_tests_coverage.py. */
+/* The functions of the interpreter, in the order of `_FUNCTIONS` in assay_tests_coverage.py. */
 static struct {
     void (*set_profile)(profile_function *function, object *self);
     object *(*code_of)(object *frame);
@@ -31,7 +33,7 @@ static struct {
     void (*release)(void *);
 } python;
 
-/* Of code that is in the table; it is kept, so that nothing else comes to stand at its address. */
+/* A code object in the table; the reference is kept, so that no other object gets its address. */
 struct slot {
     object *code;
     uint64_t epoch;
@@ -43,8 +45,8 @@ enum { CALL = 0, FIRST_SIZE = 4096 };
 static struct slot *table;
 static size_t size, used;
 static uint64_t epoch = 1;
-static object *entered; /* The list of what was entered in this epoch. */
-static int lost;        /* Whether there was no memory for something. */
+static object *entered; /* List of the code objects entered in this epoch. */
+static int lost;        /* True if something could not be recorded for lack of memory. */
 
 static struct slot *find(struct slot *slots, size_t number, object *code)
 {
@@ -110,7 +112,7 @@ static int profile(object *self, object *frame, int what, object *argument)
     return 0;
 }
 
-/* The addresses of the interpreter's functions. Gives 0 where there is no memory. */
+/* Sets the addresses of the interpreter's functions. Returns 0 if there is not enough memory. */
 PUBLIC int calls_begin(void *const *functions)
 {
     void **mine = (void **)&python;
@@ -120,19 +122,19 @@ PUBLIC int calls_begin(void *const *functions)
     return entered && grow();
 }
 
-/* Watches the thread that calls it. `mark` is what `sys.getprofile` gives meanwhile. */
+/* Watches the calling thread. `mark` is the value returned by `sys.getprofile` while it does. */
 PUBLIC void calls_watch(object *mark)
 {
     python.set_profile(profile, mark);
 }
 
-/* Notes one more. */
+/* Records another code object. */
 PUBLIC void calls_note(object *code)
 {
     note(code);
 }
 
-/* This code never matters. */
+/* Ignores this code from now on. */
 PUBLIC void calls_ignore(object *code)
 {
     struct slot *slot = find(table, size, code);
@@ -140,7 +142,7 @@ PUBLIC void calls_ignore(object *code)
         slot->epoch = IGNORED;
 }
 
-/* The list of what was entered since the last call. */
+/* Returns the list of code objects entered since the last call. */
 PUBLIC object *calls_taken(void)
 {
     object *taken = entered;
@@ -149,7 +151,7 @@ PUBLIC object *calls_taken(void)
     return taken;
 }
 
-/* Whether something could not be noted since the last call. */
+/* Returns true if something could not be recorded since the last call. */
 PUBLIC int calls_lost(void)
 {
     int was = lost;

@@ -1,7 +1,8 @@
 /*
- * The unwinder of a program that never unwinds: a panic ends it, and the tables that say how to unwind are left out of it. Rust's
- * standard library asks for one nevertheless, for backtraces, and without this file a start would load and set up libgcc_s first. A
- * backtrace is empty here; nobody calls the rest.
+ * The unwinder of a program that never unwinds: a panic aborts it, and it contains no unwind
+ * tables. Rust's standard library requires an unwinder nevertheless, for backtraces, and without
+ * this file a start would first load and initialize libgcc_s. Backtraces are empty; the other
+ * functions are never called.
  */
 #include <stdint.h>
 

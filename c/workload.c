@@ -1,17 +1,19 @@
 /*
- * The workload: a tiny static program whose work is known, to try a machine or a tool on.
+ * The workload: a tiny static program that does a known amount of work, for testing a machine or a
+ * tool.
  *
- *     workload spin N       a chain of N steps, each of which needs the one before; then it ends
- *     workload touch MIB    writes to every page of MIB of fresh memory; then it ends
+ *     workload spin N       a chain of N dependent steps; then it exits
+ *     workload touch MIB    writes to every page of MIB of fresh memory; then it exits
  *
- * Why it exists. Whoever asks how steady a machine is, or how much an experiment on it can see,
+ * Finding out how steady a machine is, or how small a difference an experiment on it can detect,
  * needs a program that does exactly the same each time and whose length can be chosen. `spin` uses
- * registers alone: no memory, no cache, no system call until it ends, so that what varies is the
- * processor's and the scheduler's doing. `touch` asks the kernel for one small page after the
- * other, huge ones declined: with pages of 4 KiB that is 256 page faults for each MiB.
+ * only registers: no memory, no cache, no system call until it exits, so any variation is due to
+ * the processor and the scheduler. `touch` makes the kernel provide one small page after the other,
+ * with huge pages disabled: with pages of 4 KiB that is 256 page faults per MiB.
  *
- * What it must not do: measure, print (but for wrong use), or depend on a C library, whose start
- * would be most of a short run. It exits with 0, with 1 if there is no memory, with 2 on wrong use.
+ * It must not measure, print (except for wrong usage), or depend on a C library, whose start would
+ * be most of a short run. The exit status is 0, 1 if there is not enough memory, or 2 for wrong
+ * usage.
  */
 #include <asm/unistd.h>
 #include <stddef.h>
@@ -22,7 +24,7 @@
 
 #if defined(__x86_64__)
 
-/* The kernel leaves the number of arguments and their addresses where the stack begins. */
+/* The kernel places the number of arguments and their addresses at the start of the stack. */
 __asm__(".text\n"
         ".globl _start\n"
         "_start:\n"
@@ -64,7 +66,7 @@ static int same(const char *a, const char *b)
     return *a == *b;
 }
 
-/* Reads a decimal number; 0 unless it is one, and below 2^60. */
+/* Parses a decimal number; returns 0 unless it is valid and below 2^60. */
 static int read_number(const char *text, uint64_t *number)
 {
     uint64_t n = 0;
@@ -79,8 +81,8 @@ static int read_number(const char *text, uint64_t *number)
     return 1;
 }
 
-/* Marsaglia's xorshift of 64 bits: six instructions, each waiting for the one before, and a state
- * that never becomes 0. The exit status is made of it, so no compiler may leave the work out. */
+/* Marsaglia's 64-bit xorshift: six dependent instructions, and a state that never becomes 0. The
+ * exit status is derived from it, so that no compiler may omit the work. */
 static int spin(uint64_t steps)
 {
     uint64_t x = 88172645463325252ULL;
@@ -103,7 +105,7 @@ static int touch(uint64_t mib)
                     -1, 0);
     if (at < 0 && at > -4096)
         return 1;
-    /* A kernel without huge pages refuses, and has none to give. */
+    /* A kernel without huge pages returns an error, which can be ignored. */
     call6(__NR_madvise, at, (long)bytes, MADV_NOHUGEPAGE, 0, 0, 0);
     volatile char *memory = (volatile char *)at;
     for (uint64_t i = 0; i < bytes; i += PAGE)

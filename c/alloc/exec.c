@@ -1,12 +1,15 @@
 /*
- * What programs this process has run: a static one, or one that is given another environment, is counted by nobody, and its
- * allocations would be missing from a sum without a word. So every call that puts a program in the place of a process goes through
- * here, which notes the program, and what was asked for happens as ever. Who reads the notes judges; nothing is looked into here.
+ * Records the programs that this process has executed. A static program, or one with another
+ * environment, is not counted, and its allocations would be silently missing from a sum. So every
+ * call that executes a program goes through here, which writes a note and then forwards the call
+ * unchanged. The notes are evaluated by their reader; nothing is examined here.
  *
- * The notes stand in one file beside the counts: a mark, the absolute path, a zero byte, in one write each. The mark is + where the
- * environment leads to the library, and - where it does not. fexecve, execveat and bare system calls are not seen.
+ * The notes are in one file next to the counts: a mark, the absolute path, and a zero byte, in a
+ * single write. The mark is + if the environment loads the library, and - if it does not. fexecve,
+ * execveat and direct system calls are not covered.
  *
- * It may run in a child of vfork, which borrows its parent's memory: it keeps nothing, and asks the kernel directly.
+ * It may run in a child of vfork, which borrows its parent's memory: it stores nothing, and calls
+ * the kernel directly.
  */
 #define _GNU_SOURCE
 #include <asm/unistd.h>
@@ -21,7 +24,7 @@
 #include "../kernel.h"
 #include "rooms.h"
 
-/* How it would go without us. */
+/* The functions that would be called without this library. */
 static int (*next_execve)(const char *, char *const[], char *const[]);
 static int (*next_execvpe)(const char *, char *const[], char *const[]);
 static int (*next_spawn)(pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const[],
@@ -36,7 +39,7 @@ static void look_up(void *to, const char *name)
     memcpy(to, &found, sizeof found);
 }
 
-/* Before there is any child of vfork, in which looking up would not be safe. */
+/* Done before there is any child of vfork, in which lookups would not be safe. */
 __attribute__((constructor)) static void look_all_up(void)
 {
     look_up(&next_execve, "execve");
@@ -45,7 +48,7 @@ __attribute__((constructor)) static void look_all_up(void)
     look_up(&next_spawnp, "posix_spawnp");
 }
 
-/* The constructor of another library may run a program before ours has run. */
+/* The constructor of another library may execute a program before this constructor has run. */
 static int is_looked_up(void)
 {
     if (!next_execve)
@@ -55,7 +58,8 @@ static int is_looked_up(void)
 
 /* ---- The note. ---- */
 
-/* Appends the path of the program that a name stands for, found as execvp finds it; 0: there is none. */
+/* Appends the path of the program with this name, searched as in execvp; returns 0 if there is
+ * none. */
 static int append_found(char *to, const char *end, const char *name)
 {
     const char *search = variable_of(environ, "PATH=");
@@ -78,7 +82,8 @@ static int append_found(char *to, const char *end, const char *name)
     }
 }
 
-/* It stands on the stack of whoever calls, which may be small. What is too long is cut, and then is the path of nothing. */
+/* The buffers are on the caller's stack, which may be small. Paths that are too long are
+ * truncated, and then name no file. */
 static void note(const char *name, int is_searched, char *const environment[])
 {
     char place[PATH_MAX], entry[PATH_MAX + 1];
@@ -108,7 +113,7 @@ static void note(const char *name, int is_searched, char *const environment[])
     CALL1(__NR_close, fd);
 }
 
-/* ---- What the program calls. ---- */
+/* ---- Functions called by the program. ---- */
 
 static int execute(const char *name, int is_searched, char *const arguments[], char *const environment[])
 {
@@ -140,7 +145,8 @@ EXPORTED int execvp(const char *name, char *const arguments[])
     return execute(name, 1, arguments, environ);
 }
 
-/* The same with the arguments one by one, NULL behind the last; behind that, for execle, the environment. */
+/* Variants with the arguments listed one by one, ending with NULL, followed by the environment
+ * for execle. */
 #define LISTED(called, is_searched, environment_of) \
     EXPORTED int called(const char *name, const char *first, ...) \
     { \

@@ -1,6 +1,7 @@
 /*
- * Making the file that a process's counts stand in. The kernel is asked directly and the environment walked by hand: a program, or
- * another preloaded library, may have put its own in the place of the C library's functions.
+ * Creates the file with the counts of a process. It calls the kernel directly and walks the
+ * environment by hand, since a program or another preloaded library may have replaced the C
+ * library's functions.
  */
 #define _GNU_SOURCE
 #include <asm/unistd.h>
@@ -17,7 +18,7 @@
 struct table *table;
 static char directory[PATH_MAX];
 
-/* At the place of the table before, if there is one. */
+/* Mapped at the address of the previous table, if any. */
 static struct table *map_table(int fd)
 {
     int flags = table ? MAP_SHARED | MAP_FIXED : MAP_SHARED;
@@ -53,13 +54,13 @@ const char *variable_of(char *const environment[], const char *name)
     return NULL;
 }
 
-/* The directory, kept: a program may change its environment before it forks. */
+/* A copy of the directory's path, since a program may change its environment before it forks. */
 int find_directory(void)
 {
     if (directory[0])
         return 1;
     const char *value = variable_of(environ, "ASSAY_ALLOC=");
-    /* Room for the name of a file, and one more. */
+    /* Leaves room for the name of a file. */
     if (!value || value[0] != '/' || strlen(value) > sizeof directory - 80)
         return 0;
     append(directory, directory + sizeof directory - 1, value);
@@ -74,7 +75,7 @@ int append_in_directory(char *to, size_t room, const char *name)
     return 1;
 }
 
-/* A file with room on the disk for all of its bytes, so that no store into the mapping can fail. */
+/* A file with disk space reserved for all its bytes, so that no store into the mapping can fail. */
 static int make_file(const char *path)
 {
     static const char zeros[1024];
@@ -83,7 +84,7 @@ static int make_file(const char *path)
         return -1;
     if (CALL4(__NR_fallocate, fd, 0, 0, FILE_BYTES) == 0)
         return (int)fd;
-    /* A file system without that call: bytes that are written have their room, too. */
+    /* For a file system without that call: written bytes have their space, too. */
     long written = 0;
     for (int i = 0; i < FILE_BYTES; i += (int)sizeof zeros)
         written += CALL3(__NR_write, fd, zeros, sizeof zeros) == sizeof zeros;
@@ -109,14 +110,14 @@ static void fill_header(struct header *header, uint32_t pid, uint64_t started)
     header->started_ns = started;
 }
 
-/* The file gets its name when all of its head is written: nobody ever finds half of one. */
+/* The file is renamed once its head is complete, so readers never see a partial one. */
 struct table *make_table(void)
 {
     struct timespec now = {0, 0};
     uint32_t pid = (uint32_t)call6(__NR_getpid, 0, 0, 0, 0, 0, 0);
     CALL2(__NR_clock_gettime, CLOCK_MONOTONIC, &now);
     uint64_t started = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    /* PID-START.alloc, and the same behind a dot while it is made. */
+    /* PID-START.alloc, with a leading dot while it is being created. */
     char named[PATH_MAX], hidden[PATH_MAX], hidden_name[64] = "/.", name[64] = "/";
     const char *end = name + sizeof name - 1;
     char *at = append_number(name + 1, end, pid);

@@ -1,10 +1,12 @@
 /*
- * The next allocator: the one that the program would have without us. It is looked up at the first call, and every call goes on to
- * it. Here is also what is known of the sizes of its blocks. Nothing is counted here.
+ * The next allocator: the one that the program would use without this library. It is looked up at
+ * the first call, and every call is forwarded to it. This file also determines the sizes of its
+ * blocks. Nothing is counted here.
  *
- * The library belongs to no C library: its names are found in whichever one the program has. In that of GNU before 2.34 the lookup is a
- * library of its own, libdl, which not every program loads. There the C library's private door to itself is taken; libraries in
- * between, as another allocator that is preloaded, need libdl themselves, and bring it along.
+ * The library is not linked to a particular C library: its symbols are resolved in the one used by
+ * the program. In glibc before 2.34 the lookup functions are in a separate library, libdl, which
+ * not every program loads. In that case the C library's private equivalents are used; intermediate
+ * libraries, such as another preloaded allocator, need libdl themselves, and load it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,8 +52,9 @@ RARE size_t asked_size(void *p)
     return next.malloc_usable_size ? next.malloc_usable_size(p) : 0;
 }
 
-/* The dynamic linker may allocate while it looks up where to allocate: that comes from here, and is never given back. Before each
- * block stand its size and a word that sends calls of free the slow way, where they are told apart. */
+/* The dynamic linker may allocate during the lookup of the allocator: such blocks come from
+ * here, and are never freed. Each block is preceded by its size and a word that sends calls of
+ * free to the slow path, where they are recognized. */
 union boot boot;
 static size_t boot_used;
 static int resolving;
@@ -78,7 +81,8 @@ size_t boot_size(const void *p)
     return ((const any_word *)p)[-2];
 }
 
-/* Whether sizes stand before blocks here: of a few it must be what malloc_usable_size says. */
+/* Returns true if this allocator stores the size before the block, that is, if the word before a
+ * few test blocks agrees with malloc_usable_size. */
 static int is_size_before_block(void)
 {
     static const size_t tried[] = {1, 24, 25, 1000, 5000, 70000};
@@ -98,7 +102,7 @@ static int is_size_before_block(void)
 static int from_same_library(void *one, void *other)
 {
     Dl_info of_one, of_other;
-    /* Without it, both were found in the C library itself. */
+    /* Without dladdr, both were found in the C library itself. */
     if (!dladdr)
         return one && other;
     return one && other && dladdr(one, &of_one) && dladdr(other, &of_other) &&
@@ -126,8 +130,9 @@ RARE int resolve(void)
     FIND(pvalloc);
     FIND(free);
     FIND(malloc);
-    /* Sizes are asked of the same library that gives the blocks: one that puts itself before another, and keeps a head of its own
-     * in each block, would have the other look in the wrong place. */
+    /* Sizes are queried from the library that returns the blocks: if an allocator wraps another
+     * one and adds a header of its own to each block, the other one would look at the wrong
+     * address. */
     void *giver = find_next("malloc");
     if (from_same_library(giver, find_next("malloc_usable_size"))) {
         FIND(malloc_usable_size);
@@ -154,7 +159,7 @@ static void *first_calloc(size_t count, size_t size)
     size_t all;
     if (resolve() && next.calloc != first_calloc)
         return next.calloc(count, size);
-    /* No boot block was ever another: it is still all zero. */
+    /* Boot blocks are never reused, so this one is still all zero. */
     return boot_block(__builtin_mul_overflow(count, size, &all) ? SIZE_MAX : all);
 }
 
@@ -171,7 +176,7 @@ static void first_free(void *p)
         next.free(p);
 }
 
-/* A function that the next allocator does not have either gives no memory. */
+/* A function that the next allocator lacks as well returns no memory. */
 static int first_posix_memalign(void **p, size_t alignment, size_t size)
 {
     int found = resolve() && next.posix_memalign != first_posix_memalign;

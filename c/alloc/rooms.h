@@ -1,6 +1,6 @@
 /*
- * What the rooms of the allocation counter know of each other: the state of the process and of the thread, and what each room can be
- * asked for. Each says at its own top what it is for.
+ * Declarations shared by the parts of the allocation counter: the state of the process and of the
+ * thread, and the functions of each part, which is described at the top of its file.
  */
 #ifndef ASSAY_ALLOC_ROOMS_H
 #define ASSAY_ALLOC_ROOMS_H
@@ -10,7 +10,7 @@
 
 #include "table.h"
 
-/* None of it is seen outside the library, which spares a lookup for each use. */
+/* Hidden from other libraries, which saves a symbol lookup for each use. */
 #pragma GCC visibility push(hidden)
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -19,14 +19,15 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
-/* A thread's own variable, at a place that is known when the library is loaded: nothing has to be called to find it. */
+/* A thread-local variable at a fixed offset known at load time, so that accessing it needs no
+ * call. */
 #define OF_THREAD __thread __attribute__((tls_model("initial-exec")))
 
 /* ---- The process (slots.c). ---- */
 
 enum { FRESH, BUSY, COUNTS, COUNTS_NOTHING };
 
-/* What a forked child must not believe of itself: pages of their own, all zero in the child. */
+/* State that a forked child must not inherit: on pages of its own, zeroed in the child. */
 #if defined(__x86_64__)
 enum { LARGEST_PAGE = 4096 };
 #else
@@ -34,7 +35,7 @@ enum { LARGEST_PAGE = 65536 };
 #endif
 extern union home {
     struct {
-        /* The table is this process's own, and threads that have a slot may use it. */
+        /* True if the table belongs to this process and threads with a slot may use it. */
         int counts;
         int state;
         uint32_t next_shared;
@@ -43,21 +44,23 @@ extern union home {
     char pages[LARGEST_PAGE];
 } home;
 
-/* Makes the process one that counts, or one that does not, at its first call. */
+/* Called at the process's first call of an allocator; decides whether it is counted. */
 RARE void set_up(void);
 
 /* ---- The thread (slots.c). ---- */
 
-/* The thread's slot; NULL: none yet, or a shared one. */
+/* The thread's slot; NULL if it has none yet, or a shared one. */
 extern OF_THREAD struct slot *own;
-/* The same where nothing more has to be looked at: calls count, and sizes stand before blocks. */
+/* The same slot if no other check is needed: calls are counted, and sizes are stored before
+ * blocks. */
 extern OF_THREAD struct slot *quick;
-/* The number of a shared slot, from 1; or why a call is not counted: it comes out of another, or it is the probe. */
+/* The number of a shared slot, from 1; or the reason for not counting a call: it is made by
+ * another call, or it is the probe. */
 enum { QUIET = -1, PROBING = -2 };
 extern OF_THREAD int mode;
 
-/* Nothing in a statement counts. The next allocator may do one of its functions by another, which comes back here: only the outer call
- * is the program's. */
+/* Does not count the calls in a statement. The next allocator may implement one function by
+ * another, which arrives here again: only the outer call is the program's. */
 #define QUIETLY(statement) \
     do { \
         struct slot *slot = quick; \
@@ -69,26 +72,27 @@ extern OF_THREAD int mode;
         mode = before; \
     } while (0)
 
-/* Gives the thread a slot of its own, or the number of a shared one. */
+/* Assigns the thread its own slot, or the number of a shared one. */
 void find_slot(void);
-/* Tells the process of the changes that a thread has kept to itself so far. */
+/* Adds the unreported changes of a thread to those of the process. */
 RARE void tell(struct slot *slot);
 void raise_to(int64_t *peak, int64_t value);
 
 /* ---- The file (file.c). ---- */
 
-/* Where the table is. In a forked child that of the parent is there until its own takes the place: a thread's slot stays where it
- * was. */
+/* Address of the table. In a forked child, the parent's table stays there until the child's own
+ * replaces it: a thread's slot keeps its address. */
 extern struct table *table;
-/* The directory of the files is known: from the environment, once. */
+/* Reads the directory of the files from the environment, once; returns true if it is known. */
 int find_directory(void);
-/* Writes the name of a file in that directory, "/" first; 0: there is none, or no room. */
+/* Appends the name of a file in that directory, starting with "/"; returns 0 if there is no
+ * directory or no room. */
 int append_in_directory(char *to, size_t room, const char *name);
-/* Appends a text and a zero byte, and returns where that is. */
+/* Appends a text and a zero byte, and returns the address of that byte. */
 char *append(char *to, const char *end, const char *text);
-/* What a variable has, by its name and "="; NULL: it is not there. */
+/* Returns the value of a variable, given its name with "="; NULL if it is not set. */
 const char *variable_of(char *const environment[], const char *name);
-/* Makes the file and maps it; NULL: nothing can be counted. */
+/* Creates and maps the file; returns NULL if counting is impossible. */
 struct table *make_table(void);
 
 /* ---- The next allocator (next.c). ---- */
@@ -103,19 +107,21 @@ extern struct next {
     void *(*memalign)(size_t, size_t);
     void *(*valloc)(size_t);
     void *(*pvalloc)(size_t);
-    /* NULL: sizes are not known. */
+    /* NULL if sizes are unknown. */
     size_t (*malloc_usable_size)(void *);
 } next;
-/* What the program would have by this name without us; NULL: nothing. */
+/* Returns the function that the program would use by this name without this library; NULL if
+ * there is none. */
 void *find_next(const char *name);
-/* Looks it up. False while the lookup is under way (this call comes out of it), and where there is none. */
+/* Looks up the next allocator. Returns false during the lookup (this call is made by it), and if
+ * there is none. */
 RARE int resolve(void);
-/* The same, where it may have been done. */
+/* Like resolve, but does nothing if the lookup has been done. */
 int is_resolved(void);
 
-/* The C library of GNU keeps the size of a block in the word before it, with three flags in the lowest bits. To read it there takes
- * a small part of the time that malloc_usable_size takes. Of blocks with a mapping of their own (the second flag) the size is asked
- * all the same. */
+/* glibc stores the size of a block in the word before it, with three flags in the lowest bits.
+ * Reading it takes a small fraction of the time of malloc_usable_size. For blocks with a mapping
+ * of their own (the second flag) the size is queried nevertheless. */
 enum { FLAGS = 7, HAS_MAPPING = 2 };
 extern int size_before_block;
 
@@ -133,7 +139,7 @@ static ALWAYS_INLINE size_t size_in(uint64_t word)
 
 RARE size_t asked_size(void *p);
 
-/* Blocks that the lookup itself was given are never given back. */
+/* Blocks allocated by the lookup itself are never freed. */
 enum { BOOT_BYTES = 16 * 1024 };
 extern union boot {
     max_align_t aligned;

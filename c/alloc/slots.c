@@ -1,12 +1,14 @@
 /*
- * Who counts where: the process, which makes its file at its first call, and its threads, of which each has a slot in it.
+ * Assigns counters: to the process, which creates its file at its first call, and to its threads,
+ * each of which has a slot in it.
  *
- * One process, one file. A forked child finds `home` wiped by the kernel (MADV_WIPEONFORK), however it was forked, and makes a file
- * of its own with its first call; a program put in the place of another by exec loads the library anew. A child of vfork borrows its
- * parent's memory, and its calls count there.
+ * Each process has one file. A forked child finds `home` zeroed by the kernel (MADV_WIPEONFORK),
+ * however it was forked, and creates its own file at its first call; after an exec the library is
+ * loaded anew. A child of vfork borrows its parent's memory, and its calls count there.
  *
- * One thread, one slot: a cache line that it alone writes to. A thread that ends leaves its counts where they are and its slot to
- * the next. Where there are more threads than slots, the late ones share some.
+ * Each thread has one slot, a cache line that it alone writes to. A thread that ends leaves its
+ * counts in place, and its slot to the next thread. If there are more threads than slots, the late
+ * ones share some.
  */
 #define _GNU_SOURCE
 #include <asm/unistd.h>
@@ -26,7 +28,7 @@ union home home __attribute__((aligned(LARGEST_PAGE)));
 OF_THREAD struct slot *own;
 OF_THREAD struct slot *quick;
 OF_THREAD int mode;
-/* A C library of GNU before 2.34 has it only in programs that have threads. */
+/* In glibc before 2.34 these exist only in programs that have threads. */
 #pragma weak pthread_key_create
 #pragma weak pthread_setspecific
 static pthread_key_t key;
@@ -35,12 +37,13 @@ static int is_wiped_on_fork;
 
 static void leave_slot(void *unused);
 
-/* Once in each process; it is at its first call of an allocator then, or at its beginning, and has but one thread. Where the kernel
- * does not wipe pages nothing is counted, for a child would go on in its parent's file. */
+/* Runs once in each process, at its start or its first call of an allocator, while it has a
+ * single thread. If the kernel does not support zeroing pages on fork, nothing is counted, since
+ * a child would write to its parent's file. */
 RARE void set_up(void)
 {
     int fresh = FRESH;
-    /* So early that there is no environment yet: those are the linker's own calls, not the program's. */
+    /* Before the environment exists, calls are the dynamic linker's, not the program's. */
     int is_known = find_directory();
     if (!is_known && !environ)
         return;
@@ -55,7 +58,7 @@ RARE void set_up(void)
         if (counts && !has_key)
             has_key = pthread_key_create && pthread_key_create(&key, leave_slot) == 0;
     }
-    /* The one thread that a forked child has goes on in the slot that it had. */
+    /* The single thread of a forked child keeps its slot. */
     if (own)
         home.taken[own - table->slots] = 1;
     __atomic_store_n(&home.counts, counts, __ATOMIC_RELEASE);
@@ -81,7 +84,8 @@ RARE void tell(struct slot *slot)
     PUT(slot->high, 0);
 }
 
-/* A thread ends. What it still does counts in a shared slot, so that it does not take another of its own. */
+/* Called when a thread ends. Later calls of the thread count in a shared slot, so that it does
+ * not take another of its own. */
 static void leave_slot(void *unused)
 {
     (void)unused;
@@ -103,7 +107,7 @@ void find_slot(void)
             continue;
         own = &table->slots[i];
         quick = size_before_block ? own : NULL;
-        /* It may allocate, which counts: the thread has its slot. */
+        /* This may allocate, which is counted: the thread already has its slot. */
         if (has_key)
             pthread_setspecific(key, &home);
         return;

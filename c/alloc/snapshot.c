@@ -1,5 +1,6 @@
 /*
- * What the program itself can ask for: its own counts, as they stand (`assay_alloc.h` says what each is). It reads; nothing else.
+ * Lets the program read its own current counts (see `assay_alloc.h` for their meaning). It only
+ * reads.
  */
 #define ASSAY_ALLOC_OWN
 #include "../assay_alloc.h"

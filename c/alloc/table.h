@@ -1,6 +1,7 @@
 /*
- * The file of one process's counts, as it is mapped: the reader is `crates/measure/src/allocations/record.rs`, and whoever changes a
- * struct here changes that, and VERSION. And the ways to touch a counter, which others read meanwhile.
+ * Layout of the mapped file with the counts of one process. The reader is
+ * `crates/measure/src/allocations/record.rs`; changes of a struct here require changing it and
+ * VERSION. Also contains the macros for accessing a counter that is read concurrently.
  */
 #ifndef ASSAY_ALLOC_TABLE_H
 #define ASSAY_ALLOC_TABLE_H
@@ -11,8 +12,8 @@
 #define PUT(place, value) __atomic_store_n(&(place), (value), __ATOMIC_RELAXED)
 #define ADD_SHARED(place, value) __atomic_fetch_add(&(place), (value), __ATOMIC_RELAXED)
 
-/* A counter has one writer, so load and store need not be one step; but who reads meanwhile must find each in one piece. Compilers
- * make three instructions of what is one. */
+/* A counter has a single writer, so load and store need not be atomic together; but concurrent
+ * readers must not see a torn value. Compilers emit three instructions where one suffices. */
 #if defined(__x86_64__)
 #define ADD(place, value) __asm__("addq %1, %0" : "+m"(place) : "er"((uint64_t)(value)) : "cc")
 #else
@@ -33,21 +34,21 @@ enum { KNOWS_SIZES = 1, BYPASSED = 2 };
 struct header {
     char magic[8];
     uint32_t version;
-    /* KNOWS_SIZES; BYPASSED: calls of malloc in this process do not come here. */
+    /* KNOWS_SIZES, or BYPASSED if calls of malloc in this process do not arrive here. */
     uint32_t flags;
     uint32_t pid, ppid;
     uint32_t header_bytes, slot_bytes, slots;
     uint32_t path_bytes;
     uint64_t started_ns;
-    /* What threads have told of the bytes that are live, and the most that these were. */
+    /* Live bytes as reported by the threads, and their maximum. */
     int64_t live, peak;
-    /* The program, as far as it fits. */
+    /* Path of the program, possibly truncated. */
     char path[HEADER_BYTES - 64];
 };
 
 struct slot {
     uint64_t allocations, allocated, frees, freed, reallocs;
-    /* The change of live bytes that has not been told yet, and the highest that it was. */
+    /* The unreported change of live bytes, and its maximum. */
     int64_t untold, high;
     uint64_t unused;
 };

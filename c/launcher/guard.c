@@ -1,6 +1,7 @@
 /*
- * The guard's memory: values of files that assay changes, and how they are written back when assay ends, however that comes about.
- * A guard is a launcher that was given something to remember, or a group to end in the page; it runs no commands.
+ * The guard's state: original values of files that assay changes, which are restored when assay
+ * ends for any reason. A guard is a launcher that was given values to store, or a process group in
+ * the shared page to kill; it runs no commands.
  */
 #include <asm/unistd.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@ enum { MOST_REMEMBERED = 2048 };
 volatile uint32_t remembered_count;
 volatile int restoring;
 
-/* A path and, after its zero byte, the value that the file had. */
+/* A path, a zero byte, and the file's original value. */
 static const char *remembered[MOST_REMEMBERED];
 
 static size_t length_of(const char *string)
@@ -47,8 +48,8 @@ static int write_back(const char *path)
     return !left;
 }
 
-/* Writes everything back, the last first, and ends. The exit status tells assay, if it is still
- * there, which was the first of them that could not be written, counted from 1. */
+/* Restores all values in reverse order and exits. The exit status tells assay, if it is still
+ * running, the number of the first value that could not be restored, counted from 1. */
 __attribute__((noreturn)) void restore_and_leave(void)
 {
     int failed = 0;
@@ -62,8 +63,9 @@ __attribute__((noreturn)) void restore_and_leave(void)
     leave(failed);
 }
 
-/* The payload of REMEMBER is a path, a zero byte, a value and a zero byte. From the first one on we
- * are in a session of our own: whoever ends assay's group or hangs up its terminal misses us. */
+/* The payload of REMEMBER is a path, a zero byte, a value and a zero byte. From the first one on
+ * the guard runs in its own session, so that killing assay's group or hanging up its terminal
+ * does not affect it. */
 void remember(const struct request *request, struct reply *reply)
 {
     char *text = receive_payload(request->payload);

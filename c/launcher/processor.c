@@ -1,12 +1,13 @@
 /*
- * What differs by processor: the start of this program, a child on a stack of its own, and the way back from a signal. And what the
- * compiler takes for granted: it may turn loops into calls of memset and memcpy even without a C library. Nothing else is here.
+ * Processor-specific code: program start, a child on its own stack, and the return from a signal
+ * handler. Also memset and memcpy, calls of which compilers may generate from loops even without a
+ * C library.
  */
 #include <stddef.h>
 
 #if defined(__x86_64__)
 
-/* spawn(flags, stack_top, parent_tid, entry): the child calls entry() and never comes back. */
+/* spawn(flags, stack_top, parent_tid, entry): the child calls entry() and never returns. */
 __asm__(".text\n"
         ".globl spawn\n"
         "spawn:\n"

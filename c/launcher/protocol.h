@@ -1,6 +1,7 @@
 /*
- * What assay and the launcher say to each other: `measure/src/wire.rs` is the other half, and is changed together with this. The
- * byte order is the machine's own, for both ends are one program.
+ * The protocol between assay and the launcher. `measure/src/wire.rs` is the other half, and must be
+ * changed together with this file. The byte order is the machine's own, since both ends are one
+ * program.
  */
 #ifndef ASSAY_LAUNCHER_PROTOCOL_H
 #define ASSAY_LAUNCHER_PROTOCOL_H
@@ -8,14 +9,14 @@
 #include <stdint.h>
 
 enum { HELLO = 1, ADD = 2, RUN = 3, REMEMBER = 4 };
-/* The descriptors that came along, in this order. */
+/* Flags for the descriptors sent along, in this order. */
 enum { REQUEST_STDOUT = 1, REQUEST_STDERR = 2, REQUEST_SAMPLES = 4 };
-/* Whatever the command leaves behind is ended, wherever it went. */
+/* Processes left behind by the command are killed, wherever they are. */
 enum { REQUEST_ALONE = 8 };
 enum { OUTPUT_NULL = 0, OUTPUT_INHERIT = 1, OUTPUT_PIPE = 2, OUTPUT_FILE = 3 };
 enum { STEP_NONE, STEP_REQUEST, STEP_MEMORY, STEP_STDIN, STEP_STDOUT, STEP_STDERR, STEP_CHDIR,
        STEP_SPAWN, STEP_EXEC, STEP_WAIT, STEP_PIN, STEP_FIFO, STEP_NICE, STEP_ASLR };
-enum { PIN = 1, FIFO = 2, NICE = 4, NO_ASLR = 8 }; /* what is set for a subject's processes */
+enum { PIN = 1, FIFO = 2, NICE = 4, NO_ASLR = 8 }; /* settings of a subject's processes */
 enum { PIN_WORDS = 16 };                           /* 1024 processors */
 enum { TIMED_OUT = 1, WANTED_TERMINAL = 2, LEFT_BEHIND = 4, STOPPED = 8 };
 
@@ -28,8 +29,9 @@ struct request {
     uint32_t flags;
 };
 
-/* The payload of ADD begins with this; then, each ended by a zero byte: path, directory, stdin,
- * stdout file, the arguments, the environment. An empty string means "not given". */
+/* The payload of ADD begins with this struct, followed by, each terminated by a zero byte: path,
+ * directory, stdin, stdout file, the arguments, the environment. An empty string means "not
+ * given". */
 struct subject_header {
     uint32_t arguments;
     uint32_t variables;
@@ -53,7 +55,7 @@ struct reply {
     uint64_t voluntary, involuntary;
 };
 
-/* Shared with `assay`, which kills this group should the launcher be killed. */
+/* Shared with `assay`, which kills this group if the launcher is killed. */
 struct page {
     volatile int32_t group;
 };

@@ -1,11 +1,11 @@
 /*
- * One run: the launcher takes on what the child shall inherit, starts it, waits for its end or brings it about, and sees to it that
- * nothing is left of it.
+ * One run: the launcher applies the settings that the child inherits, starts it, waits for its end
+ * or forces it, and ensures that no process is left behind.
  *
- * Between the two readings of the clock there is only what a start needs: clone, and in the child setpgid, prctl and execve.
- * Descriptors 0, 1, 2 and 7, the directory, the environment, the processors, the address space's layout and the timer are made ready
- * before in the launcher itself, and the child inherits them as they are. Only a priority that is asked for costs the child a system
- * call of its own.
+ * Between the two clock readings there is only what a start needs: clone, and in the child setpgid,
+ * prctl and execve. Descriptors 0, 1, 2 and 7, the directory, the environment, the processors, the
+ * layout of the address space and the timer are prepared beforehand in the launcher itself, and
+ * inherited by the child. Only a requested priority costs the child a system call of its own.
  */
 #include <linux/sched.h>
 #include <signal.h>
@@ -18,10 +18,10 @@
 #include "rooms.h"
 #include "system.h"
 
-static int moved; /* the current directory is not the one we were started in */
+static int moved; /* the current directory is not the initial one */
 
 static const struct subject *in_flight;
-static volatile int child_error; /* what kept the child from its exec */
+static volatile int child_error; /* errno of the step that failed before exec */
 static volatile uint32_t child_step;
 static char child_stack[4096] __attribute__((aligned(16)));
 
@@ -29,17 +29,19 @@ static const char pad_name[] = "ASSAY_PAD=";
 enum { PAD_NAME = sizeof pad_name - 1 };
 static char pad[PAD_NAME + MOST_PADDING + 1];
 
-/* All of the padding is there from the beginning, so that no run touches a page of it for the first time. */
+/* All of the padding is written at the start, so that no run touches one of its pages for the
+ * first time. */
 void arrange_padding(void)
 {
     for (size_t i = 0; i < sizeof pad - 1; i++)
         pad[i] = 'x';
 }
 
-/* The request is often here before assay, which sent it, has gone to sleep again on the very same
- * processor. A command that is started then shares it for a moment, and the scheduler moves one of
- * the two while the command is being loaded: that made /bin/true 6 % longer in six runs of ten, and
- * its times three times as spread. To yield lets assay finish; where it is elsewhere it costs nothing. */
+/* The request often arrives before assay, which sent it, has gone back to sleep on the same
+ * processor. A command started then shares the processor for a moment, and the scheduler moves
+ * one of the two while the command is being loaded: that made /bin/true 6 % longer in six runs
+ * of ten, and tripled the spread of its times. Yielding lets assay finish; if assay is on
+ * another processor, it costs nothing. */
 static void let_assay_sleep(void)
 {
     for (int i = 0; i < 3; i++)
@@ -77,8 +79,8 @@ static long open_as(const char *path, int flags, int fd)
     return result;
 }
 
-/* Makes our own directory, descriptors 0, 1, 2 and 7, processors and layout those that the child
- * shall inherit. */
+/* Sets the launcher's own directory, descriptors 0, 1, 2 and 7, processors and layout to those
+ * that the child inherits. */
 static int apply_settings(const struct subject *s, const struct request *request, struct reply *reply)
 {
     long result;
@@ -132,7 +134,7 @@ static void restore_settings(const struct subject *s, const struct request *requ
 
 static void set_alarm(int64_t first_ns)
 {
-    /* It repeats, so that an alarm between two waits is not lost. */
+    /* Repeats, so that an alarm between two waits is not lost. */
     struct itimerval timer = { { 0, first_ns ? 20000 : 0 },
                                { first_ns / 1000000000, first_ns / 1000 % 1000000 } };
     if (first_ns && !timer.it_value.tv_sec && !timer.it_value.tv_usec)
@@ -140,11 +142,11 @@ static void set_alarm(int64_t first_ns)
     CALL3(__NR_setitimer, ITIMER_REAL, &timer, NULL);
 }
 
-/* Waits for the child's end, and brings it about when its time is up or it wants the terminal. */
+/* Waits for the child's end, and forces it if its time is up or it tries to use the terminal. */
 static void await(int pid, int64_t timeout, struct rusage *usage, struct reply *reply)
 {
     const int64_t grace = 1000000000;
-    const int64_t most_stopped = 5000000000; /* one that stopped itself is continued by nobody, as a rule */
+    const int64_t most_stopped = 5000000000; /* a process that stopped itself is rarely continued */
     int64_t stopped_at = 0;
     int status = 0;
     int asked = 0;
@@ -182,7 +184,7 @@ static void await(int pid, int64_t timeout, struct rusage *usage, struct reply *
             asked = 1;
             reply->flags |= TIMED_OUT;
             kill_group(pid, SIGTERM);
-            kill_group(pid, SIGCONT); /* a stopped process hears nothing else */
+            kill_group(pid, SIGCONT); /* a stopped process receives no other signal */
         } else if (asked && elapsed >= timeout + grace) {
             kill_group(pid, SIGKILL);
         }
@@ -190,8 +192,8 @@ static void await(int pid, int64_t timeout, struct rusage *usage, struct reply *
     reply->status = status;
 }
 
-/* Ends what the command left running in its group. For 10 ms they may go by themselves: to their
- * end, or, as daemons do, into a session of their own. */
+/* Kills processes that the command left running in its group. They have 10 ms to exit, or to
+ * move into a session of their own as daemons do. */
 static void clear_group(int group, struct reply *reply)
 {
     if (kill_group(group, 0) == -ESRCH)
@@ -207,7 +209,7 @@ static void clear_group(int group, struct reply *reply)
         nap_us(200);
 }
 
-/* Starts the child of a launcher whose settings are applied, and sees it to its end. */
+/* Starts the child, with all settings applied, and waits for its end. */
 static void start(int64_t timeout, struct rusage *usage, struct reply *reply)
 {
     reply->start_ns = (uint64_t)now_ns();
@@ -248,7 +250,7 @@ void run(const struct request *request, int given, struct reply *reply)
             set_alarm(timeout);
         take_in_orphans((request->flags & REQUEST_ALONE) != 0);
         let_assay_sleep();
-        /* Only now, for with this priority there is no yielding to assay any more. */
+        /* Done last, since at this priority yielding to assay is no longer possible. */
         if (s->settings & FIFO && (result = take_priority(s)) < 0)
             fail(reply, STEP_FIFO, result);
         else

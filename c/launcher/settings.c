@@ -1,6 +1,7 @@
 /*
- * What is set for a subject's processes (processors, the address space's layout, priority): taken on by the launcher itself before a
- * run, for the child to inherit, and given back after it. Which of them, the request says.
+ * Settings of a subject's processes (processors, layout of the address space, priority): applied to
+ * the launcher itself before a run, inherited by the child, and restored afterwards. The request
+ * selects them.
  */
 #include <sched.h>
 #include <sys/personality.h>
@@ -11,9 +12,9 @@
 enum { OWN_WORDS = 128 }; /* 8192 processors, the most that Linux knows */
 
 int child_fifo;
-static uint32_t replaced; /* those of the settings that are not our own now */
+static uint32_t replaced; /* settings that currently differ from own */
 
-/* What we have ourselves, to go back to after the run. */
+/* The launcher's own settings, restored after the run. */
 static struct {
     long cpus_bytes;
     uint64_t cpus[OWN_WORDS];
@@ -41,7 +42,7 @@ long pin(const struct subject *s)
     if (result < 0)
         return result;
     replaced |= PIN;
-    /* The kernel silently leaves out the processors that are not there. */
+    /* The kernel silently omits processors that do not exist. */
     result = CALL3(__NR_sched_getaffinity, 0, sizeof now, now);
     if (result < 0)
         return result;
@@ -64,9 +65,9 @@ static long set_scheduler(int policy, int priority)
     return CALL3(__NR_sched_setscheduler, 0, policy, &priority); /* sched_param is one integer */
 }
 
-/* We stay one above the child, so that a child that never sleeps can still be ended from the same
- * processor: when its time is up, or when assay is gone. The child lowers itself before its exec.
- * Where nothing higher is to be had (99, or a limit) both have the same. */
+/* The launcher stays one level above the child, so that a child that never sleeps can still be
+ * killed from the same processor, if its time is up or assay is gone. The child lowers itself
+ * before its exec. If no higher level is available (99, or a limit), both have the same. */
 long take_priority(const struct subject *s)
 {
     own.policy = (int)CALL1(__NR_sched_getscheduler, 0);
@@ -82,8 +83,8 @@ long take_priority(const struct subject *s)
     return result;
 }
 
-/* Gives back what was taken on. What cannot be given back is the run's failure, for it would be
- * part of the next one. */
+/* Restores the launcher's own settings. A setting that cannot be restored fails the run, since
+ * it would affect the next one. */
 void give_back(struct reply *reply)
 {
     long result;

@@ -1,6 +1,7 @@
 /*
- * The launcher's signals. It ignores by empty handlers, which exec turns into defaults, so that no child has to reset any; and the
- * kernel's word that assay is gone ends whatever is in flight, and the launcher. It arranges, and decides nothing else.
+ * The launcher's signals. They are ignored by empty handlers, which exec resets to the default
+ * action, so that no child has to reset them. The kernel's signal that assay is gone kills the
+ * current run, and the launcher.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -36,8 +37,8 @@ static void on_ignored(int sig)
     (void)sig;
 }
 
-/* assay is gone, and what is in flight goes with it: our own run, or what assay has written into the page itself, for which we are the
- * guard. */
+/* Called when assay is gone: also kills the current run, or, in a guard, the group that assay
+ * has written into the page. */
 __attribute__((noreturn)) void end_all(void)
 {
     int group = page ? page->group : 0;
@@ -49,7 +50,8 @@ __attribute__((noreturn)) void end_all(void)
     restore_and_leave();
 }
 
-/* Sent by the kernel when the thread that started us ends; real only if its process is gone. */
+/* Sent by the kernel when the thread that started the launcher ends; only relevant if its
+ * process is gone. */
 static void on_parent_death(int sig)
 {
     (void)sig;

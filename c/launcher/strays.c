@@ -1,6 +1,7 @@
 /*
- * Processes that a command left behind in another group or session: orphans become children of the launcher, which takes them in for
- * the time of a run, and ends them. What hooks leave behind, such as a server, is none of its business.
+ * Processes that a command left behind in another group or session: orphans become children of the
+ * launcher for the duration of a run, and are killed. Processes left behind by hooks, such as a
+ * server, are not affected.
  */
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,7 +19,7 @@ enum { PATIENCE = 20, TRIES = 100 };
 
 static int takes_in;
 
-/* Whether orphans of what is started next come to us. */
+/* Enables or disables the adoption of orphans of subsequently started processes. */
 void take_in_orphans(int yes)
 {
     if (takes_in == yes)
@@ -27,7 +28,7 @@ void take_in_orphans(int yes)
     takes_in = yes;
 }
 
-/* By the kernel's list of our children, where it keeps one. */
+/* Uses the kernel's list of children, if it provides one. */
 static void kill_children(void)
 {
     static char list[4096];
@@ -58,8 +59,9 @@ static void add_time(struct timeval *sum, const struct timeval *own)
     }
 }
 
-/* Ends those that are still there after 10 ms, and theirs, which come to us in turn. What they computed counts with what the command did:
- * where that is told to end, it often ends before what it waits for. */
+/* Kills those still running after 10 ms, and their children, which are adopted in turn. Their
+ * CPU time is added to the command's: if a command is told to end, it often ends before the
+ * processes it waits for. */
 void clear_strays(struct rusage *usage, struct reply *reply)
 {
     if (!takes_in)
@@ -82,8 +84,9 @@ void clear_strays(struct rusage *usage, struct reply *reply)
 }
 
 /*
- * assay is gone, and so is what it started. What had children of its own, as an assay in an assay has, leaves them to us when it dies,
- * which takes a moment; for 10 ms they may end by themselves, as the guard of such an assay does once it has put settings back.
+ * Called when assay is gone: ends the processes it started. A process with children of its own,
+ * such as an assay run by assay, leaves them to the launcher when it dies, which takes a moment;
+ * they have 10 ms to exit, as the guard of such an assay does after restoring settings.
  */
 void end_strays(void)
 {

@@ -1,6 +1,6 @@
 /*
- * The subjects: what assay wants to have run, kept from its addition to our end. They are only read here and found again; what is
- * done with them is run.c's.
+ * The subjects: the commands that assay wants to run, stored from their addition until the launcher
+ * ends. They are only parsed and looked up here; run.c runs them.
  */
 #include "rooms.h"
 #include "system.h"

@@ -1,6 +1,7 @@
 /*
- * What every room of the launcher asks of the kernel: the clock, memory, an end. Small enough to be compiled into each of them.
- * What belongs to one room alone (descriptors, signals, settings) is not here.
+ * System functions used by all parts of the launcher: the clock, memory, exiting. Small enough to
+ * be compiled into each of them. Code specific to one part (descriptors, signals, settings) is not
+ * here.
  */
 #ifndef ASSAY_LAUNCHER_SYSTEM_H
 #define ASSAY_LAUNCHER_SYSTEM_H

@@ -1,5 +1,5 @@
 /*
- * Which clock the recorder reads, and how long its ticks are: see clock.h.
+ * Chooses the clock of the recorder and determines the length of its ticks: see clock.h.
  */
 #include "clock.h"
 

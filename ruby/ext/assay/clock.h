@@ -1,5 +1,5 @@
 /*
- * The clock of the recorder: ticks, and how long one is.
+ * The clock of the recorder, which counts ticks, and the length of a tick.
  */
 #ifndef ASSAY_CLOCK_H
 #define ASSAY_CLOCK_H
@@ -22,9 +22,9 @@ clock_ns(void)
 }
 
 /*
- * All times of the recorder are ticks. Where Linux itself keeps time by the processor's time stamp counter, that is the counter,
- * read without the arithmetic that makes nanoseconds of it (which is most of what clock_gettime costs); elsewhere ticks are
- * nanoseconds of CLOCK_MONOTONIC.
+ * All times of the recorder are in ticks. If Linux itself uses the processor's time stamp counter
+ * as clock source, ticks are that counter, read without the conversion to nanoseconds (which is
+ * most of the cost of clock_gettime); otherwise they are nanoseconds of CLOCK_MONOTONIC.
  */
 #ifdef ASSAY_COUNTER
 extern int by_counter;
@@ -39,9 +39,9 @@ now(void)
 static inline int64_t now(void) { return clock_ns(); }
 #endif
 
-/* Call it once, before the first `now`. */
+/* Must be called once, before the first `now`. */
 void choose_clock(void);
-/* Nanoseconds in a tick, from what both clocks advanced since choose_clock. */
+/* Returns the nanoseconds per tick, from the advance of both clocks since choose_clock. */
 double tick_length(void);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /*
- * Who is counted where: fibers, threads, and the layers of profiles on them. It must not be on the way of a call, but when a fiber is
- * seen for the first time.
+ * Fibers, threads, and the layers of profiles on them. It must not be called during patched calls,
+ * except when a fiber is first seen.
  */
 #include "recorder.h"
 #include <stdlib.h>
@@ -22,8 +22,9 @@ in_main_ractor(void)
     return rb_ractor_local_storage_ptr(main_ractor) != NULL;
 }
 
-/* `memory` grown so that it holds `wanted` elements, the new ones zero. Not by Ruby's allocator, which may collect
- * garbage: the collector walks what is being changed here. */
+/* Grows `memory` to at least `wanted` elements, the new ones zero. Does not use Ruby's
+ * allocator, which may collect garbage: the collector would walk the structure that is being
+ * changed. */
 void *
 grown(void *memory, uint32_t *size, uint32_t wanted, size_t element)
 {
@@ -35,7 +36,7 @@ grown(void *memory, uint32_t *size, uint32_t wanted, size_t element)
     return memory;
 }
 
-/* The innermost open call of a layer ends. */
+/* Ends the innermost open call of a layer. */
 void
 frame_left(struct layer *layer, int64_t at)
 {
@@ -59,7 +60,8 @@ push_layer(struct line *line, struct session *session)
     line->innermost = layer;
 }
 
-/* Adds what a layer counted to its session, and frees it. Calls that are still open count with their time until now. */
+/* Adds the counts of a layer to its session and frees it. Calls that are still open count with
+ * their time up to now. */
 static void
 fold_layer(struct layer *layer, int64_t at)
 {
@@ -144,7 +146,8 @@ line_of_thread(st_data_t key, st_data_t value, st_data_t thread)
     return ST_STOP;
 }
 
-/* The line of this fiber, NULL where nothing is profiled. Other Ractors are never profiled: nothing here is theirs. */
+/* Returns the line of this fiber, or NULL if nothing is profiled. Other Ractors are never
+ * profiled: none of this state is theirs. */
 struct line *
 look_up(VALUE fiber)
 {
@@ -164,7 +167,7 @@ look_up(VALUE fiber)
     return line;
 }
 
-/* ---- what keeps threads, fibers and sessions alive while they are in the tables ---- */
+/* ---- Keeping threads, fibers and sessions alive while they are in the tables ---- */
 
 static int
 mark_line(st_data_t key, st_data_t value, st_data_t argument)

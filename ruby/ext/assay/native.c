@@ -1,10 +1,12 @@
 /*
- * The recorder of Assay::MethodProfiler in C: it is told of every entry into and every way out of a patched method, and adds up calls,
- * time, errors and allocations. Its words are explained in recorder.h.
+ * The recorder of Assay::MethodProfiler in C: it is called at every entry to and exit from a
+ * patched method, and adds up calls, time, errors and allocations. The terms are explained in
+ * recorder.h.
  *
- * `enter` and `leave` are the hot path: they allocate no object, take no lock (Ruby's own lock is held) and raise nothing.
- * It must not know classes, methods or names: those are the Ruby side's, which hands in small numbers.
- * lib/assay/method_profiler/pure.rb does the same in Ruby, and the same tests are run on both.
+ * `enter` and `leave` are the hot path: they allocate no object, take no lock (Ruby's own lock is
+ * held) and raise nothing. It must not know classes, methods or names: the Ruby side maps them to
+ * small numbers. lib/assay/method_profiler/pure.rb does the same in Ruby, and the same tests run on
+ * both.
  */
 #include "recorder.h"
 #include <stdio.h>
@@ -32,7 +34,7 @@ frame_entered(struct layer *layer, uint32_t id, int64_t at)
     frame->children = 0;
 }
 
-/* True if somebody profiles this fiber, and then a way out must follow; else false. */
+/* Returns true if a profile is running for this fiber, in which case `leave` must follow. */
 static inline VALUE
 enter(uint32_t id)
 {
@@ -55,8 +57,9 @@ enter(uint32_t id)
     return Qtrue;
 }
 
-/* A call that was open already when the session started, or when this fiber was attached, has a depth of 0
- * here by the time it ends (calls end in the reverse order of their beginnings), and is none of its business. */
+/* A call that was already open when the session started, or when this fiber was attached, has a
+ * depth of 0 here by the time it ends (calls end in the reverse order of their beginnings), and
+ * is ignored. */
 static inline void
 leave(uint32_t id)
 {
@@ -75,9 +78,9 @@ leave(uint32_t id)
     }
 }
 
-/* There are two doors to both. As methods they can be called from everywhere. As global variables `$assay_enter_ID` (read)
- * and `$assay_leave_ID` (written) they cost half as much, since Ruby makes no frame for them; but Ruby allows no Ractor
- * other than the main one to touch a global variable. */
+/* Both have two doors. As methods they can be called from anywhere. As global variables
+ * `$assay_enter_ID` (read) and `$assay_leave_ID` (written) they cost half as much, since Ruby
+ * creates no frame for them; but only the main Ractor may access global variables. */
 static VALUE
 native_enter(VALUE self, VALUE id)
 {
@@ -109,7 +112,7 @@ write_leave(VALUE value, ID name, VALUE *id)
     leave((uint32_t)FIX2LONG(*id));
 }
 
-/* open_doors(id): makes the two variables. They stay for good, as names and their numbers do. */
+/* open_doors(id): creates the two variables. They are permanent, like names and their ids. */
 static VALUE
 native_open_doors(VALUE self, VALUE id)
 {
@@ -130,8 +133,9 @@ native_clock(VALUE self)
     return ID2SYM(rb_intern(by_counter ? "counter" : "os"));
 }
 
-/* failed(id): the call that is about to end does so by an exception. Gives a module that is no exception's, so that
- * `rescue Recorder.failed(1)` notes and rescues nothing: the exception is not touched, raised again or seen. */
+/* failed(id): records that the call about to end does so by an exception. Returns a module that
+ * is no exception's class, so `rescue Recorder.failed(1)` records it and rescues nothing: the
+ * exception is neither modified nor raised again. */
 static VALUE
 native_failed(VALUE self, VALUE id_value)
 {

@@ -1,11 +1,13 @@
 /*
- * What the parts of the recorder share: native.c (the hot path and its doors), lines.c (who is counted where) and sessions.c (the
- * running profiles, as Ruby sees them). Nothing here is visible outside of the extension.
+ * Declarations shared by the parts of the recorder: native.c (the hot path and its doors), lines.c
+ * (fibers and threads) and sessions.c (the running profiles, as seen by Ruby). Nothing here is
+ * visible outside the extension.
  *
- * Words: a *session* is one running profile. A *line* is one line of execution, that is one fiber (every thread has at
- * least its root fiber). A *layer* is what one session counts on one line; nested profiles are several layers. A *slot*
- * of a layer is what belongs to one name. Everything of a layer is touched by its own line only, so that recursion and
- * fibers that take turns can't be confused; it is added to the session's totals when the line or the session ends.
+ * Terms: a *session* is one running profile. A *line* is one line of execution, that is, one fiber
+ * (every thread has at least its root fiber). A *layer* holds the counts of one session on one
+ * line; nested profiles are several layers. A *slot* of a layer holds the counts of one name. A
+ * layer is accessed only by its own line, so recursion and interleaved fibers cannot mix up counts;
+ * it is added to the session's totals when the line or the session ends.
  */
 #ifndef ASSAY_RECORDER_H
 #define ASSAY_RECORDER_H
@@ -71,8 +73,9 @@ extern uint64_t running;        /* sessions that run, anywhere in the process */
 extern uint64_t epoch;          /* changes whenever `lines` or layers do: what threads remember is void then */
 extern VALUE allocated;         /* :total_allocated_objects */
 
-/* What a native thread saw last. Fibers that are in `lines` are kept alive by it, so a fiber that equals this one is the
- * same one unless the epoch changed. Ruby may run another of its threads on this native thread: its fibers are others. */
+/* The state last seen by a native thread. It keeps the fibers in `lines` alive, so a fiber that
+ * equals this one is the same one unless the epoch changed. Ruby may run another of its threads
+ * on this native thread, with other fibers. */
 #if defined(__GLIBC__)
 #define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 #else
@@ -81,8 +84,9 @@ extern VALUE allocated;         /* :total_allocated_objects */
 struct seen { VALUE fiber; struct line *line; uint64_t epoch; };
 extern THREAD_LOCAL struct seen here;
 
-/* The epoch in which no fiber of this native thread's Ruby thread was profiled, so that its patched calls need not even ask for their
- * fiber. Only where a native thread runs one Ruby thread from its start to its end: since 3.3 they may be shared out anew. */
+/* The epoch in which no fiber of this native thread's Ruby thread was profiled, so that its
+ * patched calls need not even look up their fiber. Only used if a native thread runs a single
+ * Ruby thread from start to end: since 3.3 native threads may be reassigned. */
 #if RUBY_API_VERSION_CODE < 30300
 #define ONE_THREAD_EACH 1
 #else
@@ -99,7 +103,7 @@ void drop_layer(struct line *, struct session *, int64_t at);
 void *grown(void *memory, uint32_t *size, uint32_t wanted, size_t element);
 void frame_left(struct layer *, int64_t at);
 
-/* The line of this fiber, NULL where nothing is profiled. */
+/* Returns the line of this fiber, or NULL if nothing is profiled. */
 static inline struct line *
 this_line(void)
 {

@@ -1,5 +1,6 @@
 /*
- * The running profiles, as Ruby sees them: Assay::MethodProfiler::Native::Session. It must not be on the way of a call.
+ * The running profiles, as seen by Ruby: Assay::MethodProfiler::Native::Session. It must not be
+ * called during patched calls.
  */
 #include "recorder.h"
 #include <math.h>
@@ -104,8 +105,8 @@ drop_attachment_of_each(st_data_t thread, st_data_t value, st_data_t argument)
     return what;
 }
 
-/* attach(fiber_only): from here on the session counts in this thread, or in this fiber only. The caller made sure that
- * it does not yet. */
+/* attach(fiber_only): from now on the session counts in this thread, or in this fiber only. The
+ * caller has checked that it does not yet do so. */
 static VALUE
 session_attach(VALUE self, VALUE fiber_only)
 {
@@ -132,7 +133,7 @@ session_attach(VALUE self, VALUE fiber_only)
     return self;
 }
 
-/* attached?: whether the session counts on this line of execution. */
+/* attached?: returns true if the session counts on this line of execution. */
 static VALUE
 session_attached_p(VALUE self)
 {
@@ -143,7 +144,8 @@ session_attached_p(VALUE self)
     return Qfalse;
 }
 
-/* detach(fiber_only): the session counts no longer in this thread or fiber; what it has counted there is kept. */
+/* detach(fiber_only): the session stops counting in this thread or fiber; existing counts are
+ * kept. */
 static VALUE
 session_detach(VALUE self, VALUE fiber_only)
 {
@@ -161,8 +163,9 @@ session_detach(VALUE self, VALUE fiber_only)
     return self;
 }
 
-/* finish -> [duration in ns, [[id, calls, outermost, open, errors, outermost_errors, ns, nested, exclusive_ns, children,
- * allocations], ...]]: stops the clock and lets go of all threads and fibers. */
+/* finish -> [duration in ns, [[id, calls, outermost, open, errors, outermost_errors, ns, nested,
+ * exclusive_ns, children, allocations], ...]]: stops the clock and detaches all threads and
+ * fibers. */
 static VALUE
 session_finish(VALUE self)
 {
@@ -213,7 +216,8 @@ living_line(st_data_t key, st_data_t value, st_data_t argument)
     return whose->found ? ST_STOP : ST_CONTINUE;
 }
 
-/* abandoned?: every thread and fiber in which it counted has ended (or was left behind by a fork). */
+/* abandoned?: returns true if every thread and fiber in which it counted has ended (or was left
+ * behind by a fork). */
 static VALUE
 session_abandoned_p(VALUE self)
 {

@@ -1,6 +1,6 @@
 /*
- * Sets the status of the last process (`$?`), which Ruby itself lets nothing but a process do: for faked programs. It must not be on
- * the way of a call.
+ * Sets the status of the last process (`$?`) for faked programs; Ruby itself has no way to do so
+ * without a process. It must not be called during patched calls.
  */
 #include "recorder.h"
 
