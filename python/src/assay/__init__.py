@@ -1,14 +1,17 @@
-"""Where the time of a program goes, and tests of performance that know when they don't know.
+"""Finds out where a program spends its time, and tests performance with statistical assertions.
 
-- `assay.MethodProfiler`: how often were these methods called, and how long did they take, for every request.
-- `assay.compare`: which of several pieces of Python is faster, by how much, and how sure.
-- `assay.patches`: ready patches for databases, Redis and HTTP.
-- `assay.wsgi`, `assay.asgi`: middleware that gives each request's totals as a header, a log line, and samples.
-- `assay.samples`: numbers of your own for `assay run`.
-- `assay.testing`: assertions about speed, allocations, calls and growth, and fakes of sleep, clock and processes. For pytest the
-  fixtures of `assay.pytest_plugin` are there without an import.
+- `assay.MethodProfiler`: counts and times calls of chosen methods, for every request.
+- `assay.compare`: which of several pieces of Python code is faster, by how much, and with what
+  confidence.
+- `assay.patches`: ready-made patches for databases, Redis and HTTP.
+- `assay.wsgi`, `assay.asgi`: middleware that reports each request's totals as a header, a log line,
+  and samples.
+- `assay.samples`: your own numbers for `assay run`.
+- `assay.testing`: assertions about speed, allocations, calls and growth, and fakes of sleep, clock
+  and processes. For pytest, the fixtures of `assay.pytest_plugin` are available without an import.
 
-Each is loaded when it is first asked for: pytest imports this package in every project of an environment in which it is installed.
+Each part is loaded on first use, since pytest imports this package in every project whose
+environment contains it.
 """
 
 from __future__ import annotations

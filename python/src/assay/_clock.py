@@ -1,8 +1,9 @@
-"""The clocks that measure, as the interpreter has them.
+"""The clocks used for measuring, as provided by the interpreter.
 
-Tests stop the clock: freezegun replaces the functions of `time` in every module, time-machine replaces what some of them call, and a
-test may patch `time.perf_counter` by itself. These functions are taken once, from a second copy of the module `time`, so that none of
-this reaches them, even if this package is imported while the clock is stopped. Only functions that time-machine leaves alone are used.
+Tests stop the clock: freezegun replaces the functions of `time` in every module, time-machine
+replaces what some of them call, and a test may patch `time.perf_counter` itself. The functions here
+are taken from a second copy of the module `time`, so that they are unaffected even if this package
+is imported while the clock is stopped. Only functions that time-machine leaves alone are used.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import Any, Callable
 
 
 def _genuine() -> ModuleType:
-    """A second copy of the built-in module `time`; the module itself in an interpreter that makes none."""
+    """Returns a second copy of the built-in module `time`, or the module itself if the interpreter
+    creates none."""
     try:
         spec = BuiltinImporter.find_spec("time")
         if spec is None or spec.loader is None:
@@ -32,16 +34,17 @@ _functions: Any = _genuine()
 
 
 def utc() -> str:
-    """The date and the time of day in UTC, as `2026-01-31T12:00:00Z`."""
+    """Returns the date and the time of day in UTC, as `2026-01-31T12:00:00Z`."""
     text: str = _functions.strftime("%Y-%m-%dT%H:%M:%SZ", _functions.gmtime())
     return text
 
 
-#: Nanoseconds since some moment, by the monotonic clock.
+#: Nanoseconds of the monotonic clock, from an arbitrary start.
 now: Callable[[], int] = _functions.perf_counter_ns
 #: The same in seconds.
 seconds: Callable[[], float] = _functions.perf_counter
 #: Nanoseconds of CPU time that this process has used.
 cpu: Callable[[], int] = _functions.process_time_ns
-#: Nanoseconds of CPU time that this thread has used; those of the process on systems that do not count by thread.
+#: Nanoseconds of CPU time used by this thread, or by the process on systems without per-thread
+#: clocks.
 cpu_of_thread: Callable[[], int] = getattr(_functions, "thread_time_ns", _functions.process_time_ns)

@@ -1,5 +1,5 @@
-"""Names that only type checkers read. Some of them are not there at run time with Python 3.9, so that this is imported for checking
-alone."""
+"""Names used only by type checkers. Some of them do not exist at run time with Python 3.9, so this
+module is imported only for type checking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-    #: What is patched, faked or counted in.
+    #: An object whose members are patched, faked or counted.
     Target = Union[type[Any], types.ModuleType]
     #: Any function.
     Function = Callable[..., Any]

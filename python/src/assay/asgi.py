@@ -1,12 +1,13 @@
-"""Middleware for ASGI (Starlette, FastAPI, Django, Quart, …): where did each request spend its time?
+"""Middleware for ASGI (Starlette, FastAPI, Django, Quart, …) that profiles each request.
 
     from assay.asgi import ProfileMiddleware
     app = ProfileMiddleware(app)
 
-Each response gets a header `Server-Timing` with the totals of all patched names, each request a log line (logger `assay.request`), and
-under `assay run --samples` each gives samples. The header says what was known when the first piece of the body was there; log line and
-samples are of the whole request, tasks that it started included. A request ends when its answer was sent: background tasks, which
-run after that, are no part of it. A websocket has only the log line, at its end.
+Each response gets a header `Server-Timing` with the totals of all patched names, each request a log
+line (logger `assay.request`), and samples under `assay run --samples`. The header has the totals up
+to the first piece of the body; log line and samples cover the whole request, including tasks that
+it started. A request ends when its response has been sent: background tasks that run later are not
+included. A websocket has only the log line, at its end.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Awaitable, Callable, MutableMapping
 from .profiler import MethodProfiler
 from .request_log import Middleware, server_timing
 
-#: As the standard has them.
+#: Types from the ASGI specification.
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -27,8 +28,9 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 class ProfileMiddleware(Middleware[Application, Scope]):
     """Profiles every request and websocket of `app`.
 
-    `header` may be a function of the scope: the header tells how long things take inside, which not everybody need know.
-    `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
+    `header` may be a function of the scope, since the header reveals internal timings, which not
+    every client should see. `log` is `logfmt`, `json`, None, or a function that is called with a
+    dict of facts.
     """
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +56,8 @@ class ProfileMiddleware(Middleware[Application, Scope]):
         async def watched(message: Message) -> None:
             nonlocal head, status, trailers
             if message["type"] == "http.response.start":
-                # Servers send it with the first piece of the body anyway: until then more is known.
+                # Servers send it with the first piece of the body anyway, and more is known by
+                # then.
                 status, head, trailers = message["status"], message, message.get("trailers", False)
                 return
             await send_head()
@@ -75,7 +78,8 @@ class ProfileMiddleware(Middleware[Application, Scope]):
                 reported = True
                 answered = status
                 if head is not None or status is None:
-                    # Nothing has gone out: for an exception servers answer 500, and for one that ends the task nothing.
+                    # Nothing has been sent: after an exception servers respond with 500, and if the
+                    # task was cancelled with nothing.
                     answered = 500 if http and isinstance(problem, Exception) else None
                 self._report(
                     profile,
@@ -95,7 +99,7 @@ class ProfileMiddleware(Middleware[Application, Scope]):
 
 
 def _last(message: Message, trailers: bool) -> bool:
-    """Whether the answer has been sent with this message."""
+    """Returns whether this message completes the response."""
     kind = message["type"]
     if kind == "http.response.body":
         return not (message.get("more_body", False) or trailers)

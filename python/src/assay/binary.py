@@ -1,4 +1,5 @@
-"""Asks the program `assay`, which decides: this package has no statistics of its own, so that everybody gets the same verdict."""
+"""Runs the program `assay`, which computes all statistics, so that every front end gives the same
+verdict."""
 
 from __future__ import annotations
 
@@ -9,21 +10,21 @@ import subprocess
 from importlib import metadata
 from typing import Any
 
-# Taken here, so that a test that fakes `subprocess` somewhere does not fake this.
+# Captured here, so that tests that fake `subprocess` do not affect it.
 _run = subprocess.run
 
 
 class BinaryNotFound(RuntimeError):
-    """The program `assay` is not installed, or not where `ASSAY` says."""
+    """The program `assay` is not installed, or not at the path in `ASSAY`."""
 
 
 class BinaryFailed(RuntimeError):
-    """The program `assay` could not decide; its own words are in the message."""
+    """The program `assay` failed; the message has its output."""
 
 
 def find() -> str:
-    """The path of the program: what the variable `ASSAY` names, else the one that was installed with this package, else the first on
-    `PATH`. Raises `BinaryNotFound`."""
+    """Returns the path of the program: the value of the variable `ASSAY`, or the program installed
+    with this package, or the first on `PATH`. Raises `BinaryNotFound`."""
     named = os.environ.get("ASSAY")
     if named:
         found = shutil.which(named)
@@ -42,7 +43,8 @@ def find() -> str:
 
 
 def _installed_along() -> str | None:
-    """The program of the package `assay-bench`, which need not be on `PATH`: an environment is used without being activated, too."""
+    """Returns the program of the package `assay-bench`, which need not be on `PATH`, since an
+    environment may be used without being activated."""
     try:
         files = metadata.files("assay-bench") or []
     except metadata.PackageNotFoundError:
@@ -52,7 +54,7 @@ def _installed_along() -> str | None:
 
 
 def available() -> bool:
-    """Whether there is a program to ask."""
+    """Returns whether the program was found."""
     try:
         find()
     except BinaryNotFound:
@@ -61,18 +63,20 @@ def available() -> bool:
 
 
 def compare(path: str) -> dict[str, Any]:
-    """The JSON report of `assay compare` on a sample file. Raises `BinaryNotFound` and `BinaryFailed`."""
+    """Returns the JSON report of `assay compare` on a sample file. Raises `BinaryNotFound` and
+    `BinaryFailed`."""
     report: dict[str, Any] = json.loads(_said("compare", "--json", path))
     return report
 
 
 def screen(path: str, *, colour: bool = False) -> str:
-    """The screen of `assay compare` for a sample file, as it would be printed. Raises `BinaryNotFound` and `BinaryFailed`."""
+    """Returns the output of `assay compare` for a sample file as text. Raises `BinaryNotFound` and
+    `BinaryFailed`."""
     return _said("compare", "--quiet", "--color", "always" if colour else "never", path)
 
 
 def colour_wanted(stream: Any) -> bool:
-    """Whether what is printed to this stream may have colours."""
+    """Returns whether output to this stream may be coloured."""
     return bool(stream.isatty()) and "NO_COLOR" not in os.environ
 
 

@@ -1,14 +1,16 @@
-"""The fixtures of pytest: `assert_faster`, `assert_no_slower`, `assert_complexity`, `assert_allocations`, `assert_calls`, `assert_budget`,
-`fake_sleep`, `fake_system`, `fake_run`, `fake_clock`, `fake_open`, and `benchmark` where pytest-benchmark is not installed. They are there
-wherever the package is installed, and load nothing until a test asks for one.
+"""The pytest fixtures `assert_faster`, `assert_no_slower`, `assert_complexity`,
+`assert_allocations`, `assert_calls`, `assert_budget`, `fake_sleep`, `fake_system`, `fake_run`,
+`fake_clock`, `fake_open`, and `benchmark` if pytest-benchmark is not installed. They are available
+wherever the package is installed, and load nothing until a test uses one.
 
-What is inconclusive is a skipped test with the reason, unless `assay_inconclusive` (ini file), the variable `ASSAY_INCONCLUSIVE` or the
-argument `inconclusive` says `fail` or `pass`.
+A test with an inconclusive result is skipped with the reason, unless `assay_inconclusive` (ini
+file), the variable `ASSAY_INCONCLUSIVE` or the argument `inconclusive` is `fail` or `pass`.
 
-The marker `budget(max_sql=10, …)` says what a test may do at most in its body and in the setup that is its own.
+The marker `budget(max_sql=10, …)` limits a test, including its function-scoped setup.
 
-With the variable PROFILE_LOG every test is named in the log before it begins, so that `assay tests log` can say which test wrote what: a
-message `RUNNING` with the test's id, of the logger `assay.tests`.
+With the variable PROFILE_LOG the name of every test is logged before it begins, so that `assay
+tests log` can attribute log lines to tests: a message `RUNNING` with the test's id, by the logger
+`assay.tests`.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collectstart(collector: pytest.Collector) -> None:
-    # Connections of some libraries can't be watched once they are open, and a module may open one when it is imported.
+    # Connections of some libraries cannot be watched after they are opened, and a module may open
+    # one on import.
     if isinstance(collector, pytest.Module) and not collector.config.stash.get(_watched_key, False):
         with open(str(getattr(collector, "path", None) or collector.fspath), "rb") as file:
             if b"budget" not in file.read():
@@ -179,7 +182,7 @@ def _assay_fakes(request: pytest.FixtureRequest) -> Iterator[list[Fake]]:
         fake.stop()
     problem = request.node.__dict__.pop("_assay_problem", None)
     for fake in fakes:
-        # What the test itself has failed with needs no second report.
+        # A test that has already failed needs no second report.
         fake.check(known=problem)
 
 
@@ -192,7 +195,8 @@ def _started(fakes: list[Fake], fake: Fake) -> Fake:
 
 @pytest.fixture
 def fake_sleep(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeSleep:
-    """`fake_sleep(target, results=None)`: sleeping returns at once and advances the clock of this test, until the test ends."""
+    """`fake_sleep(target, results=None)`: sleeping returns immediately and advances the clock of
+    this test, until the test ends."""
     from . import testing
 
     def fixture(target: object, **options: Any) -> Fake:
@@ -228,7 +232,8 @@ def fake_run(_assay_fakes: list[Fake]) -> FakeRun:
 
 @pytest.fixture
 def fake_clock(_assay_fakes: list[Fake], _assay_clock: Clock) -> FakeClock:
-    """`fake_clock(target)`: `time` and `datetime` stand still until the test ends. Returns the clock, which `advance` moves."""
+    """`fake_clock(target)`: `time` and `datetime` are frozen until the test ends. Returns the
+    clock, which `advance` moves."""
     from . import testing
 
     def fixture(target: object, **options: Any) -> Clock:
@@ -253,11 +258,12 @@ def fake_open(_assay_fakes: list[Fake]) -> FakeOpen:
 
 
 class _Benchmark:
-    """The fixture `benchmark`, where pytest-benchmark is not there, which has one of this name."""
+    """The fixture `benchmark`, used if pytest-benchmark, which has one of this name, is not
+    installed."""
 
     @pytest.fixture
     def benchmark(self, request: pytest.FixtureRequest) -> Benchmark:
-        """`benchmark(function, *args)`: measures a function, and gives what it returns."""
+        """`benchmark(function, *args)`: measures a function and returns its result."""
         from .testing import measuring
 
         config = request.config
@@ -266,7 +272,7 @@ class _Benchmark:
 
     @pytest.hookimpl
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-        """What was measured, a line for each."""
+        """Prints a line for each measurement."""
         found = config.stash.get(_measured_key, [])
         if found:
             from .testing import measuring

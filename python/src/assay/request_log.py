@@ -1,5 +1,5 @@
-"""What both kinds of middleware have in common: their options, and what they do with the totals of a request, which is a header, a log line,
-and samples. No HTTP, no servers here."""
+"""Common code of both kinds of middleware: their options, and the output of a request's totals as a
+header, a log line, and samples. Knows nothing of HTTP or servers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ logger: logging.Logger = logging.getLogger("assay.request")
 _NO_TOKEN = re.compile(r"[^!#$%&'*+\-.^_`|~0-9A-Za-z]")
 _PLAIN = re.compile(r"^[^\s\"=\\\x00-\x1f\x7f]+$")
 
-#: What is known of a request: see `fields`.
+#: Facts about a request: see `fields`.
 Facts = Dict[str, Any]
-#: Where lines go: `logfmt`, `json`, None, or a function that gets the facts.
+#: Destination of lines: `logfmt`, `json`, None, or a function that is called with the facts.
 Log = Union[str, Callable[[Facts], object], None]
 
 App = TypeVar("App")
@@ -26,7 +26,8 @@ Request = TypeVar("Request")
 
 
 def server_timing(profile: Profile) -> str:
-    """The value of the header `Server-Timing`: `redis;dur=1.200;desc="12 calls", total;dur=12.345`, durations in milliseconds."""
+    """Returns the value of the header `Server-Timing`: `redis;dur=1.200;desc="12 calls",
+    total;dur=12.345`, durations in milliseconds."""
     parts = []
     for section in profile.sections.values():
         token = _NO_TOKEN.sub("_", section.name)
@@ -36,9 +37,10 @@ def server_timing(profile: Profile) -> str:
 
 
 def fields(profile: Profile, **about: object) -> Facts:
-    """The facts of one request, in the order in which they are written: times in milliseconds. Those that are None are left out.
+    """Returns the facts of one request, in the order of output: times are in milliseconds. Facts
+    that are None are omitted.
 
-    `methods` has the calls, the time and, should there be any, the errors of every name that was called.
+    `methods` has the calls, the time and, if any, the errors of every name that was called.
     """
     methods = {}
     for section in profile.sections.values():
@@ -55,8 +57,9 @@ def _ms(seconds: float) -> float:
 
 
 def logfmt(facts: Facts) -> str:
-    """One line of `key=value`; those of methods are `NAME_calls`, `NAME_ms` and `NAME_errors`. What has blanks, quotes or line ends in
-    it is quoted, so that nobody can write a second line."""
+    """Returns one line of `key=value`; the keys of methods are `NAME_calls`, `NAME_ms` and
+    `NAME_errors`. Values with blanks, quotes or line ends are quoted, so that no value can forge a
+    second line."""
     flat = {key: fact for key, fact in facts.items() if key != "methods"}
     for name, totals in facts.get("methods", {}).items():
         flat.update((f"{name}_{key}", value) for key, value in totals.items())
@@ -77,7 +80,8 @@ FORMATS: dict[str, Callable[[Facts], str]] = {"logfmt": logfmt, "json": as_json}
 
 
 class Reporter:
-    """Reports each finished request to `log`, and gives its totals to the `assay` that measures this process, if one does."""
+    """Reports each finished request to `log`, and passes its totals to the `assay` that measures
+    this process, if any."""
 
     def __init__(self, log: Log) -> None:
         if isinstance(log, str) and log not in FORMATS:
@@ -91,7 +95,7 @@ class Reporter:
             logger.info("%s", FORMATS[self._log](fields(profile, **about)))
         if samples.wanted():
             samples.duration("request", profile.total_duration, take="median")
-            # A request without a single call is one with zero calls, and not one of which nothing is known.
+            # A request without calls has zero calls; it must not look like one with missing data.
             for name in dict.fromkeys([*MethodProfiler.names(), *profile.sections]):
                 totals = profile[name]
                 samples.duration(name, totals["duration"], take="median")
@@ -101,8 +105,8 @@ class Reporter:
 class Middleware(Generic[App, Request]):
     """The options of a middleware. Its wrappers stay in between requests.
 
-    `header` says who gets the header `Server-Timing`: it tells how long things take inside, which not everybody need know. `log` is
-    as for `Reporter`.
+    `header` decides which clients get the header `Server-Timing`: it reveals internal timings,
+    which not every client should see. `log` is as for `Reporter`.
     """
 
     def __init__(self, app: App, *, header: bool | Callable[[Request], bool] = True, log: Log = "logfmt") -> None:

@@ -1,4 +1,5 @@
-"""Numbers of your own for `assay run --samples`: values, regions and durations, by the sample protocol, version 1.
+"""Your own numbers for `assay run --samples`: values, regions and durations, by the sample
+protocol, version 1.
 
     from assay import samples
 
@@ -6,9 +7,10 @@
         document = parse(text)
     samples.value("rows", len(document.rows), better="higher", take="sum")
 
-Where nobody measures (`ASSAY_SAMPLES` is not set) every call returns at once. Lines are collected and written whole, many at a time,
-at the latest when the program ends. A descriptor that is full or closed is told once on standard error, and the program goes on:
-what is measured must not fail because it is measured.
+If nothing is measuring (`ASSAY_SAMPLES` is not set) every call returns immediately. Lines are
+buffered and written whole, many at a time, at the latest when the program ends. A descriptor that
+is full or closed is reported once on standard error, and the program goes on: it must not fail
+because it is being measured.
 """
 
 from __future__ import annotations
@@ -29,9 +31,11 @@ _LONGEST = 4096  # Values in one line: far below the protocol's limit of 1 MiB.
 
 
 class Samples:
-    """Speaks the protocol to one place: the text of `ASSAY_SAMPLES`, such as `fd:3` or `path:FILE`.
+    """Writes the protocol to one destination: the value of `ASSAY_SAMPLES`, such as `fd:3` or
+    `path:FILE`.
 
-    Programs use the functions of the module, which speak to the place that the environment names. Any thread may call.
+    Programs use the functions of the module, which write to the destination in the environment.
+    Thread-safe.
     """
 
     def __init__(self, place: str | None = None) -> None:
@@ -49,12 +53,15 @@ class Samples:
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody measures and wants numbers. To be asked before a number is worked out that costs something."""
+        """Whether values are being recorded. Check this before computing a number that is
+        expensive."""
         return self._fd is not None or self._path is not None
 
     def value(self, metric: str, value: float, **said: str) -> None:
-        """One value of a metric. `unit`, `better` (`lower`, `higher`) and `take` (`first`, `last`, `sum`, `mean`, `median`, `min`,
-        `max`, `count`: what the run comes to) may be said in any call, or in several that agree. What is not finite is left out."""
+        """Reports one value of a metric. `unit`, `better` (`lower`, `higher`) and `take` (`first`,
+        `last`, `sum`, `mean`, `median`, `min`, `max`, `count`: how the values of a run are
+        combined) may be given in any call, or consistently in several. Values that are not finite
+        are skipped."""
         if self.wanted:
             if math.isfinite(value):
                 self._give({"metric": metric, **_checked(said), "value": value})
@@ -62,7 +69,7 @@ class Samples:
                 self._tell(f"a value of `{metric}` is {value}, which is no number: left out")
 
     def values(self, metric: str, values: Iterable[float], **said: str) -> None:
-        """Several values of a metric, in their order. What is not finite is left out."""
+        """Reports several values of a metric, in order. Values that are not finite are skipped."""
         if self.wanted:
             all_values = list(values)
             finite = [value for value in all_values if math.isfinite(value)]
@@ -72,7 +79,8 @@ class Samples:
                 self._give({"metric": metric, **_checked(said), "values": finite[start : start + _LONGEST]})
 
     def duration(self, region: str, seconds: float, **said: str) -> None:
-        """The duration of something that was timed by other means, in seconds. Its value is of the region of this name."""
+        """Reports a duration in seconds that was measured by other means, as a value of the region
+        of this name."""
         if self.wanted:
             if math.isfinite(seconds) and seconds >= 0:
                 self._give({"region": region, **_checked(said), "ns": seconds * 1e9})
@@ -81,7 +89,8 @@ class Samples:
 
     @contextmanager
     def region(self, name: str, **said: str) -> Iterator[None]:
-        """Times the `with` block, also when it ends with an exception. May be nested, also in itself."""
+        """Times the `with` block, even if it ends with an exception. May be nested, also in
+        itself."""
         if not self.wanted:
             yield
             return
@@ -92,7 +101,7 @@ class Samples:
             self._give({"region": name, **_checked(said), "ns": _clock() - began})
 
     def flush(self) -> None:
-        """Writes out what was collected. Happens by itself at the end, and before a fork."""
+        """Writes the buffered lines. Automatic at the end, and before a fork."""
         with self._lock:
             lines, self._lines, self._size = self._lines, [], 0
             if lines:
@@ -131,7 +140,8 @@ class Samples:
             pass  # Standard error is closed too, so there is nobody left to tell.
 
     def _forget(self) -> None:
-        # In a forked child: the parent keeps what it has collected, and its lock may have been held by another thread.
+        # In a forked child: the parent keeps its buffered lines, and its lock may have been held by
+        # another thread.
         self._lock = threading.Lock()
         self._lines, self._size = [], 0
 
@@ -187,7 +197,7 @@ def flush() -> None:
 
 
 def wanted() -> bool:
-    """Whether somebody measures and wants numbers."""
+    """Whether values are being recorded."""
     return _of_environment.wanted
 
 

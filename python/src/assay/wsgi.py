@@ -1,11 +1,12 @@
-"""Middleware for WSGI (Flask, Django, …): where did each request spend its time?
+"""Middleware for WSGI (Flask, Django, …) that profiles each request.
 
     from assay.wsgi import ProfileMiddleware
     application = ProfileMiddleware(application)
 
-Each response gets a header `Server-Timing` with the totals of all patched names, each request a log line (logger `assay.request`), and
-under `assay run --samples` each gives samples. The header goes out before the body, so it says what was known until the first
-piece of the body was there; log line and samples are of the whole request.
+Each response gets a header `Server-Timing` with the totals of all patched names, each request a log
+line (logger `assay.request`), and samples under `assay run --samples`. The header is sent before
+the body, so it has the totals up to the first piece of the body; log line and samples cover the
+whole request.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 class ProfileMiddleware(Middleware["WSGIApplication", "WSGIEnvironment"]):
     """Profiles every request of `app`.
 
-    `header` may be a function of the environ: the header tells how long things take inside, which not everybody need know.
-    `log` is `logfmt`, `json`, None, or a function that gets a dict of facts.
+    `header` may be a function of the environ, since the header reveals internal timings, which not
+    every client should see. `log` is `logfmt`, `json`, None, or a function that is called with a
+    dict of facts.
     """
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -66,7 +68,7 @@ def _leave(profile: Profile) -> None:
 
 
 class _Response:
-    """Holds the head of the response back until the first piece of the body is there."""
+    """Holds back the head of the response until the first piece of the body is available."""
 
     def __init__(self, start_response: StartResponse, profile: Profile, header: bool) -> None:
         self._start_response = start_response
@@ -84,7 +86,8 @@ class _Response:
 
     @property
     def answered(self) -> int | None:
-        """The status that the client gets: where nothing has gone out before an exception, the 500 of the server."""
+        """The status that the client gets: if nothing was sent before an exception, the server's
+        500."""
         failed = self.error is not None and issubclass(self.error, Exception)
         return 500 if failed and self._write is None else self._status
 
@@ -116,7 +119,7 @@ class _Response:
 
 
 class _Body:
-    """The body, each piece of which is profiled as it is worked out."""
+    """The body, each piece of which is profiled while it is being generated."""
 
     def __init__(
         self, body: Iterable[bytes], response: _Response, profile: Profile, finish: Callable[[], None]

@@ -1,16 +1,18 @@
-"""`assay.compare`: which of several pieces of Python is faster, by how much, and how sure. Calibrates, measures in blocks of random
-order, and asks the program `assay` for the verdict after some of them. It computes no statistic itself.
+"""`assay.compare` finds out which of several pieces of Python code is faster, by how much, and with
+what confidence. It calibrates, measures in blocks of random order, and periodically asks the
+program `assay` for the verdict. It computes no statistics itself.
 
     import assay
 
     assay.compare(join=lambda: ",".join(words), add=lambda: add(words), time=2, threshold="2%")
 
-prints the verdict with its interval, and the allocations of one iteration. It stops as soon as the answer is clear: `faster`, `slower`, or
-`equivalent` (any difference is below the threshold). Where the time does not do for that, the verdict is `inconclusive` with the bound that
-is known: a lack of data is never taken for a lack of difference.
+prints the verdict with its interval, and the allocations per iteration. It stops as soon as the
+answer is clear: `faster`, `slower`, or `equivalent` (any difference is below the threshold). If the
+time runs out first, the verdict is `inconclusive` with the bound known so far: a lack of data is
+never taken for a lack of difference.
 
-Under `assay run --samples`, the nanoseconds per iteration of every side are handed over as values of metrics with the sides' names, and the
-allocations as `NAME allocations`.
+Under `assay run --samples`, the nanoseconds per iteration of every side are passed on as values of
+metrics with the sides' names, and the allocations as `NAME allocations`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from .side import Side
 
 __all__ = ["Comparison", "Interval", "Result", "compare"]
 
-#: What can be compared: a function without arguments, one that gets the number of times and loops itself, or a text.
+#: The forms of a side: a function without arguments, one that takes the number of iterations and
+#: loops itself, or a text.
 Code = Union[Callable[[], object], Callable[[int], object], str]
 
 
@@ -48,19 +51,22 @@ def compare(
     quiet: bool = False,
     **more: Code,
 ) -> Result:
-    """Compares these sides, by their names, with the first of them: `compare(old=f, new=g)`, or `compare({"with a blank": f, "new": g})`.
+    """Compares these named sides with the first of them: `compare(old=f, new=g)`, or
+    `compare({"with a blank": f, "new": g})`.
 
-    A side is a function, whose call is in the time as well; a function of one argument, which gets the number of times and loops itself; or
-    a text, which is compiled into a loop and sees what is in `globals`.
+    A side is a function, whose call is included in the time; a function of one argument, which
+    receives the number of iterations and loops itself; or a text, which is compiled into a loop
+    with access to `globals`.
 
-    `time`: seconds that each side is measured at most. `warmup`: seconds that each side runs beforehand, unmeasured. `threshold`: smallest
-    difference that matters, a share or an amount of time for one iteration such as "50ns". `confidence`: how sure the verdict must
-    be. `clock`: what decides, "wall", or "cpu", the process's CPU time, where other programs keep the machine busy. `seed`: of
-    the order within blocks. `save`: a file for the samples, for `assay compare FILE`; `json`: one for the analysis. `quiet`: prints
-    nothing.
+    `time`: maximum measuring time per side in seconds. `warmup`: unmeasured warm-up time per side
+    in seconds. `threshold`: smallest difference that matters, a share or an amount of time per
+    iteration such as "50ns". `confidence`: confidence level of the verdict. `clock`: the deciding
+    metric, "wall", or "cpu", the process's CPU time, for machines kept busy by other programs.
+    `seed`: seed of the order within blocks. `save`: a file for the samples, for `assay compare
+    FILE`; `json`: one for the analysis. `quiet`: prints nothing.
 
-    Raises ValueError for what can't be meant, and `BinaryNotFound`, before anything is measured, where there is no `assay` to ask and
-    nobody who takes the values.
+    Raises ValueError for invalid arguments. Raises `BinaryNotFound`, before anything is measured,
+    if there is no `assay` program and no measuring process to receive the values.
     """
     plan = Plan(time=time, warmup=warmup, threshold=threshold, confidence=confidence, clock=clock, seed=seed)
     named = {**(sides or {}), **more}
@@ -84,7 +90,8 @@ def compare(
 
 
 def _clear(analysis: dict[str, Any]) -> bool:
-    """Whether measuring on would change nothing: every comparison is settled."""
+    """Returns whether every comparison is settled, so that further measuring would change
+    nothing."""
     return all(Comparison(fields).settled for fields in analysis["comparisons"] if fields["family"] == "primary")
 
 

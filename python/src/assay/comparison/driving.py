@@ -1,9 +1,11 @@
-"""Runs what a side awaits, to its end: on an event loop of this package, or on the one that already runs in this thread.
+"""Runs the awaitables of a side to completion: on an event loop of this package, or on the one
+already running in this thread.
 
-A test under pytest-asyncio or anyio is itself run by a loop, and what it compares may belong to that loop (connections, locks). So
-the loop is driven on from within the test's own step, until the measured work is done. Other tasks of the loop get their turn
-meanwhile, as they do whenever a test awaits something. Where that can't be done (trio, loops not written in Python), the work
-runs in a thread with a loop of its own.
+A test under pytest-asyncio or anyio is itself run by a loop, and the compared code may belong to
+that loop (connections, locks). So the loop is driven from within the test's own step until the
+measured work is done. Other tasks of the loop run in the meantime, as they do whenever a test
+awaits something. If that is impossible (trio, loops not written in Python), the work runs in a
+thread with a loop of its own.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ from typing import Any, Callable, Coroutine, TypeVar
 from .._clock import seconds
 
 T = TypeVar("T")
-#: Makes the work anew: a coroutine runs once.
+#: Creates the work again, since a coroutine can run only once.
 Work = Callable[[], Coroutine[Any, Any, T]]
 
 _own = threading.local()
 
 
 def run(work: Work[T]) -> T:
-    """Runs the coroutine to its end and gives its result."""
+    """Runs the coroutine to completion and returns its result."""
     library = sys.modules.get("sniffio")
     if library is not None and _runs_trio(library):
         return _in_thread(lambda: _trio(work))
@@ -37,7 +39,7 @@ def run(work: Work[T]) -> T:
 
 
 def close() -> None:
-    """Closes the loop of this thread, if there is one. A later `run` makes another."""
+    """Closes the loop of this thread, if there is one. A later `run` creates another."""
     loop = getattr(_own, "loop", None)
     if loop is None:
         return
@@ -79,7 +81,8 @@ def _nested(loop: Any, work: Work[T]) -> T:
     finally:
         if current is not None:
             tasks._enter_task(loop, current)
-        # The loop's own step counted what was ready before it ran this task, and takes that many: they may have been run here.
+        # The loop's own step counted the ready handles before it ran this task, and will pop that
+        # many: they may have been run here.
         for _ in range(waiting - len(loop._ready)):
             loop.call_soon(_nothing)
 
@@ -102,7 +105,8 @@ def _trio(work: Work[T]) -> T:
 
 
 def _in_thread(function: Callable[[], T]) -> T:
-    """Calls the function in a thread of its own, in a copy of this context, and gives its result or raises its exception."""
+    """Calls the function in a separate thread, in a copy of this context, and returns its result or
+    raises its exception."""
     results: list[T] = []
     problems: list[BaseException] = []
     context = contextvars.copy_context()

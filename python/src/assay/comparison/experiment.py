@@ -1,9 +1,11 @@
-"""The experiment: sides warmed up and calibrated, then measured in blocks, every side once per block in random order, until the answer is
-known or the time is spent. What is known, the program `assay` says; this only measures, and asks.
+"""The experiment: sides are warmed up and calibrated, then measured in blocks (each side once per
+block, in random order) until the answer is known or the time is up. The program `assay` decides
+whether the answer is known; this module only measures.
 
-The garbage collector stays on, since its time is part of what a program costs. What was left over by the warm-up and by asking is
-collected outside the clock. Within the blocks every side pays for its own: only allocating sets the collector off, so a batch of a side
-that allocates is made long enough to hold several collections, and none is pushed out of the clock.
+The garbage collector stays enabled, since its time is part of a program's cost. Garbage from the
+warm-up and from running `assay` is collected outside the timed section. Within the blocks every
+side pays for its own: collections are triggered only by allocating, so batches of a side that
+allocates are made long enough for several collections, and none is pushed out of the timed section.
 """
 
 from __future__ import annotations
@@ -23,38 +25,42 @@ from .recording import CPU, WALL, Recording
 from .side import Side
 from .waiting import Waiting
 
-#: Shortest batch, in nanoseconds: long against the clock and its reading, short against the slices that a busy machine deals out.
+#: Shortest batch, in nanoseconds: long compared to reading the clock, short compared to the
+#: scheduler's time slices on a busy machine.
 _BATCH = 1_000_000
-#: Collections that a batch should hold where a side allocates, and how long it may become for their sake.
+#: Number of collections that a batch of an allocating side should contain, and the limit up to
+#: which it is lengthened for them.
 _COLLECTIONS = 4
 _LONGEST_BATCH = 50_000_000
-#: Sides whose iterations take so much more at most share their number.
+#: Sides whose iteration times differ by at most this factor run the same number of iterations.
 _ALIKE = 1.1
-#: The time may be exceeded so many times where ten blocks need it, since fewer can't give a verdict.
+#: Factor by which the time limit may be exceeded to complete ten blocks, since fewer cannot give a
+#: verdict.
 _STRETCH = 10
-#: Iterations over which allocations are counted at most.
+#: Maximum number of iterations over which allocations are counted.
 _COUNTED = 1000
-#: Limits of the warm-up, in iterations of a batch and in batches, for sides that take no measurable time.
+#: Limits of the warm-up, in iterations per batch and in batches, for sides that take no measurable
+#: time.
 _MOST_ITERATIONS = 1 << 40
 _MOST_BATCHES = 10_000
-#: Nanoseconds between two lines of progress: a terminal costs time, and nobody reads faster.
+#: Minimum nanoseconds between two progress updates, since writing to a terminal takes time.
 _PAUSE = 200_000_000
 
 
 class Experiment:
-    """A running comparison; with `scan`, a name, of one thing at several sizes.
+    """A running comparison; with `scan`, a name, of one function at several sizes.
 
-    `bare` is for assertions: nothing but times is measured, nothing is drawn, and the plan's time holds also where it is too short for ten
-    blocks.
+    `bare` is for assertions: only times are measured, nothing is displayed, and the plan's time
+    limit applies even if it is too short for ten blocks.
     """
 
     def __init__(self, sides: list[Side], plan: Plan, *, scan: str | None = None, bare: bool = False) -> None:
         self.recording: Recording = Recording(sides, plan, scan)
-        #: What the program said at the last look; None where it was never asked.
+        #: The program's latest analysis; None if it never ran.
         self.analysis: dict[str, Any] | None = None
-        #: Share of the garbage collector in each side's time, by name.
+        #: The garbage collector's share of each side's time, by name.
         self.collecting: dict[str, float] = {}
-        #: Which sides wait, rather than compute.
+        #: The shares of time that sides spend waiting.
         self.waiting: Waiting = Waiting(sides)
         self._sides = sides
         self._plan = plan
@@ -63,8 +69,8 @@ class Experiment:
         self._progress = Progress() if not bare and sys.stderr is not None and sys.stderr.isatty() else None
 
     def run(self, settled: Callable[[dict[str, Any]], bool] | None) -> None:
-        """Measures until `settled`, given the program's analysis, says that it is, or until the plan's time is spent. What was recorded
-        when an exception ended it is whole blocks."""
+        """Measures until `settled`, given the program's analysis, returns true, or until the plan's
+        time is up. After an exception, the recording has only complete blocks."""
         try:
             self._calibrate()
             self.recording.know(
@@ -88,7 +94,7 @@ class Experiment:
                 self._progress.clear()
 
     def _count(self) -> None:
-        # Two passes, after one for what the interpreter makes for itself when code runs anew.
+        # Two passes, after one for the objects that the interpreter allocates when code first runs.
         for number in range(3):
             counted = [stopwatch.allocations(side, min(side.iterations, _COUNTED)) for side in self._sides]
             if number and None not in counted:
@@ -118,7 +124,7 @@ class Experiment:
                 return over
 
     def _block(self) -> int:
-        """One block; gives the nanoseconds that it took."""
+        """Measures one block and returns its duration in nanoseconds."""
         began = now()
         order = list(range(len(self._sides)))
         self._random.shuffle(order)
@@ -131,7 +137,8 @@ class Experiment:
         return now() - began
 
     def _choose_clock(self) -> None:
-        # By a rule that does not look at the difference: wall time decides where a side waited in what was measured until now.
+        # This rule must not depend on the difference: wall time decides if a side waited in the
+        # samples so far.
         if self._plan.clock == "auto":
             self.recording.primary = WALL if self.waiting.longest() else CPU
 
@@ -143,8 +150,9 @@ class Experiment:
         return self.analysis
 
     def _calibrate(self) -> None:
-        # Batches last equally long on all sides. The same number of iterations for all would make the slower side's batches longer, so
-        # that on a busy machine more of them are interrupted, and a difference of 2 would be told as one of 5.
+        # Batches of all sides take equally long. With equal iteration counts the slower side's
+        # batches would be longer, more of them would be interrupted on a busy machine, and a factor
+        # of 2 would be reported as 5.
         costs, batches = zip(*(self._warm_up(side) for side in self._sides))
         fastest, slowest = min(costs), max(costs)
         length = max(*batches, min(slowest, _LONGEST_BATCH))
@@ -153,10 +161,10 @@ class Experiment:
             side.iterations = max(1, min(1 << 40, math.ceil(length / shared)))
 
     def _warm_up(self, side: Side) -> tuple[float, float]:
-        """Runs the side for the time of the warm-up, in batches that double, and gives what an iteration takes at least and how long a
-        batch should be, both in nanoseconds."""
+        """Runs the side for the warm-up time in batches of doubling size. Returns the minimum time
+        per iteration and the target length of a batch, both in nanoseconds."""
         times, spent, long, batches, taken = 1, 0, 0, 0, 0
-        # Two long ones in a row: a short batch that was interrupted is none.
+        # Two long ones in a row, since a single one may be a short batch that was interrupted.
         while (long < 2 or spent < self._plan.warmup * 1e9) and times < _MOST_ITERATIONS and batches < _MOST_BATCHES:
             batches += 1
             taken = stopwatch.read(side, times).nanoseconds
@@ -170,7 +178,8 @@ class Experiment:
         return self._watch(side, times)
 
     def _watch(self, side: Side, times: int) -> tuple[float, float]:
-        """Batches are longer where a side allocates: collections come every so often, and half a collection is no fair share."""
+        """Returns the same; batches of a side that allocates are longer, since collections happen
+        at intervals, and half a collection is not a fair share."""
         readings: list[int] = []
         spent = 0
         with stopwatch.collections() as collections:
@@ -185,26 +194,27 @@ class Experiment:
 
 
 def loop_cost() -> float:
-    """Nanoseconds that the loop and the call of an empty function take for one iteration, the smallest of several batches: it is in the
-    time of every side given as a function that does not loop itself."""
+    """Returns the nanoseconds per iteration for the loop and the call of an empty function, the
+    minimum of several batches. This is included in the time of every side whose function does not
+    loop itself."""
     empty = Side("nothing", lambda: None)
     return min(stopwatch.read(empty, 20_000).nanoseconds for _ in range(10)) / 20_000
 
 
 class Progress:
-    """Tells on a terminal, between two blocks, that something goes on: a line that is written over itself."""
+    """Shows progress on a terminal between blocks, in a line that overwrites itself."""
 
     def __init__(self) -> None:
         self._next = 0
 
     def tell(self, blocks: int, measured: float, budget: float) -> None:
-        """How far it is: blocks taken, and nanoseconds of so many."""
+        """Shows the number of blocks and the elapsed and total nanoseconds."""
         if now() >= self._next:
             self._next = now() + _PAUSE
             sys.stderr.write(f"\rassay: block {blocks}, {measured / 1e9:.1f} s of {budget / 1e9:.1f} s at most ")
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Wipes the line."""
+        """Erases the line."""
         sys.stderr.write("\r\x1b[K")
         sys.stderr.flush()

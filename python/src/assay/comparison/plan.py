@@ -1,4 +1,5 @@
-"""What is decided before the first block: how long, how sure, and which difference matters. Only words and numbers; nothing is measured."""
+"""The parameters fixed before the first block: time limit, confidence, and the smallest relevant
+difference. Measures nothing."""
 
 from __future__ import annotations
 
@@ -8,27 +9,32 @@ import re
 from typing import Any
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
-#: Level of the interval at every look, for a confidence of 95 %; in proportion for another. It is the product's own
-#: (docs/concepts/deciding.md): it allows to look after any block and to stop at any of them.
+#: Level of the interval at each look for a confidence of 95 %, scaled for others. The program uses
+#: the same (docs/concepts/deciding.md): it permits looking after any block and stopping at any of
+#: them.
 _LOOK_LEVEL = 0.002
-#: The level holds for runs of up to so many blocks.
+#: Maximum number of blocks for which the level is valid.
 MOST_BLOCKS = 1024
-#: Fewer blocks can't give an interval at that level.
+#: Fewer blocks cannot give an interval at that level.
 FEWEST_BLOCKS = 10
-#: Where blocks last longer than so many seconds the first look is taken with the fewest, as `assay run` does.
+#: If blocks take longer than this many seconds, the first look comes after the minimum number of
+#: blocks, as in `assay run`.
 LONG_BLOCK = 0.5
-#: Numbers of blocks to look after: from 24 on, since whether blocks depend on each other can't be tested with fewer, every second one of
-#: those that the program has for looks (docs/concepts/deciding.md). There the interval is narrower than elsewhere; asking costs a process.
+#: Numbers of blocks after which to look. They start at 24, since independence of the blocks cannot
+#: be tested with fewer, and are every second one of the program's own looks
+#: (docs/concepts/deciding.md), where the interval is narrower than elsewhere; each look costs a
+#: process.
 _LOOKS = (*(round(FEWEST_BLOCKS * 2 ** (k / 4)) for k in range(5, 26, 2)), MOST_BLOCKS)
 
 
 def look_after(blocks: int) -> int:
-    """The number of blocks of the next look after so many."""
+    """Returns the number of blocks of the next look after this many."""
     return next((look for look in _LOOKS if look > blocks), MOST_BLOCKS)
 
 
 class Plan:
-    """The plan of a comparison; `assay.compare` says what its parts are. Raises ValueError for what can't be meant."""
+    """The plan of a comparison; its parts are documented at `assay.compare`. Raises ValueError for
+    invalid values."""
 
     def __init__(
         self,
@@ -54,7 +60,7 @@ class Plan:
             raise ValueError(f"seed: is a whole number from 0 to 2^53 - 1, not {seed!r}")
 
     def to_dict(self) -> dict[str, Any]:
-        """As a sample file holds it."""
+        """Returns the plan in the form used in sample files."""
         look = _LOOK_LEVEL * (1 - self.confidence) / 0.05
         return {
             "confidence": self.confidence,
@@ -68,7 +74,8 @@ class Plan:
 
 
 def amount(what: str, given: str | float) -> dict[str, Any]:
-    """A share ("5%", 0.05) or an amount of time ("50ns"), as a sample file holds a threshold."""
+    """Parses a share ("5%", 0.05) or an amount of time ("50ns") into the form used in sample
+    files."""
     found = re.fullmatch(r"\s*([0-9.]+(?:e-?[0-9]+)?)\s*([a-zµ]+)\s*", given) if isinstance(given, str) else None
     if found:
         value = _number(found[1])
@@ -84,7 +91,7 @@ def amount(what: str, given: str | float) -> dict[str, Any]:
 
 
 def share(what: str, given: str | float) -> float:
-    """A share as a number: "5%" and 0.05 are the same."""
+    """Parses a share into a number: "5%" and 0.05 are the same."""
     text = str(given).strip()
     value = _number(text[:-1] if text.endswith("%") else text)
     if value is None:

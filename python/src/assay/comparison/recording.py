@@ -1,5 +1,5 @@
-"""Keeps what was measured, as a sample file: docs/reference/sample-file.md. Blocks are kept, so that each side is held against those
-that were measured beside it. It knows nothing of clocks."""
+"""Stores the measurements as a sample file (docs/reference/sample-file.md). Blocks are preserved,
+so that each side is compared with measurements from the same block. Reads no clocks."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .. import __version__, _clock
 from .plan import Plan
 from .side import Side
 
-#: Seconds for one iteration, and of the process's CPU time.
+#: Metrics: wall time and CPU time of the process, in seconds per iteration.
 WALL, CPU = "wall", "cpu"
-#: Calls of the allocators for one iteration; in a pass of their own, as `assay run --alloc` has them.
+#: Metric: allocator calls per iteration, counted in a separate pass as in `assay run --alloc`.
 ALLOCATIONS = "allocations"
 
 
 class Recording:
-    """The samples of one comparison. Sides are the subjects, in their order, the first the reference; with `scan`, a name, they are one
-    subject at several sizes."""
+    """The samples of one comparison. The sides become the subjects in the same order, the first
+    being the reference; with `scan`, a name, they are one subject at several sizes."""
 
     def __init__(self, sides: list[Side], plan: Plan, scan: str | None = None) -> None:
-        #: Blocks that were recorded with times.
+        #: Number of recorded blocks with times.
         self.blocks: int = 0
-        #: Why measuring stopped: "clear", "budget", "blocks" or "interrupted".
+        #: Reason for stopping: "clear", "budget", "blocks" or "interrupted".
         self.stop: str | None = None
-        #: The clock that decides.
+        #: The clock of the deciding metric.
         self.primary: str = CPU if plan.clock == "auto" else plan.clock
         self._sides = sides
         self._plan = plan
@@ -45,7 +45,8 @@ class Recording:
         self._facts.update(facts)
 
     def block(self, turns: list[tuple[int, float, float]]) -> None:
-        """Adds a block: for each side in the order of measuring its index, and seconds of wall and of CPU time per iteration."""
+        """Adds a block: for each side, in the order of measuring, its index and its wall and CPU
+        time per iteration in seconds."""
         for position, (side, wall, cpu) in enumerate(turns):
             values = {WALL: wall, CPU: cpu}
             self._times.append(
@@ -54,26 +55,27 @@ class Recording:
         self.blocks += 1
 
     def count(self, allocations: list[float]) -> None:
-        """Adds a pass that counted: the allocations per iteration of every side."""
+        """Adds a counting pass: the allocations per iteration of every side."""
         self._counted.append(allocations)
 
     def counts(self, side: int) -> list[float]:
-        """What was counted for a side, by its index: one number per pass."""
+        """Returns the allocation counts of a side by its index: one number per pass."""
         return [counted[side] for counted in self._counted]
 
     def times(self, side: int) -> list[float]:
-        """Seconds per iteration of a side, block by block, by the clock that decides."""
+        """Returns the seconds per iteration of a side, one per block, by the deciding clock."""
         return [turn["values"][self.primary] for turn in self._times if turn["subject"] == side]
 
     def write(self, path: str, only: Sequence[int] | None = None) -> None:
-        """Writes the file; of the sides with these indices only, if any are given."""
+        """Writes the file, optionally with only the sides of these indices."""
         kept = range(len(self._sides)) if only is None else only
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(line) + "\n" for line in self._lines(kept))
 
     @contextmanager
     def with_file(self, only: Sequence[int] | None = None) -> Iterator[str]:
-        """The name of a file that holds the samples, as `write` does, and is gone after the `with` block."""
+        """Yields the path of a temporary file with the samples as written by `write`, deleted after
+        the `with` block."""
         handle, path = tempfile.mkstemp(suffix=".assay")
         os.close(handle)
         try:

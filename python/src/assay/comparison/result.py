@@ -1,5 +1,6 @@
-"""The outcome of a comparison, to be printed, asked and kept. Its numbers and sentences are the program's; this adds names instead of
-keys, and what only the measuring process knows: what the loop costs, and what the garbage collector took."""
+"""The outcome of a comparison, for printing, querying and saving. Its numbers and sentences come
+from the program; this module adds names instead of keys, and facts known only to the measuring
+process: the cost of the loop and the time of the garbage collector."""
 
 from __future__ import annotations
 
@@ -11,15 +12,18 @@ from .experiment import Experiment
 from .recording import Recording
 from .side import Side
 
-#: A part of the time below which it is not worth a line.
+#: Shares of the time below this get no line in the output.
 _WORTH_TELLING = 0.05
 
 
 class Interval(NamedTuple):
-    """An estimate with its interval; `lower` and `upper` are None where too little is known for an interval.
+    """An estimate with its interval; `lower` and `upper` are None if there is too little data for
+    one.
 
-    That which decides (the ratio, unless the threshold is an amount) has an interval wherever the verdict is not `inconclusive`. The other may
-    have none all the same: where the machine changed its speed meanwhile, a steady ratio is no steady amount, and the other way round.
+    The deciding quantity (the ratio, unless the threshold is an amount of time) has an interval
+    whenever the verdict is not `inconclusive`. The other may lack one even then: if the machine
+    changed its speed during the measurement, a steady ratio does not imply a steady difference, and
+    vice versa.
     """
 
     estimate: float | None
@@ -28,13 +32,14 @@ class Interval(NamedTuple):
 
 
 class Comparison:
-    """What is said about one side against the reference: one comparison of an analysis (docs/reference/json.md)."""
+    """The verdict on one side against the reference: one comparison of an analysis
+    (docs/reference/json.md)."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = fields
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as the program gives them."""
+        """Returns the fields as returned by the program."""
         return self._fields
 
     @property
@@ -44,7 +49,7 @@ class Comparison:
 
     @property
     def against(self) -> str:
-        """Name of the reference that it is held against."""
+        """Name of the reference that the side is compared with."""
         return str(self._fields["against"])
 
     @property
@@ -64,12 +69,14 @@ class Comparison:
 
     @property
     def shift(self) -> Interval | None:
-        """Time of the side - time of the reference, in seconds per iteration. Where the ratio decides it may lack its ends: see `Interval`."""
+        """Time of the side - time of the reference, in seconds per iteration. If the ratio decides,
+        its interval may be missing: see `Interval`."""
         return self._interval("shift")
 
     @property
     def settled(self) -> bool:
-        """Whether measuring on would not change what is said: the rule by which `assay run` stops."""
+        """Whether further measuring would not change the verdict: the stopping rule of `assay
+        run`."""
         if self.verdict == "inconclusive" or self._fields["dependence"] in ("noticed", "too_strong"):
             return False
         if not self._fields["possibly_below_threshold"]:
@@ -88,7 +95,7 @@ class Comparison:
 
 
 class Result:
-    """What `assay.compare` gives back."""
+    """The result of `assay.compare`."""
 
     def __init__(self, sides: list[Side], experiment: Experiment, loop_cost: float) -> None:
         self._sides = sides
@@ -103,8 +110,9 @@ class Result:
                 self._analysis = binary.compare(path)
 
     def to_dict(self) -> dict[str, Any]:
-        """The analysis with the members of `assay compare --json` (docs/reference/json.md); what only this process knows stands under
-        "environment". Raises `BinaryNotFound` where there was no program to ask."""
+        """Returns the analysis with the members of `assay compare --json` (docs/reference/json.md);
+        facts known only to this process are under "environment". Raises `BinaryNotFound` if there
+        was no program."""
         if self._analysis is None:
             raise binary.BinaryNotFound(
                 "there is no verdict: the values were handed to the `assay` that measures this process"
@@ -117,8 +125,8 @@ class Result:
         return [Comparison(fields) for fields in self.to_dict()["comparisons"] if fields["family"] == "primary"]
 
     def comparison(self, name: str | None = None) -> Comparison:
-        """That of the side with this name against the first; with two sides the name may be left out. Raises KeyError where there is
-        none."""
+        """Returns the comparison of the side with this name with the first; the name is optional if
+        there are two sides. Raises KeyError if there is no such side."""
         if name is None and len(self._sides) == 2:
             return self.comparisons[0]
         for found in self.comparisons:
@@ -131,7 +139,8 @@ class Result:
         return self.comparison(name).verdict
 
     def allocations(self, name: str) -> float | None:
-        """How often one iteration of the side calls the allocators; None where two passes differ, and without the accelerator."""
+        """Returns the number of allocator calls per iteration of the side; None if two passes
+        differ, and without the accelerator."""
         for index, side in enumerate(self._sides):
             if side.name == name:
                 counts = set(self.recording.counts(index))
@@ -140,16 +149,16 @@ class Result:
 
     @property
     def stop(self) -> str | None:
-        """Why measuring stopped: "clear", "budget", "blocks" or "interrupted"."""
+        """Reason for stopping: "clear", "budget", "blocks" or "interrupted"."""
         return self.recording.stop
 
     def save(self, path: str) -> Result:
-        """Writes the samples to a file that `assay compare` reads, with blocks and all."""
+        """Writes the samples, including the blocks, to a file for `assay compare`."""
         self.recording.write(path)
         return self
 
     def screen(self, *, colour: bool = False) -> str:
-        """The screen of `assay compare`, and below it what it can't know."""
+        """Returns the output of `assay compare`, followed by the facts it cannot know."""
         self.to_dict()
         with self.recording.with_file() as path:
             shown = words.told(binary.screen(path, colour=colour), words.COMPARE)

@@ -1,4 +1,5 @@
-"""One thing that is compared, as something that can be run a number of times in a row. It decides nothing."""
+"""One of the compared pieces of code, as something that can be run any number of times in a row.
+Decides nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ def run(times):
     for _ in repeat(None, times):
 {body}
 """
-#: What is awaited reads the clocks itself, within the loop that runs it.
+#: Awaited work reads the clocks itself, within the loop that runs it.
 _AWAITED = """\
 async def run(times):
     before, began = cpu(), now()
@@ -28,16 +29,16 @@ async def run(times):
 
 
 class Side:
-    """A piece of Python with its name. Three forms:
+    """A named piece of Python code. Three forms:
 
-    function: it is called once for each iteration, so that the loop and the call are in the time
-    times:    a function of one argument, the number of times; it loops itself
-    text:     compiled into a loop, nothing is called
+        function: called once per iteration, so the time includes the loop and the call
+        times:    a function of one argument, the number of iterations, that loops itself
+        text:     compiled into a loop without calls
 
-    Coroutine functions are awaited and generators are consumed to their end, at every call. A function that returns something else
-    that is to be awaited is refused with a TypeError.
+    Coroutine functions are awaited and generators are consumed to their end, at every call. A
+    function that returns another kind of awaitable is refused with a TypeError.
 
-    In a scan `size` is what the parameter `n` is at this side.
+    In a scan, `size` is the value of the parameter `n` for this side.
     """
 
     def __init__(
@@ -47,14 +48,15 @@ class Side:
         self.name: str = str(name)
         if not self.name:
             raise ValueError("a side needs a name")
-        #: Iterations of one batch; the calibration sets it.
+        #: Iterations per batch; set by the calibration.
         self.iterations: int = 1
         self.form: str = "text" if isinstance(code, str) else _form_of(self.name, code)
         self._code = code
         self._names = names
         self._kind: str = work.PLAIN if self.form == "text" else work.kind_of(code)
         self._run: Callable[[int], Any] = _compiled(self.name, self.form, self._kind, code, names)
-        #: Whether a plain function has been called yet: it may return a generator, which must be consumed.
+        #: Whether a plain function has been called yet: it may return a generator, which must be
+        #: consumed.
         self._tried = self.form == "text" or self._kind != work.PLAIN
 
     @property
@@ -67,7 +69,8 @@ class Side:
         self.read(times)
 
     def read(self, times: int) -> tuple[int, int]:
-        """Runs it this many times; gives the nanoseconds that it took, and those of the process's CPU time."""
+        """Runs it this many times; returns the wall time and the process's CPU time in
+        nanoseconds."""
         if not self._tried:
             self._try()
         if self.awaits:
@@ -108,7 +111,8 @@ def _form_of(name: str, code: Any) -> str:
 
 
 def _compiled(name: str, form: str, kind: str, code: Any, names: dict[str, Any] | None) -> Callable[[int], Any]:
-    """Code of its own for this side alone: Python makes a call fast for the function that it finds there, and the other would pay."""
+    """Compiles separate code for this side alone: Python specializes a call for the function that
+    it finds there, at the expense of the other sides."""
     if form == "times" and kind == work.PLAIN:
         run: Callable[[int], object] = code
         return run

@@ -1,6 +1,7 @@
-"""Reads what a batch costs: wall time and CPU time; apart from that, what the garbage collector takes, and how often it allocates.
+"""Measures the cost of a batch: wall time and CPU time, and separately the time of the garbage
+collector and the number of allocations.
 
-The clocks are those of `_clock.py`, which no test stops. All times are whole nanoseconds.
+The clocks are those of `_clock.py`, which tests cannot stop. All times are whole nanoseconds.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from .side import Side
 
 
 class Reading(NamedTuple):
-    """What one batch took."""
+    """The cost of one batch."""
 
-    #: Of wall time.
+    #: Nanoseconds of wall time.
     nanoseconds: int
-    #: Of the process's CPU time.
+    #: Nanoseconds of the process's CPU time.
     cpu: int
 
 
@@ -30,7 +31,7 @@ def read(side: Side, times: int) -> Reading:
 
 
 class Collections:
-    """What the garbage collector did meanwhile."""
+    """The garbage collector's activity during a measurement."""
 
     def __init__(self) -> None:
         self.count: int = 0
@@ -48,7 +49,8 @@ class Collections:
 
 @contextmanager
 def collections() -> Iterator[Collections]:
-    """Watches the garbage collector in the `with` block. Being told costs time, so that nothing is measured meanwhile that counts."""
+    """Watches the garbage collector in the `with` block. Its callbacks cost time, so nothing that
+    counts is measured in the block."""
     found = Collections()
     gc.callbacks.append(found.told)
     try:
@@ -58,7 +60,8 @@ def collections() -> Iterator[Collections]:
 
 
 def allocations(side: Side, times: int) -> float | None:
-    """How often the side calls the interpreter's allocators, per iteration: an int where it is one. None without the accelerator."""
+    """Returns how often the side calls the interpreter's allocators, per iteration: an int if it is
+    a whole number. None without the accelerator."""
     if engine.count_allocations is None:
         return None
     once, _ = engine.count_allocations(functools.partial(side.run, times))

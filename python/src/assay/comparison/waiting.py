@@ -1,6 +1,7 @@
-"""Whether CPU time can stand for wall time: whether the sides wait (for a clock, a disk, another program, another thread) or only
-compute. Time in which a side would compute but other programs have the processor is not waiting: Linux counts it separately. Nothing
-here looks at how long the sides take in relation to each other."""
+"""Decides whether CPU time can replace wall time, that is, whether the sides wait (for a clock, a
+disk, another program, another thread) or only compute. Time during which a side is runnable but
+other programs have the processor does not count as waiting: Linux reports it separately. The
+decision must not depend on how long the sides take relative to each other."""
 
 from __future__ import annotations
 
@@ -13,17 +14,19 @@ from .side import Side
 
 T = TypeVar("T")
 
-#: A side that waits for a smaller share of its time is one that computes: no verdict about it can be wrong by more.
+#: A side that waits for less than this share of its time counts as computing; no verdict can be off
+#: by more.
 _MOST = 0.01
 
 
 class Waiting:
-    """How much of its time each side waits."""
+    """The share of its time that each side waits."""
 
     def __init__(self, sides: list[Side]) -> None:
         self._shares: dict[str, list[float]] = {side.name: [] for side in sides}
         self._awaits = [side.name for side in sides if side.awaits]
-        # This thread's time in the queue for a processor. If the kernel does not report it, a busy machine looks like waiting.
+        # Time that this thread spent in the run queue. If the kernel does not report it, a busy
+        # machine looks like waiting.
         self._queue: int | None = None
         try:
             self._queue = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
@@ -32,13 +35,13 @@ class Waiting:
             self.close()
 
     def close(self) -> None:
-        """Closes what it reads."""
+        """Closes the file it reads."""
         if self._queue is not None:
             os.close(self._queue)
             self._queue = None
 
     def watch(self, side: Side, work: Callable[[], T]) -> T:
-        """Calls `work`, which runs this side and nothing else, and gives what it gives."""
+        """Calls `work`, which runs only this side, and returns its value."""
         before = self._read()
         result = work()
         wall, computed, queued, all_threads = (after - one for after, one in zip(self._read(), before))
@@ -46,12 +49,13 @@ class Waiting:
         return result
 
     def shares(self) -> dict[str, float]:
-        """The share of its time that each side waits, or has other threads compute: the median of its batches, since a virtual machine
-        that stands still for a moment looks like waiting."""
+        """Returns the share of its time that each side waits, or lets other threads compute. It is
+        the median of the batches, since a short pause of a virtual machine looks like waiting."""
         return {name: statistics.median(shares) if shares else 0.0 for name, shares in self._shares.items()}
 
     def longest(self) -> tuple[str, float] | None:
-        """The side that waits most, with its share; None where all of them compute. What is awaited may wait, however little it did."""
+        """Returns the side that waits most, with its share; None if all of them compute. Awaited
+        work may wait, however little it did so."""
         name, share = max(self.shares().items(), key=lambda each: each[1])
         if self._awaits and share <= _MOST:
             return self._awaits[0], self.shares()[self._awaits[0]]

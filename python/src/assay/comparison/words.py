@@ -1,13 +1,14 @@
-"""Sentences of the program in the words of this package: where it names its own options, the argument is named that does the same here."""
+"""Adapts sentences of the program for this package, replacing the program's options by the
+equivalent arguments."""
 
 from __future__ import annotations
 
 import re
 from typing import Mapping
 
-#: Options of the program, by the argument of `assay.compare`.
+#: Options of the program and the corresponding arguments of `assay.compare`.
 COMPARE: Mapping[str, str] = {"time": "time", "threshold": "threshold", "confidence": "confidence", "warmup": "warmup"}
-#: The same by the argument of the assertions.
+#: The same for the arguments of the assertions.
 ASSERT: Mapping[str, str] = {"time": "seconds", "threshold": "by"}
 
 _OPTION = re.compile(
@@ -16,7 +17,8 @@ _OPTION = re.compile(
 
 
 def told(text: str, arguments: Mapping[str, str]) -> str:
-    """The text with the arguments that are given by name of the option; other options stay as they are."""
+    """Returns the text with the options replaced by the given arguments; other options are
+    unchanged."""
 
     def argument(found: re.Match[str]) -> str:
         name = arguments.get(found["name"])

@@ -1,5 +1,6 @@
-"""Which kind of work a function does when it is called: at once, or later, when somebody awaits or consumes what it returned. To
-measure only the making of a coroutine or a generator would be to measure nothing, so that work is done as well."""
+"""Determines the kind of work of a function: done in the call, or later, when its return value is
+awaited or consumed. Measuring only the creation of a coroutine or a generator would be meaningless,
+so that work is done as well."""
 
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ from typing import Any, Callable
 
 from . import driving
 
-#: At once; as a coroutine; as a generator, consumed to its end; as an asynchronous generator, likewise.
+#: Done in the call; as a coroutine; as a generator, consumed to its end; as an asynchronous
+#: generator, likewise.
 PLAIN, COROUTINE, GENERATOR, ASYNC_GENERATOR = "plain", "coroutine", "generator", "async generator"
-#: What is run by an event loop.
+#: Kinds that are run by an event loop.
 AWAITED = (COROUTINE, ASYNC_GENERATOR)
-#: Iterators that do their work when they are consumed; endless ones are left out.
+#: Iterators that do their work when they are consumed; endless ones are excluded.
 _LAZY = (
     type(_ for _ in ()),
     map,
@@ -39,12 +41,13 @@ _LAZY = (
     itertools.zip_longest,
 )
 
-#: Consumes an iterator to its end, and keeps nothing.
+#: Consumes an iterator to its end and discards the items.
 drain: Callable[[Any], object] = functools.partial(collections.deque, maxlen=0)
 
 
 def kind_of(function: Any) -> str:
-    """The kind of work, as far as the function itself says; PLAIN may turn out to be another one by what it returns."""
+    """Returns the kind of work, as far as the function itself shows; PLAIN may turn out to be
+    another kind, given the return value."""
     while isinstance(function, functools.partial):
         function = function.func
     for found in (function, getattr(function, "__call__", None)):
@@ -58,8 +61,9 @@ def kind_of(function: Any) -> str:
 
 
 def kind_of_result(name: str, result: Any) -> str:
-    """The kind of work of a plain function that returned this. Raises TypeError for something that is to be awaited: nobody can tell
-    whether the function does its work in it, or has begun work that others share."""
+    """Returns the kind of work of a plain function that returned this. Raises TypeError for other
+    awaitables: it is impossible to tell whether the function's work is done in it, or is shared
+    with others."""
     if isinstance(result, _LAZY):
         return GENERATOR
     if inspect.isasyncgen(result):
@@ -76,8 +80,8 @@ def kind_of_result(name: str, result: Any) -> str:
 
 
 def whole(function: Callable[[], Any], name: str) -> Callable[[], Any]:
-    """Calls the function once, and gives one that does the whole of the work at every call: the function itself, unless there is something
-    to be awaited or consumed."""
+    """Calls the function once, and returns a function that does the whole work at every call: the
+    function itself, unless its result must be awaited or consumed."""
     kind = kind_of(function)
     if kind == PLAIN:
         result = function()
@@ -90,7 +94,7 @@ def whole(function: Callable[[], Any], name: str) -> Callable[[], Any]:
 
 
 async def once(function: Callable[[], Any], kind: str) -> None:
-    """Does the work of a function of one of the kinds that are awaited."""
+    """Does the work of a function of one of the awaited kinds."""
     if kind == COROUTINE:
         await function()
     else:

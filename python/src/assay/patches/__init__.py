@@ -1,4 +1,4 @@
-"""Ready patches for the libraries through which a request talks to others:
+"""Ready-made patches for the libraries with which a request communicates with other systems:
 
     import psycopg, redis
     from assay import patches
@@ -9,9 +9,10 @@
     # redis 7.0.1: applied, rows redis
     # ...
 
-A call of the row `sql` is a statement that was executed, one of `redis` a command (a pipeline of ten is ten), one of `net` a request,
-one of `orm` a statement of SQLAlchemy or Django, whatever the driver beneath; `net_connect` is connecting. Which methods of a library
-carry a statement or a command is in the files here, one a library. They must not count: the method profiler does.
+A call in the row `sql` is an executed statement, one in `redis` a command (a pipeline of ten counts
+ten), one in `net` a request, one in `orm` a statement of SQLAlchemy or Django, with any driver;
+`net_connect` counts connecting. The methods of each library that execute a statement or command are
+in the files here, one per library. They must not count: the method profiler does.
 """
 
 from __future__ import annotations
@@ -54,29 +55,32 @@ _LIBRARIES: dict[str, Library] = {
 
 
 def libraries() -> list[str]:
-    """The names of the libraries that are known."""
+    """Returns the names of the known libraries."""
     return list(_LIBRARIES)
 
 
 def apply(*names: str, keep: bool = False) -> list[Outcome]:
-    """Patches these libraries, or all that are loaded when none is named. Gives an outcome for each; for all that are known when none is
-    named. A library that is not loaded is left out, not imported: apply once more when it is. What is applied already stays.
+    """Patches these libraries, or all loaded ones by default. Returns an outcome for each, or for
+    all known libraries by default. A library that is not loaded is skipped, not imported: call this
+    again after importing it. Libraries already patched stay patched.
 
-    `keep` leaves the wrappers in all the time (see `MethodProfiler.keep_installed`). Connections of psycopg2 and sqlite3 that were
-    opened before are not counted.
+    `keep` leaves the wrappers in permanently (see `MethodProfiler.keep_installed`). Connections of
+    psycopg2 and sqlite3 that were opened before are not counted.
 
-    Raises ValueError for a library that is not known, and where one of the methods is patched under another name already.
+    Raises ValueError for an unknown library, and if one of the methods is already patched under
+    another name.
     """
     return [library.apply(keep=keep) for library in _found(names)]
 
 
 def remove(*names: str) -> list[str]:
-    """Undoes `apply` for these libraries, or for all. Gives the names of those that had been applied."""
+    """Undoes `apply` for these libraries, or for all. Returns the names of those that had been
+    applied."""
     return [library.key for library in _found(names) if library.remove()]
 
 
 def rows() -> list[str]:
-    """The rows under which the applied libraries count."""
+    """Returns the rows of the applied libraries."""
     return list(dict.fromkeys(row for library in _LIBRARIES.values() for row in library.rows))
 
 

@@ -1,5 +1,6 @@
-"""aiosqlite, also below SQLAlchemy. It hands every call over to a thread of its connection. There the call is made in the context of
-whoever awaits it, so that the statements count for that one; how they are counted is `sqlite3`'s, which is patched as well."""
+"""aiosqlite, also when used by SQLAlchemy. It passes every call to a thread of its connection. The
+call is made there in the context of the awaiting code, so that the statements count for it; the
+counting itself is done by `sqlite3`, which is patched as well."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ class Aiosqlite(Library):
         return outcome
 
     def targets(self, module: Any) -> list[Target]:
-        """Those of `sqlite3`. The time is that of the thread, without the wait for it."""
+        """The targets of `sqlite3`. The time is that of the thread, without the wait for it."""
         return self.counted("sql")
 
     def seams(self, module: Any) -> Seams:

@@ -1,5 +1,6 @@
-"""asyncpg. Everything that goes to the server passes one of the methods of its protocol, from whichever connection, pool, transaction,
-prepared statement or cursor; BEGIN, COMMIT and savepoints are statements like others."""
+"""asyncpg. Everything sent to the server passes through one of the methods of its protocol, from
+any connection, pool, transaction, prepared statement or cursor; BEGIN, COMMIT and savepoints are
+statements like others."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any, Callable
 
 from .library import Counting, Library, Seams, Target
 
-#: What a semicolon within it does not end a statement: texts, names, comments, texts in dollars.
+#: Parts in which a semicolon does not end a statement: strings, names, comments, dollar-quoted
+#: strings.
 _OPAQUE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\1\$", re.DOTALL)
 
 
@@ -59,7 +61,7 @@ class Asyncpg(Library):
 
 
 def statements(text: str) -> int:
-    """The number of statements in a text."""
+    """Returns the number of statements in a text."""
     return sum(1 for part in _OPAQUE.sub("x", text).split(";") if part.strip())
 
 

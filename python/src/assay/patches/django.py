@@ -1,6 +1,6 @@
-"""Django's database layer, the ORM's included. Every statement passes one of the executors of its cursors, whichever driver executes it.
-BEGIN and COMMIT are the driver's, but for sqlite3, to which Django
-sends the BEGIN of `atomic` as a statement."""
+"""Django's database layer, including the ORM. Every statement passes through one of the executors
+of its cursors, whichever driver executes it. BEGIN and COMMIT are the driver's, except for sqlite3,
+to which Django sends the BEGIN of `atomic` as a statement."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Django(Library):
     below = "7"
 
     def version(self, module: Any) -> str:
-        """That of Django itself."""
+        """The version of Django itself."""
         return super().version(sys.modules["django"])
 
     def targets(self, module: Any) -> list[Target]:
-        """`executemany` is one call."""
+        """`executemany` counts as one call."""
         cursor = importlib.import_module("django.db.backends.utils").CursorWrapper
         return [(cursor, ["_execute", "_executemany", "callproc"], "orm", True)]
 

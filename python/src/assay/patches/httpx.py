@@ -1,4 +1,5 @@
-"""httpx, also asynchronous. One call is one request that went out: each redirect and each step of an authentication is another."""
+"""httpx, including its asynchronous client. One call is one request sent: each redirect and each
+step of an authentication is another."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class Httpx(Library):
     below = "2"
 
     def targets(self, module: Any) -> list[Target]:
-        """The answer is read within it, unless it is streamed. `_connect` opens the connection, and makes it secure."""
+        """Reading the response is included, unless it is streamed. `_connect` opens the connection,
+        and performs the TLS handshake."""
         found: list[Target] = [(client, ["send"], "net", True) for client in (module.Client, module.AsyncClient)]
         for kind in ("HTTPConnection", "AsyncHTTPConnection"):
             connection = getattr(importlib.import_module("httpcore"), kind)
@@ -27,7 +29,7 @@ class Httpx(Library):
         return [*found, *self.counted("net")]
 
     def seams(self, module: Any) -> Seams:
-        """What was answered before the last answer."""
+        """Earlier responses, before the final one."""
         return [(client, {"send": self._history}) for client in (module.Client, module.AsyncClient)]
 
     def _history(self, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,7 +1,9 @@
-"""What the patches of all libraries have in common: look whether the library is there and as it is known, patch, and undo it.
+"""Common code of the patches of all libraries: checks whether the library is loaded and supported,
+patches it, and undoes that.
 
-Calls within calls of the same row count. So the methods of a row must be chosen such that what the library does once passes
-through one of them once. Where that can't be, a method of our own, the seam, stands before the library's and counts by a `Counter`.
+Calls within calls of the same row count. So the methods of a row must be chosen such that each
+operation of the library passes through exactly one of them. If that is impossible, a method of this
+package, the seam, wraps the library's and counts by a `Counter`.
 """
 
 from __future__ import annotations
@@ -13,30 +15,31 @@ from typing import Any, Awaitable, Callable, Dict, Iterable, Iterator, List, Nam
 
 from ..profiler import MethodProfiler
 
-#: Where calls are counted: a class or module, the methods, the row, and whether all of them must be there; of the others those that this
-#: version has are taken.
+#: The counted methods: a class or module, the methods, the row, and whether all of them are
+#: required; otherwise those present in this version are patched.
 Target = Tuple[Any, List[str], str, bool]
-#: By a class or module, the methods that stand before its own: each is made of the one that was there.
+#: By class or module, the methods that replace its own: each is created from the original.
 Seams = List[Tuple[Any, Dict[str, Callable[[Any], Any]]]]
 
 
 class Outcome(NamedTuple):
-    """What came of it for one library."""
+    """The outcome for one library."""
 
     #: Its name here, such as `psycopg`.
     library: str
-    #: `applied`; `absent` if it is not loaded; `unsupported` if it is not as this package knows it, and then it was left alone.
+    #: `applied`; `absent` if it is not loaded; `unsupported` if this version is not known to this
+    #: package, in which case it is left unpatched.
     status: str
-    #: Of the library; None if it is absent.
+    #: Version of the library; None if it is absent.
     version: str | None
-    #: The names under which its calls are found.
+    #: The names under which its calls are counted.
     rows: list[str]
-    #: Why nothing was done, and what to do; None if it was applied.
+    #: The reason why nothing was done, and a remedy; None if it was applied.
     reason: str | None
 
     @property
     def applied(self) -> bool:
-        """Whether its calls are counted now."""
+        """Whether its calls are now counted."""
         return self.status == "applied"
 
     def __str__(self) -> str:
@@ -49,9 +52,10 @@ class Outcome(NamedTuple):
 
 
 class Counter:
-    """Counts what has no method of its own that could be patched: its methods are patched instead, and seams call them.
+    """Counts operations without a method of their own that could be patched: the methods of this
+    class are patched instead, and called by seams.
 
-    Each library has one, so that each can be taken out without the others.
+    Each library has its own, so that each can be removed separately.
     """
 
     def __init__(self) -> None:
@@ -66,12 +70,13 @@ class Counter:
         return self.stand_in.run(function, *args, **kwargs)
 
     def wait(self, function: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Awaitable[Any]:
-        """As `run`, for what is awaited."""
+        """Like `run`, for awaitables."""
         awaited: Awaitable[Any] = self.stand_in.wait(function, *args, **kwargs)
         return awaited
 
     def further(self, calls: int) -> None:
-        """Counts so many calls more. Their time is nothing: it is in that of the one that they came with."""
+        """Counts this many additional calls. They take no time: it is included in that of the call
+        that they came with."""
         if calls > 0 and MethodProfiler.current() is not None:
             for _ in range(calls):
                 self.stand_in.further()
@@ -90,11 +95,11 @@ def _further() -> None:
 
 
 class Counting:
-    """Hands items on and counts them."""
+    """Passes items on and counts them."""
 
     def __init__(self, items: Iterable[Any]) -> None:
         self._items = items
-        #: So many so far.
+        #: Number of items up to now.
         self.count: int = 0
 
     def __iter__(self) -> Iterator[Any]:
@@ -104,19 +109,19 @@ class Counting:
 
 
 class Library:
-    """One library. Subclasses say what it is."""
+    """One library, defined by subclasses."""
 
     #: Its name here.
     key: str
-    #: The module by which it is known to be loaded.
+    #: The module whose presence shows that it is loaded.
     module: str
-    #: From which version on it is known.
+    #: First supported version.
     least: str
-    #: Before which version it is known.
+    #: First version that is no longer supported.
     below: str
 
     def __init__(self) -> None:
-        #: The rows under which it counts now; none before `apply`.
+        #: The rows in which it counts now; empty before `apply`.
         self.rows: list[str] = []
         self.counter: Counter = Counter()
         self._patched: list[tuple[Any, list[str]]] = []
@@ -130,11 +135,11 @@ class Library:
         return str(module.__version__).split(" ", 1)[0]
 
     def targets(self, module: Any) -> list[Target]:
-        """Where its calls are counted."""
+        """The counted methods."""
         raise NotImplementedError
 
     def seams(self, module: Any) -> Seams:
-        """What stands before its own methods."""
+        """The replacements of its own methods."""
         return []
 
     def counted(self, row: str) -> list[Target]:
@@ -142,8 +147,8 @@ class Library:
         return [(self.counter.stand_in, ["run", "wait", "further"], row, True)]
 
     def subclassed(self, base: type[Any], make: Callable[[type[Any]], dict[str, Any]]) -> type[Any]:
-        """A class that looks like this one, with methods before its own: for classes that let nobody set attributes. Always the same
-        one."""
+        """Returns a look-alike subclass with replaced methods, for classes whose attributes cannot
+        be set. Always the same one."""
         if base in self._subclasses.values():
             return base
         found = self._subclasses.get(base)
@@ -174,7 +179,7 @@ class Library:
             return self._outcome("applied", version, None)
 
     def remove(self) -> bool:
-        """Whether there was something to undo."""
+        """Returns whether there was something to undo."""
         with self._lock:
             if not self._patched:
                 return False
@@ -185,7 +190,7 @@ class Library:
         return Outcome(self.key, status, version, list(self.rows), reason)
 
     def _unknown(self, module: Any, version: str) -> str | None:
-        """Why it can't be patched; None if it can."""
+        """Returns the reason why it cannot be patched; None if it can."""
         if not _number(self.least) <= _number(version) < _number(self.below):
             return (
                 f"of {self.key} only versions from {self.least} to below {self.below} are known. Patch the methods that you mean by "
@@ -234,7 +239,8 @@ class Library:
     def _stand_before(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
         own = name in vars(owner)
         before = vars(owner)[name] if own else getattr(owner, name)
-        # A seam of before, which other code had displaced when it was taken out, and has put back since, must not count as well.
+        # An earlier seam, which other code had replaced when it was removed and has since restored,
+        # must not count as well.
         while any(before is former for former in self._seams):
             before = before.__wrapped__
         seam = make(before)
@@ -242,7 +248,8 @@ class Library:
         setattr(owner, name, seam)
 
         def undo() -> None:
-            # Where somebody else stands before it by now, theirs stays, and ours beneath it counts nothing any more.
+            # If other code has replaced it by now, the replacement stays, and the seam beneath it
+            # no longer counts.
             if vars(owner).get(name) is seam:
                 setattr(owner, name, before) if own else delattr(owner, name)
 

@@ -1,5 +1,5 @@
-"""mysqlclient (MySQLdb). All statements of cursors, those of `executemany` and `callproc` too, pass `_query` once; reading the answer
-is within it."""
+"""mysqlclient (MySQLdb). All statements of cursors, including those of `executemany` and
+`callproc`, pass through `_query` once, which also reads the response."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ class Mysqlclient(Library):
     below = "3"
 
     def version(self, module: Any) -> str:
-        """Since 2.3 it is not told as a text."""
+        """Since 2.3 the version is not available as text."""
         return ".".join(map(str, module.version_info[:3]))
 
     def targets(self, module: Any) -> list[Target]:
-        """Statements that go past cursors, by `Connection.query`, and those of connecting are not counted."""
+        """Statements that bypass cursors, by `Connection.query`, and those sent on connecting are
+        not counted."""
         cursor = importlib.import_module("MySQLdb.cursors").BaseCursor
         connection = importlib.import_module("MySQLdb.connections").Connection
         return [
@@ -33,7 +34,7 @@ class Mysqlclient(Library):
         ]
 
     def seams(self, module: Any) -> Seams:
-        """Switching `autocommit` is a statement where it changes something."""
+        """Switching `autocommit` is a statement if it changes something."""
         return [(importlib.import_module("MySQLdb.connections").Connection, {"autocommit": self._autocommit})]
 
     def _autocommit(self, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,5 +1,6 @@
-"""psycopg 3, also asynchronous. Each cursor's `execute` is a statement and each item of `executemany` another; what the library sends by
-itself (BEGIN, COMMIT, savepoints) passes `_exec_command`."""
+"""psycopg 3, including its asynchronous connections. Each cursor's `execute` is a statement and
+each item of `executemany` another; the library's own commands (BEGIN, COMMIT, savepoints) pass
+through `_exec_command`."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ class Psycopg(Library):
     below = "4"
 
     def targets(self, module: Any) -> list[Target]:
-        """A COPY counts with the time of asking for it, not that of its rows; a cursor on the server with that of its declaration; its
-        fetches count, without their time."""
+        """A COPY counts with the time of starting it, not that of its rows; a server-side cursor
+        with that of its declaration. Its fetches count, without their time."""
         cursors = [module.Cursor, module.AsyncCursor]
         on_server = [module.ServerCursor, module.AsyncServerCursor]
         return [
@@ -104,7 +105,7 @@ class Psycopg(Library):
 
 
 def _marked(connection: Any, call: Callable[..., Any], *args: Any) -> Any:
-    """Calls it; the first command that it sends is counted by that."""
+    """Calls it; the first command that it sends is counted by that call."""
     vars(connection)[_COUNTED] = True
     try:
         return call(*args)
@@ -121,7 +122,7 @@ async def _marked_awaited(connection: Any, call: Callable[..., Any], *args: Any)
 
 
 def _base(module: Any) -> Any:
-    """The class that both kinds of connection have in common."""
+    """Returns the common base class of both kinds of connection."""
     return next((kind for kind in module.Connection.__mro__ if "_exec_command" in vars(kind)), module.Connection)
 
 

@@ -1,5 +1,6 @@
-"""psycopg2. Its classes are written in C and let nobody set attributes, so connections are made of subclasses of theirs: those that are
-opened while it is applied. A statement within no transaction is preceded by a BEGIN that the library sends by itself."""
+"""psycopg2. Its classes are written in C and do not allow setting attributes, so connections are
+created from subclasses while it is applied; existing ones are not counted. A statement outside a
+transaction is preceded by a BEGIN that the library sends itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""PyMySQL. Every statement passes one of the methods of its connection: `query` for those of cursors, and one for each that the library
-sends by itself, those of connecting among them."""
+"""PyMySQL. Every statement passes through one of the methods of its connection: `query` for those
+of cursors, and one for each that the library sends itself, including those sent on connecting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Pymysql(Library):
     below = "2"
 
     def version(self, module: Any) -> str:
-        """Its own: `__version__` is that of the mysqlclient whose place it can take."""
+        """Its own version: `__version__` is that of the mysqlclient for which it can substitute."""
         return str(module.VERSION_STRING)
 
     def targets(self, module: Any) -> list[Target]:

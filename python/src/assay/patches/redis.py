@@ -1,5 +1,5 @@
-"""redis-py, also asynchronous. A pipeline is one call; that all its commands count is seen to here, MULTI and EXEC of a transaction
-included."""
+"""redis-py, including its asynchronous client. A pipeline is one call; this module makes all its
+commands count, including MULTI and EXEC of a transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Redis(Library):
     below = "9"
 
     def targets(self, module: Any) -> list[Target]:
-        """What is sent when connecting (HELLO, AUTH, CLIENT SETINFO, SELECT) is not counted."""
+        """The commands sent on connecting (HELLO, AUTH, CLIENT SETINFO, SELECT) are not counted."""
         found: list[Target] = []
         for client in self._clients():
             found += [
@@ -47,7 +47,7 @@ class Redis(Library):
         return [*((client.Pipeline, members) for client in self._clients()), *clusters]
 
     def _clusters(self) -> list[Any]:
-        """The clients of clusters, of versions that have them."""
+        """The cluster clients, in versions that have them."""
         names = [name for name in ("redis.cluster", "redis.asyncio.cluster") if importlib.util.find_spec(name)]
         return [importlib.import_module(name) for name in names]
 
@@ -72,7 +72,7 @@ class Redis(Library):
         return execute
 
     def _held(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """A pipeline of a cluster is as many commands as it holds."""
+        """A cluster pipeline counts as many commands as it contains."""
         if inspect.iscoroutinefunction(original):
 
             @functools.wraps(original)

@@ -1,4 +1,5 @@
-"""requests. All requests pass `Session.send` once, and so does each redirect; the answer is read within it, unless it is streamed."""
+"""requests. All requests pass through `Session.send` once, and so does each redirect; reading the
+response is included, unless it is streamed."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Requests(Library):
     below = "3"
 
     def targets(self, module: Any) -> list[Target]:
-        """`connect` looks up the name, opens the connection, and makes it secure: of urllib3, for whoever uses it."""
+        """`connect` resolves the name, opens the connection, and performs the TLS handshake. It is
+        urllib3's, and counts for all its users."""
         connections = importlib.import_module("urllib3.connection")
         kinds = (connections.HTTPConnection, connections.HTTPSConnection)
         return [(module.Session, ["send"], "net", True), *[(kind, ["connect"], "net_connect", False) for kind in kinds]]

@@ -1,5 +1,6 @@
-"""SQLAlchemy, core and ORM. Every statement passes `_execute_context` once, whichever driver executes it; an INSERT of many rows may become
-several statements of the driver. BEGIN and COMMIT are the driver's."""
+"""SQLAlchemy, core and ORM. Every statement passes through `_execute_context` once, whichever
+driver executes it; an INSERT of many rows may become several statements of the driver. BEGIN and
+COMMIT are the driver's."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class Sqlalchemy(Library):
     below = "3"
 
     def targets(self, module: Any) -> list[Target]:
-        """Its asynchronous engines pass through the same, within a greenlet."""
+        """Its asynchronous engines use the same method, within a greenlet."""
         return [(importlib.import_module("sqlalchemy.engine.base").Connection, ["_execute_context"], "orm", True)]
 
 

@@ -1,5 +1,6 @@
-"""Python's own sqlite3. Its classes let nobody set attributes, so connections are made of subclasses of theirs: those that are opened
-while it is applied. What its transaction control sends by itself (BEGIN, COMMIT) is seen by the connection's being in a transaction."""
+"""Python's own sqlite3. Its classes do not allow setting attributes, so connections are created
+from subclasses while it is applied; existing ones are not counted. Statements sent by its
+transaction control (BEGIN, COMMIT) are detected by changes of the connection's `in_transaction`."""
 
 from __future__ import annotations
 
@@ -20,15 +21,16 @@ class Sqlite3(Library):
     below = "4"
 
     def version(self, module: Any) -> str:
-        """It has none of its own."""
+        """It has no version of its own."""
         return platform.python_version()
 
     def targets(self, module: Any) -> list[Target]:
-        """Several statements in one string (`executescript`) are one call. Rows that are fetched later are not timed."""
+        """Several statements in one string (`executescript`) count as one call. Rows that are
+        fetched later are not timed."""
         return self.counted("sql")
 
     def seams(self, module: Any) -> Seams:
-        """Connections, by either name of the module."""
+        """Connections, under both names in the module."""
         return [
             (owner, {"connect": functools.partial(self._connect, module)})
             for owner in (module, sys.modules["sqlite3.dbapi2"])
@@ -70,7 +72,8 @@ class Sqlite3(Library):
         commit, rollback = ending(base.commit), ending(base.rollback)
 
         def leave(connection: Any, kind: Any, problem: Any, trace: Any) -> bool:
-            # As the one of C, which on some versions of Python calls its own commit and not this class's.
+            # Like the C implementation, which on some versions of Python calls its own commit and
+            # not this class's.
             if kind is not None:
                 rollback(connection)
                 return False
@@ -82,7 +85,7 @@ class Sqlite3(Library):
             return False
 
         def shortcut(name: str) -> Callable[..., Any]:
-            # The one of C makes its cursor past this class on some versions of Python.
+            # On some versions of Python the C implementation creates its cursor without this class.
             @functools.wraps(getattr(base, name))
             def run(connection: Any, *args: Any) -> Any:
                 cursor = connection.cursor()

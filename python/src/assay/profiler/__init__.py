@@ -1,16 +1,18 @@
-"""How often were these methods called, and how long did they take? For one stretch of a program, such as one request, and cheap
-enough to stay in production.
+"""Counts how often methods are called and how long they take, for a section of a program such as
+one request, and cheaply enough for production.
 
     MethodProfiler.patch(Redis, ["get", "set"], "redis")      # once
     with MethodProfiler.profile() as profile:                 # for every request
         handle(request)
     profile["redis"]                                          # {"duration": 0.0111, "calls": 12}
 
-A profile belongs to the context (`contextvars`) in which it was started: it counts what this thread does and the tasks that
-it starts meanwhile, never what others do. `Profile.attach` and `Profile.bind` carry it into another thread.
+A profile belongs to the context (`contextvars`) in which it was started: it counts calls of this
+thread and of the tasks that it starts during the profile, never those of others. `Profile.attach`
+and `Profile.bind` carry it into another thread.
 
-While no profile goes on anywhere in the process, the original methods stand where they stood, and nothing costs anything. What
-was taken out of its class or module before the start (`from module import function`, `method = object.method`) is not seen.
+While no profile is running anywhere in the process, the original methods are in place, at no cost.
+Functions that were taken out of their class or module before the start (`from module import
+function`, `method = object.method`) are not counted.
 """
 
 from __future__ import annotations
@@ -37,19 +39,20 @@ __all__ = ["MethodProfiler", "NotRecording", "Overhead", "Profile", "Profiling",
 
 _log = logging.getLogger("assay.profile")
 
-#: After so many swaps the wrappers stay in. Each swap changes the class, and CPython 3.13 gives up making a class's attributes fast
-#: when it has been changed a thousand times.
+#: Number of swaps after which the wrappers stay in. Each swap changes the class, and CPython 3.13
+#: stops optimizing a class's attributes after a thousand changes.
 SWAPS = 100
 
 #: Maximum number of nested profiles that the program holds no reference to. More of them mean `start` without `stop`.
 LOST = 1000
 
-#: How calls are seen.
+#: Ways to observe calls.
 WAYS = {kind.by: kind for kind in (Patch, Watch)}
 
 
 class MethodProfiler:
-    """Counts and times calls of chosen methods. There is one for the whole process; everything is called on the class."""
+    """Counts and times calls of chosen methods. There is one profiler per process; all methods are
+    called on the class."""
 
     _lock = threading.RLock()
     _patches: dict[tuple[int, str], Patch | Watch] = {}
@@ -65,17 +68,20 @@ class MethodProfiler:
     def patch(cls, target: Target, names: str | Iterable[str], name: str, *, by: str = "wrapper") -> None:
         """Profiles these methods of a class, or functions of a module, under one name.
 
-        Methods of every kind will do: plain, class and static methods, properties, coroutines, generators, asynchronous
-        generators, inherited ones (for this class and its subclasses only) and those that are written in C. To patch a
-        method again under the same name changes nothing. All names are checked before anything is done.
+        Supports methods of every kind: plain, class and static methods, properties, coroutines,
+        generators, asynchronous generators, inherited ones (for this class and its subclasses only)
+        and those written in C. Patching a method again under the same name has no effect. All names
+        are checked before anything is changed.
 
-        `by="monitoring"` puts no wrapper in: from Python 3.12 on the interpreter tells of the calls by itself (`sys.monitoring`). That
-        costs twice as much for a call that is counted, and sees what a wrapper can't: functions that were taken out of their class or
-        module before, and classes that let nobody change them; but only functions written in Python, and an inherited one only where it
-        is written.
+        `by="monitoring"` uses no wrapper: from Python 3.12 on the interpreter itself reports the
+        calls (`sys.monitoring`). That costs twice as much per counted call, and covers cases that a
+        wrapper cannot: functions that were taken out of their class or module before, and classes
+        that cannot be modified. But it covers only functions written in Python, and an inherited
+        one only where it is defined.
 
-        Raises AttributeError for a name that is not there; TypeError for what is no method, and for built-in classes; ValueError for a
-        method that has another name already; RuntimeError where there is no `sys.monitoring`, or other tools have taken all its places.
+        Raises AttributeError for a name that does not exist; TypeError for an attribute that is not
+        a method, and for built-in classes; ValueError for a method that already has another name;
+        RuntimeError if there is no `sys.monitoring`, or other tools have taken all its ids.
         """
         if by not in WAYS:
             raise ValueError(f'`by` is "wrapper" or "monitoring", not {by!r}')
@@ -113,7 +119,7 @@ class MethodProfiler:
             done = []
             try:
                 for patch in fresh:
-                    # Tried at once, since only now somebody reads the error.
+                    # Tried immediately, since only now the caller sees the error.
                     done.append(patch)
                     patch.install()
                     if not cls._installed():
@@ -130,7 +136,8 @@ class MethodProfiler:
 
     @classmethod
     def unpatch(cls, target: Target, names: str | Iterable[str] | None = None) -> None:
-        """Leaves these methods alone again, or all of this class or module. KeyError for one that is not profiled."""
+        """Stops profiling these methods, or all of this class or module. Raises KeyError for one
+        that is not profiled."""
         with cls._lock:
             if names is None:
                 chosen = [key for key in cls._patches if key[0] == id(target)]
@@ -147,27 +154,29 @@ class MethodProfiler:
 
     @classmethod
     def keep_installed(cls, keep: bool = True) -> None:
-        """Leaves the wrappers in their places between profiles. A server wants that: it starts a profile for every request, and
-        to put a wrapper in and out costs more than an idle one. Middleware and decorator do it by themselves."""
+        """Leaves the wrappers in place between profiles. Servers need this: they start a profile
+        for every request, and inserting and removing a wrapper costs more than an idle one. The
+        middleware and the decorator do so automatically."""
         with cls._lock:
             cls._keep = keep
             cls._settle()
 
     @classmethod
     def names(cls) -> list[str]:
-        """The names under which calls are counted now, in the order in which they were given."""
+        """Returns the names under which calls are currently counted, in the order in which they
+        were given."""
         with cls._lock:
             used = {patch.label for patch in cls._patches.values()}
             return [name for name in cls._names if name in used]
 
-    # One stretch of the program.
+    # A section of the program.
 
     @classmethod
     def start(cls) -> Profile:
         """Starts a profile for this context.
 
-        Within a profile that goes on here already it is a nested one: until it is stopped it counts in its place, and then
-        its totals are added to the outer one.
+        Within a running profile of this context it is a nested one: until it is stopped it counts
+        in place of the outer one, and then its totals are added to that.
         """
         engine.tune()
         with cls._lock:
@@ -187,7 +196,8 @@ class MethodProfiler:
 
     @classmethod
     def stop(cls) -> Profile:
-        """Stops the profile of this context and returns it. Raises `NotRecording` where there is none."""
+        """Stops the profile of this context and returns it. Raises `NotRecording` if there is
+        none."""
         recording = engine.recording()
         if recording is None:
             raise NotRecording(
@@ -199,7 +209,7 @@ class MethodProfiler:
 
     @classmethod
     def current(cls) -> Profile | None:
-        """The profile that goes on in this context, or None."""
+        """Returns the running profile of this context, or None."""
         recording = engine.recording()
         return None if recording is None else recording.owner
 
@@ -217,10 +227,11 @@ class MethodProfiler:
     def profile(
         cls, function: Callable[P, R] | None = None, /, *, report: Callable[[Profile], object] | None = None
     ) -> Profiling | Callable[P, R]:
-        """A profile for a `with` block (`with MethodProfiler.profile() as profile:`), or for every call of a function that is decorated
-        with it (`@MethodProfiler.profile`).
+        """A profile for a `with` block (`with MethodProfiler.profile() as profile:`), or for every
+        call of a function decorated with it (`@MethodProfiler.profile`).
 
-        `report` gets the finished profile; a decorated function without one logs it (`assay.profile`, level INFO).
+        `report` is called with the finished profile; a decorated function without one logs it
+        (`assay.profile`, level INFO).
         """
         return Profiling(report) if function is None else Profiling(report)(function)
 
@@ -293,8 +304,9 @@ class MethodProfiler:
 
     @classmethod
     def _settle(cls) -> list[str]:
-        """Puts everything in its place, or takes it out. Gives sentences about what others have done to it meanwhile: a name that has
-        vanished must not keep a profile of all the others from starting."""
+        """Installs or removes everything. Returns messages about modifications by other code,
+        instead of raising: a name that has vanished must not prevent a profile of all the others
+        from starting."""
         if cls._running <= 0 and not cls._keep:
             return cls._told([(patch, patch.uninstall()) for patch in cls._patches.values() if patch.installed])
         # Runs at every request, and nearly always finds nothing to do.
@@ -314,7 +326,7 @@ class MethodProfiler:
 
     @staticmethod
     def _told(found: list[tuple[Patch | Watch, str | None]]) -> list[str]:
-        """The sentences that there are. What is not counted any more is logged as well, once."""
+        """Returns the messages. Each name that is no longer counted is also logged, once."""
         for patch, note in found:
             if note and patch.lost:
                 _log.warning("%s", note)
@@ -322,7 +334,7 @@ class MethodProfiler:
 
     @classmethod
     def _forked(cls) -> None:
-        # The child has inherited the profiles of its parent, and nobody who would stop them.
+        # The child inherits the profiles of its parent, but nothing in it would stop them.
         cls._lock = threading.RLock()
         recording = engine.current.get(None)
         while recording is not None:
@@ -334,7 +346,7 @@ class MethodProfiler:
 
 
 class Profiling:
-    """What `MethodProfiler.profile` gives: a context manager, and a decorator."""
+    """The result of `MethodProfiler.profile`: a context manager, and a decorator."""
 
     def __init__(self, report: Callable[[Profile], object] | None) -> None:
         self._report = report

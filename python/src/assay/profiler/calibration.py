@@ -1,6 +1,8 @@
-"""Measures what a profiled call costs on top of itself, once per process, at the first start: about five milliseconds.
+"""Measures the additional cost of a profiled call, once per process, at the first start: about five
+milliseconds.
 
-Both parts are the least of many short rounds, since disturbance only ever adds. Generators and coroutines are not calibrated.
+Both parts are the minimum of many short rounds, since interference can only add time. Generators
+and coroutines are not calibrated.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ def _again() -> None:
     _inner()
 
 
-#: What `_again` calls.
+#: Called by `_again`.
 _inner: Callable[[], object] = _nothing
 
 
@@ -47,12 +49,14 @@ _range = range(_CALLS)
 
 
 def costs(*, monitored: bool) -> tuple[float, float]:
-    """`(inner, outer)` of one call, in nanoseconds: of a wrapper, or of a call that `sys.monitoring` tells of."""
+    """Returns `(inner, outer)` of one call, in nanoseconds: of a wrapper, or of a call reported by
+    `sys.monitoring`."""
     return (_monitored_costs if monitored else None) or _costs or (0.0, 0.0)
 
 
 def calibrate(label: int, count: Callable[[int], object], *, monitored: bool) -> None:
-    """Works out what is not known yet. `label` is a number that no name has; `count` counts recordings, up with 1, down with -1."""
+    """Determines the missing costs. `label` is an unused number; `count` counts recordings, up with
+    1, down with -1."""
     global _costs, _monitored_costs
     if _costs is None:
         probes: list[Any] = [wrappers.wrap(_nothing, label), wrappers.wrap(_again, label)]

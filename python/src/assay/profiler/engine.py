@@ -1,7 +1,9 @@
-"""Chooses how calls are counted: in C where the accelerator was built, else (or where `ASSAY_PURE=1` says so) in pure Python.
+"""Chooses the implementation of counting: C if the accelerator was built, otherwise (or with
+`ASSAY_PURE=1`) pure Python.
 
-Everything else in this package asks here and never one of the two. `recordings` is the number of recordings that go on in the
-whole process: while it is 0, a wrapper that stands in its place does nothing but call what it wraps.
+The rest of this package uses this module and never one of the two directly. `recordings` is the
+number of active recordings in the whole process: while it is 0, an installed wrapper does nothing
+but call the wrapped function.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ Probe: Any = None
 Recording: type[pure.Recording] = pure.Recording
 Steps: type[pure.Steps] = pure.Steps
 current: ContextVar[pure.Recording | None] = pure.current
-#: Counts what a function allocates: how often, and how many bytes.
+#: Counts the allocations of a function, and their bytes.
 count_allocations: Callable[[Callable[[], object]], tuple[int, int]] | None = None
-#: What listens to `sys.monitoring`, where there is such a thing.
+#: Receives the events of `sys.monitoring`, if available.
 monitor: Any = None
-#: Makes a probe count no longer.
+#: Makes a probe stop counting.
 retire: Any = None
 
 if _chosen is None:
 
     def tune() -> None:
-        """Pure Python reads the clock as it is."""
+        """Does nothing: pure Python reads the clock as it is."""
 
 else:
     Probe = _chosen.Probe
@@ -59,8 +61,8 @@ wrapper_globals: dict[str, Any] = {
     "_assay_recording": None,
     "_assay_clock": pure.clock,
     "_assay_ident": pure.ident,
-    # What one call costs on top of itself, in seconds: between its two clock readings, in all, and where it is made directly
-    # within a call of its own label and reads no clock.
+    # Additional cost of a call in seconds: between its two clock readings, in total, and if it is
+    # made directly within a call of its own label, which reads no clock.
     "_assay_inner": 0.0,
     "_assay_outer": 0.0,
     "_assay_repeated": 0.0,
@@ -69,7 +71,7 @@ wrapper_globals: dict[str, Any] = {
 
 
 def recording() -> pure.Recording | None:
-    """The recording of this context, or None where nobody records here."""
+    """Returns the recording of this context, or None if there is none."""
     found = current.get(None)
     return found if found is not None and found.active else None
 
@@ -78,15 +80,16 @@ wrapper_globals["_assay_recording"] = recording
 
 
 def set_active(count: int) -> None:
-    """Says how many recordings go on in this process."""
+    """Sets the number of active recordings in this process."""
     wrapper_globals["_assay_active"] = count
     if _chosen is not None:
         _chosen.set_active(count)
 
 
 def set_costs(inner: float, outer: float, repeated: float, *, monitored: bool = False) -> None:
-    """Says what a call costs on top of itself, in nanoseconds: between its two clock readings, in all, and where it is made directly
-    within a call of its own label. Calls that `sys.monitoring` tells of have costs of their own."""
+    """Sets the additional cost of a call in nanoseconds: between its two clock readings, in total,
+    and if it is made directly within a call of its own label. Calls reported by `sys.monitoring`
+    have separate costs."""
     if not monitored:
         wrapper_globals.update(_assay_inner=inner / 1e9, _assay_outer=outer / 1e9, _assay_repeated=repeated / 1e9)
     if _chosen is not None:

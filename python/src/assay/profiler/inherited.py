@@ -1,7 +1,7 @@
-"""Stand-ins for inherited methods. A class for which an inherited method is profiled must go on inheriting it: a mock of the parent's
-method, a library that wraps it later, or a new definition have to be reached. So the stand-in calls whatever the classes behind its
-own give at the time of the call, as `super()` would.
-"""
+"""Stand-ins for inherited methods. A class with a profiled inherited method must go on inheriting
+it, so that a mock of the parent's method, a library that wraps it later, or a new definition still
+takes effect. So the stand-in looks up the method in the classes after its own at every call, as
+`super()` would."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 
 _missing: Any = object()
 
-#: The wrappers that are in a class now, by address: the number of the label, and what each stands for, None for an inherited method.
+#: The currently installed wrappers, by address: the number of the label, and the wrapped function,
+#: or None for an inherited method.
 in_place: dict[int, tuple[int, Any]] = {}
 
-#: Makes the function that counts: of the original, and of what is called instead of it.
+#: Creates the counting function from the original and the function to call instead of it.
 Wrap = Callable[["Function", "Function"], Any]
 
 
 def find(owner: Target, kind: Target, name: str, label: int | None = None) -> Any:
-    """What `super(owner, kind)` finds under this name, unbound and without wrappers of this package; `_missing` if there is nothing. With
-    the number of a label, only without those of this label: it would count the call twice."""
+    """Returns what `super(owner, kind)` finds under this name, unbound and without wrappers of this
+    package; `_missing` if there is nothing. With the number of a label, removes only wrappers of
+    this label, which would count the call twice."""
     if isinstance(owner, types.ModuleType) or isinstance(kind, types.ModuleType):
         return _missing
     order = kind.__mro__
@@ -44,7 +46,7 @@ def find(owner: Target, kind: Target, name: str, label: int | None = None) -> An
 
 
 class Behind:
-    """What a class inherits under one name, looked up at every call."""
+    """The inherited member of a class under one name, looked up at every call."""
 
     def __init__(self, owner: type, name: str, label: int | None) -> None:
         self._owner = owner
@@ -83,7 +85,7 @@ class Behind:
         """Reads it as an attribute of the instance."""
         found = self._found(type(instance))
         if not hasattr(type(found), "__set__"):
-            # The parent's property was replaced by something that attributes of the instance hide.
+            # The parent's property was replaced by an object that the instance's attributes hide.
             own = getattr(instance, "__dict__", {}).get(self._name, _missing)
             if own is not _missing:
                 return own
@@ -107,7 +109,7 @@ class Behind:
 
 
 class Itself(Behind):
-    """A descriptor of other code among the class's own members, which is bound anew at every call."""
+    """A descriptor of other code among the class's own members, bound anew at every call."""
 
     def __init__(self, owner: type, name: str, descriptor: Any) -> None:
         super().__init__(owner, name, None)
@@ -118,9 +120,10 @@ class Itself(Behind):
 
 
 def stand_in(owner: Any, name: str, found: Any, wrap: Wrap, label: int | None = None, *, own: bool = False) -> Any:
-    """Something of the same kind as `found`, which `owner` inherits, that calls what is inherited at the time of the call; `label` is the
-    number of the one that it counts for. With `own`, `found` is a descriptor of the owner itself. Raises TypeError for what does not tell how it
-    is bound, and for what is not called."""
+    """Returns an object of the same kind as `found`, which `owner` inherits, that calls the
+    currently inherited method; `label` is the number under which it counts. With `own`, `found` is
+    a descriptor of the owner itself. Raises TypeError for objects whose binding is unknown, and for
+    those that are not called."""
     behind = Itself(owner, name, found) if own else Behind(owner, name, label)
     found = wrappers.wrapped_by(found)
     if type(found) is staticmethod:
@@ -144,7 +147,8 @@ def stand_in(owner: Any, name: str, found: Any, wrap: Wrap, label: int | None = 
         raise TypeError(f"{where} and nothing that is called: patch methods, functions, and properties")
     if wrappers.decides(found):
         raise TypeError(f"{where}, which decides by itself what it is bound to: patch the function that it calls")
-    # A builtin, a partial or a callable object in a class gets no instance; nor may its wrapper.
+    # A builtin, a partial or a callable object in a class does not receive the instance; neither
+    # must its wrapper.
     return staticmethod(_wrapped(found, behind.static, wrap))
 
 
@@ -167,7 +171,7 @@ def _slow(call: Function) -> Function:
 
 
 def _quick(call: Any) -> Function:
-    """The same for methods, by `super` itself, unless that finds a wrapper of this package."""
+    """The same for methods, using `super` itself, unless that finds a wrapper of this package."""
     owner, name = call.__self__._owner, call.__self__._name
     method, function = types.MethodType, types.FunctionType
     written_in_c = (types.BuiltinMethodType, types.MethodWrapperType)
@@ -190,6 +194,7 @@ def _quick(call: Any) -> Function:
 
 
 def kind_of(found: Any) -> tuple[type, int]:
-    """What decides of which kind a stand-in is: the type, and for a function whether it is a coroutine's or a generator's."""
+    """Returns what determines the kind of a stand-in: the type, and for a function whether it is a
+    coroutine or a generator function."""
     function = wrappers.original_of(getattr(found, "__func__", found))
     return type(found), getattr(getattr(function, "__code__", None), "co_flags", 0) & wrappers.STEPWISE

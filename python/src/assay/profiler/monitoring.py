@@ -1,11 +1,13 @@
-"""Watches functions where they stand, by `sys.monitoring` (Python 3.12 and later, with the accelerator): nothing is put in anybody's place.
+"""Watches functions in place, using `sys.monitoring` (Python 3.12 and later, with the accelerator),
+without replacing anything.
 
-So it also sees what a wrapper can't: functions that were taken out of their class or module before, and classes that let nobody change
-them. It sees the code of Python only, and all calls of it, from whichever class. Here is who is watched, and when the interpreter
-tells of it; what then happens is in `csrc/monitor.c`.
+So it covers cases that a wrapper cannot: functions that were taken out of their class or module
+before, and classes that cannot be modified. It covers only Python code, and all calls of it, from
+any class. This module decides which code is watched and when events are enabled; the events are
+handled in `csrc/monitor.c`.
 
-Exceptions are the one thing of which the interpreter tells for the whole process or not at all. That stays on as long as anything is
-patched in this way, since every switch of it makes the interpreter look at all code again.
+Exception events can only be enabled for the whole process. They stay enabled as long as anything is
+patched in this way, since every change makes the interpreter instrument all code again.
 """
 
 from __future__ import annotations
@@ -21,19 +23,22 @@ from . import engine, patching, wrappers
 if TYPE_CHECKING:
     from .._types import Function, Target
 
-#: Tools that the interpreter can tell of events have numbers. These belong to nobody, and the last one to profilers: `cProfile` wants it.
+#: Numbers of tools for `sys.monitoring`. These are unassigned, and the last one is meant for
+#: profilers: `cProfile` uses it.
 TOOLS = (4, 3, 2)
 
 _tool: int | None = None
 _watches: set[Watch] = set()
-#: By address, since codes are equal where they say the same: the code, and how often it is asked for.
+#: By address, since codes with the same content are equal: the code, and how often it was
+#: requested.
 _held: dict[int, list[Any]] = {}
 #: `sys.monitoring`, from Python 3.12 on.
 _monitoring: Any = getattr(sys, "monitoring", None)
 
 
 def check_available() -> None:
-    """RuntimeError where there is no `sys.monitoring`, or no accelerator to listen to it."""
+    """Raises RuntimeError if there is no `sys.monitoring`, or no accelerator to handle its
+    events."""
     if engine.monitor is None:
         lacking = "is Python " + ".".join(map(str, sys.version_info[:3]))
         if sys.version_info >= (3, 12):
@@ -44,7 +49,8 @@ def check_available() -> None:
 
 
 def tool() -> int:
-    """The number under which this package is told of events; taken now, should it have none. RuntimeError where all are taken."""
+    """Returns the tool id of this package, acquiring one if necessary. Raises RuntimeError if all
+    are taken."""
     global _tool
     if _tool is None:
         monitoring = _monitoring
@@ -89,7 +95,7 @@ def _give_back() -> None:
 
 
 def watch(code: types.CodeType, label: int) -> None:
-    """Counts calls of this code for the label of this number, from now on."""
+    """Counts calls of this code under the label of this number from now on."""
     number = tool()
     held = _held.setdefault(id(code), [code, 0])
     held[1] += 1
@@ -103,7 +109,7 @@ def watch(code: types.CodeType, label: int) -> None:
 
 
 def unwatch(code: types.CodeType) -> None:
-    """Leaves it alone again. Calls that go on are given up."""
+    """Stops watching it. Open calls are abandoned."""
     held = _held[id(code)]
     held[1] -= 1
     if held[1] == 0:
@@ -113,13 +119,14 @@ def unwatch(code: types.CodeType) -> None:
 
 
 def give_back_if_idle() -> None:
-    """Ends being told of exceptions where nothing is patched in this way."""
+    """Disables exception events if nothing is patched in this way."""
     if not _watches and not _held:
         _give_back()
 
 
 def functions_of(target: Target, name: str) -> list[types.FunctionType]:
-    """The functions of Python that stand under this name. TypeError for what is none, with what to do instead."""
+    """Returns the Python functions under this name. Raises TypeError, with a suggestion, if it is
+    something else."""
     found, own = patching.look_up(target, name)
     where = f"`{name}` of {patching.describe(target)}"
     if not own:
@@ -147,7 +154,7 @@ def functions_of(target: Target, name: str) -> list[types.FunctionType]:
 
 
 class Watch:
-    """One name of one target, watched by `sys.monitoring`: does what `patching.Patch` does."""
+    """One name of one target, watched by `sys.monitoring`: the counterpart of `patching.Patch`."""
 
     by = "monitoring"
     own = True
@@ -165,7 +172,7 @@ class Watch:
         self.installed = False
         #: Whether the last search for it failed.
         self.lost: bool = False
-        #: The members of the target, and what is expected there while it is watched.
+        #: The members of the target, and the expected object while it is watched.
         self.members: Mapping[str, Any] = vars(target)
         self.standing: Any = None
         self._codes: list[types.CodeType] = []
@@ -173,7 +180,7 @@ class Watch:
         self.functions = functions_of(target, self.name)
 
     def install(self) -> None:
-        """Begins to count: what stands under this name now."""
+        """Starts counting the current object under this name."""
         if self.installed:
             return
         _watches.add(self)
@@ -185,7 +192,8 @@ class Watch:
         self.installed = True
 
     def settle(self) -> str | None:
-        """Watches what stands under this name now. Never raises: gives a sentence where it can't be watched, None otherwise."""
+        """Watches the current object under this name. Never raises: returns a message if it cannot
+        be watched, None otherwise."""
         if self.installed and self.members.get(self.name) is self.standing:
             return None
         self.uninstall()
@@ -198,14 +206,14 @@ class Watch:
         return None
 
     def uninstall(self) -> str | None:
-        """Counts no longer."""
+        """Stops counting."""
         self.installed = False
         while self._codes:
             unwatch(self._codes.pop())
         return None
 
     def remove(self) -> None:
-        """Leaves everything as it was before."""
+        """Restores the original state."""
         self.uninstall()
         for function, (before, own) in self._shared.items():
             if function.__code__ is own and id(own) not in _held:
@@ -215,7 +223,7 @@ class Watch:
         give_back_if_idle()
 
     def _own_code(self, function: types.FunctionType) -> types.CodeType:
-        # Functions that are made within another one, such as what a decorator makes, have one code for all of them.
+        # Functions created within another one, such as those of a decorator, share their code.
         code: Any = function.__code__
         if "<locals>" in code.co_qualname and id(code) not in _held and function not in self._shared:
             own = code.replace()

@@ -1,6 +1,7 @@
-"""Finds what is to be profiled in a class or module, and puts the wrapper in its place and takes it out again.
+"""Finds the object to profile in a class or module, and installs and removes its wrapper.
 
-Knows nothing of time and counts. Every refusal says what was found and what to do instead, and leaves everything as it was.
+Knows nothing of times and counts. Every refusal names the object found and a remedy, and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from . import inherited, wrappers
 if TYPE_CHECKING:
     from .._types import Function, Target
 
-#: Makes of a function the one that counts: of that function alone, or also of what is called instead of it.
+#: Creates the counting function from a function, or from a function and the one to call instead of
+#: it.
 Wrap = Callable[..., Any]
 
 _HEAP_TYPE, _IMMUTABLE_TYPE = 1 << 9, 1 << 8
@@ -23,14 +25,14 @@ _missing: Any = object()
 
 
 def describe(target: Target) -> str:
-    """How messages name a class or module."""
+    """Returns the name of a class or module for messages."""
     if isinstance(target, types.ModuleType):
         return f"module `{target.__name__}`"
     return f"class `{target.__qualname__}`"
 
 
 def check_target(target: object) -> None:
-    """Refuses what can't be patched at all."""
+    """Refuses targets that cannot be patched at all."""
     if isinstance(target, types.ModuleType):
         return
     if isinstance(target, str):
@@ -55,15 +57,15 @@ def check_target(target: object) -> None:
 
 
 def mangled(target: object, name: str) -> str:
-    """The name as it stands in the class: `__secret` of class C is `_C__secret` there."""
+    """Returns the mangled name: `__secret` of class C is `_C__secret`."""
     if isinstance(target, type) and name.startswith("__") and not name.endswith("__"):
         return f"_{target.__name__.lstrip('_')}{name}"
     return name
 
 
 def find(target: Target, name: str, *, behind: bool = False) -> tuple[Any, bool]:
-    """What stands under this name, unbound (`_missing` where there is nothing), and whether it is the target's own or inherited. With
-    `behind` the target's own is passed over."""
+    """Returns the object under this name, unbound (`_missing` if there is none), and whether it is
+    the target's own or inherited. With `behind`, skips the target's own."""
     if isinstance(target, types.ModuleType):
         return vars(target).get(name, _missing), True
     for owner in target.__mro__[1:] if behind else target.__mro__:
@@ -74,7 +76,8 @@ def find(target: Target, name: str, *, behind: bool = False) -> tuple[Any, bool]
 
 
 def look_up(target: Target, name: str) -> tuple[Any, bool]:
-    """What stands under this name, unbound, and whether it is the target's own or inherited."""
+    """Returns the object under this name, unbound, and whether it is the target's own or
+    inherited."""
     if isinstance(target, types.ModuleType) and name not in vars(target):
         getattr(target, name, None)  # A module may load its members when they are first asked for.
     found, own = find(target, name)
@@ -88,8 +91,9 @@ def look_up(target: Target, name: str) -> tuple[Any, bool]:
 
 
 def wrapped(target: Target, name: str, found: Any, wrap: Wrap) -> Any:
-    """What stands in for `found`: something of the same kind, with `wrap` of the function in it, or of the function and of what is to be
-    called instead of it. Raises TypeError for what is no method or function."""
+    """Returns the replacement for `found`: an object of the same kind, with `wrap` applied to the
+    function in it, or to the function and the one to call instead of it. Raises TypeError if it is
+    not a method or function."""
     where = f"`{name}` of {describe(target)}"
     make = functools.partial(_wrapped_function, where, wrap)
     if isinstance(target, types.ModuleType):
@@ -113,7 +117,8 @@ def wrapped(target: Target, name: str, found: Any, wrap: Wrap) -> Any:
     if isinstance(found, type):
         raise TypeError(f"{where} is a class: patch its methods, `__init__` among them, by giving that class")
     if callable(found) and not wrappers.binds(found):
-        # A builtin, a partial or a callable object in a class gets no instance; nor may its wrapper.
+        # A builtin, a partial or a callable object in a class does not receive the instance;
+        # neither must its wrapper.
         return staticmethod(make(found))
     return make(found)
 
@@ -127,13 +132,14 @@ def _wrapped_function(where: str, wrap: Wrap, found: Any) -> Any:
     return wrap(found)
 
 
-#: Number of former wrappers that are recognised if other code puts them back.
+#: Number of former wrappers that are recognized if other code restores them.
 _REMEMBERED = 64
 
 
 class Patch:
-    """One name of one target. Exactly one wrapper counts: the one that is in place. Where other code has replaced it or wrapped it, a
-    new one is made around what is there now, and the old one only passes calls on from then on."""
+    """One name of one target. Exactly one wrapper counts: the installed one. If other code has
+    replaced or wrapped it, a new one is created around the current object, and the old one from
+    then on only passes calls on."""
 
     by = "wrapper"
 
@@ -151,9 +157,9 @@ class Patch:
         self.installed = False
         #: Whether the last search for it failed.
         self.lost: bool = False
-        #: What is profiled, without wrappers.
+        #: The profiled object, without wrappers.
         self.functions: list[Any] = []
-        #: The members of the target, and what is expected there while the wrapper is in place.
+        #: The members of the target, and the expected object while the wrapper is installed.
         self.members: Mapping[str, Any] = vars(target)
         self._made: list[Any] = []
         self._former: list[tuple[Any, Any, bool]] = []
@@ -168,7 +174,7 @@ class Patch:
 
     @property
     def standing(self) -> Any:
-        """What is among the target's own members while this is installed."""
+        """The object among the target's own members while this is installed."""
         return self.wrapper
 
     def _make(self, found: Any, own: bool) -> None:
@@ -187,13 +193,13 @@ class Patch:
         self.found, self.own, self.functions, self._made = found, own, functions, made
 
     def install(self) -> None:
-        """Puts the wrapper in its place. Raises what Python raises where that can't be."""
+        """Installs the wrapper. Passes on Python's exception if that is impossible."""
         if not self.installed:
             self._put_in(*look_up(self.target, self.name))
 
     def settle(self) -> str | None:
-        """Sees to it that the wrapper is in its place, and that it is of the right kind. Never raises: gives a sentence where something
-        other than expected was there, None otherwise."""
+        """Ensures that the wrapper is installed and of the right kind. Never raises: returns a
+        message if an unexpected object was found, None otherwise."""
         place = f"`{self.name}` of {describe(self.target)}"
         found, own = find(self.target, self.name)
         if self.installed and found is self.wrapper:
@@ -224,7 +230,7 @@ class Patch:
 
     def _put_in(self, found: Any, own: bool) -> None:
         if own and found is not self.wrapper:
-            # Other code may have put back a former wrapper.
+            # Other code may have restored a former wrapper.
             found, own = next(((f, o) for wrapper, f, o in self._former if wrapper is found), (found, own))
             if not own:
                 found, _ = find(self.target, self.name, behind=True)
@@ -243,8 +249,9 @@ class Patch:
         self.installed = True
 
     def uninstall(self) -> str | None:
-        """Puts back what was there. Where somebody else has replaced the wrapper meanwhile, theirs stays: it may call ours, which does
-        nothing while nobody records. Gives a sentence about that."""
+        """Restores the original. If other code has replaced the wrapper, the replacement stays: it
+        may call the wrapper, which does nothing while nothing is recorded. Returns a message about
+        that."""
         if not self.installed:
             return None
         self.installed = False
@@ -262,7 +269,7 @@ class Patch:
         return None
 
     def remove(self) -> None:
-        """Leaves everything as it was before. Whoever still holds the wrapper calls the original by it."""
+        """Restores the original state. References to the wrapper call the original."""
         self.uninstall()
         for wrapper in self._made:
             wrappers.retire(wrapper)

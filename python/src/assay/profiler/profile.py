@@ -1,4 +1,5 @@
-"""What a profile came to: the totals of one stretch of a program, while it goes on and afterwards."""
+"""The result of a profile: the totals of a section of a program, during the profile and
+afterwards."""
 
 from __future__ import annotations
 
@@ -19,65 +20,67 @@ if TYPE_CHECKING:
 
 
 class Section(NamedTuple):
-    """The totals of one name. All times are seconds, with the profiler's own cost taken off.
+    """The totals of one name. All times are in seconds, without the profiler's own cost.
 
-    Calls are counted one by one; times are those of the outermost calls, so that a recursive function is not counted over
-    and over. Of tasks and threads that run side by side the times add up.
+    Every call is counted; times are those of the outermost calls, so that the time of a recursive
+    function is not counted several times. Times of concurrent tasks and threads add up.
     """
 
-    #: The name that was given to `patch`.
+    #: The name given to `patch`.
     name: str
     #: Calls that began.
     calls: int
     #: Calls that ended with an exception.
     errors: int
-    #: Calls that had not ended when the profile did. Their time is in no total.
+    #: Calls that had not ended when the profile did. Their time is not in any total.
     unfinished: int
     #: From call to return. For coroutines this includes what they waited for; for generators only the time within them.
     duration: float
-    #: As `duration`, without the calls of other names beneath.
+    #: `duration` without calls of other names within.
     exclusive: float
-    #: As `duration`, without what coroutines waited for.
+    #: `duration` without the waiting of coroutines.
     running: float
 
     def to_dict(self) -> dict[str, Any]:
-        """All totals by name of the member."""
+        """Returns all totals by member name."""
         return self._asdict()
 
 
 class Overhead(NamedTuple):
-    """What profiling itself cost, as calibrated in this process."""
+    """The cost of profiling, as calibrated in this process."""
 
-    #: Seconds that one profiled call takes longer than it would otherwise; the mean, where some names have wrappers and others are
-    #: monitored.
+    #: Additional time of one profiled call in seconds; the mean if some names have wrappers and
+    #: others are monitored.
     per_call: float
-    #: The part of them that lies between the call's two clock readings.
+    #: The part of it between the call's two clock readings.
     between_clocks: float
-    #: What all calls of this profile cost together. The total duration contains it.
+    #: Total cost of all calls of this profile. It is included in the total duration.
     total: float
 
 
 class Totals(TypedDict):
-    """What `profile[name]` gives: seconds, and how many calls."""
+    """The value of `profile[name]`: seconds and number of calls."""
 
     duration: float
     calls: int
 
 
 class NotRecording(RuntimeError):
-    """There is no profile to stop in this context."""
+    """There is no running profile in this context."""
 
 
 class Profile(Mapping[str, Union[float, Totals]]):
-    """A running or finished profile. `MethodProfiler.start` and `MethodProfiler.profile` make them.
+    """A running or finished profile, created by `MethodProfiler.start` and
+    `MethodProfiler.profile`.
 
     >>> profile.total_duration                           # doctest: +SKIP
     0.2
     >>> profile["redis"]["calls"], profile["redis"]["duration"]   # doctest: +SKIP
     (12, 0.111)
 
-    While it runs, reading gives the totals so far. It is a mapping: `dict(profile)` is what `to_dict` gives. A copy, or what `pickle` reads
-    back, is a finished profile with the totals of that moment.
+    While it is running, reading it returns the totals up to now. It is a mapping: `dict(profile)`
+    equals `to_dict`. A copy or an unpickled profile is a finished profile with the totals of that
+    moment.
     """
 
     def __init__(
@@ -94,13 +97,14 @@ class Profile(Mapping[str, Union[float, Totals]]):
         self._counted: dict[int, tuple[Any, ...]] | None = None
         self._process = os.getpid()
         self._depth = 0
-        #: What is to be known about these totals: methods that others replaced, or that are gone.
+        #: Remarks on these totals: methods that other code replaced, or that are gone.
         self.notes: list[str] = []
         self._began = _clock()
         self._ended: int | None = None
 
     def __del__(self) -> None:
-        # Somebody started it and lost it, say with a task that was cancelled: it must not be profiled for ever.
+        # The profile was started and lost, for example with a cancelled task: it must not run
+        # forever.
         if getattr(self, "_ended", 0) is None and self._process == os.getpid():
             self._finish(self)
 
@@ -111,11 +115,12 @@ class Profile(Mapping[str, Union[float, Totals]]):
 
     @property
     def running(self) -> bool:
-        """Whether it still goes on."""
+        """Whether it is still running."""
         return self._ended is None and self._recording.active
 
     def stop(self) -> Profile:
-        """Ends it, from whichever thread or task, and returns it. Raises `NotRecording` where it has ended."""
+        """Ends it, from any thread or task, and returns it. Raises `NotRecording` if it has already
+        ended."""
         if self._ended is not None:
             raise NotRecording("this profile was stopped before: start another one")
         if not self._recording.active:
@@ -128,16 +133,16 @@ class Profile(Mapping[str, Union[float, Totals]]):
             self._finish(self)
 
     def _close(self) -> None:
-        # Called by MethodProfiler, which knows when the wrappers may go.
+        # Called by MethodProfiler, which knows when the wrappers can be removed.
         self._ended = _clock()
         self._counted = self._recording.snapshot()
         self._recording.active = False
 
-    # Elsewhere: other threads have a context of their own.
+    # In other threads, which have a context of their own.
 
     @contextmanager
     def attach(self) -> Iterator[Profile]:
-        """Counts what is called in the `with` block for this profile, in whichever thread or task that is."""
+        """Counts calls in the `with` block for this profile, in any thread or task."""
         token = engine.current.set(self._recording)
         try:
             yield self
@@ -145,7 +150,8 @@ class Profile(Mapping[str, Union[float, Totals]]):
             engine.current.reset(token)
 
     def bind(self, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, attached to this profile wherever it runs: `Thread(target=profile.bind(work))`. It may be a coroutine's."""
+        """Returns the function attached to this profile wherever it runs:
+        `Thread(target=profile.bind(work))`. It may be a coroutine function."""
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
@@ -166,7 +172,7 @@ class Profile(Mapping[str, Union[float, Totals]]):
 
     @property
     def total_duration(self) -> float:
-        """Seconds from start to stop, or until now. The profiler's own cost is in it."""
+        """Seconds from start to stop, or until now, including the profiler's own cost."""
         return self._elapsed() / 1e9
 
     def _elapsed(self) -> int:
@@ -192,7 +198,8 @@ class Profile(Mapping[str, Union[float, Totals]]):
 
     @property
     def overhead(self) -> Overhead:
-        """What profiling cost. Calls of generators and coroutines cost more, and theirs is neither calibrated nor subtracted."""
+        """The cost of profiling. Calls of generators and coroutines cost more, and their cost is
+        neither calibrated nor subtracted."""
         calls, between, total = 0, 0.0, 0.0
         for section in self.sections.values():
             inner, outer = self._cost_of(section.name)
@@ -218,8 +225,9 @@ class Profile(Mapping[str, Union[float, Totals]]):
     def __getitem__(self, name: str) -> Totals: ...
 
     def __getitem__(self, name: str) -> float | Totals:
-        """`profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name: zeros where it was not called, which a request may well
-        do. KeyError for a name that was never given to `patch`."""
+        """Returns `profile["total_duration"]`, or `{"duration": …, "calls": …}` of a name: zeros if
+        it was not called, which is common for a request. Raises KeyError for a name that was never
+        given to `patch`."""
         if name == "total_duration":
             return self.total_duration
         section = self.sections.get(name)
@@ -241,7 +249,7 @@ class Profile(Mapping[str, Union[float, Totals]]):
     def __len__(self) -> int:
         return 1 + len(self.sections)
 
-    #: Profiles may be kept in sets and as keys, each for itself.
+    #: Profiles can be in sets and used as keys, by identity.
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
@@ -250,7 +258,7 @@ class Profile(Mapping[str, Union[float, Totals]]):
         return f"<Profile {', '.join([how, f'{self.total_duration * 1e3:.3f} ms', *parts])}>"
 
     def __str__(self) -> str:
-        """A table, in the words of the gem's."""
+        """Returns a table, in the same words as the gem's."""
         sections = sorted(self.sections.values(), key=lambda section: -section.duration)
         width = max([5, *(len(section.name) for section in sections)])
         lines = [f"{'total':<{width}}  {self.total_duration * 1e3:10.3f} ms"]
@@ -274,7 +282,7 @@ def _restored(
     elapsed: int,
     notes: list[str],
 ) -> Profile:
-    """A finished profile from what was kept of one."""
+    """Returns a finished profile from its pickled state."""
     recording = engine.Recording(None)
     recording.active = False
     profile = Profile(recording, names, lambda name: costs.get(name, costs[""]), lambda profile: None)

@@ -1,11 +1,14 @@
-"""The book-keeping of a profile in pure Python: what `csrc/` says in C, number for number, for where it could not be built.
+"""The bookkeeping of a profile in pure Python, equivalent to the C code in `csrc/`, for
+installations without it.
 
-What is being executed nests within a thread, steps of coroutines included. So a few values per thread do for a stack: every frame
-saves them in its own locals and puts them back. Plain functions do that in generated code (`wrappers.py`), which is faster than
-calling anything here; generators and coroutines go through `Steps`.
+Executions are nested within a thread, including steps of coroutines. So a few values per thread
+replace a stack: every frame saves them in its own locals and restores them. Plain functions do that
+in generated code (`wrappers.py`), which is faster than calling anything here; generators and
+coroutines go through `Steps`.
 
-Times are in seconds within, since sums of floats are what this interpreter is quickest at, and in nanoseconds where they are handed
-out; the profiler's own cost is taken off. Nothing here knows names of labels, or when to stop.
+Times are stored in seconds, since float sums are the fastest in this interpreter, and returned in
+nanoseconds, without the profiler's own cost. This module knows neither names of labels nor when to
+stop.
 """
 
 from __future__ import annotations
@@ -22,14 +25,15 @@ if TYPE_CHECKING:
 clock: Callable[[], float] = seconds
 ident: Callable[[], int] = threading.get_ident
 
-#: The recording of this context; its `active` says whether it still goes on.
+#: The recording of this context; its `active` is true until it is stopped.
 current: ContextVar[Recording | None] = ContextVar("assay.profile", default=None)
 
 GENERATOR, COROUTINE, FIRST_ITEM, NEXT_ITEM, CLOSING = range(5)
 
 
 class Cell:
-    """What one label came to in one thread; the members are those of the C structure of the same name."""
+    """The counts of one label in one thread; the members are those of the C structure of the same
+    name."""
 
     __slots__ = ("calls", "done", "errors", "inclusive", "exclusive", "elapsed", "running", "depth")
 
@@ -50,7 +54,8 @@ class Cell:
 class Flow:
     """The state of one thread within one recording: its cells by label, and the innermost frame.
 
-    `top` is the cell of that frame, or the `Steps` of a coroutine; None where nothing is being executed.
+    `top` is the cell of that frame, or the `Steps` of a coroutine; None if nothing is being
+    executed.
     """
 
     __slots__ = ("thread", "cells", "top", "child", "priced")
@@ -67,14 +72,14 @@ class Flow:
         self.priced = 0.0
 
     def cell(self, label: int) -> Cell:
-        """The cell of this label, made now should there be none."""
+        """Returns the cell of this label, created if missing."""
         while len(self.cells) <= label:
             self.cells.append(Cell())
         return self.cells[label]
 
 
 class Recording:
-    """What one profile has counted so far, thread by thread."""
+    """The counts of one profile, by thread."""
 
     __slots__ = ("parent", "owner", "active", "flows", "last", "__weakref__")
 
@@ -87,11 +92,11 @@ class Recording:
         self.owner: Any = None
         self.active = True
         self.flows: dict[int, Flow] = {}
-        #: The flow that was used last: nearly always the one that is wanted.
+        #: The most recently used flow: nearly always the one needed.
         self.last = self.flow()
 
     def flow(self) -> Flow:
-        """The flow of this thread."""
+        """Returns the flow of this thread."""
         me = ident()
         flow = self.flows.get(me)
         if flow is None:
@@ -100,7 +105,8 @@ class Recording:
         return flow
 
     def snapshot(self) -> dict[int, tuple[Any, ...]]:
-        """`{label: (calls, done, errors, inclusive, exclusive, elapsed, running)}`, the sum of all threads."""
+        """Returns `{label: (calls, done, errors, inclusive, exclusive, elapsed, running)}`, the sum
+        of all threads."""
         sums: dict[int, tuple[Any, ...]] = {}
         for flow in list(self.flows.values()):
             for label, cell in enumerate(flow.cells):
@@ -112,8 +118,8 @@ class Recording:
         return sums
 
     def absorb(self, other: Recording) -> None:
-        """Counts for this recording too what a profile nested in it has counted. A label that is being executed here has that
-        time in its own call, which is not over yet."""
+        """Adds the counts of a profile nested in this one. If a label is being executed here, the
+        time is part of its own call, which has not ended yet."""
         into = self.flow()
         me = ident()
         for thread, flow in other.flows.items():
@@ -133,7 +139,8 @@ class Recording:
 
 
 class Steps:
-    """Goes between a coroutine or generator and whoever drives it, and times each of its steps (see `csrc/steps.c`)."""
+    """A proxy between a coroutine or generator and its driver that times each of its steps (see
+    `csrc/steps.c`)."""
 
     __slots__ = ("target", "label", "kind", "recording", "began", "ended", "outermost", "first", "child", "added")
 
@@ -226,7 +233,8 @@ class Steps:
                 if not cell.depth:
                     cell.running += taken
                 if not in_coroutine:
-                    # Driven by an event loop, say within a profiled function: that one loses the steps, not the waits.
+                    # Driven by an event loop, for example within a profiled function, which loses
+                    # the steps, not the waits.
                     flow.child += taken
                     self.added += taken
                 if over:

@@ -1,9 +1,10 @@
-"""Makes the function that stands in for another while it is profiled.
+"""Creates the function that replaces another one while it is profiled.
 
-Plain functions get a `Probe` in C, or a generated function. Generators, coroutines and asynchronous generators always get a
-generated function of their own kind, since Python tells the kinds apart by the function itself (`inspect.iscoroutinefunction`).
-What is generated has exactly the parameters of the original, so that a wrong call fails with the same words, and no argument is
-packed and unpacked.
+Plain functions get a `Probe` in C, or a generated function. Generators, coroutines and asynchronous
+generators always get a generated function of their own kind, since Python determines the kind from
+the function itself (`inspect.iscoroutinefunction`). Generated functions have exactly the parameters
+of the original, so that a wrong call fails with the same message, and arguments need not be packed
+and unpacked.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ COROUTINE = """\
         return await _assay_steps({call}, {label}, 1, {p}recording)
 """
 
-# What a consumer sends, throws and closes is handed on as PEP 525 has it; there is no `yield from` for these.
+# Items sent, thrown and closed by a consumer are passed on as in PEP 525, which has no `yield
+# from`.
 ASYNC_GENERATOR = """\
         {p}recording = _assay_recording() if _assay_active else None
         if {p}recording is None:
@@ -104,7 +106,7 @@ ASYNC_GENERATOR = """\
                 {p}next = {p}step({p}items.asend({p}sent), 3)
 """
 
-#: Types of callables that bind to an instance as plain functions do.
+#: Types of callables that bind to an instance like plain functions.
 BINDING = (
     types.FunctionType,
     types.MethodDescriptorType,
@@ -115,14 +117,14 @@ BINDING_BY_NAME = {"cython_function_or_method", "fused_cython_function", "method
 
 
 def binds(callable_: object) -> bool:
-    """Whether this callable, found in a class, gets the instance as its first argument. A proxy that only says that it is a function
-    (`wrapt`) does more when it is bound."""
+    """Returns whether this callable, found in a class, receives the instance as its first argument.
+    A proxy that only claims to be a function (`wrapt`) does more when it is bound."""
     kind = type(callable_)
     return issubclass(kind, BINDING) or kind.__name__ in BINDING_BY_NAME or is_wrapper(callable_)
 
 
 def is_wrapper(callable_: Any) -> bool:
-    """Whether this module made it."""
+    """Returns whether this module created it."""
     kind = type(callable_)
     if engine.Probe is not None and kind is engine.Probe:
         return True
@@ -130,14 +132,14 @@ def is_wrapper(callable_: Any) -> bool:
 
 
 def decides(callable_: object) -> bool:
-    """Whether this callable decides by itself what it is bound to. A bound method is bound for good."""
+    """Returns whether this callable has its own binding behaviour. A bound method stays bound."""
     kind = type(callable_)
     return hasattr(kind, "__get__") and kind is not types.MethodType and not binds(callable_)
 
 
 def wrapped_by(found: Any) -> Any:
-    """What a descriptor of other code stands for, which decides how it is bound: the innermost that it names as `__wrapped__`; `found` itself
-    where it names nothing."""
+    """Returns the object behind a descriptor of other code, which determines its binding: the
+    innermost one in its chain of `__wrapped__`; `found` itself if it has none."""
     seen = set()
     while not binds(found) and type(found) not in (staticmethod, classmethod) and id(found) not in seen:
         seen.add(id(found))
@@ -150,9 +152,10 @@ def wrapped_by(found: Any) -> Any:
     return found
 
 
-#: Functions of this package that find the callee at every call. They are not marked by an attribute, since `functools.wraps` copies attributes.
+#: Functions of this package that look up the callee at every call. They are not marked by an
+#: attribute, since `functools.wraps` copies attributes.
 THROUGH: WeakSet[Any] = WeakSet()
-#: The flags of functions that are executed step by step.
+#: Flags of functions that are executed in steps.
 STEPWISE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 #: The source of each generated wrapper.
@@ -160,14 +163,15 @@ _sources: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
 
 def original_of(callable_: Any) -> Any:
-    """What a wrapper of this module stands for."""
+    """Returns the function behind a wrapper of this module."""
     while is_wrapper(callable_) or (type(callable_) is types.FunctionType and callable_ in THROUGH):
         callable_ = callable_.__wrapped__
     return callable_
 
 
 def wrap(original: Any, label: int, call: Any = None) -> Any:
-    """The function that counts and times calls of `original` for the label of this number. With `call`, that is what it calls."""
+    """Returns a function that counts and times calls of `original` under the label of this number.
+    With `call`, it calls that instead."""
     if isinstance(original, types.FunctionType):
         if inspect.isasyncgenfunction(original):
             return _generated(original, label, "async def", ASYNC_GENERATOR, call)
@@ -184,7 +188,8 @@ def wrap(original: Any, label: int, call: Any = None) -> Any:
 
 
 def retire(wrapper: Any) -> None:
-    """The wrapper counts no longer, and only calls what it wraps: somebody may still hold it when another one has taken its place."""
+    """Makes the wrapper stop counting and only call the wrapped function: other code may still hold
+    it after another one has replaced it."""
     if engine.Probe is not None and type(wrapper) is engine.Probe:
         engine.retire(wrapper)
         return
@@ -201,7 +206,8 @@ def retire(wrapper: Any) -> None:
 
 
 def _parameters(function: types.FunctionType) -> tuple[str, str, list[str]] | None:
-    """Parameters as they are declared, the same as they are handed on, and their names; None where they can't be written."""
+    """Returns the parameters as declared, as passed on, and their names; None if they cannot be
+    written as source."""
     code = function.__code__
     names = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     extra = code.co_argcount + code.co_kwonlyargcount
@@ -259,7 +265,8 @@ def _generated(original: Any, label: int, how: str, body: str, call: Any = None)
 
 
 def look_like(function: Any, original: Any) -> None:
-    """Gives a function what there is to be seen of another callable: `functools.update_wrapper`, also for mocks, whose names are no texts."""
+    """Copies the visible attributes of another callable to a function: `functools.update_wrapper`,
+    also for mocks, whose names are not strings."""
     for name in functools.WRAPPER_ASSIGNMENTS:
         try:
             setattr(function, name, getattr(original, name))

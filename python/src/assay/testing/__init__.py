@@ -1,7 +1,8 @@
 """Assertions and fakes for tests of performance and of waiting, for every test runner.
 
-With pytest they are fixtures (`assay.pytest_plugin`), with unittest methods of `assay.testing.TestCase` or of the class `Testing` that is
-mixed into a test case of your own, and everywhere else plain functions and context managers.
+With pytest they are fixtures (`assay.pytest_plugin`), with unittest methods of
+`assay.testing.TestCase` or of the mixin `Testing`, and everywhere else plain functions and context
+managers.
 """
 
 from .assertions import (

@@ -1,6 +1,6 @@
-"""Assertions about speed, growth, allocations and calls. What is measured is decided by the program `assay`; a question that the
-measurement can't answer is `Inconclusive`, which is neither a pass nor a failure.
-"""
+"""Assertions about speed, growth, allocations and calls. Measurements are judged by the program
+`assay`; a question that the measurement cannot answer raises `Inconclusive`, which is neither a
+pass nor a failure."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ from ..profiler import engine
 from . import replace
 
 
-#: What `assay compare --json` says, or a part of it.
+#: The output of `assay compare --json`, or a part of it.
 Report = Dict[str, Any]
-#: What a function is called with whose growth is measured.
+#: The argument of a function whose growth is measured.
 Argument = TypeVar("Argument")
 
 
 class Inconclusive(unittest.SkipTest):
-    """The measurement does not tell. Test runners count it as skipped, with the reason."""
+    """The measurement is inconclusive. Test runners count it as skipped, with the reason."""
 
 
 _OUTCOMES = ("skip", "fail", "pass")
 
 
 def settle_inconclusive(how: str | None, reason: str) -> None:
-    """Ends an assertion that has no answer: `skip` raises `Inconclusive`, `fail` AssertionError, `pass` nothing."""
+    """Ends an inconclusive assertion: `skip` raises `Inconclusive`, `fail` AssertionError, `pass`
+    nothing."""
     __tracebackhide__ = True
     how = how or os.environ.get("ASSAY_INCONCLUSIVE") or "skip"
     if how not in _OUTCOMES:
@@ -51,7 +52,8 @@ def settle_inconclusive(how: str | None, reason: str) -> None:
 
 
 def share(text: str | float) -> float:
-    """`"5%"` or 0.05 as a fraction. Raises ValueError for what is neither, or negative."""
+    """Parses `"5%"` or 0.05 into a fraction. Raises ValueError for other values, and negative
+    ones."""
     if isinstance(text, str):
         found = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*%\s*", text)
         if not found:
@@ -67,9 +69,9 @@ def _name(function: object, fallback: str) -> str:
     return fallback if name == "<lambda>" else name
 
 
-#: Seconds that each side runs beforehand, unmeasured.
+#: Unmeasured warm-up time per side in seconds.
 _WARMUP = 0.02
-#: A plan's threshold is below 100 %. It is not what an assertion is held against.
+#: A plan's threshold must be below 100 %. Assertions do not use it as their bound.
 _LARGEST_THRESHOLD = 0.99
 
 
@@ -89,7 +91,8 @@ def _experiment(
 
 
 def _measured(experiment: Experiment, known: Callable[[Report], bool | None]) -> Report:
-    """Measures until `known`, given a report, has an answer, or until the time is spent; gives the last report."""
+    """Measures until `known`, given a report, has an answer, or until the time is up; returns the
+    last report."""
     experiment.run(lambda report: known(report) is not None)
     return experiment.analysis or {}
 
@@ -99,7 +102,7 @@ def _ratio(report: Report) -> tuple[float, float] | None:
     ratio = comparison["ratio"]
     if not ratio or ratio["lower"] is None or ratio["upper"] is None:
         return None
-    # What the clock can't tell apart is no difference.
+    # Differences below the clock's resolution count as none.
     step = (comparison["clock_step"] or 0.0) / 2
     return ratio["lower"] - step, ratio["upper"] + step
 
@@ -121,7 +124,8 @@ def _assert_ratio(
     inconclusive: str | None,
     names: tuple[str, str] | None,
 ) -> Report:
-    """Passes where the ratio subject / reference is known to be at most `bound`, fails where it is known to be more."""
+    """Passes if the ratio subject / reference is known to be at most `bound`, fails if it is known
+    to be larger."""
     __tracebackhide__ = True
     names = names or (_name(subject, "subject"), _name(reference, "reference"))
     if names[0] == names[1]:
@@ -134,7 +138,7 @@ def _assert_ratio(
             return None
         if found[1] <= bound:
             return True
-        # Who claims to be faster is refuted too by being as fast.
+        # Being equally fast also refutes a claim to be faster.
         as_fast = bound == 1.0 and report["verdict"] == "equivalent"
         return False if found[0] > bound or as_fast else None
 
@@ -163,19 +167,24 @@ def assert_faster(
     inconclusive: str | None = None,
     names: tuple[str, str] | None = None,
 ) -> Report:
-    """Asserts that calling `subject` takes less time than calling `than`; with `by="20%"`, at least that much less.
+    """Asserts that calling `subject` takes less time than calling `than`; with `by="20%"`, at least
+    that much less.
 
-    Both are called by turns in blocks of random order until the answer is known, for `seconds` at most. `clock` decides by `cpu`, the
-    CPU time of this process, which other programs disturb least, or by `wall` time; `auto` is CPU time unless one of them awaits something
-    or waits for more than 1 % of its time. Coroutine functions are run, by the running event loop if there is one, and generators are
-    consumed to their end; a function that returns something else to be awaited is a TypeError. `inconclusive` says what happens where the answer stays unknown: `skip` (unless the
-    variable `ASSAY_INCONCLUSIVE` says otherwise), `fail` or `pass`. Returns the report of `assay compare --json`.
+    Both are called alternately, in blocks of random order, until the answer is known, for at most
+    `seconds`. `clock` is `cpu`, the CPU time of this process, which is least affected by other
+    programs; or `wall` time; or `auto`: CPU time unless one of them awaits something or waits for
+    more than 1 % of its time. Coroutine functions are run, by the running event loop if there is
+    one, and generators are consumed to their end; a function that returns another kind of awaitable
+    is a TypeError. `inconclusive` is the treatment of an unknown answer: `skip` (unless the
+    variable `ASSAY_INCONCLUSIVE` overrides it), `fail` or `pass`. Returns the report of `assay
+    compare --json`.
     """
     __tracebackhide__ = True
     fraction = share(by)
     if fraction >= 1:
         raise ValueError("nothing takes 100 % less time: `by` is below that")
-    # Without `by` any difference will do. Equal means: not even the smallest difference that matters.
+    # Without `by` any difference is sufficient. Equal means that there is not even the smallest
+    # difference that matters.
     bound = 1.0 - fraction
     claim = (
         f"{{0}} takes at least {fraction * 100:.3g} % less time than {{1}}" if fraction else "{0} is faster than {1}"
@@ -193,7 +202,8 @@ def assert_no_slower(
     inconclusive: str | None = None,
     names: tuple[str, str] | None = None,
 ) -> Report:
-    """Asserts that calling `subject` takes at most the share `by` more time than calling `than`. See `assert_faster`."""
+    """Asserts that calling `subject` takes at most the share `by` more time than calling `than`.
+    See `assert_faster`."""
     __tracebackhide__ = True
     fraction = share(by)
     if fraction == 0:
@@ -218,7 +228,8 @@ GROWTH: dict[str, Callable[[float], float]] = {
 
 
 def _exponent(model: Callable[[float], float], sizes: Sequence[float]) -> float:
-    """The power of n that this model has over these sizes: the slope of its logarithm over that of the size."""
+    """Returns the exponent of n of this model over these sizes: the slope of its logarithm over
+    that of the size."""
     xs = [math.log(size) for size in sizes]
     ys = [math.log(model(size)) for size in sizes]
     middle_x, middle_y = sum(xs) / len(xs), sum(ys) / len(ys)
@@ -236,13 +247,14 @@ def assert_complexity(
     clock: str = "auto",
     inconclusive: str | None = None,
 ) -> Report:
-    """Asserts that the time of `function(n)` grows no faster than `growth`: `constant`, `logarithmic`, `linear`, `linearithmic`,
-    `quadratic` or `cubic`.
+    """Asserts that the time of `function(n)` grows no faster than `growth`: `constant`,
+    `logarithmic`, `linear`, `linearithmic`, `quadratic` or `cubic`.
 
-    `sizes` are at least three numbers above 1; wide apart tells more. With `setup` the function gets `setup(n)`, made once and not
-    timed. What is fitted is the power of n in every block; its interval must lie below the power of the model over these sizes plus
-    `tolerance`. Where no single power fits (a fixed cost hides the small sizes), the largest three sizes decide. Returns the curve
-    of `assay compare --json`. See `assert_faster` for the rest.
+    `sizes` are at least three numbers above 1; a wide range is more informative. With `setup` the
+    function is called with `setup(n)`, created once and untimed. The exponent of n is fitted in
+    every block; its interval must be below the exponent of the model over these sizes plus
+    `tolerance`. If no single exponent fits (a fixed cost hides the small sizes), the largest three
+    sizes decide. Returns the curve of `assay compare --json`. See `assert_faster` for the rest.
     """
     __tracebackhide__ = True
     if growth not in GROWTH:
@@ -267,7 +279,7 @@ def assert_complexity(
         interval = curve["exponent_interval"]
         if not interval:
             return None, curve, bound
-        # An end is missing where the interval is not bounded.
+        # The end of an unbounded interval is missing.
         lower, upper = interval["lower"], interval["upper"]
         known = True if upper is not None and upper <= bound else False if lower is not None and lower > bound else None
         return known, curve, bound
@@ -301,7 +313,7 @@ def assert_complexity(
 
 
 def _bounds(interval: dict[str, Any]) -> str:
-    """An interval of powers, of which an end may be missing."""
+    """Formats an interval of exponents, one end of which may be missing."""
     lower, upper = (interval[end] for end in ("lower", "upper"))
     return f"[{'?' if lower is None else format(lower, '.2f')} … {'?' if upper is None else format(upper, '.2f')}]"
 
@@ -310,10 +322,11 @@ def _bounds(interval: dict[str, Any]) -> str:
 
 
 class Allocations:
-    """What one call of a function allocated.
+    """The allocations of one call of a function.
 
-    `calls` and `bytes`: how often, and how much, it asked the interpreter's allocators in this thread (None without the accelerator).
-    `kept`: blocks more that are in use after it than before. `peak_bytes`: how far its memory rose above where it began.
+    `calls` and `bytes`: number and total size of requests to the interpreter's allocators in this
+    thread (None without the accelerator). `kept`: additional blocks in use after the call.
+    `peak_bytes`: increase of memory over its start.
     """
 
     def __init__(self, calls: int | None, size: int | None, kept: int, peak_bytes: int) -> None:
@@ -327,10 +340,12 @@ class Allocations:
 
 
 def allocations(function: Callable[[], object]) -> Allocations:
-    """Counts what one call of `function` allocates, once it is warm: the least of several calls, since caches fill only once.
+    """Counts the allocations of one call of `function` after warming up: the minimum of several
+    calls, since caches are filled only once.
 
-    What Python takes from its free lists (most floats, small tuples and lists) is not allocated again and not counted, and neither
-    is what an extension gets from the C library by itself.
+    Objects that Python takes from its free lists (most floats, small tuples and lists) are not
+    allocated again and not counted, and neither are allocations of extensions directly from the C
+    library.
     """
     function = work.whole(function, _name(function, "the function"))
     for _ in range(3):
@@ -342,7 +357,7 @@ def allocations(function: Callable[[], object]) -> Allocations:
         counted = None
         if engine.count_allocations is not None:
             counted = min(engine.count_allocations(function) for _ in range(5))
-        # The count of before is an object too.
+        # The previous count is an object too.
         kept = _least_kept(function)
         peak = min(_peak(function) for _ in range(3))
     finally:
@@ -354,8 +369,9 @@ def allocations(function: Callable[[], object]) -> Allocations:
 
 
 def _least_kept(function: Callable[[], object]) -> int:
-    """Blocks that a call keeps. Python itself keeps up to 80 lists or dictionaries for later use, so that it takes as many calls to see
-    that nothing is kept; slow functions are called less often."""
+    """Returns the number of blocks that a call keeps. Python itself keeps up to 80 lists or
+    dictionaries for later use, so it takes as many calls to establish that nothing is kept; slow
+    functions are called less often."""
     count = min(_kept(_nothing) for _ in range(5))
     least = min(_kept(function) for _ in range(5))
     until = now() + _LONGEST_FILLING
@@ -366,7 +382,7 @@ def _least_kept(function: Callable[[], object]) -> int:
     return max(0, least - count)
 
 
-#: Maximum number of objects that a free list of CPython holds, with some to spare, and the nanoseconds that may be spent on filling it.
+#: Upper limit of the size of CPython's free lists, and maximum nanoseconds spent on filling one.
 _FREE_LISTS, _LONGEST_FILLING = 120, 200_000_000
 
 
@@ -401,9 +417,9 @@ def assert_allocations(
     kept: int | None = None,
     peak_bytes: int | None = None,
 ) -> Allocations:
-    """Asserts that one call of `function` stays within each bound that is given: `calls` of the allocator, blocks `kept`, `peak_bytes`
-    above its beginning. `allocations` says what exactly these count. These are counts: they need no statistics and no program.
-    """
+    """Asserts that one call of `function` stays within the given bounds: `calls` of the allocator,
+    blocks `kept`, `peak_bytes` above its start. `allocations` documents these counts. They are
+    exact: neither statistics nor the program is needed."""
     __tracebackhide__ = True
     if calls is None and kept is None and peak_bytes is None:
         raise ValueError("say what may be allocated at most: calls=, kept= or peak_bytes=")
@@ -429,14 +445,15 @@ def assert_allocations(
 
 
 class CallCount:
-    """How often something was called so far."""
+    """The number of calls up to now."""
 
     def __init__(self) -> None:
         self.count = 0
 
 
 class _Calls(AbstractContextManager[CallCount]):
-    """The `with` block of `assert_calls`. A class, so that a failure shows the block and not how this package counts."""
+    """The `with` block of `assert_calls`. A class, so that a failure's traceback shows the block
+    and not the internals of this package."""
 
     def __init__(self, target: object, name: str, times: int | None, at_most: int | None) -> None:
         self._called = f"`{name}` of {replace.describe(target)} was called"
@@ -466,9 +483,9 @@ class _Calls(AbstractContextManager[CallCount]):
 def assert_calls(
     target: object, name: str, times: int | None = None, *, at_most: int | None = None
 ) -> AbstractContextManager[CallCount]:
-    """Asserts that in the `with` block `name` of `target` (a class, a module, or one object) is called exactly `times` times, or
-    `at_most` so often. Calls of all threads and tasks count. After an exception in the block nothing is asserted.
-    """
+    """Asserts that in the `with` block `name` of `target` (a class, a module, or one object) is
+    called exactly `times` times, or at most `at_most` times. Calls of all threads and tasks count.
+    After an exception in the block nothing is asserted."""
     __tracebackhide__ = True
     if (times is None) == (at_most is None):
         raise ValueError("say either how many calls there are, or `at_most` how many")

@@ -1,5 +1,5 @@
-"""A fake of the programs that `asyncio` starts: `create_subprocess_exec` and `create_subprocess_shell`. `processes.py` puts it in its place
-together with `subprocess`."""
+"""A fake for programs started by `asyncio`: `create_subprocess_exec` and `create_subprocess_shell`.
+`processes.py` installs it together with that of `subprocess`."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _PIPE = subprocess.PIPE
 
 
 class FakeInput:
-    """The standard input of a faked program: keeps what is written, as `written`."""
+    """The standard input of a faked program: stores written data in `written`."""
 
     def __init__(self) -> None:
         self.written: bytes = b""
         self._closing = False
 
     def write(self, data: bytes) -> None:
-        """Keeps it."""
+        """Stores the data."""
         self.written += data
 
     def writelines(self, pieces: Iterable[bytes]) -> None:
-        """Keeps them all."""
+        """Stores all items."""
         self.write(b"".join(pieces))
 
     def can_write_eof(self) -> bool:
-        """Yes."""
+        """Returns True."""
         return True
 
     def close(self) -> None:
-        """Says that nothing more is written."""
+        """Closes the stream."""
         self._closing = True
 
     write_eof = close
@@ -46,16 +46,17 @@ class FakeInput:
         return self._closing
 
     async def drain(self) -> None:
-        """Gives others their turn."""
+        """Yields to other tasks."""
         await asyncio.sleep(0)
 
     async def wait_closed(self) -> None:
-        """Gives others their turn."""
+        """Yields to other tasks."""
         await asyncio.sleep(0)
 
 
 class FakeAsyncProcess:
-    """What `asyncio.create_subprocess_exec` gives: a program that has ended already. Its output is read as that of a real one."""
+    """The result of `asyncio.create_subprocess_exec`: a program that has already ended. Its output
+    is read like that of a real one."""
 
     def __init__(self, how: Ended, options: dict[str, Any]) -> None:
         out, err = in_form(how.stdout, False, "utf-8"), in_form(how.stderr, False, "utf-8")
@@ -70,13 +71,13 @@ class FakeAsyncProcess:
         self.stderr: asyncio.StreamReader | None = _reader(err, limit) if options.get("stderr") == _PIPE else None
 
     async def wait(self) -> int:
-        """Gives others their turn, and then the exit status."""
+        """Yields to other tasks, and returns the exit status."""
         await asyncio.sleep(0)
         self.returncode = self._status
         return self.returncode
 
     async def communicate(self, input: bytes | None = None) -> tuple[bytes | None, bytes | None]:
-        """What is left to be read of both outputs."""
+        """Returns the unread rest of both outputs."""
         if self.stdin is not None:
             self.stdin.write(input or b"")
             self.stdin.close()
@@ -102,7 +103,8 @@ def _reader(text: bytes, limit: int) -> asyncio.StreamReader:
 
 
 def asyncio_members(fake: Fake) -> dict[str, dict[str, object]]:
-    """What becomes of the members of `asyncio` and `asyncio.subprocess`; calls are recorded by `fake`."""
+    """Returns the replacements of the members of `asyncio` and `asyncio.subprocess`; calls are
+    recorded by `fake`."""
 
     async def start(args: object, options: dict[str, Any]) -> FakeAsyncProcess:
         for name in ("text", "universal_newlines", "encoding", "errors"):

@@ -1,6 +1,6 @@
-"""What a test may do at most: so many SQL statements, log records, requests, programs, seconds of sleep. Exact counts, which need no
-statistics and no program. What is faked or stubbed does not happen, and is not counted. Where it is counted is in `_causes.py`.
-"""
+"""Limits for a test: SQL statements, log records, requests, programs, seconds of sleep. The counts
+are exact; neither statistics nor the program is needed. Faked or stubbed calls do not happen, and
+are not counted. The intercepted functions are in `_causes.py`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Limit:
-    """What a limit counts: its place in the counts, its name in the plural and for one."""
+    """A limit: the index of its count, and its name in plural and singular."""
 
     def __init__(self, row: int, many: str, one: str) -> None:
         self.row = row
@@ -41,27 +41,30 @@ _LIMITS = {
     "max_processes": _Limit(causes.PROCESSES, "started programs", "started program"),
     "max_sleep": _Limit(causes.SLEEP_TIME, "seconds of sleep", "second of sleep"),
 }
-#: So many kinds of statements, records or programs are listed, and so many different ones are told apart.
+#: Maximum number of statements, records or programs in a message, and of different ones that are
+#: counted separately.
 _LISTED = 8
 _TOLD_APART = 10_000
 _LONGEST = 160
 
 
 def _stands_for(original: Any, counting: _Function) -> _Function:
-    """Marks a counting function, so that fakes find it where a module took it for the original (`real` of replace.py)."""
+    """Marks a counting function, so that fakes find it where a module took it for the original
+    (`real` of replace.py)."""
     vars(counting)["_assay_real"] = original
     return counting
 
 
 class _Points(Causes):  # type: ignore[misc,unused-ignore]
-    """Tells the open budgets what happens. Nothing is measured while none is open."""
+    """Notifies the open budgets of events. Nothing is counted while none is open."""
 
     def __init__(self, budgets: list[Budget]) -> None:
         super().__init__(_counts, now, lambda function, *args: function(*args))
         self.budgets = budgets
         self.libraries["trio"] = self.trio
         self.arrivals: Any = _Arrivals(self)
-        #: What stands for which function to sleep, by address, with the function itself so that the address stays its own.
+        #: The replacements of sleeping functions, by the address of the original, which is kept
+        #: alive so that its address stays unique.
         self.sleepers: dict[int, tuple[Any, Any]] = {}
         self.searched: set[str] = set()
 
@@ -69,7 +72,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
         super().put(owner, name, value)  # type: ignore[no-untyped-call]
 
     def sleeps(self) -> None:
-        """All ways to sleep: also those of asyncio, and waiting for an event that does not come."""
+        """All ways to sleep: also those of asyncio, and waiting for an event until the timeout."""
         self.timed_sleep(time, "sleep")
         for module in (asyncio, asyncio.tasks):
             self.timed_sleep(module, "sleep")
@@ -86,11 +89,11 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
         self._put(threading.Event, "wait", waiting)
 
     def trio(self, module: Any) -> None:
-        """Its own way to sleep, below anyio too."""
+        """Its own sleep function, also used by anyio."""
         self.timed_sleep(module, "sleep")
 
     def timed_sleep(self, owner: Any, name: str) -> None:
-        """Counts a function to sleep, if its argument is more than nothing."""
+        """Counts a sleeping function if its argument is positive."""
         original = getattr(owner, name)
         original = getattr(original, "_assay_sleeps", original)
         if id(original) not in self.sleepers:
@@ -120,7 +123,8 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
         return _stands_for(original, sleep)
 
     def look(self) -> None:
-        """Also puts the counting where a module has taken a function to sleep for itself (`from time import sleep`)."""
+        """Also installs the counting in modules that have imported a sleeping function directly
+        (`from time import sleep`)."""
         super().look()
         for name, module in list(sys.modules.items()):
             if name in self.searched or type(module) is not types.ModuleType or name.startswith("assay."):
@@ -134,7 +138,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
                     self._put(module, member, found[1])
 
     def add(self, row: int, number: int, text: Callable[[], object]) -> None:
-        """Tells it to every budget."""
+        """Notifies every budget."""
         if self.budgets:
             self._told(row, number, 0, text)
 
@@ -145,7 +149,7 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
         number: Callable[..., int] | None = None,
         text: _Text | None = None,
     ) -> Callable[..., Any]:
-        """A function that tells it to every budget when it is called."""
+        """Returns a function that notifies every budget when it is called."""
 
         def ended(begin: int, args: Any, kwargs: Any) -> None:
             times = 1 if number is None else number(*args, **kwargs)
@@ -185,14 +189,15 @@ class _Points(Causes):  # type: ignore[misc,unused-ignore]
 
 
 class _Arrivals:
-    """Puts the counting into a library that is imported while a budget is open, as soon as it is there. A finder of modules, which
-    leaves finding to the others."""
+    """Installs the counting in a library imported while a budget is open, as soon as it is loaded.
+    A module finder that delegates to the others."""
 
     def __init__(self, points: _Points) -> None:
         self._points = points
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """What the other finders say; for a library that is counted with a loader that puts the counting in."""
+        """Returns the result of the other finders; for a counted library, with a loader that
+        installs the counting."""
         if name not in self._points.libraries:
             return None
         for finder in sys.meta_path:
@@ -212,7 +217,7 @@ class _Arrivals:
 
 
 _open: list[Budget] = []
-#: All that was counted, by whatever points: connections outlive those that they were opened under.
+#: All counts, by any points: connections outlive the budgets under which they were opened.
 _counts = [0] * 10
 _points: list[_Points] = []
 _holders: list[object] = []
@@ -220,9 +225,9 @@ _lock = threading.RLock()
 
 
 def watch(holder: object) -> None:
-    """Begins to look at what is counted, until `unwatch` of the same holder; then at libraries that were imported since. Connections of
-    sqlite3 and psycopg2 that were opened before are not counted: pytest does it before any fixture is set up, where a test has a budget.
-    """
+    """Starts counting until `unwatch` by the same holder, including libraries imported since.
+    Connections of sqlite3 and psycopg2 that were opened before are not counted: pytest calls this
+    before any fixture is set up if a test has a budget."""
     with _lock:
         _holders.append(holder)
         if not _points:
@@ -234,7 +239,7 @@ def watch(holder: object) -> None:
 
 
 def unwatch(holder: object) -> None:
-    """Ends it. With the last one everything is as it was."""
+    """Ends it. The last one restores the original functions."""
     with _lock:
         _holders[:] = [each for each in _holders if each is not holder]
         if not _holders and _points:
@@ -244,12 +249,12 @@ def unwatch(holder: object) -> None:
 
 
 class Uncounted(RuntimeError):
-    """A budget that can't be asserted, since something is loaded whose calls are not counted."""
+    """A budget that cannot be asserted, since the calls of a loaded library are not counted."""
 
 
-#: Drivers of SQL that are counted, by the module that has `connect`, and what belongs to them.
+#: Counted SQL drivers, by the module with `connect`, and their components.
 _COUNTED_SQL = ("sqlite3", "psycopg", "psycopg2", "MySQLdb", "pymysql", "asyncpg", "aiosqlite")
-#: Drivers that do not follow the Python Database API, by which the others are known.
+#: Drivers that do not follow the Python Database API, by which others are recognized.
 _OTHER_SQL = (
     "aiomysql",
     "asyncmy",
@@ -266,7 +271,8 @@ _OTHER_REDIS = ("aioredis", "coredis", "glide", "valkey")
 
 
 def _uncounted_sql() -> list[str]:
-    """Drivers of SQL that are loaded and not counted: by PEP 249 each has `apilevel` and `connect`."""
+    """Returns the loaded SQL drivers that are not counted: by PEP 249 each has `apilevel` and
+    `connect`."""
     found = []
     for name, module in list(sys.modules.items()):
         if not isinstance(module, types.ModuleType) or name.split(".")[0] in _COUNTED_SQL:
@@ -275,7 +281,8 @@ def _uncounted_sql() -> list[str]:
         if isinstance(members.get("apilevel"), str) and callable(members.get("connect")) and "paramstyle" in members:
             found.append(name)
     found = list(dict.fromkeys([*found, *(name for name in _OTHER_SQL if name in sys.modules)]))
-    # A module of a package that is named already says nothing more, nor does the part of it that is written in C.
+    # A submodule of a package that is already named adds no information, nor does its part written
+    # in C.
     return [name for name in found if not any(name.startswith((f"{other}.", f"_{other}")) for other in found)]
 
 
@@ -284,7 +291,7 @@ def _uncounted_redis() -> list[str]:
 
 
 class Budget(AbstractContextManager["Budget"]):
-    """The `with` block of `assert_budget`, and what it did so far."""
+    """The `with` block of `assert_budget`, and its counts up to now."""
 
     def __init__(self, limits: dict[str, float], uncounted: str = "fail") -> None:
         self._limits = limits
@@ -304,27 +311,27 @@ class Budget(AbstractContextManager["Budget"]):
             self.check()
 
     def stop(self) -> None:
-        """Counts no more."""
+        """Stops counting."""
         self.pause()
         unwatch(self)
 
     def pause(self) -> bool:
-        """Counts no more until `resume`; whether it counted."""
-        # Budgets are told apart by what they are, not by what they have counted.
+        """Stops counting until `resume`; returns whether it was counting."""
+        # Budgets are compared by identity, not by their counts.
         counted = any(budget is self for budget in _open)
         _open[:] = [budget for budget in _open if budget is not self]
         return counted
 
     def resume(self) -> None:
-        """Counts again."""
+        """Resumes counting."""
         _open.append(self)
 
     def count(self, limit: str) -> float:
-        """What was counted for a limit, such as `max_sql`."""
+        """Returns the count for a limit, such as `max_sql`."""
         return self._value(_LIMITS[limit])
 
     def check(self) -> None:
-        """Raises AssertionError where a limit was exceeded."""
+        """Raises AssertionError if a limit was exceeded."""
         __tracebackhide__ = True
         over = [
             self._said(_LIMITS[name], most) for name, most in self._limits.items() if self._value(_LIMITS[name]) > most
@@ -380,13 +387,14 @@ def assert_budget(
     max_sleep: float | None = None,
     uncounted: str = "fail",
 ) -> Budget:
-    """Asserts what the `with` block does at most, in all threads and tasks of the process: SQL statements, Redis commands, records that
-    loggers handle, HTTP requests, started programs, seconds slept: by `time.sleep`, `asyncio.sleep`, `anyio.sleep`, `trio.sleep`, and by
-    `Event.wait` until its timeout. Sleeps of several tasks or threads add up. A failure lists the most frequent of them, with their values
-    replaced. After an exception in the block nothing is asserted.
+    """Asserts limits for the `with` block, in all threads and tasks of the process: SQL statements,
+    Redis commands, records that loggers handle, HTTP requests, started programs, seconds slept: by
+    `time.sleep`, `asyncio.sleep`, `anyio.sleep`, `trio.sleep`, and by `Event.wait` until its
+    timeout. Sleeps of several tasks or threads add up. A failure lists the most frequent ones, with
+    their values replaced. After an exception in the block nothing is asserted.
 
-    Where a driver of SQL or Redis is loaded that is not counted, its limit can't be asserted, and `Uncounted` is raised, unless
-    `uncounted="ok"` says that the test does not use it.
+    If an SQL or Redis driver is loaded that is not counted, its limit cannot be asserted, and
+    `Uncounted` is raised, unless `uncounted="ok"` declares that the test does not use it.
     """
     given = {
         "max_sql": max_sql,

@@ -1,4 +1,5 @@
-"""The assertions and fakes as methods of a `unittest` test case. All that a test faked is undone when it ends."""
+"""The assertions and fakes as methods of a `unittest` test case. All fakes are undone when the test
+ends."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from .sandbox import sandbox
 
 
 class Testing:
-    """To be mixed into any class with `addCleanup`, such as a test case of your own."""
+    """A mixin for any class with `addCleanup`, such as a test case."""
 
-    #: The test case has it.
+    #: Provided by the test case.
     addCleanup: Callable[..., Any]
 
     @property
     def clock(self) -> Clock:
-        """The clock of this test, which all its fakes share."""
+        """The clock of this test, shared by all its fakes."""
         if "_assay_clock" not in self.__dict__:
             self.__dict__["_assay_clock"] = Clock()
         found: Clock = self.__dict__["_assay_clock"]

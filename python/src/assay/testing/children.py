@@ -1,5 +1,5 @@
-"""A fake of the processes that `os` starts, and of the waits for them: `popen`, `posix_spawn`, `spawnv`, `fork`, `waitpid`. `processes.py`
-puts it in its place together with `subprocess`."""
+"""A fake for processes started by `os`, and the waits for them: `popen`, `posix_spawn`, `spawnv`,
+`fork`, `waitpid`. `processes.py` installs it together with that of `subprocess`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from typing import Any, Callable
 from .ended import ended, in_form
 from .fakes import Fake
 
-#: Above the largest number that Linux gives to a process, so that nothing real is ever meant.
+#: Above the largest process id of Linux, so that it never refers to a real process.
 _numbers = itertools.count((1 << 22) + 1)
 
 
 def number() -> int:
-    """The process id of a faked program."""
+    """Returns the process id of a faked program."""
     return next(_numbers)
 
 
 class FakePipe(io.StringIO):
-    """What `os.popen` gives: the output of a program that has ended, or what takes its input, which is then in `written`."""
+    """The result of `os.popen`: the output of a program that has ended, or a sink for its input,
+    which is stored in `written`."""
 
     def __init__(self, text: str, status: int) -> None:
         super().__init__(text)
@@ -30,7 +31,7 @@ class FakePipe(io.StringIO):
         self.written: str = ""
 
     def close(self) -> int | None:  # type: ignore[override]
-        """None for success, else the status as `os.wait` has it."""
+        """Returns None for success, otherwise the status as in `os.wait`."""
         if not self.closed:
             self.written = self.getvalue()
         super().close()
@@ -38,12 +39,13 @@ class FakePipe(io.StringIO):
 
 
 def _encoded(status: int) -> int:
-    """An exit status as `os.waitpid` gives it; of a negative one, the signal."""
+    """Encodes an exit status as in `os.waitpid`; a negative one is a signal."""
     return -status if status < 0 else (status & 0xFF) << 8
 
 
 def os_members(fake: Fake) -> dict[str, object]:
-    """What becomes of the members of `os`; starts are recorded by `fake`, waits are not."""
+    """Returns the replacements of the members of `os`; starts are recorded by `fake`, waits are
+    not."""
     children: dict[int, int] = {}
     lock = threading.Lock()
 

@@ -1,5 +1,6 @@
-"""A clock that stands still until it is told, or until somebody sleeps on it; and the functions of `time` and `datetime` that
-read it. The clocks that measure (`comparison/stopwatch.py`) never read it."""
+"""A clock that is frozen until it is advanced, explicitly or by a faked sleep; and the functions of
+`time` and `datetime` that read it. Clocks used for measuring (`comparison/stopwatch.py`) never read
+it."""
 
 from __future__ import annotations
 
@@ -8,19 +9,20 @@ import threading
 import time as _time
 from typing import Any, Callable, Union
 
-#: A moment that a clock may show.
+#: A moment that a clock can show.
 Moment = Union[float, str, _datetime.date]
 
 
 class Clock:
-    """Begins at the real time, or at `now`: seconds since 1970, a date or a `datetime`, or a text as `datetime.fromisoformat` takes it; without
-    a zone it is local time."""
+    """Starts at the real time, or at `now`: seconds since 1970, a date or a `datetime`, or a text
+    as accepted by `datetime.fromisoformat`; without a zone it is local time."""
 
     def __init__(self, now: Moment | None = None) -> None:
         self._lock = threading.Lock()
         self._began = _time.time_ns() if now is None else _nanoseconds(now)
-        # A whole second: a deadline, `monotonic() + 3600`, is then the very number that the clock shows when the time is over. With
-        # a fraction the two are rounded apart now and then, and a loop that waits for it turns once more.
+        # A whole second, so that a deadline, `monotonic() + 3600`, is exactly the clock's value
+        # when the time is over. With a fraction the two are sometimes rounded differently, and a
+        # loop that waits for the deadline runs once more.
         self._monotonic = -(-_time.monotonic_ns() // 10**9) * 10**9
         self._elapsed = 0
 
@@ -35,15 +37,16 @@ class Clock:
         return self._elapsed / 1e9
 
     def advance(self, seconds: float) -> None:
-        """Lets time pass. ValueError for a negative number: clocks that measure durations never go back."""
+        """Advances the clock. Raises ValueError for a negative number: monotonic clocks never go
+        back."""
         if seconds < 0:
             raise ValueError(f"time does not go back by {-seconds} s")
         with self._lock:
             self._elapsed += round(seconds * 1e9)
 
     def travel_to(self, to: Moment) -> None:
-        """Shows another moment, past or future, from now on. Clocks that measure durations stay where they are, as when somebody sets the
-        clock of the machine."""
+        """Sets the time of day, in the past or the future. Monotonic clocks do not change, as when
+        the system clock is set."""
         with self._lock:
             self._began = _nanoseconds(to) - self._elapsed
 
@@ -52,11 +55,12 @@ class Clock:
         return self._began + self._elapsed
 
     def monotonic_ns(self) -> int:
-        """Nanoseconds since some moment."""
+        """Nanoseconds from an arbitrary start."""
         return self._monotonic + self._elapsed
 
     def members(self, used: Callable[[], object] = lambda: None) -> dict[str, dict[str, object]]:
-        """The members of `time` and `datetime` that read this clock; each calls `used` when it is called."""
+        """Returns the members of `time` and `datetime` that read this clock; each calls `used` when
+        it is called."""
 
         def wall() -> int:
             used()
@@ -113,7 +117,7 @@ _STEADY = {getattr(_time, name, None) for name in ("CLOCK_MONOTONIC", "CLOCK_MON
 
 
 def _nanoseconds(moment: Moment) -> int:
-    """A moment as nanoseconds since 1970."""
+    """Converts a moment to nanoseconds since 1970."""
     if isinstance(moment, str):
         text = moment.strip()
         moment = _datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text)
@@ -126,7 +130,7 @@ def _nanoseconds(moment: Moment) -> int:
 
 
 class _AsTheReal(type):
-    """What is an instance of the real class is one of the fake, too."""
+    """Instances of the real class are instances of the fake, too."""
 
     _assay_real: type
 

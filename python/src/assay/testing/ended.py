@@ -1,4 +1,5 @@
-"""How a faked program ends, and the ways in which a script of results may say it. Knows nothing of processes."""
+"""The ending of a faked program, and the forms in which a script of results may specify it. Knows
+nothing of processes."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class Ended(NamedTuple):
-    """How a faked program ends: its exit status, and what it prints."""
+    """The ending of a faked program: its exit status and its output."""
 
     returncode: int = 0
     stdout: str | bytes = b""

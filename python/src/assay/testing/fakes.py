@@ -1,5 +1,5 @@
-"""Fakes of what tests must not really do: sleep, read the clock, start programs. Each returns at once, is recorded, and touches only
-the module, class or object that is given.
+"""Fakes for operations that tests must not perform for real: sleeping, reading the clock, starting
+programs. Each returns immediately, is recorded, and affects only the given module, class or object.
 
     with fake_sleep(cron) as sleeps, fake_system(cron, results=[0, 1]) as commands:
         ...
@@ -23,17 +23,18 @@ _MANY = 10_000
 _used_up = object()
 
 
-#: What a script of results may be: the results one after the other, a function of the call's arguments, or None for success.
+#: The forms of a script of results: the results in order, a function of the call's arguments, or
+#: None for success.
 Results = Union[Iterable[Any], Callable[..., Any], None]
 
 
 class UnexpectedCall(AssertionError):
-    """A fake was called more often than its results were scripted. Also raised where the fake ends, should the code under test
-    have caught it."""
+    """A fake was called more often than its results were scripted. Raised again where the fake
+    ends, in case the code under test caught it."""
 
 
 class UnusedFake(AssertionError):
-    """A fake was never called. What it should have replaced was done for real, or not at all."""
+    """A fake was never called. The operation it replaces was performed for real, or not at all."""
 
 
 class Call(NamedTuple):
@@ -48,9 +49,10 @@ class Call(NamedTuple):
 
 
 class Fake:
-    """A fake in its place, from `with` to the end of the block, or from `start` to `stop`.
+    """An installed fake, from `with` to the end of the block, or from `start` to `stop`.
 
-    It equals the list of its first arguments: `sleeps == [1, 2]`, `commands == ["ls"]`. `calls` has everything.
+    It equals the list of its first arguments: `sleeps == [1, 2]`, `commands == ["ls"]`. `calls` has
+    everything.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class Fake:
         self._used = False
 
     def start(self) -> Fake:
-        """Puts the fake in its place. LookupError where there is nothing to fake."""
+        """Installs the fake. Raises LookupError if there is nothing to fake."""
         __tracebackhide__ = True
         if self._replacement is not None:
             raise RuntimeError(f"this fake of `{self.name}` is in its place already")
@@ -88,14 +90,14 @@ class Fake:
         return self
 
     def stop(self) -> None:
-        """Takes it out again. Does nothing where it is out."""
+        """Removes the fake. Does nothing if it is not installed."""
         if self._replacement is not None:
             self._replacement.undo()
             self._replacement = None
 
     def check(self, known: BaseException | None = None) -> None:
-        """Raises again what the code under test caught: a call beyond the script. `known` is the exception that came of it anyway. Raises
-        `UnusedFake` where there was no call at all."""
+        """Raises errors again that the code under test caught: a call beyond the script. `known` is
+        the exception that it led to. Raises `UnusedFake` if there was no call at all."""
         if self._unexpected is not None and not _comes_of(known, self._unexpected):
             raise self._unexpected
         if known is None and self._unused == "fail" and not self.calls and not self._used:
@@ -144,7 +146,8 @@ class Fake:
     # For the fakes of this package.
 
     def called(self, default: object, *args: Any, **kwargs: Any) -> Any:
-        """Records a call; its scripted result, or `default` where there is no script. Raises a scripted exception."""
+        """Records a call; returns its scripted result, or `default` if there is no script. Raises a
+        scripted exception."""
         call = Call(args, kwargs)
         with self._lock:
             before = len(self.calls)
@@ -185,12 +188,13 @@ def _comes_of(problem: BaseException | None, cause: BaseException) -> bool:
 def fake_sleep(
     target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY, unused: str = "fail"
 ) -> Fake:
-    """Sleeping returns at once and advances `clock` (one of its own, without): `time.sleep`, `asyncio.sleep`, and `wait` of a
-    `threading.Event` or a `threading.Condition` with a timeout, in a module; or the method `sleep` of a class or an object. A time limit
-    by `asyncio.timeout` that would end a sleep ends it. A fake that is never called is an error, unless `unused` is "ok".
+    """Sleeping returns immediately and advances `clock` (by default a new one): `time.sleep`,
+    `asyncio.sleep`, and `wait` of a `threading.Event` or a `threading.Condition` with a timeout, in
+    a module; or the method `sleep` of a class or an object. A time limit by `asyncio.timeout` that
+    would end a sleep ends it. A fake that is never called is an error, unless `unused` is "ok".
 
-    `results` may be a list of what happens at each call, None or an exception, or a function of the seconds. Without it `limit` calls
-    are allowed: a loop that only ever ends by sleeping long enough ends too.
+    `results` may be a list with the result of each call, None or an exception, or a function of the
+    seconds. Without it `limit` calls are allowed, so that a loop that would sleep forever ends too.
     """
     fake = Fake("sleep", target, results, limit, clock or Clock(), unused)
 
@@ -212,7 +216,7 @@ def fake_sleep(
         return result
 
     def wait(really: Callable[[float], bool], timeout: float) -> bool:
-        """Waits for an event or a condition, where it has not come."""
+        """Waits for an event or a condition that has not been set."""
         if really(0):
             return True
         fake.called(None, timeout)
@@ -233,7 +237,7 @@ _Waiting = Callable[[Callable[[float], bool], float], bool]
 
 
 def _fake_waits(wait: _Waiting, replacement: Replacement, target: types.ModuleType) -> bool:
-    """Waits with a timeout that the code of this module makes; all others wait as they did."""
+    """Fakes waits with a timeout in the code of this module; all others wait for real."""
     for kind in _WAITED_FOR:
         replacement.set(kind, "wait", _waiting(kind.wait, wait, target))
     known = (threading, *_WAITED_FOR)
@@ -252,8 +256,8 @@ def _waiting(before: Any, wait: _Waiting, target: types.ModuleType) -> Any:
 
 
 def _time_limit() -> Any:
-    """The `asyncio.timeout` that ends next for the running task, None if there is none. Those that `asyncio.wait_for` makes for itself,
-    from Python 3.12 on, are its own matter."""
+    """Returns the `asyncio.timeout` of the running task that ends next, None if there is none.
+    Those used internally by `asyncio.wait_for`, from Python 3.12 on, are excluded."""
     kind = getattr(getattr(asyncio, "timeouts", None), "Timeout", None)
     task = asyncio.current_task()
     if kind is None or task is None:
@@ -273,8 +277,8 @@ def _time_limit() -> Any:
 
 
 def fake_system(target: object, *, results: Results = None, limit: int = _MANY, unused: str = "fail") -> Fake:
-    """No shell is started: `os.system` in a module, or the method `system` of a class or an object, gives the scripted results, 0
-    without any."""
+    """No shell is started: `os.system` in a module, or the method `system` of a class or an object,
+    returns the scripted results, 0 by default."""
     fake = Fake("system", target, results, limit, Clock(), unused)
 
     def system(command: str) -> Any:
@@ -286,9 +290,10 @@ def fake_system(target: object, *, results: Results = None, limit: int = _MANY, 
 
 
 def fake_clock(target: object, *, now: Moment | None = None, clock: Clock | None = None, unused: str = "fail") -> Fake:
-    """The functions of `time` and `datetime` that tell the time read a clock that stands still: in one module. `now` is what it shows, past
-    or future: a date or a `datetime`, a text such as "2012-01-14" or "2012-01-14 12:00", or seconds since 1970; the real time without. The clock
-    is the member `clock` of the result; with `fake_sleep(…, clock=…)` sleeping advances it."""
+    """The functions of `time` and `datetime` that read the time use a frozen clock, in one module.
+    `now` is its initial time, past or future: a date or a `datetime`, a text such as "2012-01-14"
+    or "2012-01-14 12:00", or seconds since 1970; by default the real time. The clock is the
+    attribute `clock` of the result; with `fake_sleep(…, clock=…)` sleeping advances it."""
     clock = clock or Clock()
     if now is not None:
         clock.travel_to(now)

@@ -1,4 +1,4 @@
-"""A fake of `open`: no file is read or written, and what would be in them is in memory."""
+"""A fake of `open`: no file is read or written; contents are kept in memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from .clock import Clock
 from .fakes import _MANY, Fake
 from .replace import Replacement
 
-#: What a faked file holds, or the exception that opening it raises.
+#: The content of a faked file, or the exception raised by opening it.
 Content = Any
 
 
 class FakeFiles(Fake):
-    """The files of one module by their paths, as `files`. Compared with a list it is the paths that were opened."""
+    """The files of one module by their paths, in `files`. Comparing it with a list compares the
+    opened paths."""
 
     def __init__(self, target: object, files: Mapping[Any, Content], unused: str) -> None:
         super().__init__("open", target, None, _MANY, Clock(), unused)
@@ -24,9 +25,9 @@ class FakeFiles(Fake):
 
 
 def fake_open(target: object, files: Mapping[Any, Content] | None = None, *, unused: str = "fail") -> FakeFiles:
-    """No file is opened: `open` and `io.open` in a module read what `files` says, by path: a text, bytes, or an exception to raise. What
-    is written is in `files` of the result once the file is closed. A path that is not there is a FileNotFoundError to read, as it would be.
-    """
+    """No file is opened: `open` and `io.open` in a module read from `files`, which maps paths to a
+    text, bytes, or an exception to raise. Written data is in `files` of the result once the file is
+    closed. Reading a path that is missing raises FileNotFoundError, as usual."""
     fake = FakeFiles(target, files or {}, unused)
 
     def opened(
@@ -86,7 +87,7 @@ class _Kept(io.BytesIO):
         self._kept[self.name] = value.decode(self._encoding) if self._text else value
 
     def close(self) -> None:
-        """Keeps what was written."""
+        """Stores the written data."""
         if self._writes and not self.closed:
             self._keep()
         super().close()

@@ -1,5 +1,5 @@
-"""The types of the fixtures of pytest, for annotations in tests: `def test_it(fake_sleep: FakeSleep) -> None`. What they do is in
-`assertions.py`, `fakes.py` and `processes.py`."""
+"""The types of the pytest fixtures, for annotations in tests: `def test_it(fake_sleep: FakeSleep)
+-> None`. They are documented in `assertions.py`, `fakes.py` and `processes.py`."""
 
 from __future__ import annotations
 

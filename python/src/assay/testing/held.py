@@ -1,5 +1,6 @@
-"""Where a module holds a function as a value: in default arguments, closures, attributes of its classes and objects, partial functions and
-containers. What is replaced under its name alone would still be called from there."""
+"""Finds functions that a module holds as values: in default arguments, closures, attributes of its
+classes and objects, partial functions and containers. Replacing a function only under its name
+would not affect these."""
 
 from __future__ import annotations
 
@@ -11,14 +12,14 @@ _missing: Any = object()
 #: Maximum depth of nested containers that are searched.
 _DEEPEST = 3
 
-#: Gives what takes the place of a value, `_missing` where it stays.
+#: Returns the replacement of a value, or `_missing` to keep it.
 Swap = Callable[[object], Any]
 #: Calls the first function now, and the second when everything is undone.
 Exchange = Callable[[Callable[[], object], Callable[[], object]], None]
 
 
 class Held:
-    """Replaces what the functions, classes and objects of one module hold."""
+    """Replaces the values held by the functions, classes and objects of one module."""
 
     def __init__(self, module: types.ModuleType, swap: Swap, exchange: Exchange) -> None:
         self.changed: bool = False
@@ -28,7 +29,7 @@ class Held:
         self._seen: set[int] = set()
 
     def replace(self) -> bool:
-        """Whether anything was replaced."""
+        """Returns whether anything was replaced."""
         for value in list(vars(self._module).values()):
             self._look(value, 0)
         return self.changed
@@ -125,7 +126,7 @@ class Held:
 
 
 def names_in_code(module: types.ModuleType) -> Iterator[str]:
-    """The names that functions of this module use, those that they import among them."""
+    """Returns the names used by functions of this module, including those they import."""
     codes = [value.__code__ for value in vars(module).values() if isinstance(value, types.FunctionType)]
     for value in vars(module).values():
         if isinstance(value, type) and value.__module__ == module.__name__:

@@ -1,5 +1,6 @@
-"""What the code of one module imports while it runs (`from time import sleep` within a function). Import statements tell by whose code they
-are executed, so that one module may get a stand-in, and all others what they asked for."""
+"""Intercepts imports by the code of one module while it runs (`from time import sleep` within a
+function). Import statements identify the importing code, so that one module can get a stand-in, and
+all others the real module."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import threading
 import types
 from typing import Any, Callable
 
-#: Makes of a module what the importing module is to get.
+#: Maps a module to the one that the importing module receives.
 Answer = Callable[[types.ModuleType], Any]
 
 _lock = threading.RLock()
@@ -33,7 +34,8 @@ _original = builtins.__import__
 
 
 def answer(module: types.ModuleType, how: Answer) -> Callable[[], None]:
-    """From now on imports by the code of this module give what `how` makes of them. Gives the function that ends it."""
+    """From now on imports by the code of this module return the result of `how`. Returns a function
+    that ends it."""
     global _genuine
     place = id(vars(module))
     with _lock:

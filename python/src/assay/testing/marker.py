@@ -1,4 +1,5 @@
-"""The marker `budget` of pytest: what is called for tests of a session in which one has it. `assay.pytest_plugin` registers it then."""
+"""The pytest marker `budget`: hooks for sessions in which a test has it. Registered by
+`assay.pytest_plugin` in that case."""
 
 from __future__ import annotations
 
@@ -10,21 +11,21 @@ from .budget import Budget, assert_budget
 
 
 class Budgets:
-    """The budget of the test that runs. It covers the test's body and the setup that is its own."""
+    """The budget of the running test. It covers the test's body and its function-scoped setup."""
 
     def __init__(self) -> None:
         self._budget: Budget | None = None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begins to count."""
+        """Starts counting."""
         marker = item.get_closest_marker("budget")
         if marker is not None:
             self._budget = assert_budget(*marker.args, **marker.kwargs).__enter__()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
-        """What is set up for several tests is none's."""
+        """Excludes setup shared by several tests."""
         budget = self._budget
         if budget is None or fixturedef.scope == "function":
             yield
@@ -36,7 +37,7 @@ class Budgets:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_call(self) -> None:
-        """Asserts, behind the test's own call and only where that has passed."""
+        """Asserts the budget, after the test's own call and only if that has passed."""
         __tracebackhide__ = True
         if self._budget is not None:
             self._budget.stop()
@@ -44,7 +45,7 @@ class Budgets:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_teardown(self) -> None:
-        """Ends it, however the test did."""
+        """Ends it, regardless of the result of the test."""
         if self._budget is not None:
             self._budget.stop()
             self._budget = None

@@ -1,5 +1,6 @@
-"""The fixture `benchmark`: measures one function, and asserts nothing. Its medians tell how long a call takes; whether a change made it
-faster is a question for `assert_faster`, or for `assay run --samples` on both revisions, which takes up the values."""
+"""The fixture `benchmark`: measures one function, and asserts nothing. It reports the median
+duration of a call. To find out whether a change made it faster, use `assert_faster`, or `assay run
+--samples` on both revisions, which reads these values."""
 
 from __future__ import annotations
 
@@ -13,29 +14,30 @@ from ..comparison.side import Side
 
 T = TypeVar("T")
 
-#: Seconds that a function is measured, maximum number of batches, and minimum nanoseconds of a batch.
+#: Measuring time in seconds, maximum number of batches, and minimum nanoseconds of a batch.
 _SECONDS = 0.5
 _BATCHES = 200
 _SHORTEST = 100_000
 
 
 class Measurement(NamedTuple):
-    """What a call took, in seconds."""
+    """The durations of calls, in seconds."""
 
-    #: The test, and what it measured where that has a name.
+    #: The test, and the name of the measurement if it has one.
     name: str
-    #: Of the batches: the median, its quartiles, the least.
+    #: Statistics of the batches: the median, its quartiles, the minimum.
     median: float
     lower: float
     upper: float
     least: float
-    #: Batches, and calls in each.
+    #: Number of batches, and calls per batch.
     batches: int
     calls: int
 
 
 class Benchmark:
-    """Measures a function: `benchmark(function, *args, **kwargs)` gives what the function returned. `measured` is the last measurement."""
+    """Measures a function: `benchmark(function, *args, **kwargs)` returns the function's result.
+    `measured` is the last measurement."""
 
     def __init__(self, name: str, found: list[Measurement]) -> None:
         self._name = name
@@ -44,8 +46,8 @@ class Benchmark:
         self.measured: Measurement | None = None
 
     def __call__(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
-        """Calls the function for half a second, and once if a call takes longer. Coroutine functions are run, generators consumed to
-        their end; what is returned is then None."""
+        """Calls the function for half a second, or once if a call takes longer. Coroutine functions
+        are run, generators consumed to their end; the result is then None."""
         results: list[Any] = [None]
         kind = work.kind_of(function)
         if kind == work.PLAIN:
@@ -66,7 +68,7 @@ class Benchmark:
         kwargs: dict[str, Any] | None = None,
         **_how: Any,
     ) -> T:
-        """As a call of the fixture: how often the function runs is decided here."""
+        """Like a call of the fixture: the number of rounds is determined here."""
         return self(function, *args, **(kwargs or {}))
 
     def _measure(self, side: Side) -> None:
@@ -107,7 +109,7 @@ def _bound(function: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def table(found: list[Measurement]) -> list[str]:
-    """A line for each measurement."""
+    """Returns a line for each measurement."""
     width = max(len(one.name) for one in found)
     return [
         f"{one.name:<{width}}  {_time(one.median):>10}  [{_time(one.lower)} … {_time(one.upper)}]  {one.batches} × {one.calls} calls"

@@ -1,4 +1,5 @@
-"""A fake of `subprocess`, and of its like in `asyncio`: no program is started, and what it would have said is scripted."""
+"""A fake for `subprocess`, and its counterpart in `asyncio`: no program is started, and its output
+is scripted."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from .fakes import _MANY, Fake, Results
 
 
 class FakeProcess:
-    """What `Popen` gives: a program that has ended already."""
+    """The result of `Popen`: a program that has already ended."""
 
     def __init__(self, args: Any, how: Ended, options: dict[str, Any]) -> None:
         self._text = bool(
@@ -38,16 +39,16 @@ class FakeProcess:
         self.stdin: Any = make() if options.get("stdin") == piped else None
 
     def wait(self, timeout: float | None = None) -> int:
-        """The exit status."""
+        """Returns the exit status."""
         self.returncode = self._status
         return self.returncode
 
     def poll(self) -> int:
-        """The exit status: it has ended."""
+        """Returns the exit status, since it has ended."""
         return self.wait()
 
     def communicate(self, input: object = None, timeout: float | None = None) -> tuple[Any, Any]:
-        """What is left to be read of both outputs."""
+        """Returns the unread rest of both outputs."""
         out = self.stdout.read() if self.stdout else None
         err = self.stderr.read() if self.stderr else None
         self.wait()
@@ -72,14 +73,17 @@ class FakeProcess:
 
 
 def fake_run(target: object, *, results: Results = None, limit: int = _MANY, unused: str = "fail") -> Fake:
-    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`, `getstatusoutput` and `Popen` of `subprocess`,
-    `create_subprocess_exec` and `create_subprocess_shell` of `asyncio`, and `popen`, `posix_spawn`, `spawnv` and `fork` of `os` with the waits
-    for them, in a module; or the method `run` of a class or an object. All are recorded with their arguments as `Popen` gets them: a
-    list, or the text for the shell; a fork as "fork", after which the code goes on as the parent.
+    """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`,
+    `getstatusoutput` and `Popen` of `subprocess`, `create_subprocess_exec` and
+    `create_subprocess_shell` of `asyncio`, and `popen`, `posix_spawn`, `spawnv` and `fork` of `os`
+    with the waits for them, in a module; or the method `run` of a class or an object. All are
+    recorded with their arguments as in `Popen`: a list, or the text for the shell; a fork as
+    "fork", after which the code continues as the parent.
 
-    Each result of the script is an exit status, what the program prints (status 0), a tuple `(status, stdout, stderr)`, a
-    `CompletedProcess`, or an exception such as `FileNotFoundError`; or `results` is a function of the call's arguments. Without a
-    script programs succeed and print nothing. What the arguments ask for holds: `check`, `capture_output`, `text`.
+    Each result of the script is an exit status, the program's output (with status 0), a tuple
+    `(status, stdout, stderr)`, a `CompletedProcess`, or an exception such as `FileNotFoundError`;
+    or `results` is a function of the call's arguments. Without a script programs succeed and print
+    nothing. The arguments `check`, `capture_output` and `text` are respected.
     """
     fake = Fake("run", target, results, limit, Clock(), unused)
 

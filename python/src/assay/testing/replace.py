@@ -1,8 +1,9 @@
-"""Puts something in the place of names, and puts everything back: the mechanics beneath the fakes and `assert_calls`.
+"""Replaces names and restores them: the mechanics beneath the fakes and `assert_calls`.
 
-The scope is one module, one class or one object, never the process. In a module those names are replaced that stand for the real
-thing: `time` after `import time`, `sleep` after `from time import sleep`, whatever they are called there; what its functions and objects
-hold as values (`held.py`), and what they import when they run (`imports.py`).
+The scope is one module, one class or one object, never the process. In a module all references to
+the real object are replaced: `time` after `import time`, `sleep` after `from time import sleep`,
+under any name; values held by its functions and objects (`held.py`), and imports at run time
+(`imports.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _missing = object()
 
 
 class _StandIn(types.ModuleType):
-    """A module as one other module sees it: some members replaced, all others the real ones."""
+    """A module as seen by one other module: some members are replaced, all others are real."""
 
     def __init__(self, real: types.ModuleType, members: dict[str, Any]) -> None:
         super().__init__(real.__name__, real.__doc__)
@@ -42,8 +43,8 @@ class _StandIn(types.ModuleType):
 
 
 def real(thing: Any) -> Any:
-    """What a stand-in of this module, or a fake, stands for. Looks only at modules, classes and functions: asking anything else for
-    its members may do who knows what."""
+    """Returns the real object behind a stand-in of this module, or a fake. Inspects only modules,
+    classes and functions: reading attributes of other objects may have side effects."""
     while issubclass(type(thing), (types.ModuleType, type, types.FunctionType)):
         behind = vars(thing).get("_assay_real")
         if behind is None:
@@ -53,14 +54,14 @@ def real(thing: Any) -> Any:
 
 
 def describe(target: object) -> str:
-    """How messages name a module, a class or an object."""
+    """Returns the name of a module, a class or an object for messages."""
     if isinstance(target, (types.ModuleType, type)):
         return patching.describe(target)
     return f"this `{type(target).__name__}`"
 
 
 class Replacement:
-    """Replacements that are undone together, the last first, also after an exception."""
+    """Replacements that are undone together, in reverse order, even after an exception."""
 
     def __init__(self) -> None:
         self._undo: list[Callable[[], object]] = []
@@ -75,25 +76,27 @@ class Replacement:
             self._undo.append(lambda: setattr(target, name, own))
 
     def exchange(self, put: Callable[[], object], back: Callable[[], object]) -> None:
-        """Puts something in place, which `back` undoes."""
+        """Installs a replacement, which `back` undoes."""
         put()
         self._undo.append(back)
 
     def undo(self) -> None:
-        """Puts everything back as it was."""
+        """Restores everything."""
         while self._undo:
             self._undo.pop()()
 
 
-#: Makes further replacements, such as a method for the calls of one module; returns whether there is anything to replace.
+#: Makes further replacements, such as a method for the calls of one module; returns whether there
+#: is anything to replace.
 Also = Callable[[Replacement, types.ModuleType], bool]
 
 
 def put(
     target: object, members: dict[str, dict[str, object]], method: str, fake: Any, also: Also | None = None
 ) -> Replacement:
-    """Puts fakes in place. `members` says by name of the module what its members become, such as `{"time": {"sleep": fake}}`; in an
-    object or a class `fake` becomes its method of the name `method`. LookupError where there is nothing to replace."""
+    """Installs fakes. `members` maps names of modules to their replaced members, such as `{"time":
+    {"sleep": fake}}`; in an object or a class `fake` replaces the method named `method`. Raises
+    LookupError if there is nothing to replace."""
     __tracebackhide__ = True
     if isinstance(target, str):
         target = importlib.import_module(target)
@@ -120,7 +123,7 @@ def _put_in_module(
     replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]], also: Also | None
 ) -> None:
     __tracebackhide__ = True
-    # The real functions by identity: a name in the module may be any.
+    # The real functions by identity, since they may have any name in the module.
     functions: dict[int, Any] = {}
     for module, fakes in members.items():
         for name, fake in fakes.items():
@@ -166,14 +169,15 @@ def _put_in_module(
 
 
 class Counter(Protocol):
-    """What counts calls."""
+    """An object that counts calls."""
 
     count: int
 
 
 @contextmanager
 def counted(target: Any, name: str, counter: Counter) -> Iterator[None]:
-    """Adds 1 to `counter.count` at every call of `name` of `target`, until the `with` block ends."""
+    """Adds 1 to `counter.count` at every call of `name` of `target`, until the `with` block
+    ends."""
     replacement = Replacement()
     count = functools.partial(_counting, counter)
     if isinstance(target, (type, types.ModuleType)):

@@ -1,4 +1,5 @@
-"""A place of its own for a test: an empty working directory, and the environment variables as they were afterwards."""
+"""A private environment for a test: an empty working directory, and environment variables that are
+restored afterwards."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from typing import Iterator
 
 @contextmanager
 def sandbox() -> Iterator[Path]:
-    """Works in an empty directory until the `with` block ends; then the directory is deleted, and working directory and environment
-    are what they were. Both belong to the whole process."""
+    """Works in an empty directory until the `with` block ends; then the directory is deleted, and
+    the working directory and environment are restored. Both are process-wide."""
     before, environment = os.getcwd(), os.environ.copy()
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
