@@ -1,4 +1,5 @@
-//! Reads arbitrary bytes as a sample file. What could be read must be written and read again without change.
+//! Reads arbitrary bytes as a sample file. A file that can be read must survive writing and
+//! rereading unchanged.
 #![no_main]
 
 use assay_data::assay_file::{TRUNCATED_FILE, read_from, write};
@@ -17,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert_eq!(again.metrics, samples.metrics);
     assert_eq!(again.environment, samples.environment);
     assert_eq!(again.stop, samples.stop);
-    // Debug text tells 0 from -0, and one missing value is like another.
+    // Debug output distinguishes 0 from -0, but not missing values from each other.
     let text = |samples: &assay_data::Samples| {
         samples.observations().map(|o| format!("{o:?}\n")).collect::<String>()
     };

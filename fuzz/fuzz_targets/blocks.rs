@@ -1,5 +1,5 @@
-//! Cuts arbitrary bytes into blocks, as a source of each language: the first byte says of which. What stands within a file has lines in it, and is the
-//! same thing a line further down.
+//! Splits arbitrary bytes into blocks, as a source of each language, chosen by the first byte. A
+//! block has lines in the file, and is the same if everything moves down a line.
 #![no_main]
 
 use assay_blocks::cut;
@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
     for line in [0, 1, lines, lines + 1] {
         assert!(blocks.at(line).all(|block| block.begin <= line && line <= block.end));
     }
-    // What begins with `#!` does so in the first line alone.
+    // `#!` has a meaning only in the first line.
     let moved = cut(language, &[b"\n", text].concat());
     if !text.starts_with(b"#!") && !blocks.is_broken && !moved.is_broken {
         assert_eq!(blocks.sums(), moved.sums());

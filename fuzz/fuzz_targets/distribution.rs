@@ -1,5 +1,5 @@
-//! A text is a distribution or an error that says where; a distribution that was read is written as
-//! it can be read again, and whatever is drawn from it is a finite number or an error.
+//! Parses a text as a distribution, or returns an error with its position; a parsed distribution is
+//! written in a form that can be parsed again, and draws from it are finite numbers or errors.
 #![no_main]
 
 use assay_analysis::mock::{Distribution, Recipe, Simulation};

@@ -37,7 +37,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Every subject that is left is wanted for one metric at least, and compared with one that is left.
+/// Every remaining subject is measured for at least one metric, and compared with a remaining one.
 fn check(samples: &Samples, filter: Option<&Filter>) {
     assert!(!samples.subjects.is_empty() && !samples.metrics.is_empty());
     for subject in &samples.subjects {

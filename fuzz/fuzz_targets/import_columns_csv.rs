@@ -1,4 +1,5 @@
-//! Imports arbitrary bytes under every kind of option. Every value that comes out must be finite, and belong to a subject.
+//! Imports arbitrary bytes under every kind of option. Every imported value must be finite and
+//! belong to a subject.
 #![no_main]
 
 use assay_data::import::{ColumnRef, ImportOptions, load_bytes};

@@ -1,5 +1,5 @@
-//! Imports what begins as JSON does: Google Benchmark, pyperf, pytest-benchmark, JMH, nanobench, hyperfine, benchmark-ips, criterion, perf,
-//! `go test -json`, and JSON of nobody.
+//! Imports data that starts like JSON: Google Benchmark, pyperf, pytest-benchmark, JMH, nanobench,
+//! hyperfine, benchmark-ips, criterion, perf, `go test -json`, and unknown JSON.
 #![no_main]
 
 use assay_data::import::{ImportOptions, load_bytes};

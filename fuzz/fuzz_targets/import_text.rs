@@ -1,4 +1,5 @@
-//! Imports what does not begin as JSON does: the text of Go, divan, perf, benchmark-ips, load generators, logfmt, tables, Catch2's XML, columns.
+//! Imports data that does not start like JSON: the text of Go, divan, perf, benchmark-ips, load
+//! generators, logfmt, tables, Catch2's XML, columns.
 #![no_main]
 
 use assay_data::import::{ImportOptions, load_bytes};

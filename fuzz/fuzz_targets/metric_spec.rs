@@ -1,5 +1,5 @@
-//! The first line is a `--metric`, all else what a program printed. Whatever comes of it is finite, or an error in one line
-//! that no terminal obeys.
+//! Uses the first line as a `--metric`, and the rest as a program's output. The result is finite,
+//! or an error of one line without terminal control sequences.
 #![no_main]
 
 use assay_data::reading::{MetricSpec, Take};

@@ -1,5 +1,5 @@
-//! Whatever the arguments and the file: it ends by itself, with a result or with an error and nothing else. The first line of the input is
-//! the arguments, separated by spaces; the rest is what every file holds.
+//! With any arguments and file, it ends by itself, with either a result or an error. The first line
+//! of the input is the arguments, separated by spaces; the rest is the content of every file.
 #![no_main]
 
 use assay_ministat::{Flavour, Opened, Source, Surroundings, run};
@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io::{self, Cursor, Write};
 use std::os::unix::ffi::OsStringExt;
 
-/// Refuses what is longer than any plot worth looking at.
+/// Rejects sizes larger than any useful plot.
 struct Limited(usize);
 
 impl Write for Limited {

@@ -1,4 +1,5 @@
-//! Reads arbitrary bytes as source: the first byte chooses the language. Every mutant lies within the text, changes it, and can be shown.
+//! Reads arbitrary bytes as source; the first byte chooses the language. Every mutant is within the
+//! text, changes it, and can be displayed.
 #![no_main]
 
 use assay_mutants::{Generator, Language};

@@ -1,4 +1,5 @@
-//! Reads profiles of any format; what is read can be counted, compared with itself and written, and what was written is read.
+//! Reads profiles of any format; a profile that was read can be counted, compared with itself and
+//! written, and the result can be read again.
 #![no_main]
 
 use assay_profiles::difference::{Change, Difference};

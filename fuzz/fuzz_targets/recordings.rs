@@ -1,4 +1,5 @@
-//! Reads arbitrary text as what a load test may be told to ask: a browser's recording, moments or a server's log, a table of values.
+//! Reads arbitrary text as a recording for a load test: of a browser, request times or a server's
+//! log, a table of values.
 #![no_main]
 
 use assay_load::{replay, session_of_har, values};

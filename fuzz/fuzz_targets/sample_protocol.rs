@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as what a program gave. Every line is a value, a mark, a declaration or a problem; what is given is
-//! finite and named, and no message holds what a terminal would obey.
+//! Reads arbitrary bytes as a program's sample output. Every line is a value, a mark, a declaration
+//! or a problem; values are finite and named, and no message contains terminal control sequences.
 #![no_main]
 
 use assay_data::protocol::{MAX_METRICS, MAX_PROBLEMS, parse};

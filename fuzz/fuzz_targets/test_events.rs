@@ -1,5 +1,6 @@
-//! Reads arbitrary bytes as what a hook wrote of a process of a suite. What is read of a file is there after each of its lines already: one that
-//! was killed loses no more than the line that it wrote.
+//! Reads arbitrary bytes as a hook's output for a process of a suite. The events read from a file
+//! are available after each of its lines: a process that is killed loses only the line that it was
+//! writing.
 #![no_main]
 
 use assay_suites::events::read_bytes;

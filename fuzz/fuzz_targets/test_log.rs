@@ -1,4 +1,5 @@
-//! Reads arbitrary bytes as a log: the first line is the marker, the rest the log. Every line counts once, in pieces of any size.
+//! Reads arbitrary bytes as a log: the first line is the marker, the rest the log. Every line
+//! counts once, when split into pieces of any size.
 #![no_main]
 
 use assay_suites::log::{Marker, read};

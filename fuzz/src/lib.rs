@@ -1,4 +1,5 @@
-//! What must hold of everything that an importer gives back, whatever it was given: shared by the targets of importers.
+//! Invariants of everything that an importer returns for arbitrary input, shared by the targets of
+//! importers.
 
 use assay_data::assay_file::{read_from, write};
 use assay_data::import::ImportError;
@@ -6,13 +7,13 @@ use assay_data::{ReadError, Samples};
 use std::collections::HashSet;
 use std::io::Cursor;
 
-/// What messages call the bytes of a target.
+/// Name of a target's input in messages.
 pub const NAME: &str = "fuzz";
 
-/// Holds samples or an error to what is promised of them.
+/// Checks samples or an error against the importer's guarantees.
 ///
 /// # Panics
-/// When a promise is broken, which is what a fuzzer looks for.
+/// If a guarantee is violated, which is what a fuzzer looks for.
 pub fn check(read: Result<Samples, ImportError>, bytes: &[u8]) {
     match read {
         Ok(samples) => check_samples(&samples),
@@ -20,7 +21,8 @@ pub fn check(read: Result<Samples, ImportError>, bytes: &[u8]) {
     }
 }
 
-/// Values are finite or missing and belong to something, names are unique, and all of it can be written and read again.
+/// Values are finite or missing and belong to a subject, names are unique, and everything can be
+/// written and read again.
 fn check_samples(samples: &Samples) {
     let (subjects, metrics) = (samples.subjects.len(), samples.metrics.len());
     assert!(!samples.is_empty() || !samples.summaries.is_empty(), "nothing was read");
@@ -49,15 +51,15 @@ fn check_samples(samples: &Samples) {
     assert_eq!(again.len(), samples.len());
 }
 
-/// A message is short, no terminal obeys it, and the line that it names is there.
+/// A message is short, has no terminal control sequences, and any line it names exists.
 fn check_error(error: &ImportError, bytes: &[u8]) {
     let said = error.to_string();
-    // A regular expression is shown with a mark below it, and known formats are a list.
+    // An error in a regular expression shows it with a marker below, and known formats are a list.
     let has_lines = matches!(error, ImportError::Pattern { .. } | ImportError::Unknown { .. });
     let is_obeyed = |c: char| c.is_control() && !(c == '\n' && has_lines);
     assert!(!said.contains(is_obeyed), "a control character in {said:?}");
     assert!(said.len() < 5000, "a message of {} bytes", said.len());
-    // What is compressed has other lines than the bytes that were given.
+    // Compressed input has other lines than the given bytes.
     if let ImportError::Read(ReadError::Line { place, .. }) = error
         && !bytes.starts_with(b"\x1f\x8b")
     {

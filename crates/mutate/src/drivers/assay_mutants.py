@@ -35,7 +35,7 @@ def outermost(code, found):
     """The functions of a module, those within functions left out, by name and first line."""
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            # The body of a class is no function: it has no variables of its own that are fast.
+            # The body of a class is not a function: it has no fast local variables.
             if constant.co_flags & 0x2:
                 found[(constant.co_name, constant.co_firstlineno)] = constant
             else:
@@ -43,7 +43,7 @@ def outermost(code, found):
     return found
 
 
-# Flags of the compiler that a file asks for.
+# Compiler flags requested by a file.
 FUTURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names if name != "nested_scopes")
 
 
@@ -67,12 +67,12 @@ def loaded():
 
 def put(functions, asked):
     """Puts the changed function in the place of the one that was loaded."""
-    # A decorated function begins at its first decorator.
+    # The first line of a decorated function is that of its first decorator.
     key = (asked["name"], asked["line"])
     own = functions.get((os.path.realpath(asked["path"]), *key), ())
     if not own:
         raise Unable("the function was not loaded")
-    # What the file had of the future, its functions have, too.
+    # Its functions use the same `__future__` imports as the file.
     flags = own[0].__code__.co_flags & FUTURES
     text = "\n" * (asked["first"] - 1) + asked["text"]
     code = outermost(compile(text, asked["path"], "exec", flags, dont_inherit=True), {}).get(key)
@@ -93,10 +93,11 @@ class Driver:
         self.tests = {}
         self.functions = {}
         self.has_early = False
-        # What a process that loads the tests for one change alone shall try, and where it answers.
+        # The change that a process which loads the tests for this change alone must try, and the
+        # pipe for its answer.
         self.asked = None
         self.writer = None
-        # Whether tests can be loaded by files, as their names say them.
+        # Whether tests can be loaded by file, as their names contain it.
         self.divides = False
         keep_compiled()
         try:
@@ -111,7 +112,7 @@ class Driver:
         for all changes, and in those that load them for one."""
         if threading.active_count() > 1 or self.prctl is None:
             return
-        # A change of what is loaded already would not be seen.
+        # Changes of modules that are already loaded would have no effect.
         files = [getattr(own, "__file__", None) for own in list(sys.modules.values())]
         known = {os.path.realpath(own) for own in files if isinstance(own, str)}
         server = bound(self.address + ".early")
@@ -134,7 +135,8 @@ class Driver:
             if os.path.realpath(asked["path"]) in known:
                 self.say(lines, {"unable": "it was loaded together with the framework"})
                 continue
-            # Whoever fails in the first file alone fails with the others, too, and they need not be loaded.
+            # If a test of the first file fails alone, it also fails with the others, which need not
+            # be loaded then.
             first = [name for name in asked["tests"] if name.partition("::")[0] == asked["tests"][0].partition("::")[0]]
             parts = [{**asked, "tests": first, "alone": True}] if self.divides and asked["tests"] and asked.get("stops", True) else []
             for part in [*parts, asked]:
@@ -157,7 +159,7 @@ class Driver:
             os._exit(0)
         gc.collect()
         self.functions = loaded()
-        # A collection would touch all pages, which forks share.
+        # A garbage collection would write to all pages, which are shared by forks.
         gc.freeze()
         gc.disable()
         self.say(lines, {"ready": len(tests), "early": self.has_early})
@@ -197,7 +199,7 @@ class Driver:
             return self.wait(reader, client, pid, began, asked["limit"])
         finally:
             os.close(reader)
-            # All that it started and that stayed in its group.
+            # Kills all remaining processes of its group.
             try:
                 os.killpg(pid, signal.SIGKILL)
             except OSError:
@@ -229,7 +231,7 @@ class Driver:
             if said.endswith(b"\n"):
                 break
         if said.endswith(b"\n"):
-            # What it does at its end is nobody's concern.
+            # The process's exit handlers are irrelevant.
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             answer = json.loads(said.decode("utf-8"))
@@ -348,7 +350,7 @@ def with_unittest(driver, arguments):
         names = []
         for test in wrong:
             test = getattr(test, "test_case", test)
-            # What a class or a module sets up is nobody's test: those that need it failed.
+            # The setup of a class or a module is not a test: the tests that need it failed.
             names.append(named(test) if isinstance(test, unittest.TestCase) else named(chosen[0]))
         return sorted(set(names)), result.testsRun
 
@@ -370,7 +372,7 @@ def pytest_configure(config):
         @pytest.hookimpl(tryfirst=True)
         def pytest_collection(self, session):
             self.driver = Driver(address)
-            # Failures are not told in detail: that takes ten times as long as a small test.
+            # Failures are not formatted in detail: that takes ten times as long as a small test.
             say_little()
             self.driver.divides = True
             self.driver.early()

@@ -1,55 +1,61 @@
 # frozen_string_literal: true
 
-# Loads the tests of a project once, and forks a process for each change: there the changed method takes the place of the one that was loaded, and the
-# tests run that are asked for. Nothing is written on the disk.
+# Loads the tests of a project once, and forks a process for each change, which replaces the loaded
+# method by the changed one and runs the requested tests. Nothing is written to disk.
 #
 #     ASSAY_MUTANTS=path:SOCKET RUBYOPT=-r/p/assay_mutants.rb COMMAND       any command that runs tests of rspec, minitest or test-unit
 #
-# The process that comes to run tests says what it has at the socket, in place of running them. One client says a JSON object a line, and gets one:
-# {"ready":N} when N tests are loaded, or {"unable":"why"}; then for each change, with the method alone in what stands around it, the line on which that
-# text begins, and the one by which the method is known
+# The process that is about to run tests answers requests at the socket instead. A single client
+# sends a JSON object per line, and receives one: {"ready":N} when N tests are loaded, or
+# {"unable":"why"}; then for each change, with the method alone in its surrounding modules, the line
+# on which that text begins, and the line that identifies the method
 #
 #     {"path":"/p/a.rb","text":"class A;def push…","first":3,"name":"push","line":3,"tests":["ATest: test_a",…],"limit":1.5,"computing":0.3,"stops":true}
 #
-# {"failed":["ATest: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or {"unable":"why"}: then it is to be tried in another way.
-# `computing`, which may be absent, is the processor's time that it has: {"timeout":true,"computing":true} if that was over. Without a text nothing is changed.
-# Without `stops` all tests run, whatever fails. Names of tests are those of assay_tests_*.rb. When the client goes, so does everything. Needs Ruby 2.7.
+# {"failed":["ATest: test_a"],"run":4,"seconds":0.02}, {"timeout":true}, {"crashed":"why"}, or
+# {"unable":"why"} if it must be tried in another way. `computing` is an optional limit of CPU time:
+# {"timeout":true,"computing":true} if it was exceeded. Without a text nothing is changed. Without
+# `stops` all tests run, even after a failure. Names of tests are those of assay_tests_*.rb. The
+# process ends when the client does. Needs Ruby 2.7.
 #
-# Nothing of a library is loaded here that the project may want in another version, or may have forgotten to ask for.
+# No library is loaded here that the project may need in another version, or may have forgotten to
+# require.
 
 if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) && Process.respond_to?(:fork) && defined?(::RubyVM::InstructionSequence)
   module AssayMutants
     ADDRESS = ENV["ASSAY_MUTANTS"].delete_prefix("path:").freeze
     HERE = __dir__.freeze
-    # Before any test stubs it.
+    # Captured before any test stubs it.
     CLOCK = Process.method(:clock_gettime)
-    # Calls of prctl(2), whose first option has a process end with its parent.
+    # Numbers of the system call prctl(2), whose first option ends a process with its parent.
     PRCTL = {"x86_64" => 157, "aarch64" => 167}.freeze
     ENDS_WITH_PARENT = 1
-    # Those of setitimer(2), whose timer of this number counts the processor's time of a process, and ends it by a signal.
+    # Numbers of the system call setitimer(2), whose timer of this number measures the CPU time of a
+    # process and ends it by a signal.
     SETITIMER = {"x86_64" => 38, "aarch64" => 103}.freeze
     COMPUTING = 2
     MOST_SAID = 65_536
 
-    # It can't be tried in this way.
+    # The change cannot be tried in this way.
     Unable = Class.new(StandardError)
 
     @frameworks = {}
 
     class << self
-      # Hooks the frameworks that came since. Called after every `require`.
+      # Hooks into frameworks loaded since the last call. Called after every `require`.
       def look
         hook(OfRspec) if defined?(::RSpec::Core::Runner) && defined?(::RSpec::Core::ExampleGroup) && defined?(::RSpec::Core::Example)
         hook(OfMinitest) if defined?(::Minitest::Test) && defined?(::Minitest::Runnable)
         hook(OfTestUnit) if defined?(::Test::Unit::UI::TestRunnerMediator) && defined?(::Test::Unit::TestCase)
       end
 
-      # Whether this process has got its tests already: what runs then is theirs.
+      # Returns true if this process already has its tests and any run is a requested one.
       def serves?
         @serves
       end
 
-      # Answers until the client goes, and ends. `tests`: by name; the block runs some of them in a child.
+      # Answers requests until the client disconnects, and exits. `tests` maps names to tests; the
+      # block runs some of them in a child.
       def serve(tests, seeded:, &run)
         @serves = true
         @tests = tests
@@ -71,24 +77,24 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         end
       end
 
-      # In a child: a test passed or was left out,
+      # Called in a child when a test passed or was skipped.
       def ended
         @ended += 1
       end
 
-      # or failed: that is all that anybody wants to know, unless all tests are asked for.
+      # Called in a child when a test failed. That is the answer, unless all tests are to run.
       def failed(name)
         return answer("failed" => [name], "run" => @ended + 1) if @stops
 
         @failures << name
       end
 
-      # Something else failed.
+      # Reports an error outside of tests.
       def broken(how)
         answer("crashed" => "reported an error outside of tests: #{how}"[0, 500])
       end
 
-      # Where a method that stands in a block is put: the object whose own it is, and the class that has it.
+      # Location of a method defined in a block: the object that owns it, and the class that has it.
       attr_reader :target, :owner
 
       def now
@@ -101,7 +107,7 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         @frameworks[part] ||= part.install || true
       end
 
-      # What tests start shall not come here.
+      # Processes started by tests must not load this file.
       def leave_no_trace
         ENV.delete("ASSAY_MUTANTS")
         options = ENV["RUBYOPT"].to_s.split - ["-r#{HERE}/assay_mutants.rb"]
@@ -112,17 +118,17 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         require "socket.so"
         UNIXServer.new(ADDRESS)
       rescue Errno::EADDRINUSE
-        # Another process has other tests.
+        # Another process already serves its tests.
         exit!(0)
       end
 
-      # Takes what is needed for all changes; why it can't be done, or nil.
+      # Prepares for all changes; returns the reason if that is impossible, or nil.
       def ready
         return "threads run when the tests are loaded" if Thread.list.size > 1
 
         load("#{HERE}/assay_warm_json.rb")
         Methods.take
-        # Garbage would be marked and swept in each child again.
+        # Otherwise the garbage would be marked and swept in each child again.
         Process.respond_to?(:warmup) ? Process.warmup : 4.times { GC.start }
         nil
       end
@@ -160,7 +166,7 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
           wait(reader, pid, begun, asked["limit"])
         ensure
           reader.close
-          # All that it started and that stayed in its group.
+          # Kills all remaining processes of its group.
           kill(-pid)
         end
       end
@@ -173,7 +179,7 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
           if ready.nil? || ready[0].include?(@client)
             kill(-pid) || kill(pid)
             Process.wait(pid)
-            # Nobody waits for an answer any more.
+            # The client is gone.
             exit!(0) if ready
             return {"timeout" => true}
           end
@@ -183,7 +189,7 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
           said << piece if piece.is_a?(String)
         end
         whole = said.end_with?("\n")
-        # What it does at its end is nobody's concern.
+        # The process's exit handlers are irrelevant.
         kill(pid) if whole
         status = Process.wait2(pid)[1]
         return ::AssayWarm::Json.read(said.force_encoding(Encoding::UTF_8)).merge("seconds" => now - begun) if whole
@@ -199,12 +205,12 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         nil
       end
 
-      # Does not come back.
+      # Does not return.
       def child(reader, parent, asked)
         begin
           [reader, @client, @server].each(&:close)
           alone(parent)
-          # As in a process of its own, unless the command line names the seed.
+          # As in a separate process, unless the seed is given on the command line.
           srand unless @seeded
           nothing = File.open(File::NULL, "r+")
           [STDIN, STDOUT, STDERR].each { |io| io.reopen(nothing) }
@@ -224,19 +230,19 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         exit!(0)
       end
 
-      # So many seconds of the processor's time, from now on.
+      # Limits the CPU time to this many seconds from now on.
       def computes(seconds)
         number = SETITIMER[RbConfig::CONFIG["host_cpu"]] or return
         whole, part = (seconds * 1_000_000).to_i.divmod(1_000_000)
         trap(:PROF, "SYSTEM_DEFAULT")
         timer = [0, 0, whole, part].pack("q4")
-        # A text with zeros in it must come as its address.
+        # A string with zero bytes must be passed by address.
         silently { syscall(number, COMPUTING, [timer].pack("P").unpack1("J"), 0) }
       rescue SystemCallError, NotImplementedError
         nil
       end
 
-      # Leads a group, if it ends with its parent all the same.
+      # Becomes the leader of a process group, if it can still be made to end with its parent.
       def alone(parent)
         number = PRCTL[RbConfig::CONFIG["host_cpu"]] or return
         silently { syscall(number, ENDS_WITH_PARENT, 9, 0, 0, 0) }
@@ -246,7 +252,7 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
         nil
       end
 
-      # Ruby warns of `syscall`.
+      # Suppresses Ruby's warning about `syscall`.
       def silently
         verbose = $VERBOSE
         $VERBOSE = nil
@@ -262,14 +268,15 @@ if ENV["ASSAY_MUTANTS"].to_s.start_with?("path:") && !defined?(::AssayMutants) &
       end
     end
 
-    # Prepends methods of this source. They stand under a name in the framework's own folder, as which backtraces leave them out.
+    # Prepends the methods of this source. Its file name is in the framework's own folder, so that
+    # backtraces omit it.
     def self.plant(target, source, folder)
       target.prepend(Module.new { module_eval(source, "#{folder}/assay_mutants.rb", 1) })
     end
   end
 
-  # As an alias, as RubyGems has it; under a name that backtraces and `warn` leave out. It stands beneath RubyGems' own, since Bundler takes that one out
-  # again and puts the original in its place.
+  # Uses an alias, as RubyGems does, with a file name that backtraces and `warn` omit. It is below
+  # RubyGems' own `require`, since Bundler removes that one and restores the original.
   module Kernel
     name = private_method_defined?(:gem_original_require) ? "gem_original_require" : "require"
     module_eval(<<~RUBY, "<internal:assay_mutants>", 1)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Of each framework: where it would begin to run its tests, how these are called, and how some of them are run in a child, in an order, with the results
-# told to nobody but the driver.
+# For each framework: where it starts to run its tests, the names of the tests, and running some of
+# them in a child, in a given order, with the results reported only to the driver.
 
 module AssayMutants
   # RSpec 3.
@@ -12,7 +12,7 @@ module AssayMutants
       end
     RUBY
 
-    # Of groups while only some examples run, in this order.
+    # Overrides for groups while only some examples run, in this order.
     CHOSEN = <<~'RUBY'
       def filtered_examples
         ::AssayMutants::OfRspec.chosen(self) || super
@@ -27,9 +27,10 @@ module AssayMutants
       end
     RUBY
 
-    # Examples that come one after the other and stand in one group.
+    # Consecutive examples of one group.
     Chunk = Struct.new(:examples) do
-      # RSpec asks a strategy for the order of examples and of groups: of these only those that lead to the chosen ones.
+      # RSpec uses a strategy to order examples and groups: selects only those that lead to the
+      # chosen ones.
       def order(items)
         items.select { |item| !item.is_a?(Class) || path.include?(item) }
       end
@@ -39,7 +40,7 @@ module AssayMutants
       end
     end
 
-    # Hears what becomes of examples.
+    # Receives the results of examples.
     class Reporter
       def initialize(names)
         @names = names
@@ -58,7 +59,7 @@ module AssayMutants
         ::AssayMutants.broken("#{context} #{exception.class}")
       end
 
-      # All else is said to people.
+      # All other messages are for users.
       def method_missing(*) end
 
       def respond_to_missing?(*)
@@ -97,14 +98,15 @@ module AssayMutants
 
       private
 
-      # What shows differences is loaded when the first test fails, which would be in each child.
+      # The formatter of differences is loaded at the first failure, which would otherwise happen in
+      # each child.
       def fail_once
         ::RSpec::Expectations.fail_with("", "a", "b")
       rescue Exception # rubocop:disable Lint/RescueException -- its failures are no standard errors.
         nil
       end
 
-      # As they are called by assay_tests_rspec.rb.
+      # Names as in assay_tests_rspec.rb.
       def tests(groups)
         seen = Hash.new(0)
         without = Hash.new(0).compare_by_identity
@@ -152,14 +154,14 @@ module AssayMutants
       end
     RUBY
 
-    # Of a class of which only some tests run, in this order.
+    # Overrides for a class while only some tests run, in this order.
     CHOSEN = <<~'RUBY'
       def runnable_methods
         ::AssayMutants::OfMinitest.chosen(self) || super
       end
     RUBY
 
-    # In place of threads or processes.
+    # Replaces the executors with threads or processes.
     class Executor
       def start; end
 
@@ -176,7 +178,7 @@ module AssayMutants
       end
     end
 
-    # Hears what becomes of tests.
+    # Receives the results of tests.
     class Reporter
       def initialize(names)
         @names = names
@@ -192,7 +194,7 @@ module AssayMutants
         ::AssayMutants.failed(@names.fetch(@running) { @names.values[0] })
       end
 
-      # All else is said to people.
+      # All other messages are for users.
       def method_missing(*) end
 
       def respond_to_missing?(*)
@@ -276,7 +278,8 @@ module AssayMutants
         failed = lambda do |fault|
           next unless fault.is_a?(::Test::Unit::Failure) || fault.is_a?(::Test::Unit::Error)
 
-          # Those that ended are none of it; what a class sets up is nobody's test: the one that comes next needs it.
+          # Tests that have ended are not the cause; the setup of a class is not a test, so the next
+          # test, which needs it, failed.
           ::AssayMutants.failed(names[done] || names[-1])
         end
         ended = lambda do |_test|
@@ -286,7 +289,7 @@ module AssayMutants
         runs.call(rooted(suite, chosen.keys), failed, ended)
       end
 
-      # The chosen tests in their order: classes begin as often as the order comes back to them.
+      # The chosen tests in order: a class begins again each time the order returns to it.
       def rooted(suite, chosen)
         root = ::Test::Unit::TestSuite.new(suite.name)
         chosen.chunk_while { |one, next_one| one[1] == next_one[1] }.each do |tests|
@@ -298,7 +301,7 @@ module AssayMutants
         root
       end
 
-      # As they are called by assay_tests_test_unit.rb.
+      # Names as in assay_tests_test_unit.rb.
       def collect(suite, around, all)
         suite.tests.each do |test|
           if test.respond_to?(:tests) then collect(test, [*around, test], all)

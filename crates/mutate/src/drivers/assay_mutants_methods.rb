@@ -1,15 +1,17 @@
 # frozen_string_literal: true
 
-# How a method that is loaded is replaced by a changed one, so that whoever calls it finds that: with its visibility, its copy of `module_function`, and
-# its other names. What can't be replaced so that it means the same as if its file had been loaded with the change is left alone.
+# Replaces a loaded method by a changed one for all callers, with its visibility, its copy by
+# `module_function`, and its aliases. Methods that cannot be replaced with the same effect as
+# loading the changed file are refused.
 
 module AssayMutants
-  # The methods that are loaded, by where they stand; and how one of them is replaced.
+  # The loaded methods by location, and the replacement of one of them.
   module Methods
-    # One name of a method. `own`: whether it is a method of this owner; else it is one that the owner inherits, under another name or visibility.
-    # `target`: the module itself, also where the owner is its singleton class; nil if that is some other object's.
+    # One name of a method. `own` is true for a method of this owner, false for one that the owner
+    # inherits under another name or visibility. `target` is the module itself, even if the owner is
+    # its singleton class; nil if the owner is that of another object.
     Entry = Struct.new(:owner, :name, :original, :own, :target, :file)
-    # Suites have methods of all these names.
+    # Unbound, since suites define methods with these names.
     OF = %i[instance_methods private_instance_methods instance_method singleton_class? singleton_class private_method_defined?
             protected_method_defined? private protected public alias_method module_function].to_h { |name| [name, Module.instance_method(name)] }.freeze
     METHOD = Kernel.instance_method(:method)
@@ -31,7 +33,8 @@ module AssayMutants
         @entries.default_proc = nil
       end
 
-      # Puts the changed method in the place of the one that was loaded. The block is told where, before that is done.
+      # Replaces the loaded method by the changed one. The block is called with its location
+      # beforehand.
       def put(asked)
         key = [real(asked["path"]), asked["line"]]
         name = asked["name"].to_sym
@@ -60,7 +63,8 @@ module AssayMutants
         OF[name].bind_call(target, *arguments)
       end
 
-      # Where methods stand that are held as objects: who has them calls what was there when they were made.
+      # Returns the locations of methods that are held as objects: their holders would continue to
+      # call the previous definition.
       def held
         found = {}
         [Method, UnboundMethod, Proc].each do |kind|
@@ -93,7 +97,7 @@ module AssayMutants
         end
       end
 
-      # Not that of what is prepended.
+      # Skips prepended modules.
       def own_method(owner, name)
         first = method = of(:instance_method, owner, name)
         method = method.super_method until method.nil? || method.owner.equal?(owner)
@@ -102,11 +106,12 @@ module AssayMutants
         nil
       end
 
-      # The method, whether a module has it twice, as `module_function` makes it; and its other names.
+      # Returns the method, whether the module has a copy of it by `module_function`, and its
+      # aliases.
       def sorted(entries, name)
         raise Unable, "methods share its line" if entries.any? { |entry| entry.original != name }
 
-        # Only its visibility is another one in a class below.
+        # A subclass that only changes the visibility.
         own = entries.select { |entry| entry.own || entry.name != name }
         raise Unable, "it has other names elsewhere" unless own.all?(&:own)
         raise Unable, "it is a method of an object" unless own.all?(&:target)
@@ -124,7 +129,7 @@ module AssayMutants
         [main, is_function, others]
       end
 
-      # Whoever wants to know of methods that are defined does something with them.
+      # A class with a hook for added methods may act on them.
       def heard?(entry)
         name, usual = entry.owner.equal?(entry.target) ? [:method_added, Module] : [:singleton_method_added, BasicObject]
         raise Unable, "its class does something with methods that are added" unless METHOD.bind_call(entry.target, name).owner.equal?(usual)

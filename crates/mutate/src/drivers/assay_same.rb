@@ -1,10 +1,13 @@
-# Says which changed texts the compiler of Ruby makes the same of: no program can tell them apart, but by where its lines are.
+# Finds changed texts that Ruby's compiler translates to the same code: no program can distinguish
+# them, except by line numbers.
 #
-# ruby assay_same.rb FILE, where FILE holds [[original, changed], ...]; prints [true, false, ...]. Nothing of the texts is run. Needs nothing else.
+# ruby assay_same.rb FILE, where FILE contains [[original, changed], ...]; prints [true, false,
+# ...]. The texts are not executed. Has no dependencies.
 
 require "json"
 
-# Of an instruction sequence as arrays: its parts without what says where they stand (lines, events, numbers of nodes).
+# Returns the parts of an instruction sequence in array form, without those for its location (lines,
+# events, node ids).
 def told(own)
   return own unless own.is_a?(Array)
   return own.map { |part| told(part) } unless own[0] == "YARVInstructionSequence/SimpleDataFormat"

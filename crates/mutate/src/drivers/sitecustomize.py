@@ -54,7 +54,8 @@ def copy_first(told):
                 return found if found is not None and is_below(place(found) or "", os.path.realpath(copy)) else None
             others = [finder for finder in sys.meta_path if finder is not cls and hasattr(finder, "find_spec")]
             found = next((own for own in (finder.find_spec(name, None, target) for finder in others) if own is not None), None)
-            # `editable_mode=strict` has a directory of links: by their names nobody would know the files again.
+            # `editable_mode=strict` uses a directory of links, by whose names the files could not
+            # be identified.
             is_link = found is not None and found.has_location and os.path.islink(found.origin or "")
             if not is_other(place(found)) and not is_link:
                 return None
@@ -93,7 +94,7 @@ def begin():
         import json
 
         copy_first(json.loads(told))
-    # The one that would be run without this one.
+    # The sitecustomize that would be run without this one.
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec
 
