@@ -1,10 +1,12 @@
 #!/bin/sh
-# Compiles the launcher, the workload, the counting library and the tests of the crate that measures for arm64, and runs the tests as arm64
-# programs under an emulator. Installs what is missing, with apt and rustup, as root only.
+# Compiles the launcher, the workload, the counting library and the tests of the measuring crate for
+# arm64, and runs the tests as arm64 programs under an emulator. Installs missing packages with apt
+# and rustup, only as root.
 # Usage: arm64-tests.sh [TEST…]     TEST: parts of the names of tests, as in `runs:: kept::` [default: all]
 #
-# What the emulator, and the namespace in which the kernel knows of it, do otherwise than a machine would is found out by programs of a few lines,
-# and the tests are told in ASSAY_EMULATED, so that they leave out what would be about that alone.
+# The differences between the emulator, with its namespace that registers it with the kernel, and a
+# real machine are determined by small probe programs, and passed to the tests in ASSAY_EMULATED, so
+# that they skip checks that would be affected.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -22,7 +24,7 @@ if [ -n "$missing" ]; then
         echo "arm64-tests: install$missing" >&2
         exit 2
     fi
-    # Without the packages that are only recommended: one of them would change the machine's own binfmt_misc.
+    # Without recommended packages, one of which would change the machine's own binfmt_misc.
     apt-get install -y --no-install-recommends $missing >&2
 fi
 if command -v rustup >/dev/null; then
@@ -32,7 +34,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Tests compile programs with `cc`: those have to be of this processor, too.
+# Tests compile programs with `cc`, which must be for this processor as well.
 mkdir "$work/bin"
 printf '#!/bin/sh\nexec %s "$@"\n' "$compiler" > "$work/bin/cc"
 chmod +x "$work/bin/cc"
@@ -40,16 +42,16 @@ ln -s "$(command -v aarch64-linux-gnu-objcopy)" "$work/bin/objcopy"
 
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$compiler
 export CC_aarch64_unknown_linux_gnu=$compiler
-# Compiling takes longer than running: nothing is optimised.
+# Compiling takes longer than running, so nothing is optimized.
 export CARGO_PROFILE_DEV_OPT_LEVEL=0
 options="--locked -p assay-measure --target $target --config profile.dev.package.'*'.opt-level=0"
-# Tests start examples, which have to be the programs themselves.
+# Tests start examples, which must be built as programs.
 cargo build $options --examples
 cargo test $options --no-run --lib --tests --message-format=json > "$work/built.json"
-# Lines of programs that hold tests, without a tool for JSON.
+# Extracts the paths of test programs, without a JSON tool.
 sed -n '/"reason":"compiler-artifact"/{/"test":true/s/.*"executable":"\([^"]*\)".*/\1/p;}' "$work/built.json" > "$work/programs"
 
-# The child of a vfork and its parent share their memory: what the one writes the other reads.
+# Probe: the child of a vfork shares its parent's memory, so the parent reads what it writes.
 cat > "$work/vfork.c" <<'PROBE'
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,7 +66,7 @@ int main(void)
     return waitpid(child, NULL, 0) != child || !told;
 }
 PROBE
-# A static program that does nothing takes less than 4 MiB.
+# Probe: a static program that does nothing takes less than 4 MiB.
 cat > "$work/peak.c" <<'PROBE'
 #include <sys/resource.h>
 int main(void)
@@ -73,7 +75,7 @@ int main(void)
     return getrusage(RUSAGE_SELF, &own) != 0 || own.ru_maxrss >= 4096;
 }
 PROBE
-# Memory that is to be wiped in a forked child is.
+# Probe: memory marked to be wiped in a forked child is wiped.
 cat > "$work/wipe.c" <<'PROBE'
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -91,7 +93,7 @@ int main(void)
     return waitpid(child, &status, 0) != child || status != 0;
 }
 PROBE
-# A process can take in orphans of its own.
+# Probe: a process can adopt orphans.
 cat > "$work/orphans.c" <<'PROBE'
 #include <sys/prctl.h>
 int main(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0; }

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Runs a command where programs for arm64 run, too, by an emulator.
+# Runs a command in an environment in which arm64 programs also run, under an emulator.
 # Usage: emulated.sh COMMAND [ARGUMENT…]
 #
-# The kernel has to know of the emulator by itself (binfmt_misc), because the launcher is executed from a file in memory. That is set
-# up in a namespace of users and mounts of its own (Linux 6.7 and later have one binfmt_misc for each), so nothing of the machine changes, and
-# no rights are needed. Flag O hands the program over as an open file, since the file in memory is closed when it is executed; P keeps
+# The kernel must know the emulator (binfmt_misc), because the launcher is executed from a file in
+# memory. It is registered in a separate user and mount namespace (Linux 6.7 and later have one
+# binfmt_misc for each), so the machine is not changed, and no privileges are needed. Flag O passes
+# the program as an open file, since the file in memory is closed when it is executed; P preserves
 # the program's own name; F opens the emulator beforehand.
 set -eu
 

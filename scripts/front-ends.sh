@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the tests of the gem and of the Python package beside each other, since both mostly wait for programs; what they print comes
-# whole, one suite after the other.
+# Runs the tests of the gem and of the Python package in parallel, since both mostly wait for
+# programs; the output of each suite is printed as a whole.
 # Usage: front-ends.sh ASSAY     the program that decides for them
 set -eu
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the fuzz targets and runs each, one after the other. TIME is for all of them together. What a target finds out about its inputs stays in
-# fuzz/corpus/TARGET, so that the next time goes on from there; an input that breaks a promise is kept in fuzz/artifacts/TARGET.
+# Builds the fuzz targets and runs each in sequence. TIME is the total for all of them. The corpus
+# of a target is in fuzz/corpus/TARGET, so that the next run continues from there; an input that
+# causes a failure is saved in fuzz/artifacts/TARGET.
 # Usage: fuzz.sh TIME [TARGET…], with TIME as in 90s, 10m, 2h.
 set -eu
 cd "$(dirname "$0")/.."
@@ -25,7 +26,8 @@ PATH=$tools/bin:$PATH
 if ! cargo fuzz --version >/dev/null 2>&1; then
     cargo install --quiet --locked --root "$tools" cargo-fuzz
 fi
-# One unit of each crate would take one core minutes, for targets that run hardly quicker.
+# Using one codegen unit per crate would keep a single core busy for minutes, for targets that run hardly
+# faster.
 units="--codegen-units 16"
 began=$(date +%s)
 if [ -n "$only" ]; then
@@ -33,7 +35,7 @@ if [ -n "$only" ]; then
         cargo +nightly fuzz build $units "$target"
     done
 else
-    # All of them at once keep all cores busy.
+    # Building all of them together keeps all cores busy.
     cargo +nightly fuzz build $units
 fi
 echo "built in $(($(date +%s) - began)) s; each of $# targets runs for $each s"
@@ -47,7 +49,7 @@ for target; do
     corpus=fuzz/corpus/$target
     mkdir -p "$corpus"
     seeds=fuzz/seeds/$target
-    # The files of its tests are what it begins with.
+    # Starts from the files of its tests.
     [ "$target" != profile ] || seeds=crates/profiles/tests/files
     set -- -max_total_time="$each" -print_final_stats=1
     case $target in import_any | import_json | import_text) set -- "$@" -dict=fuzz/dictionaries/import.dict ;; esac

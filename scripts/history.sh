@@ -1,6 +1,6 @@
 #!/bin/sh
-# How fast this project's own program was: measures each tagged revision that has no run yet, keeps that in the history (.assay/history.db),
-# and writes the pages of it to target/history/site.
+# Measures how fast this project's own program was: each tagged revision without a run is measured,
+# recorded in the history (.assay/history.db), and included in the pages in target/history/site.
 # Usage: history.sh ASSAY [REVISION...]     without revisions: all tags, or where there are none the last 5 commits
 # ASSAY measures; PROFILE names cargo's profile of what is measured [release].
 set -eu
@@ -20,7 +20,7 @@ for revision in "$@"; do
 done
 profile=${PROFILE:-release}
 case $profile in dev) directory=debug ;; *) directory=$profile ;; esac
-# What revisions have in common is compiled once.
+# The common parts of the revisions are compiled once.
 export CARGO_TARGET_DIR="$PWD/target/history/built"
 data=$PWD/crates/assay/tests/data
 mkdir -p .assay

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Checks that `assay` compiles for the systems that it is not run on here, and links it for those of them that can be linked for without their own tools.
+# Checks that `assay` compiles for systems on which it is not run here, and links it for those that
+# can be linked without their own tools.
 # Usage: other-systems.sh [--check] [TARGET…]     --check: without linking; TARGET [default: all]
 #
-# C in dependencies (SQLite) is compiled, and all is linked, by zig, which has what that takes for each of them: the tools of
-# `scripts/dist/build.py`. What comes out is not run: nothing here can. So nothing is optimised, either.
+# C in dependencies (SQLite) is compiled, and everything is linked, by zig, which contains what is
+# needed for each system: the tools of `scripts/dist/build.py`. The result cannot be run here, so
+# nothing is optimized.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -30,7 +32,8 @@ for target in "$@"; do
     echo "building for $target, which takes minutes" >&2
     if ! cargo-zigbuild "$verb" $options --target "$target" 2>"$log"; then
         cat "$log" >&2
-        # All is compiled by then; what Apple's own libraries are linked by comes with its compilers alone (SDKROOT names it).
+        # Everything is compiled by then; linking with Apple's own libraries requires files that
+        # come only with its compilers (SDKROOT names them).
         did="compiled; linking it takes Apple's SDK"
         grep -q "unable to find system framework" "$log" || { did=FAILED; failed=$((failed + 1)); }
     fi

@@ -1,13 +1,15 @@
 #!/bin/sh
-# What the tests of harnesses of interpreted languages drive, in target/runtimes: pyperf, pytest-benchmark and py-spy in an environment
-# of their own; benchmark-ips of Debian; tinybench, mitata and vitest of npm; a small jar of JMH, where a JDK and Maven are there already (to install those for one
-# test would cost more than the rest together). What can't be had is told, and its tests say that they were skipped.
+# Installs, in target/runtimes, the programs used by the tests of benchmark harnesses of interpreted
+# languages: pyperf, pytest-benchmark and py-spy in an environment of their own; benchmark-ips from
+# Debian; tinybench, mitata and vitest from npm; a small jar of JMH, if a JDK and Maven are already
+# installed (installing those for one test would cost more than all the rest). Missing programs are
+# reported, and their tests are skipped.
 set -eu
 cd "$(dirname "$0")/.."
 programs=crates/harness/tests/programs
 mkdir -p target/runtimes
 
-# Packages of Debian, for root without a question.
+# Installs Debian packages, only as root.
 debian() {
     [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
     apt-get update -qq
@@ -38,14 +40,14 @@ if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || ! ruby -e '%w[pg sql
         || echo "PostgreSQL, puma and the gems of databases could not be installed (Debian: postgresql ruby-pg ruby-sqlite3 ruby-mysql2 puma ruby-rack): their tests are skipped" >&2
 fi
 
-# What checks the types of the Python package; npm's own cache does for the next time.
+# The type checkers for the Python package; npm's own cache serves later runs.
 pyright=target/runtimes/pyright
 if [ "$(cat "$pyright/installed" 2>/dev/null)" != "1.1.414" ]; then
     { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$pyright" pyright@1.1.414 && echo 1.1.414 > "$pyright/installed"; } \
         || echo "pyright could not be installed (npm): its tests are skipped" >&2
 fi
 
-# The Python package is tried with real servers, too.
+# The Python package is also tested with real servers.
 if ! [ -x /usr/sbin/mariadbd ] || ! pkg-config --exists libmariadb 2>/dev/null; then
     debian mariadb-server-core libmariadb-dev pkg-config \
         || echo "MariaDB could not be installed (Debian: mariadb-server-core libmariadb-dev pkg-config): tests of mysqlclient are skipped" >&2
@@ -58,7 +60,7 @@ if [ "$(cat "$javascript/installed" 2>/dev/null)" != "6.2.3 1.0.34" ]; then
         || echo "tinybench and mitata could not be installed (npm): their tests are skipped" >&2
 fi
 
-# What the tests of crates/mutate drive.
+# Programs used by the tests of crates/mutate.
 vitest=target/runtimes/vitest
 if [ "$(cat "$vitest/installed" 2>/dev/null)" != "4.0.17" ]; then
     { command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix "$vitest" vitest@4.0.17 && echo 4.0.17 > "$vitest/installed"; } \

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Product lines of Rust, per crate and in all: lines that are neither blank nor comments nor tests. Tests are what stands
-# under tests/, examples/ and benches/, in files named tests.rs, and in `#[cfg(test)] mod` blocks. rustfmt closes a block at
-# the column where it was opened, which is all that this needs to know of the language.
+# Product lines of Rust, per crate and in total: lines that are neither blank nor comments nor
+# tests. Tests are files under tests/, examples/ and benches/ or named tests.rs, and `#[cfg(test)]
+# mod` blocks. rustfmt closes a block at the column where it was opened, which is all that this
+# script needs to know about the language.
 # Usage: sh scripts/size.sh [DIRECTORY…]; by default every crate of the workspace.
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs a command and notes how long it took, in target/minutes: a line `SECONDS STEP`. `.ci/run` prints them at its end.
+# Runs a command and records its duration in target/minutes: a line `SECONDS STEP`. `.ci/run` prints
+# them at the end.
 # Usage: timed.sh STEP COMMAND [ARGUMENT…]
 set -eu
 

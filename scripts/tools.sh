@@ -1,16 +1,17 @@
 #!/bin/sh
-# Makes sure that what building and testing need is there, installing it with apt where it is not.
+# Checks for the tools needed for building and testing, and installs missing ones with apt.
 # Usage: tools.sh [build]     build: only what the build and the demo need, a C compiler with the static C library (the launcher)
-# Without that word also git (its state is recorded with every run); for the gem and the examples, which the tests run, Ruby with
-# its headers and test libraries, and Python; for the harnesses of benchmarks Go and Catch2; valgrind for counted instructions;
-# samplers for profiles; and for the pages a browser.
+# Without that word also git (its state is recorded with every run); for the gem and the examples,
+# which the tests run, Ruby with its headers and test libraries, and Python; for benchmark harnesses
+# Go and Catch2; valgrind for counting instructions; samplers for profiles; and a browser for the
+# pages.
 set -eu
 
 missing=
 browser=
 command -v cc >/dev/null || missing="$missing gcc"
 if command -v cc >/dev/null; then
-    # A static program is the real question; the header alone may be there without the library.
+    # Tries to link a static program, since the header may be present without the library.
     probe=$(mktemp -d)
     trap 'rm -rf "$probe"' EXIT
     printf 'int main(void) { return 0; }\n' > "$probe/p.c"
@@ -19,7 +20,7 @@ else
     missing="$missing libc6-dev"
 fi
 
-# What the tests need beside it.
+# Additional tools for the tests.
 everything() {
     command -v git >/dev/null || missing="$missing git"
     command -v ruby >/dev/null || missing="$missing ruby"
@@ -27,11 +28,12 @@ everything() {
     ruby -e 'require "minitest"' 2>/dev/null || missing="$missing ruby-minitest"
     ruby -e 'require "rspec"' 2>/dev/null || missing="$missing ruby-rspec"
     ruby -e 'require "test/unit"' -e 'exit!(true)' 2>/dev/null || missing="$missing ruby-test-unit"
-    # Servers for `assay load` to load, in its example.
+    # Servers used as targets of `assay load` in its example.
     command -v unicorn >/dev/null || missing="$missing unicorn"
     command -v thin >/dev/null || missing="$missing thin"
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx"
-    # Servers for the tests of `assay history` and of `assay tests --with`, and what the example with the latter needs.
+    # Servers for the tests of `assay history` and of `assay tests --with`, and the requirements of
+    # the latter's example.
     ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || missing="$missing postgresql"
     command -v redis-server >/dev/null || missing="$missing redis-server"
     ruby -e 'require "pg"' 2>/dev/null || missing="$missing ruby-pg"
@@ -44,20 +46,22 @@ everything() {
     command -v valgrind >/dev/null || missing="$missing valgrind"
     [ -d /usr/include/catch2 ] || missing="$missing catch2"
     [ -f /usr/include/benchmark/benchmark.h ] || missing="$missing libbenchmark-dev"
-    # Samplers, for the tests of `assay profile`: only root gets them unasked, and without them those tests say that they were skipped.
+    # Samplers, for the tests of `assay profile`: installed only as root; without them those tests
+    # are skipped.
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        # Network namespaces, for generators on other machines; without it that test says that it was skipped.
+        # Network namespaces, for generators on other machines; without them that test is skipped.
         command -v ip >/dev/null || missing="$missing iproute2"
         ruby -rstackprof -e exit 2>/dev/null || missing="$missing ruby-stackprof"
         command -v perf >/dev/null || missing="$missing linux-perf"
-        # What runs of others' code are kept in.
+        # Sandboxing for running untrusted code.
         command -v bwrap >/dev/null || missing="$missing bubblewrap"
-        # A cluster of virtual nodes, and a server to set a farm up over; without them those tests say that they were skipped.
+        # A cluster of virtual nodes, and a server for setting up a farm; without them those tests
+        # are skipped.
         { [ -x /usr/sbin/slurmctld ] && [ -x /usr/sbin/munged ]; } || missing="$missing slurm-wlm munge"
         [ -x /usr/sbin/sshd ] || missing="$missing openssh-server"
     fi
-    # A browser looks at the pages that --report writes. It is large: only root gets it unasked, and without it those tests say that
-    # they were skipped.
+    # A browser for checking the pages written by --report. It is large, so it is installed only as
+    # root; without it those tests are skipped.
     if command -v chromium || command -v chromium-browser || command -v google-chrome; then
         :
     elif [ "$(id -u)" = 0 ] && command -v apt-get; then
@@ -81,7 +85,7 @@ if [ -n "$missing" ]; then
     DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 if [ -n "$browser" ]; then
-    # Text without any font would have no width.
+    # Without any font, text would have no width.
     DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $browser fonts-dejavu-core >/dev/null \
         || echo "$browser could not be installed: the tests of pages in a browser are skipped" >&2
 fi

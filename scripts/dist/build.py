@@ -17,11 +17,11 @@ from pathlib import Path
 
 from shared import FEATURES, MACHINES, PROGRAMS, ROOT, Failed, ask, elf, epoch, fresh
 
-# What compiles, and what builds the Python package; and the Rust that does, below.
+# The versions of the compiler, of the builder for the Python package, and, below, of Rust.
 TOOLS = ["cargo-zigbuild==0.24.1", "ziglang==0.17.1", "setuptools==80.9.0"]
 ENVIRONMENT = ROOT / "target/dist-tools"
 BUILT = ROOT / "target/handed-out"
-# What SQLite has beside what is asked of it here: searching in texts, places on maps, JSON, libraries that are loaded.
+# Features of SQLite that are not used here: full-text search, maps, JSON, loadable extensions.
 SQLITE = ["-USQLITE_ENABLE_FTS3", "-USQLITE_ENABLE_FTS3_PARENTHESIS", "-USQLITE_ENABLE_FTS5", "-USQLITE_ENABLE_RTREE", "-USQLITE_ENABLE_DBSTAT_VTAB",
           "-USQLITE_SOUNDEX", "-USQLITE_ENABLE_LOAD_EXTENSION", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_JSON"]
 
@@ -46,7 +46,7 @@ def settings(targets):
     (a start is measured, too), and with every path of this machine replaced."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     paths = {str(ROOT): "/assay", str(home): "/cargo"}
-    # The linker is started in the root; the path of the script must not depend on where that is.
+    # The linker is started in the root; the path of the script must not depend on its location.
     rust = ["-Cforce-unwind-tables=no", "-Crelocation-model=static", "-Clink-arg=-Wl,-T,crates/assay/without-tables.ld"]
     rust += [f"--remap-path-prefix={path}={name}" for path, name in paths.items()]
     c = shlex.join(f"-ffile-prefix-map={path}={name}" for path, name in paths.items())

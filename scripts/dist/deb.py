@@ -7,9 +7,9 @@ import time
 
 from shared import HOME, IS_QUICK, LICENCES, MAINTAINER, NOTICES, PACKAGE, PROGRAMS, ROOT, SUMMARY, Entry, ask, epoch, fresh, gzipped, version, write_tree
 
-# The packaging's own number behind the version.
+# The package revision after the version.
 REVISION = "1"
-# One thread: what several make depends on how many there are.
+# A single thread, since the output of several depends on their number.
 COMPRESSION = ["-Zgzip", "-z1"] if IS_QUICK else ["-Zxz", "--threads-max=1"]
 COMPLETIONS = {
     "bash": "usr/share/bash-completion/completions/assay",
@@ -22,7 +22,7 @@ until the answer is clear, and says "faster", "slower", "no difference that matt
 
 It also reads the results of other benchmark programs, compares revisions and suites, keeps a history, loads servers, and tells where
 the time of programs and test suites goes."""
-# Tag, and why it is so.
+# Lintian tags, and the reason for overriding each.
 OVERRIDES = [
     ("statically-linked-binary", "it is to run on whatever system there is"),
     ("hardening-no-pie", "a start of the program is measured, and one at a fixed address needs fifty pages less"),

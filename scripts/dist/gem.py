@@ -11,7 +11,8 @@ import shutil
 from shared import HOME, ROOT, Entry, ask, epoch, fresh, write_tree
 
 FILES = ["lib", "ext", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "assay-bench.gemspec"]
-# RubyGems makes a script of Ruby of whatever a gem calls a program: this one puts the program in the place of Ruby.
+# RubyGems wraps a gem's programs in a Ruby script: this one replaces the Ruby process by the
+# program.
 STARTER = b"""\
 #!/usr/bin/env ruby
 # frozen_string_literal: true

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs assay from its tarball: downloads it, checks its sum, tries it, and only then puts it in place. Until then, and when anything
-# is wrong or whoever waits loses patience, nothing of what is installed has changed.
+# Installs assay from its tarball: downloads it, verifies its checksum, tries to run it, and only
+# then installs it. Until then, or if anything fails or is interrupted, nothing in the existing
+# installation has changed.
 # Usage: install.sh [--from URL|DIRECTORY] [--version V] [--prefix DIRECTORY] [--uninstall]
 #   --from       where the tarball and SHA256SUMS are (ASSAY_FROM); by default the directory of this script, if they are there
 #   --version    which version (ASSAY_VERSION); by default the one in SHA256SUMS
@@ -15,7 +16,8 @@ version=${ASSAY_VERSION-}
 prefix=${ASSAY_PREFIX-}
 uninstalling=
 
-# All is in functions, and the last line calls: half a script, from a broken connection, does nothing.
+# Everything is in functions called by the last line, so that a truncated script, from a broken
+# connection, does nothing.
 fail() {
     printf 'install.sh: %s\n' "$1" >&2
     shift
@@ -56,7 +58,7 @@ read_options() {
     esac
 }
 
-# The name of this machine in those of the tarballs.
+# Prints the name of this machine as in the tarballs.
 machine() {
     system=$(uname -s)
     [ "$system" = Linux ] || fail "there are no programs for $system, only for Linux" "Build it from the sources: it needs Rust and a C compiler."
@@ -67,7 +69,7 @@ machine() {
     esac
 }
 
-# fetch NAME FILE: from wherever the files are.
+# fetch NAME FILE: copies or downloads a file from its location.
 fetch() {
     case $from in
         https://* | http://* | file://*)
@@ -95,7 +97,7 @@ sum_of() {
     fi | cut -d ' ' -f 1
 }
 
-# What install put there, one path a line below the prefix; it is a file of the installation itself.
+# The installed files, one path per line relative to the prefix; itself a file of the installation.
 LIST=share/$PACKAGE/installed
 
 uninstall() {
@@ -115,7 +117,8 @@ install() {
         [ -f "$here/SHA256SUMS" ] || fail "it is not said where to install from" "--from URL|DIRECTORY names where the tarball and SHA256SUMS are."
         from=$here
     fi
-    # On the file system where it will stand: so that it can be put in its place at once, and that it can be started is tried there.
+    # On the destination's file system, so that files can be moved atomically, and running the
+    # program is tried there.
     mkdir -p "$prefix" 2>/dev/null && [ -w "$prefix" ] || fail "$prefix can't be written" "--prefix names another directory."
     staged=$(mktemp -d "$prefix/.$PACKAGE.XXXXXX")
     trap 'rm -rf "$staged"' EXIT
@@ -142,7 +145,7 @@ install() {
     new=$staged/new
     mkdir -p "$new/bin" "$new/share/man/man1" "$new/share/$PACKAGE" \
         "$new/share/bash-completion/completions" "$new/share/zsh/site-functions" "$new/share/fish/vendor_completions.d"
-    # The program that the others belong to is put in place last.
+    # The main program, which needs the others, is installed last.
     for program in "$unpacked"/assay-* "$unpacked/assay"; do mv "$program" "$new/bin/"; done
     mv "$unpacked"/man/man1/* "$new/share/man/man1/"
     mv "$unpacked/completions/assay.bash" "$new/share/bash-completion/completions/assay"
@@ -150,18 +153,18 @@ install() {
     mv "$unpacked/completions/assay.fish" "$new/share/fish/vendor_completions.d/assay.fish"
     mv "$unpacked"/LICENSE-* "$unpacked/README.md" "$new/share/$PACKAGE/"
     (cd "$new" && find . -type f | sed 's/^\.\///' | grep -v '^bin/assay$' | sort && echo bin/assay) >"$staged/list"
-    # What can fail is tried before: all directories are there and can be written.
+    # Checks in advance for possible failures: all directories exist and are writable.
     while read -r path; do
         place=$prefix/$(dirname "$path")
         mkdir -p "$place" 2>/dev/null && [ -w "$place" ] || fail "$place can't be written: nothing was installed" "--prefix names another directory."
         [ ! -d "$prefix/$path" ] || fail "$prefix/$path is a directory: nothing was installed"
     done <"$staged/list"
 
-    # From here on no signal stops it: each file is put in the place of the old one at once, and that takes a moment.
+    # From here on signals are ignored: each file is replaced atomically, which takes only a moment.
     trap '' INT TERM HUP
     while read -r path; do mv -f "$new/$path" "$prefix/$path"; done <"$staged/list"
     if [ -f "$prefix/$LIST" ]; then
-        # What an older version had and this one has not.
+        # Removes files of an older version that this one does not have.
         grep -vxF -f "$staged/list" "$prefix/$LIST" | while read -r path; do rm -f "$prefix/$path"; done
     fi
     mv -f "$staged/list" "$prefix/$LIST"

@@ -12,7 +12,7 @@ from collections import Counter
 
 from shared import Failed, ask
 
-# The names of C, by how they begin: everything else of C is told as such.
+# C libraries by the prefix of their symbols; all other C symbols are grouped together.
 OF_C = {"sqlite3": "SQLite", "ring_core": "ring", "tree_sitter": "tree-sitter"}
 CRATE = re.compile(r"<?(?:&?(?:mut )?)*(?:dyn )?([a-z_][a-z0-9_]*)(?:\[[0-9a-f]+\])?::")
 

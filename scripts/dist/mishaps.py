@@ -80,7 +80,7 @@ def npm_alone(dist, here, other):
     main = within(dist, f"{PACKAGE}-{version()}.tgz").name
     alone = f"npm install --silent --offline --omit=optional --no-audit --no-fund --global /handed-out/{main}\n"
     refused("node", f"{alone} assay --version", dist, [f"{PACKAGE}-linux-{here.npm} is not installed", f"npm install {PACKAGE}-linux-{here.npm}@"])
-    # A machine that nobody has built for, as far as Node can tell.
+    # A machine without a build, according to Node.
     strange = "echo 'Object.defineProperty(process, \"arch\", {value: \"riscv64\"})' >/tmp/arch.cjs\nNODE_OPTIONS='--require /tmp/arch.cjs' assay --version"
     refused("node", f"{alone} {strange}", dist, ["there is no program for linux-riscv64", f"linux-{here.npm}"])
     return "the starter says what is missing"
@@ -124,7 +124,7 @@ def emulated(dist, here, other):
 
 # ---- Installing breaks off. ----
 
-# The date of a directory alone tells that something was in it and is gone again.
+# Only the date of a directory shows that a file was in it and has been removed.
 STATE = "find /usr/local '(' -type d -printf '%p %m\\n' ')' -o -printf '%p %m %s %T@ %l\\n' | sort | sha256sum"
 
 
@@ -238,7 +238,7 @@ def twice(dist, here, other):
                 subprocess.run(["tar", "-xzf", dist / f"{PACKAGE}-{version()}-{machine.name}-linux.tar.gz", "-C", unpacked, "--strip-components=1", "--touch"], check=True)
                 programs.append(f"--programs={machine.name}={unpacked}")
         with tarfile.open(next(dist.glob(f"{PACKAGE}-*-linux.tar.gz"))) as archive:
-            # Commits since then have another date.
+            # Later commits have another date.
             date = str(archive.next().mtime)
         clock = ["faketime", "2031-05-06 07:08:09"] if shutil.which("faketime") else []
         home = Path.home()

@@ -9,7 +9,7 @@ import platform
 import build
 from shared import ROOT, Failed, ask
 
-# The oldest C library that the tags of our wheels promise, too.
+# The oldest C library, as promised by the tags of the wheels.
 GLIBC = "2.17"
 FLAGS = ["-shared", "-fPIC", "-O2", "-std=gnu99", "-fvisibility=default", "-Wl,--build-id=none", "-s", "-w"]
 HEADERS = 'puts RUBY_VERSION[/\\d+\\.\\d+/], RbConfig::CONFIG["rubyhdrdir"], RbConfig::CONFIG["rubyarchhdrdir"]'

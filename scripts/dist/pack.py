@@ -47,7 +47,8 @@ def pack(programs, channels, work, to):
         return files
 
     if has_programs:
-        # What takes its time compresses, beside Python or with its lock released.
+        # The time is mostly spent compressing, in other processes or with the interpreter's lock
+        # released.
         with ThreadPoolExecutor() as threads:
             for files in threads.map(for_machine, programs):
                 made += files

@@ -30,5 +30,5 @@ def make(to):
         if name != "README.md":
             text = re.sub(r"@([A-Z][A-Za-z0-9_]*)@", lambda found: values[found[1]], text)
         write_whole(to / "recipes" / name, text.encode())
-    # They are no files of the release.
+    # They are not files of the release.
     return []

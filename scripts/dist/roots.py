@@ -18,12 +18,12 @@ from shared import ROOT, Failed, ask
 
 PLACE = ROOT / "target/dist-roots"
 SUITE = "bookworm"
-# What each has beside the smallest system there is.
+# Packages of each kind in addition to the minimal system.
 KINDS = {
     "bare": [],
     "python": ["python3-venv"],
     "ruby": ["ruby"],
-    # RubyGems asks make for whatever is built, even for nothing.
+    # RubyGems calls make for every extension, even if there is nothing to build.
     "ruby-make": ["ruby", "make"],
     "node": ["nodejs", "npm"],
     "lintian": ["lintian"],
@@ -58,7 +58,7 @@ def root(kind):
         making = Path(tempfile.mkdtemp(prefix=f".{kind}-", dir=PLACE))
         more = [f"--include={','.join(KINDS[kind])}"] if KINDS[kind] else []
         try:
-            # What it mounts and starts ends with it, however it ends.
+            # Its mounts and processes end with it, however it ends.
             ask("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *more, "--aptopt=Apt::Install-Recommends false",
                 "--dpkgopt=path-exclude=/usr/share/locale/*", SUITE, making)
             making.chmod(0o755)

@@ -32,7 +32,7 @@ def main(names):
         other = Path(directory) / "elsewhere"
         ask("git", "-C", ROOT, "worktree", "add", "--detach", other, "HEAD")
         try:
-            # The tools are the same; they stand in an environment that is not to be moved.
+            # The tools are the same; their environment cannot be moved.
             (other / "target").mkdir()
             (other / "target/dist-tools").symlink_to(build.ENVIRONMENT)
             command = [sys.executable, other / "scripts/dist/build.py", *(machine.name for machine in machines)]

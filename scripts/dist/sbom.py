@@ -76,7 +76,7 @@ def component(package, sums):
         "purl": ref(package),
     }
     if package["license"]:
-        # The older way to write a choice.
+        # The older syntax of an alternative.
         made["licenses"] = [{"expression": package["license"].replace("/", " OR ")}]
     content = sums.get((package["name"], package["version"]))
     if content:

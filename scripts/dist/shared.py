@@ -21,26 +21,28 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The programs, each the one of a crate that is called like it, as the Makefile has them.
+# The programs, each built from the crate of the same name, as in the Makefile.
 MAKEFILE = (ROOT / "Makefile").read_text()
 PROGRAMS = re.findall(r"-p (\S+)", re.search(r"^PROGRAMS := (.*)$", MAKEFILE, re.M)[1])
 FEATURES = re.search(r"^FEATURES := (.*)$", MAKEFILE, re.M)[1]
-# The name in every registry; `assay` is other people's on crates.io.
+# The name in every registry; `assay` belongs to others on crates.io.
 PACKAGE = "assay-bench"
-# The Python package, which depends on the one with the program: who only wants the program gets no plugin into their pytest.
+# The Python package, which depends on the one with the program: installing only the program does
+# not add a pytest plugin.
 PYTHON_PACKAGE = "assay-perf"
-# What is only to be tried need not be small; and level 9 takes two and a half times as long as 7, for four bytes of a thousand.
+# Trial packages need not be small; and level 9 takes two and a half times as long as 7, for a size
+# reduction of 0.4 %.
 IS_QUICK = os.environ.get("ASSAY_PACK_QUICKLY") == "1"
 LEVEL = 1 if IS_QUICK else 7
 SUMMARY = "Is it really faster, by how much, and how sure can I be?"
-# What others wrote that is built in as it is, beside crates (which the SBOM lists).
+# Third-party material included as it is, in addition to crates (which the SBOM lists).
 LICENCES = {
     "LICENSE-MIT": "LICENSE-MIT",
     "LICENSE-APACHE": "LICENSE-APACHE",
     "LICENSE-FONT-OFL.txt": "crates/report/fonts/OFL.txt",
     "LICENSE-uPlot.txt": "crates/report/assets/LICENSE-uPlot.txt",
 }
-# The licences of all crates that are built in, gathered by `licences.py`.
+# The licences of all included crates, collected by `licences.py`.
 NOTICES = "LICENSES-crates.txt"
 
 
@@ -77,10 +79,10 @@ def of_workspace(pattern, what):
     return found[1]
 
 
-# Who hands out, and where.
+# The project's home page, and its maintainer.
 HOME = of_workspace(r'homepage = "(.*)"', "homepage")
 MAINTAINER = of_workspace(r'authors = \["(.* <.*>)"\]', "author with an address")
-# A name that belongs to nobody, in either of them.
+# A name that is not registered, in either of them.
 IS_NOBODYS = ".example" in HOME + MAINTAINER
 
 
@@ -103,7 +105,7 @@ def epoch():
     return int(said) if said else int(ask("git", "-C", ROOT, "log", "-1", "--format=%ct"))
 
 
-# ---- What is packed. ----
+# ---- Contents of packages. ----
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,8 @@ def gather(programs, machine, speaker, notices, place):
     for name, (processor, _) in kinds.items():
         if processor != machine.elf:
             raise Failed(f"{Path(programs) / name} is not for {machine.name}, but for another machine (number {processor} of ELF)")
-    # Completions have the verbs of programs on PATH, too: only ours are to be among them.
+    # Completions also include subcommands from programs on PATH: only those of this project must be
+    # included.
     asked = {"cwd": place, "env": {"PATH": "/nowhere", "HOME": str(place), "LC_ALL": "C.UTF-8"}}
     assay = Path(speaker).resolve() / "assay"
     ask(assay, "man", "--out", place / "man", **asked)
@@ -180,7 +183,7 @@ def fresh(place):
     return place
 
 
-# ---- Archives: names in order, modes that nobody's umask changes, one owner, one date, no more. ----
+# ---- Archives: sorted names, modes independent of the umask, one owner, one date. ----
 
 
 @dataclass(frozen=True)

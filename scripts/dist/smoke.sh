@@ -1,6 +1,7 @@
 #!/bin/sh
-# Packs the programs that the tests have built, and installs and uses tarball, installer, Debian package and wheel in clean systems of
-# Debian. They are not static, so they run only where the C library is as new as here.
+# Packs the programs built for the tests, and installs and uses tarball, installer, Debian package
+# and wheel in clean Debian systems. The programs are not static, so they only run if the C library
+# is as new as here.
 # Usage: smoke.sh DIRECTORY     where the programs are
 set -eu
 
@@ -13,11 +14,12 @@ fi
 machine=$(uname -m)
 rm -rf target/stand-ins
 mkdir -p target/stand-ins
-# What debuggers want is most of them.
+# Debug information is most of their size.
 for program in $(python3 -c 'import sys; sys.path.insert(0, "scripts/dist"); import shared; print(*shared.PROGRAMS)'); do
     strip -o "target/stand-ins/$program" "$directory/$program"
 done
-# Where no system can be made or entered (no mirror, no overlays), that says nothing about the packages.
+# If no system can be created or entered (no mirror, no overlays), that says nothing about the
+# packages.
 if ! told=$(PYTHONPATH=scripts/dist python3 -c '
 import roots
 from pathlib import Path

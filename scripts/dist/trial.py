@@ -21,7 +21,7 @@ from shared import MACHINES, PACKAGE, ROOT, Failed
 
 HERE = MACHINES.get(platform.machine())
 OTHER = next(machine for machine in MACHINES.values() if machine != HERE)
-# From nothing to the first verdict.
+# From installation to the first verdict.
 FIRST_VERDICT = """
 cd /tmp
 seq 100 110 >a.txt
@@ -69,7 +69,7 @@ def channels():
             "ruby -e 'require \"assay\"; puts Assay::Binary.path, Assay::MethodProfiler.recorder' >/tmp/said; grep libexec/assay /tmp/said; grep -x native /tmp/said\n",
         ),
         "gem-source": Channel(
-            # Without a compiler it counts in Ruby, and asks whatever program there is.
+            # Without a compiler it counts in Ruby, and uses the program on PATH.
             "ruby-make", "tar -xzf /handed-out/{name}-*-{machine}-linux.tar.gz -C /opt\nPATH=$(echo /opt/{name}-*):$PATH\ngem install --local --no-document $(ls /handed-out/{name}-*.gem | grep -v linux)\n",
             ("{name}-*.gem", "{name}-*-{machine}-linux.tar.gz"),
             "ruby -e 'require \"assay\"; puts Assay::Binary.path, Assay::MethodProfiler.recorder' >/tmp/said; grep -x ruby /tmp/said\n",
@@ -77,7 +77,7 @@ def channels():
         "npm": Channel(
             "node", "npm install --silent --offline --no-audit --no-fund --global /handed-out/{name}-linux-{npm}-*.tgz $(ls /handed-out/{name}-*.tgz | grep -v linux)\n",
             ("{name}-linux-{npm}-*.tgz", "{name}-*.tgz"),
-            # Status and signals are the program's.
+            # Status and signals are those of the program.
             "status=0; assay compare nothing-there 2>/dev/null || status=$?; test $status = 2\n"
             "status=0; timeout --signal=TERM 5 assay run --no-save 'sleep 60' >/dev/null 2>&1 || status=$?; test $status = 124\n",
         ),
@@ -126,7 +126,7 @@ def main():
     unknown = set(given.trial) - set(trials)
     if unknown:
         raise Failed(f"no trial is called {', '.join(sorted(unknown))}; --list names them")
-    # Whoever ends it wants no half of a system left.
+    # Interrupting it must not leave a partial system behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     roots.need()
     counts = {"passed": 0, "failed": 0, "skipped": 0}

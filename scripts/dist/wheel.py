@@ -15,7 +15,7 @@ import zipfile
 
 from shared import HOME, LICENCES, MAINTAINER, NOTICES, PACKAGE, ROOT, SUMMARY, Entry, ask, epoch, fresh, version, write_tar_gz, write_zip
 
-# What of python/ belongs to its package.
+# The files of python/ that belong to its package.
 SOURCES = ["pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "csrc", "src"]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# What is shown besides docs/: pages by their titles, and directories whose files pages link to.
+# Pages in addition to docs/, by title, and directories with files that pages link to.
 PROJECT = {
     "Changelog": "CHANGELOG.md",
     "Architecture": "ARCHITECTURE.md",
@@ -52,7 +52,7 @@ def adapted(page, text, linked):
     before = ""
     for line, is_prose in prose(text):
         if is_prose:
-            # A list needs an empty line before it, and what is nested in it four blanks.
+            # A list needs an empty line before it, and nested items an indentation of four blanks.
             if is_item(line) and before.strip() and not is_item(before) and not before.startswith((" ", "\t", "#", "|")):
                 lines.append("")
             inner = re.match(r"( {2,3})([-*+] .*)", line)
