@@ -1,6 +1,10 @@
-/* Allocates and frees, and nothing else: what counting allocations costs, a tool could not hide here.
+/* A program that only allocates and frees, so that the cost of counting allocations cannot be
+ * hidden.
  *
- *     allocate TIMES SIZE LIVE     TIMES a block of 16 to 16 + SIZE bytes is freed and a new one made, LIVE at a time
+ *     allocate TIMES SIZE LIVE
+ *
+ * TIMES times it frees a block of 16 to 16 + SIZE bytes and allocates a new one, with LIVE blocks
+ * at a time.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@ from ministat import once
 from result import Bar, Result, ratio
 
 PLAIN, US, MEMUSAGE = "plain", "assay run --alloc", "libmemusage"
-# What is allocated, at most so many bytes above 16, and how many blocks live at once.
+# For each loop: maximum size of a block above 16 bytes, and number of live blocks.
 LOOPS = {
     "16 … 216 B, 1,024 live": (200, 1024),
     "16 … 4,016 B, 64 live": (4000, 64),

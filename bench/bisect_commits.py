@@ -14,7 +14,8 @@ from result import Bar, Result, Share
 COMMITS = 100
 CHANGE = 0.03
 NOISE = 3 * CHANGE
-# The work of one run differs from run to run by itself, by a normal factor that it draws from the clock and its number.
+# The work varies from run to run, by a normally distributed factor drawn from the clock and the
+# process id.
 PROGRAM = r"""
 #include <math.h>
 #include <stdint.h>

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     pid_t starter = getppid();
     if (prctl(PR_SET_PDEATHSIG, SIGKILL))
         return 1;
-    /* The starter may have ended before it was asked to be told of its end. */
+    /* The starter may have ended before the signal was requested. */
     if (getppid() != starter)
         return 1;
     alarm((unsigned)seconds);

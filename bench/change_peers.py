@@ -12,9 +12,9 @@ import sys
 from asv import step_detect
 from otava.series import AnalysisOptions, Metric, Series
 
-# What asv publishes as a regression by default ("regressions_thresholds").
+# The threshold from which asv publishes regressions by default ("regressions_thresholds").
 ASV_THRESHOLD = 0.05
-# An alarm about a place that has been known for longer is not one of the newest run.
+# An alarm about a change that is older than this many runs does not concern the newest run.
 LATELY = 5
 
 
@@ -57,7 +57,7 @@ def main():
         peers = {"otava": otava, "asv": asv}
         out = {name: [find(values) for values in asked["series"]] for name, find in peers.items()}
     else:
-        # Both see as many runs as `assay gate` by default.
+        # Both see as many runs as `assay gate` does by default.
         peers = {"otava": otava, "asv publish": asv_regressions}
         out = {name: [alarms(find, values, begin, 60) for values in asked["series"]] for name, find in peers.items()}
     json.dump(out, sys.stdout)

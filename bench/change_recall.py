@@ -14,17 +14,18 @@ from machine import ASSAY, Failed, execute, say
 from result import Bar, Result, percent
 from test_suites import framework, go_module, sdist
 
-# So many edits in all.
+# Total number of edits.
 EDITS = 1_000
 RECALL, SELECTED = 0.99, 0.15
-# A gem with its specs, as Debian keeps it; installed gems have none.
+# A gem with its specs, as archived by Debian; installed gems have none.
 HASHIE = "http://deb.debian.org/debian/pool/main/r/ruby-hashie/ruby-hashie_5.0.0.orig.tar.gz"
-# So many lost tests of an edit are run alone.
+# Maximum number of missed tests per edit that are run alone.
 ALONE = 20
-# No suite takes longer, s.
+# Time limit of a suite in seconds.
 PATIENCE = 300
 
-# What is made of a line, and by which sign it is known; the first sign on it that fits one of them is changed, a random one of these.
+# Replacements by pattern; one of the patterns that match a line is chosen at random, and its first
+# match replaced.
 CHANGES = [
     (r"==", "!="), (r"!=", "=="), (r"<=", ">"), (r">=", "<"), (r" < ", " >= "), (r" > ", " <= "),
     (r"\b0\b", "1"), (r"\b1\b", "2"), (r"\b([2-9]|[1-9]\d+)\b", r"(\1 + 1)"),
@@ -82,7 +83,7 @@ of_ruby = between(r"\s*def (?!.*\bend$)", r"\s*end\b")
 of_go = between(r"func .*\{$", r"\}")
 
 
-# Words that are none of Go's.
+# Words that do not occur in Go.
 NOT_GO = {"True", "False", " and ", " or ", "", "if not ", "if ", "return not "}
 
 
@@ -107,19 +108,19 @@ def projects(bench):
         with tarfile.open(packed) as archive:
             archive.extractall(home, filter="data")
         own = home / "hashie-5.0.0"
-        # What leaves out tests of old versions of Ruby is packaged nowhere.
+        # The gem for skipping tests on old versions of Ruby is not packaged anywhere.
         helper = own / "spec/spec_helper.rb"
         helper.write_text(helper.read_text().replace("require 'rspec/pending_for'", "def pending_for(*) = nil"))
         return Project("rspec: hashie", own, ["rspec"], ["lib/**/*.rb"], of_ruby)
 
     def package():
-        # The tests run on the directory itself, not on what was installed of it.
+        # The tests run on the directory itself, not on an installed copy.
         directory, words = sdist(home, "more-itertools", "10.5.0", [], ["unittest", "-q"], installed=False)
         return Project("unittest: more-itertools", directory, words, ["more_itertools/*.py"], of_python)
 
     def module():
         directory, _ = go_module(home, "github.com/spf13/pflag", "v1.0.5")
-        # Its tests have a line that newer versions of vet refuse.
+        # Its tests have a line that newer versions of vet reject.
         words = ["go", "test", "-vet=off", "./..."]
         own = [path for path in directory.glob("*.go") if not path.name.endswith("_test.go")]
         return Project("go test: pflag", directory, words, [path.name for path in own], of_go)
@@ -146,7 +147,8 @@ class Suite:
         self.known, self.failing = whole if whole else (set(), set())
         if not self.known:
             raise Failed(f"{project.name}: its tests do not run")
-        # A first run that was cut short leaves no map, with which everything would be chosen, and nothing missed.
+        # A first run that was interrupted leaves no map; then everything would be chosen, and
+        # nothing missed.
         again = self.asked("--changed")
         if again is None or len(again[0]) > len(self.known) / 2:
             raise Failed(f"{project.name}: what its tests use was not kept")
@@ -185,7 +187,7 @@ class Suite:
             path.write_bytes(before)
 
 
-# What is counted of the edits of a project.
+# Counts for the edits of a project.
 SUMS = ("edits", "complete", "failing", "found", "silent", "broken", "behind")
 
 
@@ -220,7 +222,7 @@ def change_recall(bench):
             if not failing:
                 own["silent"] += 1
                 continue
-            # What was chosen may break as a whole: then nothing was found.
+            # The chosen tests may fail as a whole: then nothing was found.
             ran, failed = chosen if chosen else (suite.known, set())
             lost = failing - failed
             own["edits"] += 1

@@ -12,7 +12,7 @@ import time
 from machine import ASSAY, ROOT
 from result import Bar, Result, mebibytes
 
-# Where real files are: the fixtures of the tests.
+# Locations of real files: the fixtures of the tests.
 SOURCES = [
     "fuzz/seeds/import_any",
     "fuzz/seeds/import_json",
@@ -25,10 +25,10 @@ SOURCES = [
     "docs/concepts",
 ]
 PROFILES = ["crates/profiles/tests/files", "docs/guides/profiling.in"]
-# So many of the files are profiles.
+# Share of profiles among the files.
 PROFILES_SHARE = 0.15
 LARGEST = 1 << 20
-# No file takes longer, s: these are small.
+# Time limit per file in seconds: these are small.
 PATIENCE = 60
 STATUSES = {0, 1, 2, 3}
 VERBS = {
@@ -107,7 +107,7 @@ def damaged(bench):
 def _seeds(sources):
     for source in sources:
         for path in (ROOT / source).rglob("*"):
-            # Sources and pages of the project are nobody's measurements.
+            # Sources and pages of the project are not measurements.
             if path.is_file() and path.suffix not in {".rs", ".md", ".sh", ".py", ".c", ".html", ".snap"} and 0 < path.stat().st_size <= LARGEST:
                 yield path
 
@@ -115,7 +115,7 @@ def _seeds(sources):
 def _changed(content, random, seeds):
     """The content after one to six changes, never larger than twice what it was and some."""
     most = 2 * len(content) + 4096
-    # Mostly little: what is broken at its first byte shows no more than that.
+    # Mostly few changes: a file that is broken at its first byte tests nothing else.
     for _ in range(random.choice([1, 1, 1, 2, 3, 6])):
         change = random.choices([_flipped, _cut, _repeated, _spliced, _numbered, _nested], [3, 2, 2, 2, 6, 1])[0]
         content = change(content, random, seeds)[:most]
@@ -191,5 +191,5 @@ def _ended(form, names, room):
 
 
 def _limited():
-    # Seconds of processor time: a busy machine must not make a hang of a slow call.
+    # CPU seconds, so that a slow call on a busy machine does not look like a hang.
     resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE + 1))

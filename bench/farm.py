@@ -28,7 +28,7 @@ PAGES = {
     "project, JSON": "/api/v1/owners/owner0/projects/project0/page",
     "matrix, JSON": "/api/v1/owners/owner0/projects/project0/matrix",
 }
-# Requests a second to a page, and builds that are added meanwhile.
+# Requests per second to a page, during which builds are added.
 RATE = 50
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -52,7 +52,8 @@ def postgres(home):
         os.chmod(home, 0o755)
         own = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
     execute([*own, programs / "initdb", "-D", data / "data", "-A", "trust", "-U", "postgres", "--no-sync"], 300, cwd="/")
-    # As much memory as a small server has, and room for what the filling writes; everything else is as it comes.
+    # Memory as on a small server, and room for the writes of the setup; other settings are the
+    # defaults.
     line = [*own, programs / "postgres", "-D", data / "data", "-c", "listen_addresses=", "-c", f"unix_socket_directories={data}", "-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB"]
     with started([str(part) for part in line], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/"):
         until(lambda: subprocess.run([programs / "pg_isready", "-q", "-h", data, "-U", "postgres"], check=False).returncode == 0)
@@ -167,7 +168,7 @@ class Page:
         line += ["-H", f"Authorization: Bearer {self.token}", self.address + self.path]
         done = self.bench.run(line, 120 + 4 * self.seconds, secret=self.token)
         metrics = json.loads(done.stdout)["descriptions"][0]["metrics"]
-        # What settles the server counts, too: so it is an upper bound.
+        # Idle work of the server is included, so this is an upper bound.
         used = (cpu(self.pid) - before) / (metrics["rate_achieved"]["median"] * self.seconds)
         if metrics["answered"]["median"] < 1:
             raise Failed(f"{self.path}: not all requests were answered")

@@ -22,15 +22,15 @@ from machine import ROOT, Failed, child_of_ours, say
 from result import Bar, Result
 from servers import free_ports, started
 
-# Starts a PostgreSQL and kills it when asked to; the tests have the same.
+# Starts a PostgreSQL and kills it on request; also used by the tests.
 DATABASE = ROOT / "crates/history/src/tests/server.sh"
-# The same for a cluster, and what stands for an agent there.
+# The same for a cluster, and the simulated agent there.
 CLUSTER = ROOT / "crates/farm/tests/it/support/slurm.sh"
 SIMULATED = ROOT / "crates/farm/tests/it/support/agent.rb"
 PROJECT = "/api/v1/owners/me/projects/p"
-# Whoever was given a job that nobody told of waits for the end of its lease.
+# A job whose assignment was lost is only handed out again after its lease.
 LEASE = "5s"
-# What the end of all jobs may take, s.
+# Time limit for all jobs to end, in seconds.
 PATIENCE = 300
 
 
@@ -51,7 +51,7 @@ def kill(bench):
         ["killed", "moments", "jobs", "ended once", "ended more than once", "never ended", "said to be kept and not there", "processes left", "mounts and control groups left"],
     )
     totals = Found()
-    # PostgreSQL and the sandbox run as other users; what is secret has rights of its own.
+    # PostgreSQL and the sandbox run as other users; secrets have their own permissions.
     bench.scratch.chmod(0o755)
     for place, (name, (run, share)) in enumerate(series.items()):
         count = max(1, round(moments * share))
@@ -165,7 +165,8 @@ class Server:
                 ended.setdefault(one["job"], []).append(one["version"])
         twice = sum(len(of) > 1 for of in ended.values())
         names = [of[0] for of in ended.values()]
-        # A version is asked for one target alone: a second job of it would be work done twice.
+        # Each version is requested for a single target, so a second job for it would be duplicate
+        # work.
         twice += len(names) - len(set(names))
         lost = sum(name not in names for name in versions)
         missing = sum(builds.get(one["id"]) != one for one in kept)
@@ -367,7 +368,7 @@ def _controller(bench, home, count):
     directory.mkdir()
     ports = free_ports(["controller", "one", "two"]).values()
     with Server(home).running() as server, _told(["sh", CLUSTER, directory, *map(str, ports)]) as tell:
-        # Only those jobs that are asked for: no target is what this project asks for by itself.
+        # Only the explicitly requested jobs: the project itself matches no target.
         server.begin({"needs": {"os": "none"}})
         line = [FARM, "place", "--every", "1", "--server", f"http://{server.address}", "--token-file", server.home / "admin-token", "--directory", directory / "shared"]
         line = [str(word) for word in [*line, "--program", SIMULATED]]

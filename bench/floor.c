@@ -1,7 +1,7 @@
 /*
- * The floor under every runner: how long do posix_spawn and wait4 take for a command, with stdin,
- * stdout and stderr at /dev/null? Prints the wall time of each run in nanoseconds, one a line, and
- * at the end the rate of the whole loop on stderr. A peer of the benchmarks, not a part of assay.
+ * The floor under every runner: the time that posix_spawn and wait4 take for a command, with stdin,
+ * stdout and stderr at /dev/null. Prints the wall time of each run in nanoseconds, one per line,
+ * and finally the rate of the whole loop on stderr. A peer of the benchmarks, not a part of assay.
  *
  *     cc -O2 -o floor floor.c && ./floor 1000 /bin/true
  */

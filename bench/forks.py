@@ -18,7 +18,7 @@ from result import Bar, Result, milliseconds
 
 HOOKS = ROOT / "crates/suites/src/hooks"
 PATIENCE = 60
-# The first line says when it is reached; the second loads what programs of this kind load.
+# The first line records when it is reached; the second loads the usual libraries of such programs.
 RUBY = """File.write(ENV.fetch("STAMPS"), "#{Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)}\\n", mode: "a")
 require "active_record"
 """
@@ -113,7 +113,7 @@ def forks(bench):
         process = Preloaded(bench.scratch / f"fork-{language}", words, hook, text)
         try:
             before = process.until_ready()
-            # It writes down what it loads, which is loaded before runs from then on.
+            # It records the files it loads, which are preloaded for subsequent runs.
             process.run()
             process.until_ready(before)
             took = []

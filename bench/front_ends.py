@@ -14,8 +14,9 @@ import peers
 from machine import ASSAY, ROOT, Failed, version_of
 from result import Bar, Result, Share, ratio
 
-# What a call takes more under the article's profiler, and what is asked of ours: nanoseconds that were set together on one machine. Held
-# against are the ratios, since the article's is measured in the same rounds, and no two hours of a machine are equally fast.
+# Additional cost of a call under the article's profiler, and the limits for ours: nanoseconds that
+# were determined together on one machine. The bars are ratios, since the article's profiler is
+# measured in the same rounds, and the speed of a machine varies from hour to hour.
 ARTICLE = {"interpreter": 319, "YJIT": 279}
 ACTIVE, ELSEWHERE, IDLE = "active, kept", "idle, another thread profiles", "idle"
 RUBY_BARS = {
@@ -123,7 +124,7 @@ def blocks(bench):
         right = "longer" if row["factor"] > 1 else "same"
         counts = {"longer": 0, "shorter": 0, "same": 0, "unknown": 0, **row["said"]}
         unknown = counts["unknown"]
-        # Of equal loops nothing false was said where no difference is claimed.
+        # For equal loops, a result is right if no difference is claimed.
         hits = counts[right] + (unknown if right == "same" else 0)
         truths[row["tool"], row["factor"]] = Share(rounds - hits - (unknown if right != "same" else 0), rounds)
         result.row(f"{row['factor']} ×", row["tool"], Share(hits, rounds), rounds - hits - (unknown if right != "same" else 0), unknown)
@@ -189,7 +190,7 @@ def assertions(bench, name, title, command, seconds):
     for row in said["answers"]:
         wrong = Share(row["wrong"], rounds)
         result.row(row["assertion"], "yes" if row["holds"] else "no", row["passed"], row["failed"], row["inconclusive"], wrong)
-        # Counts have no chance in them.
+        # Counts are deterministic.
         measured = row["assertion"].startswith(("assert_faster", "assert_no_slower", "assert_complexity"))
         result.bar(Bar.share_at_most(row["assertion"], wrong, 0.05 if measured else 0))
     low, high = said["loads"]

@@ -64,7 +64,7 @@ def installed(bench, dist):
     if not dist.is_dir():
         raise Failed(f"{dist} is not there: make dist")
     channels, rounds = bench.size(CHANNELS, CHANNELS[:1]), bench.size(3, 1)
-    # What makes the systems is no part of what is timed.
+    # Creating the systems is not included in the times.
     took = {channel: [] for channel in channels}
 
     def step(_number, channel):

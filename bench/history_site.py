@@ -23,7 +23,7 @@ from pathlib import Path
 from machine import ASSAY, Failed, say
 from result import Bar, Result
 
-# A page that reports when it showed something, and when its plot stood.
+# A script for the page that reports the time of its first paint, and of its plot.
 PAINT = """
 const said = (name, ms) => console.log(`assay-bench ${name} ${ms}`);
 new PerformanceObserver((list) => list.getEntries().forEach((e) => said(e.name, e.startTime))).observe({ type: "paint", buffered: true });

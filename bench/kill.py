@@ -17,9 +17,9 @@ from machine import ASSAY, ROOT, Failed
 from result import Bar, Result
 
 MARK = "ASSAY_BENCH_MARK"
-# So long is waited for processes to be gone, s.
+# Time to wait for processes to be gone, in seconds.
 PATIENCE = 5.0
-# The latest moment, s: starting and trying out take a good part of it.
+# Latest moment of a kill in seconds: starting and trial runs take a large part of it.
 LATEST = 1.5
 HARNESS = ROOT / "crates/assay/tests/bench/fake-harness.sh"
 
@@ -125,7 +125,7 @@ def _series(bench, verb, asked, moments):
             found["panics"] += b"panicked" in said.read()
         if asked["records"] and (observed := _observations(room / "s.assay")):
             found["recorded"] += 1
-            # Trying out leaves marks, too: what there were more of before counts for nothing.
+            # Trial runs leave marks, too: those from before do not count.
             missing = _lines(marks) - observed - before if before is not None else 0
             found["flight"] += missing >= 1
             found["lost"] += max(0, missing - 1)
@@ -149,7 +149,7 @@ def _watched(process, seconds, marks, record):
     while (left := end - time.monotonic()) > 0:
         if process.poll() is not None:
             raise Failed(f"it ended by itself with {process.returncode}")
-        # In this order: a run that ends in between makes too many of them, never too few.
+        # In this order, a run that ends in between makes the count too large, never too small.
         if observed := _observations(record):
             more = _lines(marks) - observed
             fewest = more if fewest is None else min(fewest, more)

@@ -14,7 +14,7 @@ from machine import ASSAY, BUILD, LABEL_SERIES, say, spin_counts
 from peers import HYPERFINE_1, HYPERFINE_2, hyperfine_times, there
 from result import Bar, Result, Share, percent
 
-# A word for each condition, and how many processes are kept busy.
+# The label of each condition, and its number of busy processes.
 CONDITIONS = [("idle", 0), ("beside 2 busy", 2)]
 DESIGNS = [("fixed 50 blocks", ["--runs", "50"]), ("default stop", [])]
 LEVEL = 0.05
@@ -166,7 +166,8 @@ class Live:
         false = Share(sum(v in ("faster", "slower", "different") for v in self.verdicts), of)
         equivalent = Share(self.verdicts.count("equivalent"), of)
         tests = [percent(hits / of) for hits in (self.welch, self.mann_whitney)]
-        # The tests are no part of what assay says: after a stop that looked at the data they would not even be valid.
+        # These tests are not part of assay: after a data-dependent stop they would not even be
+        # valid.
         tests = tests if self.options != [] else ["", ""]
         cannot = "it has no such answer"
         result.row(

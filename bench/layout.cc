@@ -1,5 +1,5 @@
-// One small benchmark among a hundred functions that are not run in it, so that a linker that shuffles sections puts it elsewhere.
-// KIND chooses the work; with -DMORE=3 there is 3 % more of it.
+// A small benchmark among a hundred functions that are not executed, so that a linker that shuffles
+// sections changes its position. KIND selects the work; with -DMORE=3 there is 3 % more of it.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kUnits = 100 + MORE;
 uint32_t numbers[1024];
 
-// Neighbours of different lengths: each is a section, and none is run while anything is measured.
+// Neighbours of different lengths: each is a section, and none is executed during measurements.
 template <int N>
 __attribute__((noinline, used)) uint32_t neighbour(uint32_t x) {
     for (int i = 0; i < N % 7 + 1; i++) x = x * (2 * N + 3) + (x >> (N % 13 + 1));

@@ -19,7 +19,7 @@ A_SIDE = 5
 LEVEL = 0.05
 # The difference between the sources.
 SOUGHT = 0.03
-# No comparison is begun later than this.
+# Time in minutes after which no further comparison is started.
 MINUTES = 7.5
 
 
@@ -122,7 +122,8 @@ def layout(bench):
         result.note(f"{way}: {hits[0]} of {hits[1]} links called different; one comparison took {median(took[way]):.1f} s at the median.")
         if way == several:
             result.bar(Bar.share_at_most(f"links of one source called different, {way}", Share(*hits), LEVEL))
-    # Five links can't tell 3 % where one link is off by more than that: such programs are in the table, and named.
+    # Five links cannot detect 3 % if the layout alone moves one link by more: such programs are in
+    # the table, and named.
     within = [kind for kind in KINDS if spread[kind] is not None and spread[kind] <= SOUGHT]
     hits = [sum(found[kind][i] for kind in within) for i in (0, 1)]
     if hits[1]:

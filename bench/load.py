@@ -28,7 +28,7 @@ from servers import CLIENT_CPU, SIZES, build_stall_server, nginx, stall_server, 
 OHA = peers.HOME / "bin/oha"
 US, WRK = "assay load", "wrk"
 CONNECTIONS = 16
-# What peers come in, and the one that is built.
+# The packages of the peers, except for the one that is built.
 PACKAGES = {"nginx": "nginx", "wrk": "wrk", "httperf": "httperf", "hey": "hey", "ab": "apache2-utils", "h2load": "nghttp2-client"}
 
 
@@ -78,14 +78,14 @@ def _at_rate(url, rate, seconds):
 
 
 def _go(*argv):
-    # A second processor would be the server's.
+    # A second processor would belong to the server.
     return ["env", "GOMAXPROCS=1", *argv]
 
 
 KEEP_ALIVE = [
     Tool(US, ASSAY, _ours()),
     Tool(WRK, "wrk", lambda url, s, c: ["wrk", "-t1", f"-c{c}", f"-d{s}s", "--latency", url]),
-    # It knows no duration; interrupted, it reports.
+    # It has no option for the duration; it reports when interrupted.
     Tool(
         "httperf",
         "httperf",
@@ -106,7 +106,7 @@ NEW_TLS = [
     Tool("ab", "ab", lambda url, s, c: ["ab", "-q", "-t", s, "-n", 100_000_000, "-c", c, url]),
     Tool("hey", "hey", lambda url, s, c: _go("hey", "-disable-keepalive", "-z", f"{s}s", "-c", c, url)),
 ]
-# Streams in all are 64.
+# 64 streams in total.
 HTTP2 = [
     Tool(US, ASSAY, _ours("--http2", "--streams", 16, "--insecure")),
     Tool("h2load", "h2load", lambda url, s, c: ["h2load", "-t1", "-c", c, "-m", 16, "-D", s, url]),
@@ -137,7 +137,7 @@ def drive(bench, server, argv, seconds):
     argv = [str(part) for part in argv]
     name = Path(argv[0]).name
     bench.commands[bench.shown(["taskset", "-c", CLIENT_CPU, *argv])] = True
-    # The kernel's peak of a process begins at its parent's: GNU time is small.
+    # The kernel's peak memory of a process starts at its parent's: GNU time is small.
     argv = ["taskset", "-c", CLIENT_CPU, "/usr/bin/time", "-f", "%M", "-o", str(peak), *argv]
     first, cpu, began = server.requests(), server.cpu(), time.perf_counter()
     with said.open("w") as errors, started(argv, stdout=subprocess.DEVNULL, stderr=errors) as process:
@@ -155,7 +155,7 @@ def drive(bench, server, argv, seconds):
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise Failed(f"{name}: status {process.returncode}: {said.read_text(errors='replace').strip()[-300:]}")
-    # Of the questions asked above, this one and the two marks are no requests of the generator.
+    # Of the requests counted above, this one and the two marks are not the generator's.
     count = server.requests() - first - 3
     if count < 1:
         raise Failed(f"{name}: the server saw no request")
@@ -184,7 +184,7 @@ def compare(bench, name, title, tools, against, url, connections=CONNECTIONS):
         target = url(server)
 
         def step(_number, tool):
-            # A little longer than what is counted, on either side.
+            # Runs slightly longer than the counted period, at both ends.
             runs[tool.name].append(drive(bench, server, tool.command(target, seconds + 2, connections), seconds))
 
         bench.rounds(rounds, here, step)
@@ -408,9 +408,9 @@ def pace(bench):
                 except Failed:
                     if tool.name == US:
                         raise
-                    # Peers may hang after the last request, which has come all the same.
+                    # Peers may hang after the last request, which has been sent nevertheless.
                     hung[tool.name] = hung.get(tool.name, 0) + 1
-                # The log is written out every 20 ms.
+                # The log is flushed every 20 ms.
                 time.sleep(0.1)
                 seen[tool.name].append(arrivals(log, rate))
 

@@ -11,7 +11,7 @@ from machine import ASSAY, Failed, say
 from result import Bar, Result, Share, percent
 from servers import CLIENT_CPU, build_stall_server, nginx, stall_server, started
 
-# The seed's rates, with slices of five requests instead of 500.
+# The reference rates, with slices of five requests instead of 500.
 RAMP = "10,40,80,160,320,500"
 APP = """
 require 'rack'
@@ -65,7 +65,7 @@ def capacity(bench):
             settings = Path(bench.scratch) / f"{workers}.rb"
             settings.write_text(f"worker_processes {workers}\nlogger Logger.new(IO::NULL)\n")
             sides += ["--serve", f"{'five' if workers == 5 else 'six'}=unicorn -c {settings} -l 127.0.0.1:{{port}} {app}"]
-        # Either may be the reference.
+        # The reference side alternates.
         if number % 2:
             sides = sides[2:] + sides[:2]
         argv = _ours("--find", "p90<100ms, errors<0.1%", "--rate", 200, "--slice", "500ms", "--timeout", "2s", "--time", "60s", *sides)

@@ -50,7 +50,7 @@ class Bench:
 
     def __init__(self, quick, random, scratch, results, long=False, count=None, beside=()):
         self.quick, self.random, self.long, self.count = quick, random, long, count
-        # Results of earlier runs of the same figure, with other seeds, that are to be counted, too.
+        # Results of earlier runs of the same figure with other seeds, to be included in the counts.
         self.beside = [json.loads(Path(path).read_text()) for path in beside]
         self.scratch, self.results = Path(scratch), results
         self.commands = {}
@@ -80,7 +80,7 @@ class Bench:
             for _ in range(count):
                 self.commands[f"{self.shown(argv)} &  # {count} of these"] = True
                 processes.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL))
-            # Until the scheduler has spread them.
+            # Gives the scheduler time to spread them.
             time.sleep(0.2 if count else 0)
             yield
             if any(process.poll() is not None for process in processes):

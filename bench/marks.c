@@ -1,7 +1,8 @@
-/* What a region mark costs the program that makes it: start and stop around nothing, so many times. Prints nanoseconds a mark.
+/* Measures the cost of region marks for the marked program: start and stop around nothing,
+ * repeated a given number of times. Prints nanoseconds per mark.
  *
- *     marks buffered 100000     lines through a buffer, as examples/sample-protocol/example.c writes them
- *     marks plain 100000        every line by a write of its own
+ *     marks buffered 100000     buffered lines, as in examples/sample-protocol/example.c
+ *     marks plain 100000        a separate write for every line
  */
 #include <stdio.h>
 #include <stdlib.h>

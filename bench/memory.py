@@ -54,7 +54,7 @@ def peak(bench, argv):
     """Peak resident memory of a command in bytes, by the static launcher."""
     out = bench.scratch / "peak"
     program, *arguments = argv
-    # The launcher takes paths only.
+    # The launcher accepts only paths.
     bench.run([BUILD / "peak", out, shutil.which(program) or program, *arguments], timeout=600)
     return int(out.read_text()) * 1024
 

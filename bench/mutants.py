@@ -104,9 +104,9 @@ def subprocess_once(bench, argv, project):
     return once(bench, ["sh", "-c", 'cd "$0" && exec "$@" >/dev/null', str(project), *argv])[0]
 
 
-# --- How many are tried in a second.
+# --- Number of mutants tried per second.
 
-# What is changed of toolz: what its tests are about.
+# The mutated modules of toolz: those covered by its tests.
 MODULES = ["dicttoolz", "functoolz", "itertoolz", "recipes", "utils"]
 MUTMUT_ASKED = """
 [mutmut]
@@ -120,9 +120,9 @@ also_copy=
     setup.cfg
 tests_dir=toolz/tests
 """
-# A peer that can't try so many of its mutants has not tried them.
+# A peer with a larger share of errors is not considered to have tried its mutants.
 MOST_ERRORS = 0.1
-# No tool takes longer for all of them, s.
+# Time limit of a tool for all mutants, in seconds.
 LONGEST = 3600
 
 
@@ -217,7 +217,7 @@ def _mutmut(bench, home, files):
     out, took = _timed(bench, [MUTMUT, "run"], home)
     last = list(re.finditer(r"(\d+)/(\d+)", out))[-1]
     tried, of = int(last[1]), int(last[2])
-    # By its signs: those without a test, and those that survived.
+    # The counts by symbol: mutants without a test, and survivors.
     counts = {sign: int(number) for sign, number in re.findall(r"(\S+)\s+(\d+)", out[last.end() :])}
     return took | {"tried": tried - counts.get("🫥", 0), "missed": counts.get("🙁", 0), "errors": of - tried}
 
@@ -230,7 +230,7 @@ def _gremlins(bench, home, files):
     return took | {"tried": len(results), "missed": count["survived"], "errors": count["error"]}
 
 
-# --- What a sample of a tenth tells of the whole.
+# --- Accuracy of a sample of a tenth.
 
 
 def budget(bench):
@@ -243,7 +243,7 @@ def budget(bench):
     shutil.copytree(HERE / "kit", home)
     files = ["lib"] if not bench.quick else ["lib/kit/words.rb"]
     ask = lambda budget: _timed(bench, [MUTATE, "--no-sandbox", "--json", "--budget", budget, *files, "--", "rspec"], home)[0]
-    # With a budget each one is tried, also what is milder than one that survived.
+    # With a budget every mutant is tried, even those weaker than a survivor.
     full = json.loads(ask("100h"))
     share = full["score"]["share"]
     journal = next((home.parent / "kit-cache").rglob("*.jsonl"))
@@ -279,7 +279,7 @@ def budget(bench):
     return [result]
 
 
-# --- What is left when it is killed.
+# --- Leftovers after a kill.
 
 
 def kills(bench):
@@ -311,7 +311,7 @@ def kills(bench):
         found["changed"] += _digest(home) != before
         say(f"\r  {number + 1} of {moments} ", end="")
     say("\r" + " " * 40 + "\r", end="")
-    # A young room is left alone by whoever comes next.
+    # Recent directories are left alone by later runs, so their dates are changed.
     past = time.time() - 3600
     for path in _rooms() - rooms:
         with contextlib.suppress(OSError):

@@ -25,13 +25,15 @@ from result import Bar, Result
 
 MUTATE = ROOT / "target/release/assay-mutate"
 LONGEST = 7200
-# What each tool calls a fate that somebody noticed, or that nobody did; what can't be built is neither.
+# The results of each tool that count as noticed or missed; mutants that cannot be built are
+# neither.
 NOTICED = {"killed", "timed_out", "timeout", "segfault", "CaughtMutant", "Timeout"}
 MISSED = {"survived", "uncovered", "implied", "equivalent", "accepted", "no tests", "MissedMutant"}
-# How types of Rust write the value that stands for nothing.
+# The default values of Rust types as written in sources.
 NOTHING = {"0", "0.0", "()", "false", "None", "String::new()", "vec![]", "HashMap::new()", "Default::default()", ""}
 
-# Why they differ: by project, function, and what assay and the peer say. Each was read by hand.
+# Explained differences: by project, function, and the results of assay and the peer. Each was
+# examined by hand.
 EARLY = "A decorator is called where the tests' classes are read, before mutmut lets a mutant in: what it made there is the original, so its mutants never run. assay loads such tests anew"
 LOADED = "It is called while the module that it stands in is loaded, which mutmut does with the original, and at no other time that tests look at. assay loads such tests anew"
 EXPLAINED = {
@@ -52,11 +54,12 @@ class Project:
     files: list
     # The command that runs the tests.
     command: list
-    # Of the peer: from the bench and the project's copy, each mutant's key, fate and words.
+    # For the peer: maps the bench and the project's copy to each mutant's key, result and
+    # description.
     theirs: Callable
-    # From a file's path, its text, and the place of a change: by what a mutant is known.
+    # Maps a file's path, its text, and the place of a change to the key of a mutant.
     key: Callable
-    # Of mutmut: what else its copy needs.
+    # For mutmut: additional files needed in its copy.
     also: tuple = ()
 
 
@@ -129,7 +132,7 @@ def projects(bench):
     home = bench.scratch / "rust"
     home.mkdir()
     crate, command = mutants_compiled.rust(home)
-    # Tests in documentation would be compiled anew for each mutant.
+    # Doctests would be recompiled for each mutant.
     yield Project("strsim", "cargo-mutants", ["src/lib.rs"], [*command, "--lib", "--tests"], of_cargo_mutants, of_rust), crate
 
 
@@ -265,7 +268,7 @@ def of_mutmut(bench, project, home):
         written = {name.rsplit(".", 1)[-1]: own for name, own in outermost(ast.parse((copy / "mutants" / path).read_text()))}
         for key, code in meta.items():
             name = key.rsplit(".", 1)[-1]
-            # `x_NAME__mutmut_3`, or with its class between two signs.
+            # `x_NAME__mutmut_3`, or with its class between two separators.
             parts = name.split("__mutmut_")[0].split("ǁ")
             plain = parts[0][2:] if len(parts) == 1 else ".".join(parts[1:])
             found.setdefault((path, plain, tree(written[name])), (fates.get(code, f"status {code}"), name))
@@ -286,7 +289,7 @@ def of_cargo_mutants(bench, project, home):
     shutil.rmtree(out, ignore_errors=True)
     jobs, share = str(os.cpu_count() or 1), bench.size([], ["--shard", "0/40"])
     argv = [str(mutants_compiled.CARGO_MUTANTS), "mutants", "--dir", str(home), "--output", str(out), "--jobs", jobs, "--no-times", "--colors", "never", *share, "--", "--lib", "--tests"]
-    # 2: some were missed; 3: some took too long.
+    # 2: some were missed; 3: some timed out.
     bench.run(argv, LONGEST, (0, 2, 3))
     found = {}
     for outcome in json.loads((out / "mutants.out/outcomes.json").read_text())["outcomes"]:

@@ -21,7 +21,7 @@ PEERS = HERE / ".peers"
 CARGO_MUTANTS = PEERS / "bin/cargo-mutants"
 CARGO_MUTANTS_VERSION = "27.1.0"
 STRSIM = "0.11.1"
-# Tried in some way, and not left out.
+# Results of mutants that were tried, not skipped.
 TRIED = {"killed", "survived", "timed_out", "unviable"}
 
 
@@ -35,7 +35,7 @@ def rust(home):
         execute(["cargo", "fetch"], 300, cwd=home / "asks")
         return rust(home)
     shutil.copytree(found[0], home / "strsim")
-    # What a registry adds is no part of a workspace.
+    # Separates the crate from the surrounding workspace.
     with (home / "strsim/Cargo.toml").open("a") as manifest:
         manifest.write("\n[workspace]\n")
     return home / "strsim", ["cargo", "test", "--offline"]
@@ -72,7 +72,7 @@ def theirs(bench, project, shard):
     out = bench.scratch / "mutants"
     shutil.rmtree(out, ignore_errors=True)
     argv = [str(CARGO_MUTANTS), "mutants", "--dir", str(project), "--output", str(out), "--jobs", jobs, "--shard", shard, "--no-times", "--colors", "never"]
-    # 2: some were missed; 3: some took too long.
+    # 2: some were missed; 3: some timed out.
     done = bench.run(argv, 7200, (0, 2, 3))
     told = re.search(r"(\d+) mutants tested", done.stdout + done.stderr)
     if not told:
@@ -97,7 +97,8 @@ def compiled(bench):
         home.mkdir()
         project, command = make(home)
         tools = {"assay": lambda: ours(bench, project, command)}
-        # Those build for each mutant: a part of the functions, or of the mutants, once.
+        # These build once per mutant, so only a part of the functions, or of the mutants, is tried,
+        # once.
         part = bench.size("1/4", "1/12")
         tools["assay --separate-builds"] = lambda: ours(bench, project, command, "--separate-builds", "--shard", part)
         if make is rust:

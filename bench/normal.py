@@ -16,9 +16,9 @@ from result import Bar, Result, Share, milliseconds, percent
 
 PYTHON = peers.HOME / "changes/bin/python"
 PACKAGES = ["apache-otava==0.8.0", "asv==0.6.6"]
-# Runs before a gate is asked: it needs some to know what is normal.
+# Number of runs before the first gate, which needs some to determine the normal range.
 FIRST = 30
-# What happens in 24 benchmarks of a recorded run; each takes a few milliseconds.
+# The 24 benchmarks of a recorded run; each takes a few milliseconds.
 PROGRAMS = {
     "sort": "sort {text}", "sort-n": "sort -n {text}", "sort-r": "sort -r {text}", "uniq": "uniq {text}", "wc": "wc {text}", "wc-l": "wc -l {text}",
     "cat": "cat {text}", "tac": "tac {text}", "rev": "rev {text}", "cut": "cut -c 1-20 {text}", "head": "head -n 4000 {text}",
@@ -65,7 +65,8 @@ def ask_peers(series, prefixes_from=None):
     return json.loads(done.stdout)
 
 
-# Rules of services. Each says from the values before, the newest last, and the new one whether it is an alarm.
+# Rules of other services. Each decides from the previous values, the newest last, and the new one
+# whether to raise an alarm.
 
 
 def beyond_ten_percent(before, new):
@@ -109,7 +110,7 @@ class Store:
 
     def ask(self, *words, ok=(0,), timeout=600):
         """Starts assay. Of thousands of command lines that differ by a number, the first is taken down."""
-        # What measures names the project in `--keep`.
+        # For measuring, the project is named in `--keep`.
         options = self.options[:2] if words[0] == "run" else self.options
         argv = [str(part) for part in (ASSAY, *words, *options)]
         alike = self.bench.shown(argv[: 3 if words[0] == "history" else 2]) + " "
@@ -127,7 +128,7 @@ class Store:
     def add_all(self, levels):
         """Runs of one repetition each, many files at once: `levels` gives those of each run."""
         paths = []
-        # The first file alone: it is the command line that is taken down.
+        # The first file separately, since its command line is recorded.
         for number, values in enumerate(itertools.chain(levels, [None])):
             if len(paths) == 50 or number == 1 or values is None:
                 self.ask("history", "add", "--machine", "m", "-q", *paths, timeout=3600)
@@ -283,14 +284,15 @@ def steps(bench):
     return [with_peers(result)]
 
 
-# How runs of one level differ, as a share: what is drawn, and the difference of the run before.
+# The noise between runs of one level, as a share: each function receives the generator and the
+# deviation of the previous run.
 NOISE = {
     "normal": lambda random, last: random.gauss(0, 0.015),
     "two modes": lambda random, last: random.gauss(0, 0.008) + (0.03 if random.random() < 0.3 else 0),
     "outliers": lambda random, last: random.gauss(0, 0.012) + (random.expovariate(10) if random.random() < 0.04 else 0),
     "dependent": lambda random, last: 0.4 * last + random.gauss(0, 0.0137),
 }
-# Runs of a series whose changes are known.
+# Number of runs in a series with known changes.
 LENGTH = 200
 
 

@@ -16,7 +16,7 @@ def options(bench):
     runs = bench.size(1500, 40)
     rounds = bench.size(9, 3)
     floor = [str(BUILD / "floor"), str(runs)]
-    # The option, and what puts the plain loop under the same setting.
+    # The option, and the equivalent prefix for the plain loop.
     variants = {
         "(none)": ([], []),
         "--metric stdout": (["--metric", "stdout", "--primary", "wall"], []),

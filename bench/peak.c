@@ -1,7 +1,7 @@
 /*
  * Runs one command and writes the peak resident memory of it and its waited-for children, in KiB,
- * into a file. Linux counts the spawner's own memory into that of what it spawns, so this is static
- * and small: what it reports is the command's own down to about 0.6 MiB.
+ * to a file. Linux includes the spawner's own memory in that of the spawned process, so this
+ * program is static and small: its result is the command's own down to about 0.6 MiB.
  *
  *     cc -O2 -static -o peak peak.c && ./peak FILE PROGRAM [ARGUMENT...]
  */

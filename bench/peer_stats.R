@@ -1,4 +1,5 @@
-# One task on made-up data, timed within R; prints {"seconds":...}. Rscript --vanilla peer_stats.R TASK N [RESAMPLES]
+# Runs a task on generated data, timed within R; prints {"seconds":...}. Rscript --vanilla
+# peer_stats.R TASK N [RESAMPLES]
 arguments <- commandArgs(TRUE)
 task <- arguments[1]
 n <- as.integer(arguments[2])

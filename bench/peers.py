@@ -36,13 +36,14 @@ class Timer:
     """Something that runs a program many times and says how long it took."""
 
     name: str
-    # From the program, the number of runs and a file for the result, the command line.
+    # Maps the program, the number of runs and a file for the result to the command line.
     command: Callable[[list, int, Path], list]
-    # From what it printed (standard output, standard error) and that file, the median in seconds.
+    # Extracts the median in seconds from the output (standard output, standard error) and that
+    # file.
     median: Callable[[str, str, Path], float]
-    # Programs that must be there.
+    # A required program.
     needs: Optional[Path] = None
-    # Runs at most: some are so slow that they get fewer, which the rate takes into account.
+    # Maximum number of runs: slow tools get fewer, which the rate takes into account.
     most: int = 10**9
 
 
@@ -122,7 +123,7 @@ TIMERS = [
     Timer("perf stat --null", _perf("--null"), median_of_perf, Path("perf")),
     Timer(
         "pyperf command",
-        # Ten processes of three values; the runs that are left over make the loops.
+        # Ten processes of three values; the remaining runs are loops.
         lambda argv, runs, out: [
             PYPERF, "-m", "pyperf", "command", "-q", "-p", "10", "-n", "3", "-w", "0",
             "-l", max(1, runs // 30), "-o", out, "--", *argv,
@@ -222,10 +223,10 @@ def _by_apt(packages):
     execute(["apt-get", "install", "--yes", "--no-install-recommends", *packages.split()], 600)
 
 
-# A Go program knows the module that it was built from.
+# A Go program contains the version of its module.
 VERSION_OF_GO = """go version -m "$0" | awk '$1 == "mod" {print $2, $3}'"""
 
-# What is installed, how, and how it tells its version.
+# The name of each peer, its program, its installation, and the command that prints its version.
 PEERS = [
     ("hyperfine 1.15", HYPERFINE_1, lambda: _of_debian("hyperfine", "1.15.*"), [HYPERFINE_1, "--version"]),
     ("hyperfine 2.0", HYPERFINE_2, _new_hyperfine, [HYPERFINE_2, "--version"]),

@@ -17,9 +17,10 @@ from ministat import once
 from result import Bar, Result, Share, milliseconds, ratio
 
 ALONE, SAMPLER, US = "alone", "sampler", "assay profile"
-# Of equal programs at most this share of comparisons may call any function different: that is what 95 % confidence means.
+# For equal programs, at most this share of comparisons may report any function as different, by the
+# definition of 95 % confidence.
 FALSE_ALARMS = 0.05
-# Two functions of which one is given more work by the second argument, in percent.
+# Two functions; the second argument increases the work of one of them, in percent.
 RUBY = """
 def words(n) = Array.new(n) { |i| "item #{i}".upcase }.sort.size
 def numbers(n)
@@ -108,7 +109,7 @@ def programs(bench, result):
     script.write_text(PYTHON)
     py_spy = shutil.which("py-spy") or next(iter(glob.glob(str(ROOT / "target/runtimes/python/bin/py-spy"))), None)
     if py_spy:
-        # assay looks for it in PATH.
+        # assay searches for it in PATH.
         os.environ["PATH"] = os.path.dirname(py_spy) + os.pathsep + os.environ["PATH"]
         work = [sys.executable, str(script), str(bench.size(70, 10))]
         record = [py_spy, "record", "--format", "speedscope", "--rate", "101", "--output", str(out), "--"]

@@ -13,9 +13,10 @@ from judge import median
 from machine import ASSAY, Failed, execute
 from result import Bar, Result, ratio
 
-# Times as long as alone: where the interpreter tells of lines by itself, and where a tracer must look.
+# Allowed ratio to the time without recording: if the interpreter itself reports lines, and if a
+# tracer is needed.
 BAR, TRACED = 1.25, 2.0
-# The first of these that works.
+# Candidates; the first one that works is used.
 NEWER = ["python3.13", "python3.12"]
 CONFIGURATION = "[run]\ndynamic_context = test_function\nbranch = False\n"
 
@@ -29,7 +30,7 @@ def with_coverage(project, python):
 def again(project, home):
     """The same project of Python with a newer interpreter."""
     for program in NEWER:
-        # Where several are managed side by side, one that is not chosen is there by name and does not run.
+        # If a version manager is installed, unselected versions exist by name but do not run.
         versions = subprocess.run(["pyenv", "versions", "--bare"], capture_output=True, text=True).stdout.split() if shutil.which("pyenv") else []
         chosen = [version for version in versions if version.startswith(program.removeprefix("python"))]
         environment = {**os.environ, **({"PYENV_VERSION": chosen[-1]} if chosen else {})}
@@ -97,7 +98,7 @@ def recording(bench):
                 done = execute(["env", f"XDG_CACHE_HOME={cache}", *argv], 1800, (0, 4), cwd=project.directory)
                 ways[way].append(json.loads(done.stdout)["suites"][0]["wall"])
 
-        # A process for each test: what takes a minute needs no many rounds.
+        # A process for each test: measurements that take a minute need few rounds.
         is_go = "go test" in name
         taken_rounds = min(rounds, 3) if is_go else rounds
         bench.rounds(taken_rounds, list(ways), step)

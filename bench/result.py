@@ -83,7 +83,7 @@ class Result:
     bars: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     raw: dict = field(default_factory=dict)
-    # Filled in by the entry, the same for every figure.
+    # Filled in by the entry point, identically for every figure.
     about: dict = field(default_factory=dict)
 
     def row(self, *cells):

@@ -57,7 +57,7 @@ from result import Result
 RESULTS = HERE / "results"
 BENCHMARKS = ROOT / "BENCHMARKS.md"
 
-# Every sub-command, what measures it, and the figures that it leaves behind.
+# Every sub-command, the function that measures it, and the resulting figures.
 FIGURES = {
     "overhead": (speed.overhead, ["overhead", "bias"]),
     "bias": (speed.overhead, ["overhead", "bias"]),
@@ -129,9 +129,9 @@ FIGURES = {
     "dist": (handed_out.handed_out, ["dist-build", "dist-install"]),
     "profile-overhead": (profiles.profiles, ["profile-overhead", "profile-truth"]),
 }
-# Figures that are asked for together.
+# Groups of figures that can be requested together.
 GROUPS = {group: [name for name in FIGURES if name.startswith(f"{group}-")] for group in ("load", "history", "tests", "watch", "mutate", "farm")}
-# A machine with more to do than this is not idle.
+# A machine with a higher load is not idle.
 IDLE_LOAD = 0.5
 
 

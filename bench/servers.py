@@ -19,7 +19,8 @@ SERVER_CPU, CLIENT_CPU = "0", "1"
 STALL_SERVER = ROOT / "target/release/examples/stall_server"
 SIZES = {"1k": 1024, "16k": 16 * 1024, "1m": 1024 * 1024}
 
-# `full` knows neither tickets nor a cache, so that every handshake is a full one; `resumed` gives tickets.
+# `full` supports neither tickets nor a cache, so that every handshake is a full one; `resumed`
+# issues tickets.
 CONFIGURATION = """
 worker_processes 1;
 daemon off;
@@ -96,7 +97,7 @@ def nginx(scratch):
         (home / "html" / name).write_bytes(os.urandom(size))
     certificate(home)
     ports = free_ports(["plain", "full", "resumed", "http2"])
-    # Its worker would otherwise be somebody who may not read our directory.
+    # Otherwise its worker would run as a user without access to the directory.
     user = "user root;" if os.geteuid() == 0 else ""
     (home / "nginx.conf").write_text(CONFIGURATION.format(home=home, user=user, **ports))
     program = shutil.which("nginx") or "/usr/sbin/nginx"

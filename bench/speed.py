@@ -78,7 +78,7 @@ def _signed(seconds):
 def startup(bench):
     """The tool's own start, timed by the floor program, and the shortest whole use of it."""
     rounds = bench.size(21, 3)
-    # The floor program does not search the path.
+    # The floor program does not search the PATH.
     perf = shutil.which("perf") or "perf"
     one = {
         "assay": [ASSAY, "run", "--runs", "1", "--warmup", "0", "--no-save", "/bin/true"],

@@ -1,7 +1,7 @@
 /*
- * A program under test that does nothing but compute: a chain of multiplications in which every one
- * waits for the one before, as many as the argument says. Two counts that differ by 2 % differ by
- * exactly 2 % in work, whatever the processor does; static, so that no loader adds its own noise.
+ * A program under test that only computes: a chain of dependent multiplications, whose number is
+ * the argument. Two counts that differ by 2 % differ by exactly 2 % in work, whatever the processor
+ * does; static, so that no loader adds noise.
  *
  *     cc -O2 -static -o spin spin.c && ./spin 001600000
  */
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
     uint64_t x = 1;
     for (long left = strtol(argv[1], NULL, 10); left > 0; left--)
         x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    /* Stored where it can be seen, so that no compiler can drop the chain. */
+    /* Stored in a visible place, so that no compiler can remove the chain. */
     volatile uint64_t last = x;
     (void)last;
     return 0;

@@ -1,6 +1,7 @@
 /*
- * Says when it was started, and what stood in a file then: one line at the end of another file, the moment in nanoseconds of
- * CLOCK_MONOTONIC and the file's first word. What watchers of files are made to run.
+ * Records when it was started, and the content of a file at that time: appends a line to another
+ * file with the time in nanoseconds of CLOCK_MONOTONIC and the file's first word. Run by watchers
+ * of files.
  *
  *     cc -O2 -static -o stamp stamp.c && ./stamp LOG FILE
  */

@@ -33,18 +33,18 @@ class Task:
     """Something that every tool is asked to do."""
 
     name: str
-    # The command of each tool, and what takes the seconds from what it printed.
+    # The command of each tool, and the function that reads the seconds from its output.
     commands: dict
     read: callable
-    # What assay must not exceed, in seconds.
+    # The limit for assay, in seconds.
     bar: float
     timeout: float = 1800
-    # The seconds of every tool in every round, and why a tool could not do it.
+    # The seconds of every tool in every round, and the reasons for failures.
     found: dict = field(default_factory=dict)
     failed: dict = field(default_factory=dict)
 
 
-# A tool is not asked again for a task that took it so many seconds, all its rounds together.
+# A tool whose rounds of a task took more than this many seconds in total is not run again.
 ENOUGH = 4
 
 
@@ -73,7 +73,7 @@ def stats(bench):
 
     def step(_number, pair):
         task, tool = pair
-        # What takes long varies little beside how much slower it is.
+        # The variation of long tasks is small compared to how much slower they are.
         if tool in task.failed or sum(task.found.get(tool, [])) > ENOUGH:
             return
         try:

@@ -1,5 +1,6 @@
-// A suite of 24 small benchmarks: six kinds of work, four sizes each. Each does its work in 100 units, or, built with -DMORE=3, in
-// 103 of them: a true 3 % more, in every one. With -DONE=3 only Find/512 has more to do.
+// A suite of 24 small benchmarks: six kinds of work, four sizes each. Each does its work in 100
+// units, or, built with -DMORE=3, in 103 of them: a true 3 % more, in every one. With -DONE=3 only
+// Find/512 does more work.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace {
 
 constexpr int kUnits = 100 + MORE;
-// Not known to the compiler, so that the code is the same with and without.
+// Unknown to the compiler, so that the code is the same with and without.
 volatile int more_in_one = ONE;
 
 template <class Work>

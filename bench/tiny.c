@@ -1,6 +1,6 @@
 /*
- * The smallest honest program under test: static, does nothing, needs about 0.6 MiB of memory.
- * Whoever reports more for it reports some of his own.
+ * The smallest honest program under test: static, does nothing, needs about 0.6 MiB of memory. A
+ * tool that reports more includes some of its own.
  *
  *     cc -O2 -static -o tiny tiny.c
  */

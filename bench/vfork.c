@@ -1,7 +1,7 @@
 /*
- * A second floor: what a loop of vfork, execve and wait4 written by hand can reach, with stdin,
- * stdout and stderr at /dev/null as in floor.c. Prints the wall time of each run in nanoseconds,
- * one a line. A peer of the benchmarks, not a part of assay.
+ * A second floor: the speed of a handwritten loop of vfork, execve and wait4, with stdin, stdout
+ * and stderr at /dev/null as in floor.c. Prints the wall time of each run in nanoseconds, one per
+ * line. A peer of the benchmarks, not a part of assay.
  *
  *     cc -O2 -o vfork vfork.c && ./vfork 1000 /bin/true
  */

@@ -14,7 +14,7 @@ from peers import PYTEST_WATCHER, there
 from result import Bar, Result, milliseconds
 from watch import last_is, stamps, until, watched
 
-# What is loaded before the test: a library of the usual size in each language.
+# Code loaded before the test: a library of typical size in each language.
 RUBY_LIB = """require "active_record"
 module Words
   WORD = "%s"
@@ -44,10 +44,10 @@ GUARDFILE = """guard :shell do
   watch(%r{^lib/.+\\.rb$}) { system("rspec") }
 end
 """
-# Its own program looks for another one, which Debian's package has not.
+# Its own executable requires a library that is missing from Debian's package.
 GUARD = ["ruby", "-e", 'require "guard"; require "guard/cli"; Guard::CLI.start(ARGV)', "start", "--no-interactions", "--no-bundler-warning"]
 RAILS = {
-    # spring has Bundler look for all that it loads.
+    # spring uses Bundler to locate everything it loads.
     "Gemfile": """source "https://rubygems.org"
 gem "actionpack"
 gem "activerecord"
@@ -88,7 +88,7 @@ RAILS_LIB = """module Words
   WORD = "%s"
 end
 """
-# What spring is asked for at each save.
+# The loop that runs spring at each save.
 SPRING = """spring rails test
 while inotifywait -qq -r -e close_write -e moved_to app; do spring rails test; done
 """
@@ -153,7 +153,7 @@ def measured(bench, project, name, saves):
     env = environment(home, log)
     with contextlib.ExitStack() as at_end:
         if "spring" in name:
-            # It stays when who asked it is gone.
+            # spring's server outlives its client.
             at_end.callback(subprocess.run, ["spring", "stop"], cwd=home / "project", env=env, stdout=subprocess.DEVNULL, timeout=30)
         at_end.enter_context(watched(bench, argv, home / "project", env))
         # Some run nothing before the first save.
@@ -163,7 +163,8 @@ def measured(bench, project, name, saves):
             file.write_text(text % "begin")
         else:
             raise Failed(f"{name} ran nothing in a minute")
-        # What follows the first run (all again, a process that is preloaded) is over then.
+        # By then the activities after the first run (another full run, preloading a process) are
+        # over.
         time.sleep(5)
         for number in range(saves):
             word = f"save{number}"
@@ -173,7 +174,8 @@ def measured(bench, project, name, saves):
                 took.append(next(at for at, own in stamps(log) if own == word) - began)
             else:
                 missed += 1
-            # A reader looks at the result before the next save; what is made ready meanwhile is part of the tool.
+            # A reader looks at the result before the next save; preparations in the meantime are
+            # part of the tool.
             time.sleep(bench.random.uniform(1.5, 2.5))
     return took, missed
 

@@ -17,7 +17,7 @@ from peers import WATCHFILES, there
 from result import Bar, Result, mebibytes, milliseconds
 
 STAMP = BUILD / "stamp"
-# What does not happen within this does not happen.
+# Events that do not happen within this many seconds are considered missing.
 PATIENCE = 10
 
 
@@ -220,7 +220,7 @@ def saves(bench):
         f"{count} saves of one file in bursts, in place, by renaming, and by deleting and writing anew: bursts whose last content never ran",
         ["tool", "bursts", "last content missed", "runs"],
     )
-    # entr leaves when a file is deleted, or is replaced.
+    # entr exits when a file is deleted, or is replaced.
     for name, _, file, log in each(bench, result, without=["entr"]):
         before, bursts, missed, number = len(stamps(log)), 0, 0, 0
         while number < count:

@@ -10,7 +10,7 @@ from judge import median
 from machine import ASSAY, Failed
 from result import Bar, Result, milliseconds
 
-# Command, test, source, and what is broken.
+# Command, test, source, and the syntax error.
 PROJECTS = {
     "Ruby": (
         ["ruby", "-Ilib", "test_words.rb"],

@@ -15,11 +15,12 @@ from own import REPORTS, ended
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from change_recall import changed  # noqa: E402
 
-# So many edits that break a test are looked at, of at most so many.
+# Number of edits that break a test, and maximum number of edits tried.
 WANTED, TRIED = 10, 60
-# An edit may have no end: a suite is ended after so many times what it takes without, and this many seconds.
+# An edit may cause an endless loop: a suite is stopped after this multiple of its usual time plus
+# this many seconds.
 PATIENCE, MORE = 4, 20
-# A line that says nothing to the machine.
+# A line without effect for the machine.
 COMMENT = re.compile(r"\s*(#|//|\*|/\*|\"\"\"|'''|$)")
 NOT_PYTHON_OR_RUBY = {".go", ".rs", ".js", ".ts", ".java", ".c"}
 
@@ -73,7 +74,8 @@ def looked_at(measure, project, directory, env, own):
                     truth = REPORTS[project["report"]](project["command"], directory, env, limit)
                 except (ValueError, OSError, subprocess.TimeoutExpired, SyntaxError):
                     continue
-                # With fewer tests the edit broke the suite as a whole, and anything is as red as the rest.
+                # If fewer tests ran, the edit broke the suite as a whole, and the comparison is
+                # meaningless.
                 if truth.tests != own.tests or truth.failed <= own.failed:
                     continue
                 shutil.rmtree(cache, ignore_errors=True)

@@ -20,16 +20,18 @@ from install import Missing, install
 from own import REPORTS, Counts, ended
 
 HERE = Path(__file__).parent
-# Sums of times may differ by this share, or by this many seconds where they are short.
+# Sums of times may differ by this share, or by this many seconds if they are short.
 SHARE, SHORT = 0.02, 0.05
-# What a machine does beside adds to times: of so many runs the shortest counts, with and without us by turns. The framework's report of a run that we watch is no
-# measure: its clock runs while our hooks do, which is .4 ms for a test of itsdangerous.
+# Interference only adds time: the shortest of this many runs counts, alternately with and without
+# assay. The framework's report of a watched run is not a reference: its clock includes the time of
+# the hooks, which is .4 ms for a test of itsdangerous.
 RUNS = 7
-# Directories that tests write into themselves.
+# Directories that tests write in the project.
 WRITTEN = {"__pycache__", ".pytest_cache", "target", "node_modules", ".hypothesis", "Testing", "coverage"}
-# Frameworks of which `--changed` knows what tests use; of others it says that it does not.
+# Frameworks for which `--changed` can determine the files used by tests; for others it reports that
+# it cannot.
 SEEN = {"pytest", "unittest", "rspec", "minitest", "test-unit", "go", "cargo", "node"}
-# No suite takes longer, s.
+# Time limit of a suite in seconds.
 PATIENCE = 1800
 
 
@@ -126,7 +128,7 @@ def main():
     parser.add_argument("--no-edits", action="store_true", help="leave `--changed` out")
     parser.add_argument("names", nargs="*")
     asked = parser.parse_intermixed_args()
-    # An edit is taken back also where somebody ends this.
+    # An edit is also undone on termination.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     cache = Path(os.environ.get("FOREIGN_CACHE") or Path(home) / "assay-foreign")

@@ -67,7 +67,8 @@ def npm(project, home):
     (archive,) = archives.glob("*.tgz")
     directory = unpacked(checked(archive, project["sha256"]), home / "source")
     own = json.loads((directory / "package.json").read_text()).get("dependencies", {})
-    # Installed above the package: npm would look up all tools of its developers, which may come from anywhere.
+    # Installed outside the package: npm would otherwise fetch all its development tools, from
+    # arbitrary sources.
     needed = [*project["needs"], *(f"{name}@{versions}" for name, versions in own.items())]
     run(["npm", "install", "--silent", "--ignore-scripts", "--prefix", home, *needed], home)
     return directory, {"PATH": f"{home}/node_modules/.bin:{os.environ['PATH']}"}

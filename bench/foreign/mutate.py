@@ -19,7 +19,7 @@ from pathlib import Path
 from install import Missing, install
 
 HERE = Path(__file__).parent
-# Projects by their names, each with the files that are changed.
+# Projects by name, each with the files to mutate.
 CHANGED = {
     "itsdangerous": ["src/itsdangerous/encoding.py", "src/itsdangerous/signer.py", "src/itsdangerous/timed.py"],
     "toolz": ["toolz/itertoolz.py"],
@@ -31,7 +31,8 @@ CHANGED = {
 DRAWN = 40
 NOTICED = {"killed", "timed_out"}
 MISSED = {"survived", "implied", "uncovered", "equivalent"}
-# A change that has no end is ended after so many times what the tests take, and this many seconds.
+# A mutant in an endless loop is stopped after this multiple of the tests' usual time plus this many
+# seconds.
 PATIENCE, MORE = 4, 20
 
 
@@ -119,7 +120,7 @@ def main():
         for line in wrong:
             print(f"         {line}", flush=True)
     print(f"{looked - faults} of {looked} fates as by hand")
-    # Where no project could be installed, nothing was shown.
+    # If no project could be installed, nothing was shown.
     return 1 if broken or looked == 0 or faults * 120 > looked else 0
 
 
