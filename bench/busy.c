@@ -1,6 +1,6 @@
 /*
- * A neighbour that takes all it can get of one processor. It ends by itself after so many seconds
- * (at most an hour), and with whoever started it, so that none is ever left behind.
+ * A neighbour that uses all it can get of one processor. It ends by itself after the given number
+ * of seconds (at most an hour), and with its starter, so that none is ever left behind.
  *
  *     cc -O2 -o busy busy.c && ./busy 60
  */

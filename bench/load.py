@@ -155,7 +155,7 @@ def drive(bench, server, argv, seconds):
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise Failed(f"{name}: status {process.returncode}: {said.read_text(errors='replace').strip()[-300:]}")
-    # Of the requests counted above, this one and the two marks are not the generator's.
+    # This request and the two marks are included in the count, but are not the generator's.
     count = server.requests() - first - 3
     if count < 1:
         raise Failed(f"{name}: the server saw no request")

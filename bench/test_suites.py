@@ -73,7 +73,7 @@ def suites(bench):
         directory = home / name
         shutil.copytree(source, directory)
         (directory / "Cargo.toml").write_text((directory / "Cargo.toml").read_text() + "\n[workspace]\n")
-        # Compiling is no part of the suite.
+        # Compiling is not part of the suite.
         execute(["cargo", "test", "--quiet"], 600, cwd=directory)
         return directory, ["cargo", "test"]
 
@@ -177,7 +177,7 @@ def itself(bench):
         path.write_text(blocks_of(rows, [(whole[2 * place], whole[2 * place + 1]) for place in places], drawn))
         done = bench.run([ASSAY, "compare", "--json", "-q", path], 600, (0, 1, 3))
         said = json.loads(done.stdout)["comparisons"]
-        # The whole is a family of its own, beside that of the tests.
+        # The whole suite is a separate family from the tests.
         false = {one["row"] for one in said if one["metric"] == "wall" and one["verdict"] in ("faster", "slower")}
         wrong += bool(false - {rows[0]["name"]})
         wholes += rows[0]["name"] in false
@@ -328,7 +328,7 @@ def toggles(bench):
     wanted = ["hash-cost=min", "pg.fsync=off"]
     faster = sum(found[name]["verdict"] == "faster" for name in wanted for found in (usual, long))
     result.bar(Bar.at_least("fsync and hash cost: faster, in both", faster, 2 * len(wanted), str))
-    # An error that matters: one run calls faster what the other calls slower.
+    # A relevant error: one run reports as faster what the other reports as slower.
     opposed = sum({usual[name]["verdict"], long[name]["verdict"]} == {"faster", "slower"} for name in usual)
     result.bar(Bar.at_most("verdicts that contradict the long run", opposed, 0, str))
     result.raw = {"usual": usual, "long": long}

@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as HTTP/1 responses. They are the same when split into pieces of any size,
-//! and every byte is used once.
+//! Reads arbitrary bytes as HTTP/1 responses. Splitting them into pieces of any size gives the same
+//! responses, and every byte is used once.
 #![no_main]
 
 use assay_load::answers_in;

@@ -1,5 +1,5 @@
 //! With any arguments and file, it ends by itself, with either a result or an error. The first line
-//! of the input is the arguments, separated by spaces; the rest is the content of every file.
+//! contains the arguments, separated by spaces; the rest is the content of every file.
 #![no_main]
 
 use assay_ministat::{Flavour, Opened, Source, Surroundings, run};

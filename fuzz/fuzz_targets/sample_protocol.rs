@@ -1,5 +1,5 @@
 //! Reads arbitrary bytes as a program's sample output. Every line is a value, a mark, a declaration
-//! or a problem; values are finite and named, and no message contains terminal control sequences.
+//! or a problem. Values are finite and named, and messages contain no terminal control sequences.
 #![no_main]
 
 use assay_data::protocol::{MAX_METRICS, MAX_PROBLEMS, parse};

@@ -1,5 +1,6 @@
-# Builds the recorder in C where there is a C compiler and Ruby's headers. Where one is missing the gem is installed all
-# the same, as pure Ruby: then a Makefile is written that does nothing. It must never make an installation fail.
+# Builds the C recorder if a C compiler and the headers of Ruby are available. Otherwise the gem is
+# installed as pure Ruby, with a Makefile that does nothing. It must never make an installation
+# fail.
 
 def install_without_compiling(reason)
   warn "assay: the C recorder is not built (#{reason}); the slower recorder in Ruby is used"

@@ -1,9 +1,12 @@
 # mypy: ignore-errors
-"""Where Python and well-known libraries do what makes a test slow: records of logs, statements of SQL, Redis commands, sleeps, requests,
-started programs. One file for two: the budgets of the package, and the hooks of `assay tests`, where `assay_tests_causes.py` is a link to it.
+"""Instruments the operations of Python and of well-known libraries that make a test slow: log
+records, SQL statements, Redis commands, sleeps, requests, started programs. This file has two uses:
+the budgets of the package, and the hooks of `assay tests`, where `assay_tests_causes.py` is a link
+to it.
 
-Methods are chosen such that what a library does once passes one of them once; what is stubbed never comes here. What is above drivers
-(SQLAlchemy, Django) counts only what no driver below it has counted.
+Methods are chosen such that each operation of a library passes through exactly one of them; stubbed
+calls never arrive here. Layers above drivers (SQLAlchemy, Django) count only statements that no
+driver below has counted.
 """
 
 import functools
@@ -26,8 +29,8 @@ def _none(*_args, **_kwargs):
 
 
 class Causes:
-    """Counts into a list. Subclasses may want to know what it was, too: the text that is given where something is counted is a function of
-    the call's arguments, called only by them."""
+    """Counts into a list. Subclasses may also use a description of each operation: the `text`
+    argument is a function of the call's arguments that only they call."""
 
     def __init__(self, counts, clock, guarded) -> None:
         self.counts = counts
@@ -56,7 +59,7 @@ class Causes:
         }
 
     def look(self) -> None:
-        """Puts the counting into libraries that were imported since the last time."""
+        """Installs the counting in libraries that were imported since the last time."""
         if len(sys.modules) == self.modules:
             return
         self.modules = len(sys.modules)
@@ -67,13 +70,14 @@ class Causes:
                 self.guarded(self.libraries.pop(name), module)
 
     def put(self, owner, name, value):
-        """Puts a function in the place of another."""
+        """Replaces a function by another."""
         own = name in vars(owner)
         self.replaced.append((owner, name, value, own, vars(owner)[name] if own else None))
         setattr(owner, name, value)
 
     def undo(self) -> None:
-        """Everything is as it was, but for what others have put in its place meanwhile. What was taken while it was here stays."""
+        """Restores everything, except members that other code has replaced in the meantime.
+        References taken in the meantime stay."""
         while self.replaced:
             owner, name, value, own, before = self.replaced.pop()
             if vars(owner).get(name) is value:
@@ -86,7 +90,8 @@ class Causes:
         self.counts[row] += number
 
     def around(self, original, row, number=None, text=None):
-        """A function that counts and times its calls. `number` says how many one call is, of its arguments, when it has ended."""
+        """Returns a function that counts and times its calls. `number`, called with the arguments
+        when the call has ended, returns how many one call counts."""
         counts, clock = self.counts, self.clock
         if inspect.iscoroutinefunction(original):
 
@@ -130,7 +135,7 @@ class Causes:
         self.put(owner, name, call)
 
     def above(self, owner, name):
-        """Counts a statement of what stands above drivers, unless a driver did."""
+        """Counts a statement of a layer above drivers, unless a driver did."""
         original = getattr(owner, name)
         counts = self.counts
         counted = self.around(_none, SQL, text=_second)
@@ -148,7 +153,8 @@ class Causes:
         self.put(owner, name, call)
 
     def subclassed(self, base, make):
-        """A class that looks like this one, with methods before its own: for classes that let nobody set attributes."""
+        """Returns a look-alike subclass with replaced methods, for classes whose attributes cannot
+        be set."""
         if base in self.subclasses.values():
             return base
         if base not in self.subclasses:
@@ -157,7 +163,8 @@ class Causes:
         return self.subclasses[base]
 
     def counting(self, items, text):
-        """Hands items on; each counts as a statement, but for the first, which the call is counted for."""
+        """Passes items on; each counts as a statement, except the first, which the call itself
+        counts."""
         more = 0
         for item in items:
             if more:
@@ -193,11 +200,11 @@ class Causes:
         )
 
     def sleeps(self):
-        """What sleeps."""
+        """Instruments sleeping functions."""
         self.timed(time, "sleep", SLEEPS, text=_caller)
 
     def started(self, name):
-        """Programs that are started past `subprocess`."""
+        """Instruments programs that are started without `subprocess`."""
         original = getattr(os, name)
 
         @functools.wraps(original)
@@ -211,7 +218,7 @@ class Causes:
     # Databases. ---------------------------------------------------------------------------------------------------------
 
     def sqlite3(self, module):
-        """Connections are made of subclasses: those that are opened from now on."""
+        """Connections are created from subclasses from now on."""
         for owner in (module, sys.modules["sqlite3.dbapi2"]):
             original = owner.connect
 
@@ -301,7 +308,8 @@ class Causes:
         }
 
     def psycopg(self, module):
-        """Statements of cursors; what the library sends by itself (BEGIN, COMMIT, savepoints) passes `_exec_command`."""
+        """Statements of cursors; the library's own commands (BEGIN, COMMIT, savepoints) pass
+        through `_exec_command`."""
         for cursor in (module.Cursor, module.AsyncCursor):
             for name in ("execute", "stream", "copy"):
                 self.timed(cursor, name, SQL, text=_second)
@@ -318,7 +326,7 @@ class Causes:
                 self.timed(connection, name, SQL, _none)
 
     def many(self, cursor):
-        """`executemany`, of which each item is a statement."""
+        """`executemany`, each item of which is a statement."""
         original = self.around(cursor.executemany, SQL, text=_second)
 
         @functools.wraps(cursor.executemany)
@@ -328,7 +336,8 @@ class Causes:
         self.put(cursor, "executemany", executemany)
 
     def psycopg2(self, module):
-        """Connections are made of subclasses: those that are opened from now on. Within no transaction a statement is preceded by BEGIN."""
+        """Connections are created from subclasses from now on. Outside a transaction a statement is
+        preceded by BEGIN."""
         original = module.connect
 
         @functools.wraps(original)
@@ -383,7 +392,8 @@ class Causes:
         return {"executemany": executemany, **{name: statement(getattr(base, name)) for name in names}}
 
     def asyncpg(self, module):
-        """Everything passes its protocol, whose methods are compiled and don't say that they are to be awaited."""
+        """Everything passes through its protocol, whose methods are compiled and not recognizable
+        as awaitable."""
         protocol = module.Protocol
         for name in ("query", "bind_execute", "bind", "copy_in", "copy_out"):
             self.put(protocol, name, self.around(_awaited(getattr(protocol, name)), SQL, text=_asyncpg))
@@ -397,22 +407,22 @@ class Causes:
         self.put(protocol, "bind_execute_many", bind_execute_many)
 
     def mysqlclient(self, module):
-        """All statements of cursors pass `_query`."""
+        """All statements of cursors pass through `_query`."""
         self.timed(module.BaseCursor, "_query", SQL, text=_second)
         self.transactions(sys.modules["MySQLdb.connections"].Connection)
 
     def pymysql(self, module):
-        """All statements of cursors pass `query` of their connection."""
+        """All statements of cursors pass through `query` of their connection."""
         self.timed(module.Connection, "query", SQL, text=_second)
         self.transactions(module.Connection)
 
     def transactions(self, connection):
-        """What begins and ends them."""
+        """Methods that begin and end transactions."""
         for name in ("commit", "rollback", "begin"):
             self.timed(connection, name, SQL, text=lambda *_, name=name: name.upper())
 
     def sqlalchemy(self, module):
-        """For drivers that are not known."""
+        """For unknown drivers."""
         self.above(module.Connection, "_execute_context")
 
     def django(self, module):
@@ -421,7 +431,8 @@ class Causes:
             self.above(module.CursorWrapper, name)
 
     def redis(self, module):
-        """A pipeline is as many commands as it holds, with MULTI and EXEC where it is a transaction."""
+        """A pipeline counts as many commands as it contains, plus MULTI and EXEC for a
+        transaction."""
         for owner in (module.Redis, module.PubSub):
             self.timed(owner, "execute_command", REDIS, text=_second)
         pipeline = module.Pipeline
@@ -437,7 +448,7 @@ class Causes:
             )
 
     def redis_cluster(self, module):
-        """Clients of clusters send commands by themselves, and pipelines what they hold."""
+        """Cluster clients send commands themselves, and pipelines their contents."""
         self.timed(module.RedisCluster, "execute_command", REDIS, text=_second)
         execute = module.ClusterPipeline.execute
         timed = self.around(execute, REDIS, _none)
@@ -452,7 +463,8 @@ class Causes:
     # HTTP. --------------------------------------------------------------------------------------------------------------
 
     def http(self, module):
-        """Python's own client, upon which urllib3, requests and boto stand. Connecting and sending is in `endheaders`."""
+        """Python's own client, used by urllib3, requests and boto. Connecting and sending is in
+        `endheaders`."""
         connection = module.HTTPConnection
         self.before(
             connection,
@@ -464,18 +476,18 @@ class Causes:
             self.timed(connection, name, HTTP, _none)
 
     def httpx(self, module):
-        """Transports that go out; others are stand-ins."""
+        """Transports that use the network; others are stand-ins."""
         self.timed(module.HTTPTransport, "handle_request", HTTP, text=_httpx)
         self.timed(module.AsyncHTTPTransport, "handle_async_request", HTTP, text=_httpx)
 
     def aiohttp(self, module):
-        """One call is one request, its redirects included."""
+        """One call is one request, including its redirects."""
         text = lambda _self, method, url, *_, **__: f"{method} {str(url).partition('?')[0]}"  # noqa: E731
         self.timed(module.ClientSession, "_request", HTTP, text=text)
 
 
 def _second(*args, **_kwargs):
-    """What a method is given, behind the object that has it."""
+    """Returns the first argument of a method after its object."""
     return args[1] if len(args) > 1 else "(statement)"
 
 
@@ -501,7 +513,7 @@ def _httpx(_self, request, *_args, **_kwargs):
 
 
 def _caller(*_args, **_kwargs):
-    """Where the sleeper is."""
+    """Returns the location of the code that sleeps."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_globals.get("Causes") is not None:
         frame = frame.f_back
@@ -509,7 +521,7 @@ def _caller(*_args, **_kwargs):
 
 
 def watch(recorder):
-    """Begins to count for the hooks. Gives what looks for libraries that were imported since."""
+    """Starts counting for the hooks. Returns a function that looks for newly imported libraries."""
     causes = Causes(recorder.counts, recorder.clock, recorder.guarded)
     causes.put_into_python()
     causes.look()

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 # The recorder in Ruby, for installations without the C extension. It does the same as
-# ext/assay/native.c, and the same tests run on both; the terms are explained at the top of that
-# file. The common case, one profile that records calls and time, is inlined into the patched
-# methods. Counters are in pure/slot.rb, fibers in pure/line.rb, running profiles in
+# ext/assay/native.c, and the same tests run on both; the terms are explained in
+# ext/assay/recorder.h. The common case, one profile that records calls and time, is inlined into
+# the patched methods. Counters are in pure/slot.rb, fibers in pure/line.rb, running profiles in
 # pure/session.rb.
 
 module Assay

@@ -9,7 +9,7 @@
 #   current             the owner of the innermost session on this line of execution, or nil
 #   Session.new(owner, exclusive, allocations), #attach(fiber_only), #attached?, #detach(fiber_only), #finish, #abandoned?
 #
-# The terms (session, line, layer, slot) are explained at the top of ext/assay/native.c.
+# The terms (session, line, layer, slot) are explained at the top of ext/assay/recorder.h.
 
 module Assay
   module MethodProfiler
