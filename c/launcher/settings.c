@@ -31,7 +31,7 @@ static int same_cpus(const uint64_t *full, long bytes, const uint64_t *wanted)
 
 long pin(const struct subject *s)
 {
-    static uint64_t now[OWN_WORDS]; /* on the stack it would cost every launcher a page */
+    static uint64_t now[OWN_WORDS]; /* static, since on the stack it would cost every launcher a page */
     long result = CALL3(__NR_sched_getaffinity, 0, sizeof own.cpus, own.cpus);
     if (result < 0)
         return result;

@@ -70,7 +70,7 @@ void arrange_signals(void)
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         handle(ignored[i], on_ignored, SA_RESTART);
     handle(SIGTERM, on_parent_death, SA_RESTART);
-    handle(SIGALRM, on_ignored, 0); /* has to interrupt wait4 */
+    handle(SIGALRM, on_ignored, 0); /* must interrupt wait4 */
     CALL4(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
     parent = (int)CALL0(__NR_getppid);
     CALL5(__NR_prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);

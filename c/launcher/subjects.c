@@ -38,7 +38,7 @@ static int read_subject(char *text, size_t length, struct subject *s, char **poi
     for (uint32_t i = 0; i < header->variables; i++)
         if (!(*pointers++ = next_string(&at, end)))
             return 0;
-    s->variables = header->variables; /* the slot after them is the padding's, then the end */
+    s->variables = header->variables; /* followed by the slot of the padding, and the end */
     s->output = header->output;
     s->settings = header->settings;
     s->fifo = header->fifo;

@@ -31,7 +31,7 @@ tick_length(void)
 {
     int64_t ticks;
     if (!by_counter) return 1.0;
-    while ((ticks = now() - first_tick) < 1000000); /* Less than a millisecond after the start: wait for so much. */
+    while ((ticks = now() - first_tick) < 1000000); /* Wait until a millisecond after the start. */
     return (double)(clock_ns() - first_ns) / (double)(now() - first_tick);
 }
 #else

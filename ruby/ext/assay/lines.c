@@ -123,7 +123,7 @@ add_line(VALUE fiber)
 {
     struct line *line;
     st_data_t first;
-    if (lines->num_entries >= sweep_at) { /* Programs that make many fibers (each Enumerator#next is one). */
+    if (lines->num_entries >= sweep_at) { /* For programs that create many fibers (each Enumerator#next is one). */
         st_foreach(lines, sweep_line, (st_data_t)now());
         sweep_at = lines->num_entries * 2 > 64 ? lines->num_entries * 2 : 64;
     }
@@ -160,7 +160,7 @@ look_up(VALUE fiber)
     here.fiber = fiber;
     here.line = line;
     here.epoch = epoch;
-    if (!line && in_main_ractor()) { /* The tables are not for other Ractors, which run beside us. */
+    if (!line && in_main_ractor()) { /* Other Ractors run in parallel and must not use the tables. */
         nobody_here = epoch;
         st_foreach(lines, line_of_thread, rb_thread_current());
     }

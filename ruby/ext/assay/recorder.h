@@ -23,16 +23,16 @@
 struct slot {
     uint64_t calls, outermost, errors, outermost_errors, open;
     int64_t time;               /* outermost calls only: recursion is counted once */
-    uint64_t nested;            /* calls of any patched method within these, for the own cost */
+    uint64_t nested;            /* calls of any patched method within these, for the profiler's cost */
     int64_t exclusive;
     uint64_t children;          /* those of `nested` that were called directly */
     uint64_t allocations;
-    uint64_t depth;             /* of what is open now; the rest belongs to the outermost open call */
+    uint64_t depth;             /* number of open calls; the rest belongs to the outermost one */
     int64_t entered_at;
     uint64_t entered_calls, entered_allocations;
 };
 
-struct frame {                  /* one open call, kept only where exclusive time was asked for */
+struct frame {                  /* one open call, kept only if exclusive time is recorded */
     uint32_t id;
     int64_t entered_at, in_children;
     uint64_t children;
@@ -61,7 +61,7 @@ struct line {
     struct layer *innermost;
 };
 
-struct attachment {             /* a session that counts in all fibers of a thread; a list, the oldest first */
+struct attachment {             /* a session that counts in all fibers of a thread; a list, oldest first */
     struct attachment *next;
     struct session *session;
 };
@@ -69,8 +69,8 @@ struct attachment {             /* a session that counts in all fibers of a thre
 /* lines.c */
 extern st_table *lines;         /* fiber -> struct line */
 extern st_table *attachments;   /* thread -> struct attachment, the first of its list */
-extern uint64_t running;        /* sessions that run, anywhere in the process */
-extern uint64_t epoch;          /* changes whenever `lines` or layers do: what threads remember is void then */
+extern uint64_t running;        /* running sessions in the process */
+extern uint64_t epoch;          /* changes whenever `lines` or layers do, which invalidates the caches of threads */
 extern VALUE allocated;         /* :total_allocated_objects */
 
 /* The state last seen by a native thread. It keeps the fibers in `lines` alive, so a fiber that
