@@ -15,7 +15,8 @@ pub(crate) fn temporary() -> anyhow::Result<Room> {
     })
 }
 
-/// What is said behind an error where temporary files have no room: it may be why a program failed that the error names.
+/// Returns a remark to print after an error if the directory for temporary files is full, since that
+/// may be why the program named by the error failed.
 pub(crate) fn why_else(error: &anyhow::Error) -> Option<String> {
     let place = std::env::temp_dir();
     let is_news = || !format!("{error:#}").contains("TMPDIR");

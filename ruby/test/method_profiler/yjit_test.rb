@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Profiles that start and stop while patched methods run, compiled, in this thread and in another one. YJIT of Ruby 3.1 crashes if their
-# wrappers come or go meanwhile. Each case runs in a process of its own, in which freed memory is overwritten.
+# wrappers are added or removed at the same time. Each case runs in a process of its own, in which freed memory is overwritten.
 
 require "support/profiled"
 require "open3"
