@@ -199,6 +199,7 @@ fn blocks(of: &Answers, against: &Answers, holds: fn(&SliceOf, &SliceOf) -> bool
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_stats::resampling::Stream;
     use std::collections::BTreeMap;
 
     fn answers(subject: usize, slices: &[(u64, u64)]) -> Answers {
@@ -304,17 +305,9 @@ mod tests {
 
     #[test]
     fn servers_that_fail_alike_are_rarely_told_apart() {
-        // SplitMix64 (Steele, Lea, Flood, 2014).
-        let mut state = 49_u64;
-        let mut draw = || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        };
+        let mut stream = Stream::new(49, 0);
         let mut slice = |rate: f64, requests: u64| {
-            let failed = (0..requests).filter(|_| draw() < rate).count() as u64;
+            let failed = (0..requests).filter(|_| stream.uniform() < rate).count() as u64;
             let late_seconds = Some(0.01);
             let answered = requests - failed;
             SliceOf { answered, failed, broken: failed, late_seconds, ..SliceOf::default() }
