@@ -98,7 +98,7 @@ foreign:
 	python3 bench/foreign/foreign.py --table bench/foreign/table.md $(ASSAY)
 	python3 bench/foreign/mutate.py $(ASSAY)
 
-# The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
+# The table of docs/concepts/deciding.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:
 	$(CARGO) run --release --locked -p assay-analysis --example interval_coverage
 	ASSAY_EXPERIMENTS=4000 $(CARGO) test --release --locked -p assay-analysis --test it -- --nocapture simulation::dependence simulation::size
