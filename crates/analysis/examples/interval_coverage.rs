@@ -45,8 +45,9 @@ fn main() -> io::Result<()> {
     let text = csv(&table, &std::fs::read_to_string(&place)?);
     std::fs::write(place, &text)?;
     let place = root.join("../../docs/concepts/deciding.md");
-    let page = page::updated(&std::fs::read_to_string(&place)?, &text)
-        .ok_or_else(|| io::Error::other("docs/concepts/deciding.md lacks the marks of the table"))?;
+    let page = page::updated(&std::fs::read_to_string(&place)?, &text).ok_or_else(|| {
+        io::Error::other("docs/concepts/deciding.md lacks the marks of the table")
+    })?;
     std::fs::write(place, page)
 }
 
