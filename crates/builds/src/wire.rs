@@ -24,7 +24,7 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
-    /// One of the codes of docs/internals/010-farm.md.
+    /// One of the codes of docs/reference/farm-api.md.
     pub code: String,
     /// What, where, and what to do.
     pub message: String,
