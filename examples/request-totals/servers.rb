@@ -11,7 +11,7 @@ require "tmpdir"
 module Servers
   # Common parts of the servers. `start` of a subclass returns the process, or nil if the subclass defines `halt`.
   class Server
-    # The port or address, the directory, and the process.
+    # The port, the directory and the process.
     attr_reader :port, :directory, :pid
 
     def initialize
