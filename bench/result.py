@@ -83,6 +83,8 @@ class Result:
     bars: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     raw: dict = field(default_factory=dict)
+    # What was found out about these numbers afterwards. Measuring again drops it.
+    remarks: list = field(default_factory=list)
     # Filled in by the entry point, identically for every figure.
     about: dict = field(default_factory=dict)
 
@@ -116,6 +118,7 @@ class Result:
         if self.about.get("missing"):
             lacking = "; ".join(f"{name}: {why}" for name, why in self.about["missing"].items())
             parts.append(f"Missing peers: {lacking}.")
+        parts += self.remarks
         parts.append(self._origin())
         commands = "\n".join(self.about.get("commands", []))
         parts.append(f"<details><summary>commands</summary>\n\n```sh\n{commands}\n```\n\n</details>")
