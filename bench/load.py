@@ -44,8 +44,9 @@ def install():
         except Failed as error:
             missing[name] = str(error)
     if not OHA.exists():
-        say("building oha")
         try:
+            peers.to_install()
+            say("building oha")
             execute(["cargo", "install", "oha", "--version", "1.16.0", "--locked", "--root", str(peers.HOME)], 3600)
         except Failed as error:
             missing["oha"] = str(error)
