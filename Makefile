@@ -1,6 +1,7 @@
 # Targets: demo (the main job on real input), install (the four programs, optimised), quick (the loop of a working day), test (everything,
 # installing what it needs), check (formatting, lints, that
-# the fuzz targets compile and the libraries can be packaged), fuzz (runs them: make fuzz TIME=10m), bench (every figure of BENCHMARKS.md), foreign (suites of real projects), coverage (how
+# the fuzz targets compile and the libraries can be packaged), fuzz (runs them: make fuzz TIME=10m), bench (measures the figures of BENCHMARKS.md), judge-yourself
+# (five of them in five minutes, on your machine), foreign (suites of real projects), coverage (how
 # often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
 # each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it), dist-same (builds it twice and compares), dist-smoke
 # (tries three channels in a minute), other-systems (compiles for them), arm64 (tests under an emulator), tools and runtimes (what tests need), clean.
@@ -16,7 +17,7 @@ PREFIX ?= $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo install quick test check fuzz bench foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
+.PHONY: demo install quick test check fuzz bench judge-yourself foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --profile demo --locked -p assay
@@ -44,6 +45,7 @@ TIMED := sh scripts/timed.sh
 
 test: tools runtimes
 	$(TIMED) 'compiling tests' $(CARGO) test --workspace --locked --no-run
+	$(TIMED) 'arithmetic and page of the bench' sh -c 'python3 bench/judge.py && python3 bench/run.py report --check'
 	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked --no-fail-fast
 	$(TIMED) 'example is-it-faster' sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example copy-element' sh examples/copy-element/demo.sh $(TESTED) --smoke
@@ -74,10 +76,15 @@ check:
 fuzz: compiler
 	sh scripts/fuzz.sh $(or $(TIME),10m) $(TARGETS)
 
+# On an idle machine. SIZE=--full: a night. BENCHMARKS.md tells how long its own runs took.
 bench: tools
 	python3 bench/judge.py
-	python3 bench/run.py all
+	python3 bench/run.py all $(SIZE)
 	python3 bench/run.py report
+
+# Five figures of the front page on this machine, next to those of the README, with the peers that are installed: at most five minutes after building.
+judge-yourself: compiler
+	python3 bench/run.py judge-yourself
 
 # One figure (`bench/run.py --help` names all): make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
 # bench-kill, bench-damaged, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,

@@ -220,7 +220,7 @@ def steps(bench):
         "differs three times as much as others",
         ["deviation between runs", "rule", "found within 3 runs", "false alarms per benchmark and run", "place within ± 2", "a place elsewhere"],
     )
-    worlds = bench.size(100, 2)
+    worlds = bench.size(100, 2, 10)
     for deviation in (0.01, 0.015, 0.02):
         found, false, placed, elsewhere = {}, {}, {}, {}
         series, moved = [], []

@@ -289,7 +289,7 @@ AREAS = [
         Row("wall under `assay tests`, of the suite alone: the worst", "tests-cost", bars="without"),
         Row("the same with all causes", "tests-cost", bars="with all"),
         Row("a suite against itself: any false verdict on a test", "tests-itself", bars="suites"),
-        Row("polluters named, of 20", "tests-polluter", bars="polluters"),
+        Row("polluters named", "tests-polluter", bars="polluters"),
         Row("suite runs of a search", "tests-polluter", bars="suite runs"),
         Row("`fsync` and hash cost: faster in both lengths", "tests-toggles", bars="fsync"),
         Row("verdicts that contradict the long run", "tests-toggles", bars="verdicts"),
@@ -356,11 +356,11 @@ AREAS = [
         Row("largest peak memory with one", "damaged", bars="largest"),
     ]),
     Area("A farm", ["crates/farm/src", "crates/builds/src"], [
-        Row("1000 agents that ask each second, p99: the worse store", "farm-lease", bars="p99"),
+        Row("many agents that each ask once a second, p99: the worse store", "farm-lease", bars="p99"),
         Row("jobs given twice or lost", "farm-lease", bars="jobs"),
-        Row("p99 of a page of a million and ten million builds: the worst", "farm-pages", bars="p99"),
+        Row("p99 of a page of millions of builds: the worst", "farm-pages", bars="p99"),
         Row("CPU of the server for a page: the worst", "farm-pages", bars="CPU"),
-        Row("after 1000 SIGKILLs: jobs ended twice or never, results lost, things left", "farm-kill", bars="."),
+        Row("after SIGKILLs: jobs ended twice or never, results lost, things left", "farm-kill", bars="."),
     ]),
     Area("Packages", ["scripts/dist", "Cargo.lock"], [
         Row("`assay` for x86-64", "dist-build", bars="`assay` for x86"),
@@ -389,7 +389,7 @@ def forgotten(results):
 HEAD = """# Benchmarks
 
 What `assay` promises about itself, next to the tools that people use for the same question. `bench/run.py report` wrote this page from
-[bench/results](bench/results), which has all peers, rounds, commands and versions; no number is typed in.
+`bench/results`, which has all peers, rounds, commands and versions; no number is typed in.
 
     bench/run.py show overhead       all that was measured, with the commands (the name in the last column)
     bench/run.py overhead            measures it again, on an idle machine
@@ -429,8 +429,8 @@ def page(results, origins, minutes):
 
 def tight(columns, rows):
     """A table without padding: cells are long here."""
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    head, *lines = ["| " + " | ".join(line) + " |" for line in [columns, *rows]]
+    return "\n".join([head, "|" + "---|" * len(columns), *lines])
 
 
 def machine(facts):

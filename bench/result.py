@@ -1,7 +1,7 @@
 """A result: one table with what it was measured on, kept as JSON, and printed the same way everywhere.
 
-Whatever stands in BENCHMARKS.md was written by `Result.markdown` from a file that a run left behind. Numbers become text
-here and nowhere else, so that a table and the bar below it agree.
+`bench/run.py show NAME` prints it; bench/pages.py takes the cells of BENCHMARKS.md from it. Numbers become text here and
+nowhere else, so that a table and the bar below it agree.
 """
 
 import json

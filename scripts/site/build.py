@@ -14,6 +14,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import pages as bench_pages  # noqa: E402
+from result import Result  # noqa: E402
+
 # Pages in addition to docs/, by title, and directories with files that pages link to.
 PROJECT = {
     "Changelog": "CHANGELOG.md",
@@ -98,42 +102,23 @@ def navigation():
     return [{name: [{title: place} for title, place, _ in pages]} for name, pages in sections()]
 
 
-def tables(text):
-    """The tables of some Markdown, each as its lines."""
-    held = []
-    for line in text.split("\n"):
-        if line.startswith("|"):
-            held.append(line)
-        elif held:
-            yield held
-            held = []
-    if held:
-        yield held
-
-
 def bars():
-    """Every figure of BENCHMARKS.md with its bar, its section and its command."""
-    text = (ROOT / "BENCHMARKS.md").read_text()
-    parts = ["---\nhide:\n  - toc\n---\n\n# How it compares\n\nEvery figure that was promised beforehand, what was found, and whether it was reached. Each section's name leads to all that was measured",
-             "there, beside which tools, on which machine, with the commands. This page is made of [BENCHMARKS.md](BENCHMARKS.md) when the site is built.\n"]
+    """Every figure of bench/results with its bar, its area and its command."""
+    parts = ["---\nhide:\n  - toc\n---\n\n# How it compares\n\nEvery figure that was promised beforehand, what was found, and whether it was reached. Each area's name leads to",
+             "the figures that have peers. This page is made of the results that [BENCHMARKS.md](BENCHMARKS.md) is made of.\n"]
     rows, missed = [], 0
-    for section in re.split(r"\n## ", text)[1:]:
-        begins = True
-        title = section.split("\n", 1)[0]
-        slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        for part in re.split(r"<!-- end of [^>]* -->", section):
-            command = re.search(r"^`(bench/run\.py [^`]+)`", part, re.M)
-            for table in tables(part):
-                if re.match(r"\| *figure *\| *must reach", table[0]):
-                    for row in table[2:]:
-                        missed += row.rstrip(" |").endswith(" no")
-                        name = f"[{title}](BENCHMARKS.md#{slug})" if begins else ""
-                        rows.append(f"| {name} {row} `{command[1] if command else 'make bench'}` |")
-                        begins = False
+    for area in bench_pages.AREAS:
+        title = f"[{area.title}](BENCHMARKS.md#{area.anchor})"
+        for place in (ROOT / f"bench/results/{figure}.json" for figure in area.figures):
+            result = Result.load(place) if place.exists() else None
+            for bar in result.bars if result else []:
+                missed += bar.reached == "no"
+                rows.append(f"| {title} | {bar.what} | {bar.must} | {bar.found} | {bar.reached} | `bench/run.py {result.name}` |")
+                title = ""
     if not rows:
-        raise Broken("BENCHMARKS.md has no figures")
+        raise Broken("bench/results has no figures")
     parts.append(f"{len(rows)} figures, {missed} of them missed their bar.\n")
-    parts.append("| section | figure | must reach | found | reached | measure again |\n|---|---|---|---|---|---|")
+    parts.append("| area | figure | must reach | found | reached | measure again |\n|---|---|---|---|---|---|")
     return "\n".join(parts) + "\n" + "\n".join(rows) + "\n"
 
 
