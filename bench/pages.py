@@ -35,9 +35,9 @@ class Row:
     bars: str = None
     # A column with our ratio, and what it is the ratio to.
     ratio: tuple = None
-    # Which way is better, where no bar says it.
+    # `lower` or `higher`, where no bar says it.
     better: str = None
-    # Whether our number and theirs can be divided, and drawn next to each other.
+    # False if dividing our number by theirs, or drawing both, has no meaning.
     comparable: bool = True
     # Its place and its question in the README; `others`: the README says that they are better.
     front: tuple = None
@@ -113,7 +113,7 @@ class Row:
 @dataclass
 class Area:
     title: str
-    # What the figures depend on: a table is older than the code if one of these changed after its commit.
+    # Paths of the measured code: a table is older than the code if one of these changed after its commit.
     code: list
     rows: list
 
@@ -388,7 +388,7 @@ def forgotten(results):
 
 HEAD = """# Benchmarks
 
-What `assay` promises about itself, next to the tools that people use for the same question. `bench/run.py report` wrote this page from
+The performance and error rates that `assay` promises, next to the tools that people use for the same question. `bench/run.py report` wrote this page from
 `bench/results`, which has all peers, rounds, commands and versions; no number is typed in.
 
     bench/run.py show overhead       all that was measured, with the commands (the name in the last column)

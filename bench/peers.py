@@ -217,7 +217,7 @@ def install_benchmark_ips():
         _by_apt("ruby-benchmark-ips")
 
 
-# Whether peers may be installed.
+# False: peers that are missing stay so.
 _installs = True
 
 

@@ -83,7 +83,7 @@ class Result:
     bars: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     raw: dict = field(default_factory=dict)
-    # What was found out about these numbers afterwards. Measuring again drops it.
+    # Paragraphs about these numbers that were added by hand. Measuring again drops them.
     remarks: list = field(default_factory=list)
     # Filled in by the entry point, identically for every figure.
     about: dict = field(default_factory=dict)
