@@ -112,7 +112,7 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// Whether lower or higher numbers are better [default: by the unit: less time, more per time]
+    /// Direction of better numbers [default: by the unit: less time, more per time]
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub better: Option<Direction>,
 

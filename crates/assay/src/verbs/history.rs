@@ -56,7 +56,7 @@ enum Command {
     Rm(runs::RmArgs),
     /// Remove old or surplus runs
     Prune(prune::Args),
-    /// Write runs as .assay files, as far as possible even from a damaged history
+    /// Write runs as .assay files, even from a damaged history
     Export(export::Args),
     /// Accept a changed level as the new normal
     Bless(bless::Args),

@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long)]
     public: bool,
 
-    /// What to log to standard error
+    /// Level of the log on standard error
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: Level,
 }

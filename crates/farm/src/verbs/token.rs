@@ -56,7 +56,7 @@ struct Add {
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// What the token allows
+    /// Scope of the token
     #[arg(long, value_name = "SCOPE")]
     scope: Allows,
 
