@@ -22,6 +22,8 @@ PROJECT = {
     "Releases": "RELEASE.md",
     "Security": "SECURITY.md",
 }
+# Pages that others link to, but the navigation does not list.
+OUTSIDE = ["/c/**", "/crates/**", "/fuzz/**", "/scripts/**", "/*/CONTRIBUTING.md", "/examples/*/*/README.md"]
 FRONT_ENDS = {"The Ruby gem": "ruby/README.md", "The Python package": "python/README.md"}
 LINK = re.compile(r"\]\(([^)\s#]+)(#[^)\s]*)?\)")
 FENCE = re.compile(r"^ {0,3}(```|~~~)")
@@ -227,7 +229,7 @@ def examples(assay, pages):
 
 def configuration(out, pages, nav):
     text = (HERE / "mkdocs.yml").read_text()
-    lines = [text, f"docs_dir: {pages}", f"site_dir: {out}", "not_in_nav: |", "  /crates/**", "  /examples/*/*/README.md", "nav:"]
+    lines = [text, f"docs_dir: {pages}", f"site_dir: {out}", "not_in_nav: |", *(f"  {place}" for place in OUTSIDE), "nav:"]
 
     def add(entries, indent):
         for entry in entries:

@@ -460,6 +460,8 @@ fn decide(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Re
     if samples.is_empty() {
         return Ok(Ending::Fine);
     }
+    // Note: the verdict comes from `analyse` on the samples, not from the running state of the
+    // experiment, so that `assay compare` on the file gives the same digits.
     let mut analysis = analyse(samples, &assay_analysis::Options::default())?;
     let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.as_path());
     let (dialect, rows) = (Dialect::Run, Shown::default());

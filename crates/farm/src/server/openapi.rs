@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn the_design_names_each_route() {
-        let design = include_str!("../../../../docs/design/010-farm.md");
+        let design = include_str!("../../../../docs/internals/010-farm.md");
         for route in ROUTES {
             let path = route.path.trim_start_matches("/api/v1");
             let last = path.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('{'));
