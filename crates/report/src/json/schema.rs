@@ -69,7 +69,11 @@ const DOCUMENTS: [Document; 23] = [
     },
     Document { title: "The doctor's report", commands: &["doctor"], names: &["doctor"] },
     Document { title: "A list of runs", commands: &["history log"], names: &["history-log"] },
-    Document { title: "A run in the history", commands: &["history show"], names: &["history-show"] },
+    Document {
+        title: "A run in the history",
+        commands: &["history show"],
+        names: &["history-show"],
+    },
     Document {
         title: "A change of the history",
         commands: &[
