@@ -42,9 +42,19 @@ quick:
 # Notes how long a step took; `.ci/run` prints it.
 TIMED := sh scripts/timed.sh
 
+# With LINTED, as in `.ci/run`, clippy's compiler compiles the tests, so that `check` and `test` share one compilation. (Cargo hands it
+# lint options in CLIPPY_ARGS.)
+ifdef LINTED
+BUILDING := env CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ $(CARGO) --config 'build.rustc-workspace-wrapper="clippy-driver"'
+LINTS := $(BUILDING) test --workspace --no-run --locked
+else
+BUILDING := $(CARGO)
+LINTS := $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+endif
+
 test: tools runtimes
-	$(TIMED) 'compiling tests' $(CARGO) test --workspace --locked --no-run
-	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked --no-fail-fast
+	$(TIMED) 'compiling tests' $(BUILDING) test --workspace --locked --no-run
+	$(TIMED) 'tests in Rust' $(BUILDING) test --workspace --locked --no-fail-fast
 	$(TIMED) 'example is-it-faster' sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example copy-element' sh examples/copy-element/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example layout-luck' sh examples/layout-luck/demo.sh $(TESTED) --smoke
@@ -64,7 +74,7 @@ LIBRARIES := -p assay-stats -p assay-data -p assay-analysis -p assay-experiment
 
 check:
 	$(CARGO) fmt --all -- --check
-	$(TIMED) lints $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(TIMED) lints $(LINTS)
 	$(TIMED) 'fuzz targets' env $(FUZZ_CHECK)
 	$(TIMED) packaging $(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \
@@ -98,7 +108,7 @@ foreign:
 	python3 bench/foreign/foreign.py --table bench/foreign/table.md $(ASSAY)
 	python3 bench/foreign/mutate.py $(ASSAY)
 
-# The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
+# The table of docs/concepts/deciding.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:
 	$(CARGO) run --release --locked -p assay-analysis --example interval_coverage
 	ASSAY_EXPERIMENTS=4000 $(CARGO) test --release --locked -p assay-analysis --test it -- --nocapture simulation::dependence simulation::size

@@ -24,7 +24,7 @@ pub struct Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
-    /// The code: one of those in docs/internals/010-farm.md.
+    /// The code: one of those in docs/reference/farm-api.md.
     pub code: String,
     /// The message: what happened, where, and what to do.
     pub message: String,

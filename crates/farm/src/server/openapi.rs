@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn the_design_names_each_route() {
-        let design = include_str!("../../../../docs/internals/010-farm.md");
+    fn the_page_of_the_api_names_each_route() {
+        let page = include_str!("../../../../docs/reference/farm-api.md");
         for route in ROUTES {
             let path = route.path.trim_start_matches("/api/v1");
             let last = path.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('{'));
             let last = last.unwrap_or_default();
-            assert!(design.contains(last), "{} of {path}", last);
+            assert!(page.contains(last), "{} of {path}", last);
         }
     }
 }
