@@ -43,10 +43,20 @@ quick:
 # Notes how long a step took; `.ci/run` prints it.
 TIMED := sh scripts/timed.sh
 
+# With LINTED, as in `.ci/run`, clippy's compiler compiles the tests, so that `check` and `test` share one compilation. (Cargo hands it
+# lint options in CLIPPY_ARGS.)
+ifdef LINTED
+BUILDING := env CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ $(CARGO) --config 'build.rustc-workspace-wrapper="clippy-driver"'
+LINTS := $(BUILDING) test --workspace --no-run --locked
+else
+BUILDING := $(CARGO)
+LINTS := $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+endif
+
 test: tools runtimes
-	$(TIMED) 'compiling tests' $(CARGO) test --workspace --locked --no-run
+	$(TIMED) 'compiling tests' $(BUILDING) test --workspace --locked --no-run
 	$(TIMED) 'arithmetic and page of the bench' sh -c 'python3 bench/judge.py && python3 bench/run.py report --check'
-	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked --no-fail-fast
+	$(TIMED) 'tests in Rust' $(BUILDING) test --workspace --locked --no-fail-fast
 	$(TIMED) 'example is-it-faster' sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example copy-element' sh examples/copy-element/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example layout-luck' sh examples/layout-luck/demo.sh $(TESTED) --smoke
@@ -66,7 +76,7 @@ LIBRARIES := -p assay-stats -p assay-data -p assay-analysis -p assay-experiment
 
 check:
 	$(CARGO) fmt --all -- --check
-	$(TIMED) lints $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(TIMED) lints $(LINTS)
 	$(TIMED) 'fuzz targets' env $(FUZZ_CHECK)
 	$(TIMED) packaging $(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \

@@ -34,7 +34,7 @@ mod tests {
             "info": {
                 "title": "assay farm",
                 "version": API.to_string(),
-                "description": format!("{TOOL}. Errors are `Refusal`; lists go on with `after=` what `next` said."),
+                "description": format!("{TOOL}. Errors are of type `Refusal`. To continue a list, pass the value of `next` as `after=`."),
             },
             "paths": paths,
             "components": {
@@ -61,10 +61,10 @@ mod tests {
         let parameters: Vec<Value> = in_path.chain(in_query).collect();
         let good = match route.gives {
             Some(shape) => json!({
-                "description": "What was asked for",
+                "description": "The requested data",
                 "content": {"application/json": {"schema": shape(generator)}},
             }),
-            None => json!({"description": "What was asked for"}),
+            None => json!({"description": "The requested data"}),
         };
         let mut operation = json!({
             "summary": route.does,
@@ -72,7 +72,7 @@ mod tests {
             "responses": {
                 "2XX": good,
                 "default": {
-                    "description": "Why not",
+                    "description": "The error",
                     "content": {"application/json": {"schema": refusal}},
                 },
             },
