@@ -402,6 +402,9 @@ and `--full` takes a night. {minutes}
 Tools are measured in rounds, in an order drawn anew for each round. A ratio with an interval is the median over the rounds, with the smallest and the largest;
 "ours ÷ best" without one divides the two numbers of its row by another. A share has its 95 % interval; "not beyond chance" means that it missed its target by no
 more than that. "The worst": of several targets, the one that is nearest to its limit. {missed}
+
+The programs under test are in C (`bench/*.c`): `spin` computes for about 2.05 ms; the loop in C is `posix_spawn` and `wait4`. "Beside 2 busy": beside two processes that
+take all the processor time they get. The bench installs peers under `bench/.peers` (some by `apt-get`), and names those that it cannot get.
 """
 
 
