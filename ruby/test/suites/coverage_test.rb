@@ -126,7 +126,7 @@ class SuiteCoverageTest < Minitest::Test
     end
   end
 
-  # What a file reads when it is loaded is read once: tests that use the file later depend on it, too.
+  # A file is loaded once: tests that use it later also depend on the data that it read at that time.
   def test_what_a_late_file_reads_while_it_is_loaded_is_used_by_later_tests
     files = FILES.merge("lib/config.rb" => "require 'json'\nCONFIG = JSON.parse(File.read('fixtures/a.json'))\nVIEWS = Dir.children('views')\n" \
                                            "def templates = File.read('views/a.erb')\n", "lib/auto.rb" => "AUTO = File.size('fixtures/b.json')",

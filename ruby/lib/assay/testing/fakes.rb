@@ -27,7 +27,7 @@ module Assay
       MODULES = { sleep: [], system: [], "`": [], spawn: [Process], fork: [Process], open: [] }.freeze
       # Methods that start or open something.
       COMMANDS = [:system, :`, :spawn, :fork, :open, :popen, :exec, *PipingKind::NAMES].freeze
-      SLEEPS = [:sleep, *SleepKind.waits.map(&:last)].uniq.freeze
+      SLEEPS = [:sleep, *SleepKind.targets.map(&:last)].uniq.freeze
       private_constant :MODULES, :SLEEPS
 
       # `sleep` returns immediately with the rounded seconds, as if they had passed, and advances
@@ -35,8 +35,10 @@ module Assay
       # instead of hanging.
       #
       # With a block, waits with a timeout also end, unless another thread ends them within a
-      # moment: `ConditionVariable#wait`, `Mutex#sleep`, `Queue#pop(timeout:)`, and `IO.select`
-      # without files.
+      # moment (20 ms): `ConditionVariable#wait`, `Mutex#sleep`, `Queue#pop(timeout:)`,
+      # `SizedQueue#push(timeout:)`, and `IO.select` without files; and `Thread#join(limit)`, whose
+      # thread has a second. `Timeout.timeout` ends a faked sleep when the clock comes to its limit.
+      # Waits for files and processes are real.
       def fake_sleep(*object, **options, &block) = assay_fake(:sleep, SleepKind.new(assay_test.clock), object, options, &block)
 
       # `system` returns true.
@@ -115,10 +117,17 @@ module Assay
       def assay_fake(name, kind, object, options, &block)
         assay_checked(options, object)
         fake = assay_new(kind, assay_label(name, object), options)
-        return assay_install(fake, assay_targets(name, object, block), &block) unless kind.is_a?(PidKind)
+        assay_install(fake, assay_targets(name, object, block), assay_along(fake, kind, block), &block)
+      end
 
-        waiting = Fake.new(WaitKind.new(assay_test.processes), assay_test.journal, results: nil, threads: fake.threads)
-        assay_install(fake, assay_targets(name, object, block), [waiting, WaitKind.targets], &block)
+      # The fake that accompanies this one: of waits for processes that it starts, of time limits around sleeps.
+      def assay_along(fake, kind, block)
+        with =
+          case kind
+          when PidKind then WaitKind.new(assay_test.processes)
+          when SleepKind then LimitKind.new(assay_test.clock) if block
+          end
+        with && [Fake.new(with, assay_test.journal, results: nil, threads: fake.threads), with.class.targets]
       end
 
       def assay_checked(options, object)
@@ -169,7 +178,7 @@ module Assay
         end
 
         own = [Kernel, Kernel.singleton_class, *MODULES.fetch(name).map(&:singleton_class)].map { |owner| [owner, name] }
-        name == :sleep ? own + SleepKind.waits : own
+        name == :sleep ? own + SleepKind.targets : own
       end
 
       def assay_singleton(object, name)

@@ -4,6 +4,7 @@
 # the effects of a call. One small class for each kind of method.
 
 require "stringio"
+require "timeout"
 require_relative "last_status"
 require_relative "processes"
 
@@ -35,23 +36,75 @@ module Assay
       def usual = nil
     end
 
+    # `Timeout.timeout`: the time limit also ends a faked sleep, when the clock comes to it.
+    class LimitKind < Kind
+      REAL = Timeout.method(:timeout)
+      OWN = File.expand_path("..", __dir__)
+      Limit = Struct.new(:due, :error, :message)
+      private_constant :REAL, :OWN, :Limit
+
+      # The faked methods; the second is for classes that include Timeout.
+      def self.targets = [[Timeout.singleton_class, :timeout], [Timeout, :timeout]]
+
+      # Returns true if the caller is the library itself, which must really sleep and wait.
+      def self.by_itself?
+        caller_locations(2, 15).find { |place| !place.path.start_with?(OWN, "<internal:") }&.path == REAL.source_location.first
+      end
+
+      # Interrupts a sleep of `seconds` if a time limit of this thread ends before it.
+      def self.sleeps(clock, seconds)
+        limit = Thread.current[:__assay_limits]&.min_by(&:due)
+        return if limit.nil? || limit.due >= clock.elapsed + seconds
+
+        clock.advance([limit.due - clock.elapsed, 0].max)
+        # The usual error can't be rescued within the block; that of the caller can.
+        limit.error ? raise(limit.error, limit.message) : throw(limit)
+      end
+
+      def initialize(clock)
+        super()
+        @clock = clock
+      end
+
+      def recorded? = false
+      def takes?(call) = call.arguments.first.is_a?(Numeric) && call.arguments.first.positive?
+
+      def finish(call, _scripted, _answer)
+        seconds, error, message = call.arguments
+        limit = Limit.new(@clock.elapsed + seconds, error, message || "execution expired")
+        (Thread.current[:__assay_limits] ||= []) << limit
+        catch(limit) { return REAL.call(seconds, error, limit.message, &call.block) }
+        raise Timeout::Error, limit.message
+      ensure
+        Thread.current[:__assay_limits].delete_if { |other| other.equal?(limit) }
+      end
+    end
+
     # `sleep`: returns the rounded seconds immediately, and advances the clock. A wait with a
-    # timeout really waits for a moment, since another thread may be about to end it, and then times
-    # out.
+    # timeout really waits for a moment if there are other threads, since one may be about to end
+    # it, and then times out.
     class SleepKind < Kind
       MOMENT = 0.02
+      # For the work of another thread.
+      WORK = 1.0
       SLEEP = Thread::Mutex.instance_method(:sleep)
       WAIT = Thread::ConditionVariable.instance_method(:wait)
       POP = Thread::Queue.instance_method(:pop)
       SIZED_POP = Thread::SizedQueue.instance_method(:pop)
-      private_constant :MOMENT, :SLEEP, :WAIT, :POP, :SIZED_POP
+      SIZED_PUSH = Thread::SizedQueue.instance_method(:push)
+      JOIN = Thread.instance_method(:join)
+      PUSHES = %i[push enq <<].freeze
+      private_constant :MOMENT, :WORK, :SLEEP, :WAIT, :POP, :SIZED_POP, :SIZED_PUSH, :JOIN, :PUSHES
 
       # Methods other than `sleep` that wait with a timeout.
       def self.waits
-        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq])
+        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq]) + [Thread::SizedQueue].product(PUSHES.first(2))
         [[Thread::Mutex, :sleep], [Thread::ConditionVariable, :wait], [Kernel, :select], [Kernel.singleton_class, :select],
          [IO.singleton_class, :select], *(POP.parameters.include?(%i[key timeout]) ? queues : [])]
       end
+
+      # All faked waits: also those for another thread's work, which a budget does not count as sleep.
+      def self.targets = waits << [Thread, :join]
 
       def initialize(clock)
         super()
@@ -60,10 +113,10 @@ module Assay
 
       # Waits without a timeout, and waits for files, are left alone.
       def takes?(call)
-        return false if Thread.current[:__assay_waiting]
+        return false if Thread.current[:__assay_waiting] || LimitKind.by_itself?
 
         case call.name
-        when :select then call.arguments.first(3).none? && !call.seconds.nil?
+        when :select then !call.files? && !call.seconds.nil?
         when :sleep then !call.receiver.is_a?(Thread::Mutex) || !call.seconds.nil?
         else !call.seconds.nil?
         end
@@ -80,10 +133,11 @@ module Assay
       end
 
       def finish(call, scripted, answer)
-        seconds = call.seconds || 0
         ended = waited(call)
         return ended if ended
 
+        LimitKind.sleeps(@clock, call.seconds || Float::INFINITY)
+        seconds = call.seconds || 0
         @clock.advance(seconds)
         return answer if scripted
 
@@ -95,15 +149,22 @@ module Assay
       # The result of a wait that ended within a moment; nil otherwise.
       def waited(call)
         Thread.current[:__assay_waiting] = true
-        moment = [MOMENT, call.seconds].compact.min
+        moment = Thread.list.size > 1 ? [call.receiver.is_a?(Thread) ? WORK : MOMENT, call.seconds].compact.min : 0
         case call.receiver
         when Thread::Mutex then SLEEP.bind_call(call.receiver, moment)
         when Thread::ConditionVariable then WAIT.bind_call(call.receiver, call.arguments.first, moment)
-        when Thread::SizedQueue then SIZED_POP.bind_call(call.receiver, timeout: moment)
+        when Thread then JOIN.bind_call(call.receiver, moment)
+        when Thread::SizedQueue then sized(call, moment)
         when Thread::Queue then POP.bind_call(call.receiver, timeout: moment)
         end
       ensure
         Thread.current[:__assay_waiting] = nil
+      end
+
+      def sized(call, moment)
+        return SIZED_PUSH.bind_call(call.receiver, call.arguments.first, timeout: moment) if PUSHES.include?(call.name)
+
+        SIZED_POP.bind_call(call.receiver, timeout: moment)
       end
     end
 

@@ -36,8 +36,8 @@ _MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
 
 
 class _Wrapped:
-    """A function of `os` in the place of the original. An object, since classes hold such functions as attributes, which a
-    function of Python would turn into their methods (pathlib up to 3.10 does)."""
+    """Replaces a function of `os`. It is no Python function, since that would become a method where a class has it as an
+    attribute (pathlib up to 3.10)."""
 
     def __init__(self, real, watching):
         functools.update_wrapper(self, real)
@@ -55,7 +55,7 @@ class _Wrapped:
 
 
 class _Entries:
-    """What `os.scandir` gives for a directory of the project."""
+    """Result of `os.scandir` for a directory of the project."""
 
     def __init__(self, entries, folder, files):
         self._entries, self._folder, self._files = entries, folder, files
@@ -204,15 +204,15 @@ class Files:
         return path if path[:1] == os.sep else None  # Not that of a pipe or a socket.
 
     def _note(self, kind, path):
-        """Notes what whoever runs has opened or listed. What a module does while it is loaded is done once: tests that
-        find it loaded depend on it as well, so that it counts as done outside of tests, too."""
+        """Records a path for the running test. A module is loaded once, and later tests depend on the data that it read
+        at that time: such a path is also recorded outside of tests."""
         getattr(self.coverage.now, kind).add(path)
         outside = getattr(self.coverage.outside, kind)
         if self.coverage.now is not self.coverage.outside and path not in outside and self._loads():
             outside.add(path)
 
     def _loads(self):
-        """Whether a module of the project is being loaded. The main program is that from the start to the end."""
+        """Returns whether a module of the project is being loaded, other than the main program."""
         frame = self.getframe(3)
         while frame is not None:
             if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__":
@@ -368,7 +368,7 @@ class Files:
         return scandir
 
     def _follows(self, folder):
-        """Whether what is asked about the entries of a directory counts."""
+        """Returns whether queries about the entries of this directory count."""
         return self._path(folder) is not None and self._matters(True)
 
     def _looked(self, name):
