@@ -37,8 +37,8 @@ module Assay
       # With a block, waits with a timeout also end, unless another thread ends them within a
       # moment (20 ms): `ConditionVariable#wait`, `Mutex#sleep`, `Queue#pop(timeout:)`,
       # `SizedQueue#push(timeout:)`, and `IO.select` without files; and `Thread#join(limit)`, whose
-      # thread has a second. `Timeout.timeout` ends a faked sleep when the clock comes to its limit.
-      # Waits for files and processes are real.
+      # thread has a second. Waits for files and processes are real, and so are the time limits of
+      # Timeout, which a faked sleep never exceeds.
       def fake_sleep(*object, **options, &block) = assay_fake(:sleep, SleepKind.new(assay_test.clock), object, options, &block)
 
       # `system` returns true.
@@ -117,17 +117,10 @@ module Assay
       def assay_fake(name, kind, object, options, &block)
         assay_checked(options, object)
         fake = assay_new(kind, assay_label(name, object), options)
-        assay_install(fake, assay_targets(name, object, block), assay_along(fake, kind, block), &block)
-      end
+        return assay_install(fake, assay_targets(name, object, block), &block) unless kind.is_a?(PidKind)
 
-      # The fake that accompanies this one: of waits for processes that it starts, of time limits around sleeps.
-      def assay_along(fake, kind, block)
-        with =
-          case kind
-          when PidKind then WaitKind.new(assay_test.processes)
-          when SleepKind then LimitKind.new(assay_test.clock) if block
-          end
-        with && [Fake.new(with, assay_test.journal, results: nil, threads: fake.threads), with.class.targets]
+        waiting = Fake.new(WaitKind.new(assay_test.processes), assay_test.journal, results: nil, threads: fake.threads)
+        assay_install(fake, assay_targets(name, object, block), [waiting, WaitKind.targets], &block)
       end
 
       def assay_checked(options, object)

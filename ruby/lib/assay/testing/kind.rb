@@ -36,50 +36,6 @@ module Assay
       def usual = nil
     end
 
-    # `Timeout.timeout`: the time limit also ends a faked sleep, when the clock comes to it.
-    class LimitKind < Kind
-      REAL = Timeout.method(:timeout)
-      OWN = File.expand_path("..", __dir__)
-      Limit = Struct.new(:due, :error, :message)
-      private_constant :REAL, :OWN, :Limit
-
-      # The faked methods; the second is for classes that include Timeout.
-      def self.targets = [[Timeout.singleton_class, :timeout], [Timeout, :timeout]]
-
-      # Returns true if the caller is the library itself, which must really sleep and wait.
-      def self.by_itself?
-        caller_locations(2, 15).find { |place| !place.path.start_with?(OWN, "<internal:") }&.path == REAL.source_location.first
-      end
-
-      # Interrupts a sleep of `seconds` if a time limit of this thread ends before it.
-      def self.sleeps(clock, seconds)
-        limit = Thread.current[:__assay_limits]&.min_by(&:due)
-        return if limit.nil? || limit.due >= clock.elapsed + seconds
-
-        clock.advance([limit.due - clock.elapsed, 0].max)
-        # The usual error can't be rescued within the block; that of the caller can.
-        limit.error ? raise(limit.error, limit.message) : throw(limit)
-      end
-
-      def initialize(clock)
-        super()
-        @clock = clock
-      end
-
-      def recorded? = false
-      def takes?(call) = call.arguments.first.is_a?(Numeric) && call.arguments.first.positive?
-
-      def finish(call, _scripted, _answer)
-        seconds, error, message = call.arguments
-        limit = Limit.new(@clock.elapsed + seconds, error, message || "execution expired")
-        (Thread.current[:__assay_limits] ||= []) << limit
-        catch(limit) { return REAL.call(seconds, error, limit.message, &call.block) }
-        raise Timeout::Error, limit.message
-      ensure
-        Thread.current[:__assay_limits].delete_if { |other| other.equal?(limit) }
-      end
-    end
-
     # `sleep`: returns the rounded seconds immediately, and advances the clock. A wait with a
     # timeout really waits for a moment if there are other threads, since one may be about to end
     # it, and then times out.
@@ -93,12 +49,15 @@ module Assay
       SIZED_POP = Thread::SizedQueue.instance_method(:pop)
       SIZED_PUSH = Thread::SizedQueue.instance_method(:push)
       JOIN = Thread.instance_method(:join)
-      PUSHES = %i[push enq <<].freeze
-      private_constant :MOMENT, :WORK, :SLEEP, :WAIT, :POP, :SIZED_POP, :SIZED_PUSH, :JOIN, :PUSHES
+      PUSHES = %i[push enq].freeze
+      # Time limits count real time: the library's own sleeps and waits, in threads of its own, are real.
+      LIMITS = Timeout.method(:timeout).source_location.first
+      OWN = File.expand_path("..", __dir__)
+      private_constant :MOMENT, :WORK, :SLEEP, :WAIT, :POP, :SIZED_POP, :SIZED_PUSH, :JOIN, :PUSHES, :LIMITS, :OWN
 
       # Methods other than `sleep` that wait with a timeout.
       def self.waits
-        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq]) + [Thread::SizedQueue].product(PUSHES.first(2))
+        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq]) + [Thread::SizedQueue].product(PUSHES)
         [[Thread::Mutex, :sleep], [Thread::ConditionVariable, :wait], [Kernel, :select], [Kernel.singleton_class, :select],
          [IO.singleton_class, :select], *(POP.parameters.include?(%i[key timeout]) ? queues : [])]
       end
@@ -113,7 +72,7 @@ module Assay
 
       # Waits without a timeout, and waits for files, are left alone.
       def takes?(call)
-        return false if Thread.current[:__assay_waiting] || LimitKind.by_itself?
+        return false if Thread.current[:__assay_waiting] || of_a_limit?
 
         case call.name
         when :select then !call.files? && !call.seconds.nil?
@@ -136,7 +95,6 @@ module Assay
         ended = waited(call)
         return ended if ended
 
-        LimitKind.sleeps(@clock, call.seconds || Float::INFINITY)
         seconds = call.seconds || 0
         @clock.advance(seconds)
         return answer if scripted
@@ -145,6 +103,8 @@ module Assay
       end
 
       private
+
+      def of_a_limit? = caller_locations(2, 15).find { |place| !place.path.start_with?(OWN, "<internal:") }&.path == LIMITS
 
       # The result of a wait that ended within a moment; nil otherwise.
       def waited(call)
