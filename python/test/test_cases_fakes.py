@@ -152,7 +152,7 @@ def test_budget_without_a_limit_is_refused():
 # Fakes. ----------------------------------------------------------------------------------------------------------------------
 
 SLEEPS = """
-import asyncio, functools, threading, time
+import asyncio, functools, threading, time, typing
 from time import sleep, sleep as nap
 
 class Cron:
@@ -161,6 +161,14 @@ class Cron:
     def go(self, s): self.sleep(s)
     def rest(self, s): self.pause(s)
 
+class Slots:
+    __slots__ = ("nap", "more")
+    def __init__(self): self.nap = time.sleep
+class Retry(typing.NamedTuple):
+    seconds: float
+    nap: typing.Callable
+
+slots, retry, pair = Slots(), Retry(8, time.sleep), (9, time.sleep)
 cron, table, later = Cron(), {"nap": [sleep]}, functools.partial(time.sleep, 5)
 stop = threading.Event()
 def usual(s): time.sleep(s)
@@ -220,8 +228,16 @@ def test_fake_sleep_found_when_called(sleeper, fake_sleep):
     assert sleeps == [97]
 
 
+def test_fake_sleep_of_anyio(fake_sleep):
+    anyio = pytest.importorskip("anyio")
+    naps = module("import anyio\nfrom anyio import sleep\nasync def nap():\n    await anyio.sleep(99)\n    await sleep(98)", "naps")
+    sleeps = fake_sleep(naps)
+    anyio.run(naps.nap)
+    assert sleeps == [99, 98] and sleeps.clock.elapsed == 197
+
+
 def test_fake_sleep_held_as_a_value(sleeper):
-    before = sleeper.default.__defaults__, vars(sleeper.cron).copy(), sleeper.later.func
+    before = sleeper.default.__defaults__, vars(sleeper.cron).copy(), sleeper.later.func, sleeper.slots.nap, sleeper.retry, sleeper.pair
     with testing.fake_sleep(sleeper) as sleeps:
         sleeper.default(1)
         sleeper.keyword(2)
@@ -229,8 +245,12 @@ def test_fake_sleep_held_as_a_value(sleeper):
         sleeper.cron.rest(4)
         sleeper.later()
         sleeper.table["nap"][0](6)
-    assert sleeps == [1, 2, 3, 4, 5, 6]
-    assert before == (sleeper.default.__defaults__, vars(sleeper.cron), sleeper.later.func)
+        sleeper.slots.nap(7)
+        sleeper.retry.nap(sleeper.retry.seconds)
+        sleeper.pair[1](sleeper.pair[0])
+    assert sleeps == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    after = sleeper.default.__defaults__, vars(sleeper.cron), sleeper.later.func, sleeper.slots.nap, sleeper.retry, sleeper.pair
+    assert before == after and type(sleeper.retry) is sleeper.Retry
     assert sleeper.keyword.__kwdefaults__ == {"sleep": time.sleep} and sleeper.table == {"nap": [time.sleep]}
 
 

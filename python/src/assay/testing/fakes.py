@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import importlib
 import inspect
 import sys
 import threading
@@ -188,8 +189,8 @@ def _comes_of(problem: BaseException | None, cause: BaseException) -> bool:
 def fake_sleep(
     target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY, unused: str = "fail"
 ) -> Fake:
-    """Sleeping returns immediately and advances `clock` (by default a new one): `time.sleep` and
-    `asyncio.sleep` in a module; or the method `sleep` of a class or an object. A time limit by
+    """Sleeping returns immediately and advances `clock` (by default a new one): `time.sleep`,
+    `asyncio.sleep` and `anyio.sleep` in a module; or the method `sleep` of a class or an object. A time limit by
     `asyncio.timeout` that would end a sleep ends it. A fake that is never called is an error, unless
     `unused` is "ok".
 
@@ -229,8 +230,14 @@ def fake_sleep(
         record(seconds)
         fake.clock.advance(max(0, seconds))
 
+    async def anyio_sleep(delay: float) -> None:
+        passes(delay)
+        await importlib.import_module("anyio.lowlevel").checkpoint()
+
     waiting = waits.functions(fake.clock, passes)
     fake._members = {"time": {"sleep": sleep}, "asyncio": {"sleep": asyncio_sleep}, **waiting}
+    if "anyio" in sys.modules:
+        fake._members["anyio"] = {"sleep": anyio_sleep}
     own = inspect.getattr_static(target, "sleep", None)
     own = own.__func__ if isinstance(own, (staticmethod, classmethod)) else own
     fake._function = asyncio_sleep if inspect.iscoroutinefunction(own) else sleep
