@@ -107,8 +107,13 @@ def fake_waits(clock: Clock, record: Record, passes: Pass, replacement: Replacem
 _INSTANCES = tuple(known for known in _KNOWN if isinstance(known, type))
 
 
+@functools.lru_cache(maxsize=None)
+def _signature(owner: type, name: str) -> inspect.Signature:
+    return inspect.signature(getattr(owner, name))  # Also of a wrapper of this package.
+
+
 def _waiting(wait: _Wait, before: Any, passes: Pass, timers: _Timers, target: types.ModuleType) -> Any:
-    signature = inspect.signature(before)
+    signature = _signature(wait.owner, wait.name)
 
     @functools.wraps(before)
     def waiting(*args: Any, **kwargs: Any) -> Any:
