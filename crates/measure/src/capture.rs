@@ -127,6 +127,8 @@ impl Capture {
             samples: None,
             buffer: Vec::new(),
         };
+        // Note: output that a metric reads goes to a file in memory, never to a pipe: a pipe would
+        // wake `assay` while the program runs.
         if wanted.keep_output {
             (capture.kept_output, writers.stdout) = file_to_keep("assay-output")?;
         } else if wanted.pipe_output {
