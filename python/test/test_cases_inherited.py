@@ -45,7 +45,7 @@ def test_inherited_method_follows_a_stub_around_a_profile():
     with mock.patch.object(Parent, "send", lambda self: "mock"):
         assert count(lambda: Child().send()) == ("mock", 1)
     assert Child().send() == "real"
-    # A mock that is no function, and that ends before wrappers are put in again.
+    # A Mock, which does not bind, and ends before the wrappers are installed again.
     MethodProfiler.keep_installed()
     with mock.patch.object(Parent, "send", return_value="double") as double, mock.patch.object(Parent, "make") as make:
         assert count(lambda: Child().send()) == ("double", 1)

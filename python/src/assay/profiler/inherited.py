@@ -148,7 +148,7 @@ def stand_in(owner: Any, name: str, found: Any, wrap: Wrap, label: int | None = 
     if wrappers.decides(found):
         raise TypeError(f"{where}, which decides by itself what it is bound to: patch the function that it calls")
     # A builtin, a partial or a callable object in a class does not receive the instance. The
-    # stand-in does: the object may be a mock, and the method behind it may be back at the next call.
+    # stand-in does, since a mock may be replaced by the method at any time.
     return _wrapped(found, behind.method, wrap)
 
 

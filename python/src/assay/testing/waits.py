@@ -27,7 +27,7 @@ from .replace import Replacement
 _MOMENT = 0.02
 _WORK = 1.0
 
-#: Records a wait of so many seconds, and one that advances the clock as well.
+#: Record a wait by its seconds; `Pass` also advances the clock.
 Record = Callable[[float], object]
 Pass = Callable[[float], object]
 
@@ -41,7 +41,7 @@ class _Wait(NamedTuple):
 
     owner: type
     name: str
-    #: The exception that says that the time is over; otherwise `came` tells it by the result.
+    #: The exception of a timeout; without one, `came` recognizes a timeout by the result.
     over: type[BaseException] | tuple[()] = ()
     came: Callable[[Any, Any], bool] = _came
     #: Whether the call can be faked.

@@ -439,7 +439,7 @@ module AssayCoverage
       @unseen = "more than #{MOST_EVALUATED} texts were evaluated as code of the project"
     end
 
-    # Whether a file that was loaded late is being loaded: whether its top level is on the stack.
+    # Returns true while a late file is being loaded: its top level is on the stack.
     def loading?
       caller_locations(2).any? { |place| place.label == "<top (required)>" && @late.key?(place.absolute_path || place.path) }
     end
