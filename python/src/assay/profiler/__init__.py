@@ -315,7 +315,7 @@ class MethodProfiler:
             if not patch.installed or patch.members.get(patch.name) is not patch.standing or not patch.own:
                 other.append(patch)
         if not other:
-            return other
+            return []
         before = [patch.standing for patch in other if patch.installed]
         notes = cls._told([(patch, patch.settle()) for patch in other])
         if before != [patch.standing for patch in other if patch.installed]:

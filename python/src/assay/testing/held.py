@@ -132,7 +132,8 @@ class Held:
         if all(each is _missing for each in values):
             return _missing
         values = [old if each is _missing else each for old, each in zip(value, values)]
-        return tuple(values) if type(value) is tuple else type(value)._make(values)
+        made: Any = type(value)
+        return tuple(values) if made is tuple else made._make(values)
 
     def _swapped(self, value: object) -> Any:
         new = self._new(value)

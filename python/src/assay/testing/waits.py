@@ -232,9 +232,9 @@ def functions(clock: Clock, passes: Pass) -> dict[str, dict[str, object]]:
     """Returns the functions that wait with a timeout, by module."""
 
     def select_(rlist: Iterable[Any], wlist: Iterable[Any], xlist: Iterable[Any], timeout: float | None = None) -> Any:
-        lists = [list(files) for files in (rlist, wlist, xlist)]
-        if timeout is None or any(lists):
-            return select.select(*lists, timeout)
+        reads, writes, exceptions = list(rlist), list(wlist), list(xlist)
+        if timeout is None or reads or writes or exceptions:
+            return select.select(reads, writes, exceptions, timeout)
         passes(timeout)
         return [], [], []
 
