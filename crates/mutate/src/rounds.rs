@@ -3,7 +3,7 @@
 //! once. Everything that does not meet these conditions is tried the plain way.
 
 use crate::arena::{Arena, With};
-use crate::policy::{BUILDS, PROOFS};
+use crate::policy::{BUILDS, PROOFS, SHARE_OF_CHOOSING, TIMES_IN_ANOTHER_COPY};
 use crate::proof;
 use crate::singly::counted;
 use crate::sources::Source;
@@ -12,6 +12,7 @@ use crate::switches::{Round, Standing, Switches};
 use assay_data::threads;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread;
+use std::time::Instant;
 
 /// The result of a build.
 pub(crate) enum Ready {
@@ -28,7 +29,8 @@ pub(crate) enum Ready {
     Unusable(String),
 }
 
-/// Builds the round. Copies in which this fails although it succeeded in the first one are dropped.
+/// Builds the round. Copies in which this fails although it succeeded in the first one are dropped,
+/// and so are the others if building in them could take up what is left until `deadline`.
 ///
 /// # Errors
 /// If something cannot be written or started, or no test notices a planted error.
@@ -38,7 +40,9 @@ pub(crate) fn ready(
     arenas: &mut Vec<Arena<'_>>,
     sources: &[Source],
     with: With<'_>,
+    deadline: Option<Instant>,
 ) -> anyhow::Result<Ready> {
+    let began = Instant::now();
     let Some(first) = arenas.first_mut() else { return Ok(unusable("there is no copy")) };
     if !switches.is_proven {
         switches.plant(round);
@@ -90,12 +94,19 @@ pub(crate) fn ready(
     }
     let tried = round.mutants.iter().filter(|own| !unviable.contains_key(&own.index));
     let counts = counted(tried.map(|own| switches.unit(*own)));
-    first.single_out(&counts, with)?;
+    let left = |until: Instant| until.saturating_duration_since(Instant::now());
+    let soon = deadline.map(|until| Instant::now() + left(until).mul_f64(SHARE_OF_CHOOSING));
+    let took = began.elapsed();
+    first.single_out(&counts, with, soon)?;
     let known = first.singly();
     let tests: HashMap<usize, Vec<usize>> = reached
         .keys()
         .filter_map(|unit| Some((*unit, first.built.as_ref()?.tests_that_reach(*unit)?)))
         .collect();
+    // Another copy has nothing that was compiled before.
+    if deadline.is_some_and(|until| took.mul_f64(TIMES_IN_ANOTHER_COPY) > left(until)) {
+        arenas.truncate(1);
+    }
     others(switches, round, &unviable, arenas, sources, with)?;
     for own in arenas.iter_mut().skip(1).filter_map(|own| own.built.as_mut()) {
         own.singly.clone_from(&known);

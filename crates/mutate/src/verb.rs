@@ -212,6 +212,8 @@ fn tried(
         let copy = suite.copy(&arenas[0].copy.top())?;
         others.push(Loading::start(&suite, &copy.top()).ok().flatten());
         let runs = Runs::start()?;
+        // Without it, the same is compiled once more.
+        let _as_good = arenas[0].runs.share_compiled(&runs);
         suite.guard.add(runs.runner.abort_handle());
         arenas.push(Arena::new(&suite, copy, runs));
     }
