@@ -3,7 +3,7 @@
 //! nothing is run.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -129,59 +129,81 @@ impl Included {
             Self::Header(Path::new(own).components().filter(is_name).collect())
         })
     }
+}
 
-    /// Returns true if a file may be this header. Build files name the directory of a header, so
-    /// its path only has to end the file's path.
-    fn may_be(&self, file: &Path) -> bool {
-        match self {
-            Self::Header(own) => file.ends_with(own),
-            Self::Any => true,
+/// The files below system directories.
+struct Headers<'a> {
+    roots: &'a [PathBuf],
+    by_name: HashMap<OsString, Vec<PathBuf>>,
+}
+
+impl<'a> Headers<'a> {
+    fn of(roots: &'a [PathBuf]) -> Self {
+        let mut by_name: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
+        for file in roots.iter().flat_map(|own| below(own)) {
+            let name = file.file_name().unwrap_or_default().to_owned();
+            by_name.entry(name).or_default().push(file);
         }
+        Self { roots, by_name }
+    }
+
+    /// Returns the files that may be a header that a file includes (`None`: one of the project).
+    /// Options of the compiler may name any directory, so the header's path only has to end the
+    /// file's path; of these, the files that are the least deep below each root, and the one beside
+    /// the file.
+    fn named(&self, header: &Included, by: Option<&Path>) -> Vec<&PathBuf> {
+        let all = self.by_name.values().flatten();
+        let own = match (header, by) {
+            (Included::Header(own), _) => own,
+            (Included::Any, None) => return all.collect(),
+            // All of the library.
+            (Included::Any, Some(by)) => {
+                let root = self.roots.iter().find(|own| by.starts_with(own));
+                let depth = root.map_or(0, |own| own.components().count()) + 1;
+                let library: PathBuf = by.components().take(depth).collect();
+                return all.filter(|file| file.starts_with(&library)).collect();
+            }
+        };
+        let of_name = own.file_name().and_then(|name| self.by_name.get(name));
+        let all = || of_name.into_iter().flatten().filter(|file| file.ends_with(own));
+        let depth = |file: &&PathBuf| file.components().count();
+        let mut found: Vec<&PathBuf> = Vec::new();
+        for root in self.roots {
+            let least = all().filter(|file| file.starts_with(root)).map(|own| depth(&own)).min();
+            let is_one = |file: &&PathBuf| file.starts_with(root) && Some(depth(file)) == least;
+            found.extend(all().filter(is_one));
+        }
+        let beside = by.and_then(Path::parent).map(|place| place.join(own));
+        found.extend(all().filter(|file| Some(*file) == beside.as_ref()));
+        found
     }
 }
 
 /// Removes the names that the included headers below these directories define, and the headers that
 /// those include. All others are not read: system directories can hold hundreds of megabytes.
-fn without_headers(
-    directories: &[PathBuf],
-    mut seen: HashSet<Included>,
-    asked: &mut BTreeSet<String>,
-) {
+fn without_headers(roots: &[PathBuf], included: HashSet<Included>, asked: &mut BTreeSet<String>) {
     if asked.is_empty() {
         return;
     }
-    let mut by_name: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
-    for file in directories.iter().flat_map(|own| below(own)) {
-        let name = file.file_name().unwrap_or_default().to_owned();
-        by_name.entry(name).or_default().push(file);
-    }
-    let mut open: Vec<Included> = seen.iter().cloned().collect();
-    while let Some(header) = open.pop() {
-        let own_names: Vec<OsString> = match &header {
-            Included::Header(own) => own.file_name().map(OsStr::to_owned).into_iter().collect(),
-            Included::Any => by_name.keys().cloned().collect(),
-        };
-        for name in own_names {
-            let files = by_name.get_mut(&name).map(std::mem::take).unwrap_or_default();
-            let (own, others): (Vec<_>, Vec<_>) =
-                files.into_iter().partition(|file| header.may_be(file));
-            by_name.insert(name, others);
-            for line in own.iter().map(|own| text(own)).collect::<String>().lines() {
+    let headers = Headers::of(roots);
+    let mut read: HashSet<PathBuf> = HashSet::new();
+    let mut open: Vec<(Included, Option<PathBuf>)> =
+        included.into_iter().map(|own| (own, None)).collect();
+    while let Some((header, by)) = open.pop().filter(|_| !asked.is_empty()) {
+        for file in headers.named(&header, by.as_deref()) {
+            if !read.insert(file.clone()) {
+                continue;
+            }
+            for line in text(file).lines() {
                 match directive(line) {
                     Some(("define", rest)) => {
                         asked.remove(&names(rest).next().unwrap_or_default());
                     }
                     Some(("include" | "import", rest)) => {
-                        let own = Included::of(rest);
-                        if seen.insert(own.clone()) {
-                            open.push(own);
-                        }
+                        open.push((Included::of(rest), Some(file.clone())));
                     }
                     _ => {}
                 }
-            }
-            if asked.is_empty() {
-                return;
             }
         }
     }
@@ -246,6 +268,10 @@ mod tests {
             ("sys/a.h", "# include_next <bits/b.h>\n"),
             ("x86/bits/b.h", "#  define SIGINFO 3\n"),
             ("c.h", "#define WITH_ONE\n"),
+            ("other/c.h", "#define WITH_TWO\n"),
+            ("other/d.h", "#include \"c.h\"\n"),
+            ("other/e.h", "#include HEADER\n"),
+            ("z.h", "#define WITH_THREE\n"),
         ];
         for (path, text) in of_system {
             let place = room.path().join("system").join(path);
@@ -295,9 +321,11 @@ mod tests {
     #[test]
     fn only_system_headers_that_are_included_count() {
         let own = |include: &str| of(&[("a.h", SOURCE), ("b.c", include)], "make");
-        assert_eq!(own("#include <d.h>\n"), ["WITH_ONE", "WITH_THREE", "WITH_TWO"]);
+        assert_eq!(own("#include <f.h>\n"), ["WITH_ONE", "WITH_THREE", "WITH_TWO"]);
         assert_eq!(own("#include \"../c.h\" // why\n"), ["WITH_THREE", "WITH_TWO"]);
-        assert_eq!(own("#include HEADER\n"), ["WITH_THREE", "WITH_TWO"]);
+        assert_eq!(own("#include <other/d.h>\n"), ["WITH_THREE"]);
+        assert_eq!(own("#include <e.h>\n"), ["WITH_THREE"]);
+        assert!(own("#include HEADER\n").is_empty());
     }
 
     #[test]
