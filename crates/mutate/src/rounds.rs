@@ -48,7 +48,7 @@ pub(crate) fn ready(
         switches.plant(round);
     }
     let mut unviable: HashMap<usize, String> = HashMap::new();
-    let mut built = Err(String::new());
+    let (mut built, mut why_left) = (Err(String::new()), None);
     for _ in 0..BUILDS {
         let Some(standing) = standing(switches, round, &unviable, first) else {
             return Ok(unusable(
@@ -59,6 +59,7 @@ pub(crate) fn ready(
         built = first.build(with)?;
         let Err(said) = &built else { break };
         let lesson = switches.learn(said, round, &standing);
+        why_left = why_left.or_else(|| lesson.has_more.then(|| cannot_be_built(said)));
         if lesson.unviable.is_empty() && !lesson.has_more {
             break;
         }
@@ -69,18 +70,12 @@ pub(crate) fn ready(
         Err(said) if switches.is_driven => {
             return Ok(unusable(said.lines().next().unwrap_or_default()));
         }
-        Err(said) => {
-            let told = said.lines().find(|line| line.contains("error"));
-            let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
-            return Ok(unusable(&format!(
-                "it can't be built: {}",
-                told.unwrap_or_default().trim()
-            )));
-        }
+        Err(said) => return Ok(unusable(&cannot_be_built(&said))),
     };
     let reached = match first.learn(with)? {
         Ok(reached) if reached.is_empty() => {
-            return Ok(unusable("no test reaches any of the functions that can be changed so"));
+            let why = "no test reaches any of the functions that can be changed so";
+            return Ok(unusable(&why_left.unwrap_or_else(|| why.to_owned())));
         }
         Ok(reached) => reached,
         Err(why) => return Ok(unusable(&why)),
@@ -112,6 +107,13 @@ pub(crate) fn ready(
         own.singly.clone_from(&known);
     }
     Ok(Ready::Built { unviable, reached: reached.into_keys().collect(), tests })
+}
+
+/// Returns the reason for a failed build, from its output.
+fn cannot_be_built(said: &str) -> String {
+    let told = said.lines().find(|line| line.contains("error"));
+    let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
+    format!("it can't be built: {}", told.unwrap_or_default().trim())
 }
 
 fn unusable(why: &str) -> Ready {
@@ -198,6 +200,16 @@ fn others(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_of_a_failed_build_is_its_first_error() {
+        let said = "\n cc -c a.c\na.c:1:7: error: line number out of range\nmake: *** [a.o]\n";
+        assert_eq!(
+            cannot_be_built(said),
+            "it can't be built: a.c:1:7: error: line number out of range"
+        );
+        assert_eq!(cannot_be_built("\n killed\n"), "it can't be built: killed");
+    }
 
     #[test]
     fn what_a_build_runs_and_no_test_is_left_to_the_plain_way() {

@@ -98,6 +98,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Err(error) => return Err(error),
     };
     mutation.seconds = began.elapsed().as_secs_f64();
+    let left = [Fate::Pending, Fate::Uncovered, Fate::Kept, Fate::Absent];
+    if over == Over::OutOfTime && mutation.mutants.iter().all(|own| left.contains(&own.fate)) {
+        mutation.notes.push(format!(
+            "no change was tried in this time: once without a change the tests took {:.0} s, and building what they need comes on top; give a longer time",
+            mutation.suite_seconds
+        ));
+    }
     let scores = scores(&mutation);
     showing::show(args, &mutation, &scores, &started)?;
     Ok(match over {

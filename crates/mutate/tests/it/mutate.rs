@@ -514,6 +514,8 @@ fn a_budget_that_is_too_small_says_what_is_not_known() {
     assert_eq!(score["interval"]["lower"], 0.0);
     assert!(score["interval"]["upper"].as_f64().unwrap() > 0.5, "{score}");
     assert_eq!(result["is_sample"], true);
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("no change was tried in this time"), "{notes}");
     let (whole, _) = project.tried(&["--budget", "10min"]);
     assert_eq!(whole["is_sample"], false);
     assert_eq!(whole["score"]["known"], whole["score"]["counted"]);
