@@ -157,6 +157,8 @@ pub enum Family {
     Primary,
     /// The comparisons of all other metrics.
     Secondary,
+    /// A control (`run --control`): a command against itself, by itself. No verdict depends on it.
+    Control,
 }
 
 /// What was compared.
