@@ -312,12 +312,13 @@ pub fn analyse_telling(
         return Err(AnalysisError::NothingInCommon { noun, metric });
     }
     let mut comparisons = decided(&members);
-    let controls = samples.subjects.iter().enumerate().filter_map(|(of, subject)| {
+    let control = |(of, subject): (usize, &assay_data::Subject)| {
         let against = subject.repeats.filter(|_| in_blocks && !is_suite)?;
         let pair = evidence.pair(against, of, primary, &recordings)?;
-        Some(pair.compare(question(&plan, primary, of, against), &mut distribution))
-    });
-    let controls: Vec<Comparison> = controls.filter(|_| !mixed).collect();
+        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
+    };
+    let repeated = samples.subjects.iter().enumerate().filter_map(control);
+    let controls: Vec<Comparison> = repeated.flat_map(|own| decided(&[own])).collect();
     let answers = slices::of(samples);
     let search = Search::of(samples);
     if search.is_none() {

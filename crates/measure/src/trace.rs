@@ -137,17 +137,14 @@ fn merged(pieces: &[Piece]) -> Vec<Piece> {
             let mut hash = Sha256::new();
             hash.update(first.digest);
             hash.update(second.digest);
-            Piece {
-                digest: shortened(hash),
-                line_breaks: first.line_breaks + second.line_breaks,
-            }
+            Piece { digest: shortened(hash), line_breaks: first.line_breaks + second.line_breaks }
         }
         others => others[0].clone(),
     };
     pieces.chunks(2).map(pair).collect()
 }
 
-/// 128 bits are enough, since nobody constructs outputs to collide.
+/// Outputs are not constructed to collide, so 128 bits are enough.
 fn shortened(hash: Sha256) -> [u8; 16] {
     let mut digest = [0; 16];
     digest.copy_from_slice(&hash.finalize()[..16]);
@@ -279,7 +276,8 @@ mod tests {
     fn a_stream_that_is_the_beginning_of_another_differs_from_it() {
         let long = vec![b'x'; 3 * LEAF];
         for short in [0, 1, LEAF, LEAF + 1, 2 * LEAF] {
-            let (a, b) = (traced(&long, Window::default()), traced(&long[..short], Window::default()));
+            let (a, b) =
+                (traced(&long, Window::default()), traced(&long[..short], Window::default()));
             let region = a.first_difference(&b).unwrap();
             assert!(region.start <= short as u64 && short as u64 <= region.end, "{short}");
             assert_eq!(b.bytes_from(short as u64), Some(&[][..]));

@@ -1,4 +1,4 @@
-//! Whether the compared commands do the same work: their exit status, their standard output, and
+//! Comparison of the work of commands: their exit status, their standard output, and
 //! the files named by `--same`.
 //!
 //! Warm-up runs are observed, never measured ones. If a command's outputs differ from those of its
@@ -122,13 +122,7 @@ impl Same {
         self.pairs.iter().any(|&(of, against)| of == subject || against == subject)
     }
 
-    fn observe(
-        &mut self,
-        subject: usize,
-        parts: Vec<Part>,
-        seconds: f64,
-        cpu_seconds: f64,
-    ) {
+    fn observe(&mut self, subject: usize, parts: Vec<Part>, seconds: f64, cpu_seconds: f64) {
         let Some(known) = &mut self.observed[subject] else {
             let varies = vec![false; parts.len()];
             self.observed[subject] = Some(Observed { parts, varies, seconds, cpu_seconds });
@@ -198,7 +192,9 @@ impl Commands {
             .iter()
             .zip(before)
             .enumerate()
-            .map(|(index, (path, before))| of_file(path, before.as_ref(), window(STDOUT + 1 + index)))
+            .map(|(index, (path, before))| {
+                of_file(path, before.as_ref(), window(STDOUT + 1 + index))
+            })
             .collect();
         let mut observed = Vec::new();
         for result in results {
@@ -277,9 +273,10 @@ impl Commands {
         }
         let suspects: Vec<(usize, usize)> =
             pairs.iter().copied().filter(|&pair| !self.same.differing(pair).is_empty()).collect();
-        let (long, suspects): (Vec<_>, Vec<_>) = suspects.into_iter().partition(|&(of, against)| {
-            [of, against].into_iter().any(|own| too_long(&self.same, &self.last_wall, own))
-        });
+        let (long, suspects): (Vec<_>, Vec<_>) =
+            suspects.into_iter().partition(|&(of, against)| {
+                [of, against].into_iter().any(|own| too_long(&self.same, &self.last_wall, own))
+            });
         left_out.extend(long);
         for subject in involved(&suspects) {
             let windows = self.windows(subject, &suspects);
@@ -427,7 +424,7 @@ fn in_directory(prepared: &Prepared, path: &Path) -> PathBuf {
     prepared.command.cwd.as_deref().unwrap_or_else(|| Path::new("")).join(path)
 }
 
-/// What a run left in a file; `before` is its state before the run.
+/// Returns the content of a file after a run; `before` is its state before the run.
 fn of_file(path: &Path, before: Option<&(SystemTime, u64)>, window: Window) -> Part {
     let about = match path.metadata() {
         Ok(about) => about,
@@ -453,7 +450,9 @@ fn differs_finding(name: &str, (message, numbers): (String, Vec<(&str, f64)>)) -
     numbers
         .into_iter()
         .fold(finding, |finding, (number, value)| finding.with(number, value))
-        .advise(Action::text("see which one is right: what does less work is faster for no good reason"))
+        .advise(Action::text(
+            "see which one is right: what does less work is faster for no good reason",
+        ))
 }
 
 fn not_compared(name: &str, why: &str) -> Finding {

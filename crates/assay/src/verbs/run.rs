@@ -218,14 +218,11 @@ fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::
     findings.extend(found);
     let different = commands.iter().filter(|command| command.repeats.is_none()).count();
     // One command at several values of a parameter may be compared with itself at one of them.
-    present::check_fail_if(
-        &args.judge.fail_if,
-        different,
-        "one command",
-        "give a second one",
-    )?;
+    present::check_fail_if(&args.judge.fail_if, different, "one command", "give a second one")?;
     if args.how.require_same && different < 2 {
-        bail!("--require-same: one command, and nothing to compare its output with; give a second one");
+        bail!(
+            "--require-same: one command, and nothing to compare its output with; give a second one"
+        );
     }
     asked.prepare(&mut commands)?;
     findings.extend(read_where_noticed(&mut commands));

@@ -1,4 +1,4 @@
-//! Whether the commands do the same work: outputs that differ are reported, and no others are.
+//! Comparison of outputs: those that differ are reported, and no others.
 
 use crate::room::{Room, codes, primary};
 use serde_json::Value;
@@ -20,7 +20,11 @@ const DIFFERENT: [(&str, &str, &str); 41] = [
     ("line endings", "printf 'a\\r\\nb\\r\\n'", "printf 'a\\nb\\n'"),
     ("letters beyond ASCII", "echo 'é'", "echo 'e'"),
     ("two ways to write é", "printf '\\303\\251\\n'", "printf 'e\\314\\201\\n'"),
-    ("the end of a long line", "head -c 100000 /dev/zero | tr '\\0' x", "head -c 99999 /dev/zero | tr '\\0' x; printf y"),
+    (
+        "the end of a long line",
+        "head -c 100000 /dev/zero | tr '\\0' x",
+        "head -c 99999 /dev/zero | tr '\\0' x; printf y",
+    ),
     ("the sign of a zero", "echo 0.0", "echo -0.0"),
     ("the last digit", "echo 3.14159265358979", "echo 3.14159265358978"),
     ("an empty line", "printf 'a\\n\\nb\\n'", "printf 'a\\nb\\n'"),
@@ -32,25 +36,53 @@ const DIFFERENT: [(&str, &str, &str); 41] = [
     ("zero bytes at the end", "head -c 1000 /dev/zero", "head -c 1001 /dev/zero"),
     ("one zero byte or none", "printf '\\000'", "true"),
     ("bytes that are no UTF-8", "printf '\\377\\376'", "printf '\\376\\377'"),
-    ("the first byte of many", "printf '\\001'; head -c 300000 /dev/zero", "head -c 300001 /dev/zero"),
-    ("the last byte of many", "head -c 300000 /dev/zero; printf '\\001'", "head -c 300001 /dev/zero"),
-    ("a byte at the end of a piece", "head -c 65535 /dev/zero; printf '\\001'", "head -c 65536 /dev/zero"),
-    ("a byte after a piece", "head -c 65536 /dev/zero; printf '\\001'", "head -c 65536 /dev/zero; printf '\\002'"),
+    (
+        "the first byte of many",
+        "printf '\\001'; head -c 300000 /dev/zero",
+        "head -c 300001 /dev/zero",
+    ),
+    (
+        "the last byte of many",
+        "head -c 300000 /dev/zero; printf '\\001'",
+        "head -c 300001 /dev/zero",
+    ),
+    (
+        "a byte at the end of a piece",
+        "head -c 65535 /dev/zero; printf '\\001'",
+        "head -c 65536 /dev/zero",
+    ),
+    (
+        "a byte after a piece",
+        "head -c 65536 /dev/zero; printf '\\001'",
+        "head -c 65536 /dev/zero; printf '\\002'",
+    ),
     ("a piece less", "head -c 131072 /dev/zero", "head -c 65536 /dev/zero"),
-    ("a byte late in 64 MiB", "head -c 67108863 /dev/zero; printf '\\001'", "head -c 67108864 /dev/zero"),
+    (
+        "a byte late in 64 MiB",
+        "head -c 67108863 /dev/zero; printf '\\001'",
+        "head -c 67108864 /dev/zero",
+    ),
     // Order.
     ("two lines exchanged", "printf 'a\\nb\\n'", "printf 'b\\na\\n'"),
     ("lines reversed", "seq 10000", "seq 10000 -1 1"),
-    ("two pieces exchanged", "head -c 65536 /dev/zero; seq 20000", "seq 20000; head -c 65536 /dev/zero"),
+    (
+        "two pieces exchanged",
+        "head -c 65536 /dev/zero; seq 20000",
+        "seq 20000; head -c 65536 /dev/zero",
+    ),
     ("other sorting", "printf 'a\\nB\\n' | LC_ALL=C sort", "printf 'a\\nB\\n' | LC_ALL=C sort -f"),
     // Exit status.
     ("status 1", "true", "exit 1"),
     ("status 3", "exit 2", "exit 3"),
     ("a signal", "exit 15", "kill -TERM $$"),
     ("status and output", "echo a", "echo b; exit 1"),
-    // What the reader of a pipe, a file or a terminal would get.
+    // Writing in parts.
     ("output of a background process", "(echo a) & wait", "(echo b) & wait"),
-    ("output in many parts", "for i in 1 2 3 4 5 6 7 8; do echo $i; done", "for i in 1 2 3 4 5 6 7 9; do echo $i; done"),
+    (
+        "output in many parts",
+        "for i in 1 2 3 4 5 6 7 8; do echo $i; done",
+        "for i in 1 2 3 4 5 6 7 9; do echo $i; done",
+    ),
 ];
 
 /// Pairs of shell lines whose outputs are the same, or differ from run to run of each.
@@ -94,14 +126,34 @@ const NOT_DIFFERENT: [(&str, &str, &str); 40] = [
     ("a uuid", "cat /proc/sys/kernel/random/uuid", "cat /proc/sys/kernel/random/uuid; true"),
     ("elapsed time", "cat /proc/uptime; sleep 0.02; date +%N", "date +%N"),
     ("a counter in a file", "echo x >> n; wc -l < n", "echo x >> m; echo x >> m; wc -l < m"),
-    ("a length", "n=$(od -An -N3 -tu4 /dev/urandom); head -c $((n % 500000)) /dev/zero", "n=$(od -An -N3 -tu4 /dev/urandom); head -c $((n % 500001)) /dev/zero"),
+    (
+        "a length",
+        "n=$(od -An -N3 -tu4 /dev/urandom); head -c $((n % 500000)) /dev/zero",
+        "n=$(od -An -N3 -tu4 /dev/urandom); head -c $((n % 500001)) /dev/zero",
+    ),
     ("a growing status", "echo >> s; exit $(wc -l < s)", "echo >> t; echo >> t; exit $(wc -l < t)"),
-    ("a log with times", "for i in 1 2 3; do echo \"$(date +%N) step $i\"; done", "for i in 1 2; do echo \"$(date +%N) step $i\"; done"),
+    (
+        "a log with times",
+        "for i in 1 2 3; do echo \"$(date +%N) step $i\"; done",
+        "for i in 1 2; do echo \"$(date +%N) step $i\"; done",
+    ),
 ];
 
 /// Runs two shell lines in the fewest runs, and returns the result.
 fn compared(room: &Room, old: &str, new: &str, more: &[&str]) -> Value {
-    let run = ["run", "--shell", "sh", "--runs", "1", "--no-save", "--ignore-failure", "-n", "old", "-n", "new"];
+    let run = [
+        "run",
+        "--shell",
+        "sh",
+        "--runs",
+        "1",
+        "--no-save",
+        "--ignore-failure",
+        "-n",
+        "old",
+        "-n",
+        "new",
+    ];
     room.json(&[&run[..], more, &["--", old, new]].concat())
 }
 
@@ -158,7 +210,9 @@ fn files_are_compared_that_the_commands_leave() {
         compared(&room, old, new, &files)
     };
     let result = with("echo 1 > out", "echo 2 > out", &["out"]);
-    assert!(differs(&result).unwrap().contains("out of 'new' differs from that of 'old' in line 1"));
+    assert!(
+        differs(&result).unwrap().contains("out of 'new' differs from that of 'old' in line 1")
+    );
     let result = with("echo 1 > out", "printf '1\\n' > out", &["out"]);
     assert_eq!((differs(&result), &result["environment"]["outputs"]), (None, &"same".into()));
     // Each may have its own name for it.
@@ -166,7 +220,7 @@ fn files_are_compared_that_the_commands_leave() {
     assert_eq!(result["environment"]["outputs"], "same");
     let result = with("echo 1 > a", "echo 2 > b", &["1:a", "2:b"]);
     assert!(differs(&result).is_some());
-    // What a command does not write, it does not share.
+    // A file that only one command writes is a difference.
     let result = with("echo 1 > out", "true", &["out"]);
     assert!(differs(&result).unwrap().contains("'new' does not write to it"));
     let result = with("true", "true", &["nowhere"]);
@@ -219,8 +273,25 @@ fn a_record_keeps_what_was_found_and_an_anonymous_one_no_output() {
     assert_eq!(again["sentence"], result["sentence"]);
     assert_eq!(differs(&again), differs(&result));
     assert!(differs(&again).unwrap().contains("\"secret-2\" instead of"));
-    room.run(&["run", "--runs", "1", "--anonymous", "--save", "a.assay", "-n", "a", "-n", "b", "--shell", "sh", "echo $A", "echo $A$A", "--env", "A=hidden-word"])
-        .ends(0);
+    room.run(&[
+        "run",
+        "--runs",
+        "1",
+        "--anonymous",
+        "--save",
+        "a.assay",
+        "-n",
+        "a",
+        "-n",
+        "b",
+        "--shell",
+        "sh",
+        "echo $A",
+        "echo $A$A",
+        "--env",
+        "A=hidden-word",
+    ])
+    .ends(0);
     let findings = room.records("a.assay", "finding");
     let found = findings.iter().find(|finding| finding["code"] == "OUTPUT_DIFFERS").unwrap();
     assert!(!found["message"].as_str().unwrap().contains("hidden-word"), "{found}");
@@ -260,7 +331,10 @@ fn a_control_is_measured_in_every_block_and_decides_nothing() {
     let all = result["comparisons"].as_array().unwrap();
     let controls: Vec<_> = all.iter().filter(|c| c["family"] == "control").collect();
     assert_eq!(controls.len(), 1);
-    assert_eq!((&controls[0]["of"], &controls[0]["against"]), (&"old (control)".into(), &"old".into()));
+    assert_eq!(
+        (&controls[0]["of"], &controls[0]["against"]),
+        (&"old (control)".into(), &"old".into())
+    );
     assert_eq!(room.records("s.assay", "obs").len(), 24);
     let again = room.json(&["compare", "s.assay"]);
     assert_eq!(again["comparisons"], result["comparisons"]);

@@ -25,7 +25,8 @@ pub(super) fn described(
             let head = format!("{what} of '{name}' differs from that of '{other}'");
             let Some(region) = region else { return (head, Vec::new()) };
             let Some(spot) = Spot::of(own, others, region) else {
-                let message = format!("{head} between bytes {} and {}", region.start + 1, region.end);
+                let message =
+                    format!("{head} between bytes {} and {}", region.start + 1, region.end);
                 return (message, vec![("byte", (region.start + 1) as f64)]);
             };
             let mut numbers = vec![("byte", spot.byte as f64)];
@@ -111,7 +112,10 @@ impl<'a> Side<'a> {
         let odd = |c: char| c == '\0' || (c == char::REPLACEMENT_CHARACTER);
         let text = String::from_utf8_lossy(&whole);
         let count = text.chars().count();
-        !text.chars().enumerate().any(|(at, c)| odd(c) && (c == '\0' || (at >= 3 && at + 3 < count)))
+        !text
+            .chars()
+            .enumerate()
+            .any(|(at, c)| odd(c) && (c == '\0' || (at >= 3 && at + 3 < count)))
     }
 
     fn quoted(&self, is_text: bool) -> String {
@@ -173,8 +177,12 @@ mod tests {
             said(b"a\nb\ntotal 13\nc\n", b"a\nb\ntotal 12\nc\n"),
             "in line 3 (byte 12): \"total 13\" instead of \"total 12\""
         );
-        assert_eq!(said("h\u{e9}\t1\n".as_bytes(), "h\u{ea}\t1\n".as_bytes()), "in line 1 (byte 3): \"h\u{e9}\\t1\" instead of \"h\u{ea}\\t1\"");
-        let long = |end: char| format!("{}{end}{}\n", "x".repeat(200), "y".repeat(200)).into_bytes();
+        assert_eq!(
+            said("h\u{e9}\t1\n".as_bytes(), "h\u{ea}\t1\n".as_bytes()),
+            "in line 1 (byte 3): \"h\u{e9}\\t1\" instead of \"h\u{ea}\\t1\""
+        );
+        let long =
+            |end: char| format!("{}{end}{}\n", "x".repeat(200), "y".repeat(200)).into_bytes();
         assert_eq!(
             said(&long('1'), &long('2')),
             format!(
@@ -187,14 +195,26 @@ mod tests {
 
     #[test]
     fn an_output_that_ends_early_is_one_that_differs() {
-        assert_eq!(said(b"a\n", b"a\nb\n"), "in line 2 (byte 3): it ends where the other goes on with \"b\"");
-        assert_eq!(said(b"a\n", b"a"), "in line 1 (byte 2): it goes on with \"a\\n\" where the other ends");
-        assert_eq!(said(b"", b"x"), "in line 1 (byte 1): it ends where the other goes on with \"x\"");
+        assert_eq!(
+            said(b"a\n", b"a\nb\n"),
+            "in line 2 (byte 3): it ends where the other goes on with \"b\""
+        );
+        assert_eq!(
+            said(b"a\n", b"a"),
+            "in line 1 (byte 2): it goes on with \"a\\n\" where the other ends"
+        );
+        assert_eq!(
+            said(b"", b"x"),
+            "in line 1 (byte 1): it ends where the other goes on with \"x\""
+        );
     }
 
     #[test]
     fn binary_data_is_quoted_in_bytes() {
         assert_eq!(said(b"\0\x01\x02", b"\0\x01\x03"), "at byte 3: \\x02 instead of \\x03");
-        assert_eq!(said(&[0xff; 40], &[0xfe; 40]), format!("at byte 1: {} instead of {}", "\\xff".repeat(8), "\\xfe".repeat(8)));
+        assert_eq!(
+            said(&[0xff; 40], &[0xfe; 40]),
+            format!("at byte 1: {} instead of {}", "\\xff".repeat(8), "\\xfe".repeat(8))
+        );
     }
 }

@@ -10,9 +10,8 @@ use std::path::Path;
 
 /// Programs known to do less if standard output is `/dev/null`: they stop at the first match or
 /// difference, or read no file.
-const KNOWN: [&str; 11] = [
-    "cmp", "egrep", "fgrep", "ggrep", "grep", "gtar", "tar", "ug", "ugrep", "zgrep", "zegrep",
-];
+const KNOWN: [&str; 11] =
+    ["cmp", "egrep", "fgrep", "ggrep", "grep", "gtar", "tar", "ug", "ugrep", "zgrep", "zegrep"];
 /// A command does less with its output discarded if a run into a pipe takes this many times the
 /// processor time, and this many seconds more.
 const TIMES_MORE: f64 = 3.0;
@@ -74,7 +73,8 @@ impl Commands {
             let read = |commands: &Self| {
                 let own = commands.same.observed[subject].as_ref()?;
                 let written = own.parts[STDOUT].trace()?.length();
-                let more = own.cpu_seconds > TIMES_MORE * most && own.cpu_seconds - most > SECONDS_MORE;
+                let more =
+                    own.cpu_seconds > TIMES_MORE * most && own.cpu_seconds - most > SECONDS_MORE;
                 more.then_some((own.cpu_seconds, written))
             };
             if read(self).is_none() {

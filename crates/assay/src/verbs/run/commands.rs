@@ -79,7 +79,7 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]FILE")]
     pub same: Vec<String>,
 
-    /// Fail with status 4 if the outputs of the commands differ, and with 3 if that can't be told
+    /// Fail with status 4 if the outputs of the commands differ, and with 3 if that is unknown
     #[arg(long)]
     pub require_same: bool,
 
