@@ -18,6 +18,7 @@ use assay_data::{Action, Finding, Samples, Severity};
 use assay_measure::trace::{Region, Trace, Window};
 use assay_measure::{MeasureError, Outcome, Output, RunOptions, RunResult};
 use difference::described;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -70,8 +71,8 @@ struct Observed {
     varies: Vec<bool>,
     /// Duration of the longest of them, s.
     seconds: f64,
-    /// Processor time of the last one, s.
-    cpu_seconds: f64,
+    /// Processor time of the last one in user mode, s.
+    user_seconds: f64,
 }
 
 /// Whether outputs are compared.
@@ -122,10 +123,10 @@ impl Same {
         self.pairs.iter().any(|&(of, against)| of == subject || against == subject)
     }
 
-    fn observe(&mut self, subject: usize, parts: Vec<Part>, seconds: f64, cpu_seconds: f64) {
+    fn observe(&mut self, subject: usize, parts: Vec<Part>, seconds: f64, user_seconds: f64) {
         let Some(known) = &mut self.observed[subject] else {
             let varies = vec![false; parts.len()];
-            self.observed[subject] = Some(Observed { parts, varies, seconds, cpu_seconds });
+            self.observed[subject] = Some(Observed { parts, varies, seconds, user_seconds });
             return;
         };
         for (varies, (own, before)) in known.varies.iter_mut().zip(parts.iter().zip(&known.parts)) {
@@ -135,7 +136,7 @@ impl Same {
             parts,
             varies: std::mem::take(&mut known.varies),
             seconds: known.seconds.max(seconds),
-            cpu_seconds,
+            user_seconds,
         };
     }
 
@@ -214,11 +215,10 @@ impl Commands {
             }
             parts.push(output);
             parts.extend(files.iter().map(|part| if late { cut() } else { part.clone() }));
-            let cpu = result.user_seconds + result.system_seconds;
-            observed.push((parts, result.wall_seconds, cpu));
+            observed.push((parts, result.wall_seconds, result.user_seconds));
         }
-        for (parts, seconds, cpu) in observed {
-            self.same.observe(subject, parts, seconds, cpu);
+        for (parts, seconds, user) in observed {
+            self.same.observe(subject, parts, seconds, user);
         }
     }
 
@@ -372,19 +372,22 @@ impl Commands {
 
     /// Returns the one finding about everything that differs from run to run of the same command.
     fn varying(&self, names: &[String]) -> Option<Finding> {
-        let mut told: Vec<String> = Vec::new();
+        let mut told: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
         for &subject in &involved(&self.same.pairs) {
-            let Some(own) = &self.same.observed[subject] else { continue };
-            let parts = own.varies.iter().enumerate().filter(|(_, varies)| **varies);
-            let parts: Vec<String> =
-                parts.map(|(part, _)| self.part_name(subject, part, true)).collect();
-            if !parts.is_empty() {
-                told.push(format!("{} of '{}'", parts.join(" and "), names[subject]));
+            let varies = self.same.observed[subject].as_ref().map_or(&[][..], |own| &own.varies);
+            for part in (0..varies.len()).filter(|&part| varies[part]) {
+                let what = self.part_name(subject, part, false);
+                told.entry((part, what)).or_default().push(format!("'{}'", names[subject]));
             }
         }
-        let verb = if told.len() == 1 { "differs" } else { "differ" };
+        let told: Vec<String> = told
+            .into_iter()
+            .map(|((_, what), of)| {
+                format!("{what} of {} differs from run to run", of.join(" and "))
+            })
+            .collect();
         (!told.is_empty()).then(|| {
-            let message = format!("{} {verb} from run to run: not comparable", told.join(", "));
+            let message = format!("{}: not comparable", told.join("; "));
             Finding::new(VARIES, Severity::Note, message)
                 .advise(Action::text("name files that have to be the same with --same FILE"))
         })

@@ -81,8 +81,8 @@ impl Spot {
         let line_breaks = line_breaks.iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = is_text.then_some(region.line_breaks + line_breaks + 1);
         let quoted = match (own.is_over, others.is_over) {
-            (true, _) => format!("it ends where the other goes on with {}", others.quoted(is_text)),
-            (_, true) => format!("it goes on with {} where the other ends", own.quoted(is_text)),
+            (true, _) => format!("it ends where the other goes on with {}", others.rest(is_text)),
+            (_, true) => format!("it goes on with {} where the other ends", own.rest(is_text)),
             _ => format!("{} instead of {}", own.quoted(is_text), others.quoted(is_text)),
         };
         Some(Self { byte, line, quoted })
@@ -93,6 +93,8 @@ impl Spot {
 struct Side<'a> {
     before: &'a [u8],
     after: &'a [u8],
+    /// True if there is more before, and after.
+    is_cut: (bool, bool),
     /// True if the output ends before the difference.
     is_over: bool,
 }
@@ -101,53 +103,57 @@ impl<'a> Side<'a> {
     fn of(bytes: &'a [u8], at: usize) -> Self {
         let (before, after) = bytes.split_at(at);
         // Whole characters: those of UTF-8 have up to four bytes.
-        let before = &before[before.len().saturating_sub(4 * BEFORE)..];
-        let after = &after[..after.len().min(4 * MOST_QUOTED)];
-        Self { before, after, is_over: at == bytes.len() }
+        let (first, length) = (before.len().saturating_sub(4 * BEFORE), 4 * MOST_QUOTED);
+        Self {
+            before: &before[first..],
+            after: &after[..after.len().min(length)],
+            is_cut: (first > 0, after.len() > length),
+            is_over: at == bytes.len(),
+        }
     }
 
     fn is_text(&self) -> bool {
         let whole = [self.before, self.after].concat();
-        // Only the ends may be cut within a character.
-        let odd = |c: char| c == '\0' || (c == char::REPLACEMENT_CHARACTER);
-        let text = String::from_utf8_lossy(&whole);
-        let count = text.chars().count();
-        !text
-            .chars()
-            .enumerate()
-            .any(|(at, c)| odd(c) && (c == '\0' || (at >= 3 && at + 3 < count)))
+        // Only the ends may be within a character.
+        let rest_of_one = if self.is_cut.0 { 3 } else { 0 };
+        let is_rest = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+        let start = whole.iter().take(rest_of_one).take_while(is_rest).count();
+        let is_valid = match std::str::from_utf8(&whole[start..]) {
+            Ok(_) => true,
+            Err(error) => self.is_cut.1 && error.error_len().is_none(),
+        };
+        is_valid && !whole.contains(&0)
     }
 
+    /// Quotes the output from the difference on.
+    fn rest(&self, is_text: bool) -> String {
+        Self { before: &[], ..*self }.quoted(is_text)
+    }
+
+    /// Quotes the output around the difference, within its line.
     fn quoted(&self, is_text: bool) -> String {
         if !is_text {
             let bytes = &self.after[..self.after.len().min(8)];
             return bytes.iter().map(|byte| format!("\\x{byte:02x}")).collect();
         }
         let line_start = self.before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let whole = [&self.before[line_start..], self.after].concat();
-        let in_before = String::from_utf8_lossy(&self.before[line_start..]).chars().count();
-        let text = String::from_utf8_lossy(&whole).into_owned();
+        let before = &self.before[line_start..];
+        let in_before = String::from_utf8_lossy(before).chars().count();
+        // A line break is quoted if the outputs differ in it.
+        let breaks = self.after.iter().position(|byte| *byte == b'\n');
+        let line = &self.after[..breaks.map_or(self.after.len(), |at| at.max(1))];
+        let text = String::from_utf8_lossy(&[before, line].concat()).into_owned();
         let skipped = in_before.saturating_sub(BEFORE);
         let mut quoted = String::from(if skipped > 0 { "…" } else { "" });
-        let mut rest = text.chars().skip(skipped);
-        let mut count = 0;
-        let mut ended = false;
-        for c in rest.by_ref() {
-            if count == MOST_QUOTED {
-                ended = true;
-                break;
-            }
-            count += 1;
+        let mut characters = text.chars().skip(skipped);
+        for c in characters.by_ref().take(MOST_QUOTED) {
             match c {
-                '\n' if count + skipped > in_before + 1 => break,
                 '\'' => quoted.push(c),
                 c => quoted.extend(c.escape_debug()),
             }
-            if c == '\n' {
-                break;
-            }
         }
-        format!("\"{quoted}{}\"", if ended { "…" } else { "" })
+        let more = if characters.next().is_some() { "…" } else { "" };
+        format!("\"{quoted}{more}\"")
     }
 }
 
@@ -201,7 +207,7 @@ mod tests {
         );
         assert_eq!(
             said(b"a\n", b"a"),
-            "in line 1 (byte 2): it goes on with \"a\\n\" where the other ends"
+            "in line 1 (byte 2): it goes on with \"\\n\" where the other ends"
         );
         assert_eq!(
             said(b"", b"x"),
@@ -211,6 +217,7 @@ mod tests {
 
     #[test]
     fn binary_data_is_quoted_in_bytes() {
+        assert_eq!(said(b"\xff\xfe", b"\xfe\xff"), "at byte 1: \\xff\\xfe instead of \\xfe\\xff");
         assert_eq!(said(b"\0\x01\x02", b"\0\x01\x03"), "at byte 3: \\x02 instead of \\x03");
         assert_eq!(
             said(&[0xff; 40], &[0xfe; 40]),

@@ -13,7 +13,7 @@ use std::path::Path;
 const KNOWN: [&str; 11] =
     ["cmp", "egrep", "fgrep", "ggrep", "grep", "gtar", "tar", "ug", "ugrep", "zgrep", "zegrep"];
 /// A command does less with its output discarded if a run into a pipe takes this many times the
-/// processor time, and this many seconds more.
+/// processor time in user mode, and this many seconds more.
 const TIMES_MORE: f64 = 3.0;
 const SECONDS_MORE: f64 = 0.02;
 
@@ -54,13 +54,14 @@ pub(crate) fn read_where_noticed(commands: &mut [Prepared]) -> Option<Finding> {
 }
 
 impl Commands {
-    /// Returns findings about commands that took much more processor time when their output was
-    /// read, in the warm-up, than when it was discarded; each is run once more to make sure.
+    /// Returns findings about commands that took much more processor time in user mode when their
+    /// output was read, in the warm-up, than when it was discarded; each is run once more to make
+    /// sure. The time to write the output is spent in the kernel.
     ///
     /// # Errors
     /// If a command cannot be run.
     pub fn discarded_outputs(&mut self, samples: &Samples) -> Result<Vec<Finding>, RunError> {
-        let Some(cpu) = samples.metric_index("cpu") else { return Ok(Vec::new()) };
+        let Some(user) = samples.metric_index("user") else { return Ok(Vec::new()) };
         let mut findings = Vec::new();
         for subject in involved(&self.same.pairs) {
             let prepared = &self.commands[subject];
@@ -68,14 +69,14 @@ impl Commands {
             if command.output != Output::Null || command.keep_output || prepared.jobs > 1 {
                 continue;
             }
-            let measured = samples.series(subject, cpu).values;
+            let measured = samples.series(subject, user).values;
             let most = measured.iter().copied().fold(f64::NAN, f64::max);
             let read = |commands: &Self| {
                 let own = commands.same.observed[subject].as_ref()?;
                 let written = own.parts[STDOUT].trace()?.length();
                 let more =
-                    own.cpu_seconds > TIMES_MORE * most && own.cpu_seconds - most > SECONDS_MORE;
-                more.then_some((own.cpu_seconds, written))
+                    own.user_seconds > TIMES_MORE * most && own.user_seconds - most > SECONDS_MORE;
+                more.then_some((own.user_seconds, written))
             };
             if read(self).is_none() {
                 continue;
@@ -93,14 +94,14 @@ impl Commands {
 fn discarded(name: &str, (discarded, read): (f64, f64), written: u64) -> Finding {
     let seconds = |value: f64| number::rough(value, &assay_data::Unit::Second);
     let message = format!(
-        "'{name}' takes {} of CPU time when its output is read, and at most {} when it is discarded, as here: it may notice that nobody reads it",
+        "'{name}' takes {} of user CPU time when its output is read, and at most {} when it is discarded, as here: it may notice that",
         seconds(read),
         seconds(discarded)
     );
     Finding::new("OUTPUT_DISCARDED", Severity::Warning, message)
         .about(name)
-        .with("cpu_read", read)
-        .with("cpu_discarded", discarded)
+        .with("user_read", read)
+        .with("user_discarded", discarded)
         .with("bytes", written as f64)
         .advise(Action::text("measure it as it is used, with --output pipe"))
 }
