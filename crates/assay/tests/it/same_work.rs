@@ -154,7 +154,7 @@ fn compared(room: &Room, old: &str, new: &str, more: &[&str]) -> Value {
         "-n",
         "new",
     ];
-    room.json(&[&run[..], more, &["--", old, new]].concat())
+    room.json(&[&run[..], more, &[old, new]].concat())
 }
 
 fn differs(result: &Value) -> Option<&str> {
@@ -236,7 +236,7 @@ fn outputs_that_have_to_be_the_same_decide_the_exit_status() {
     let room = Room::new();
     let required = |old: &str, new: &str, more: &[&str]| {
         let run = ["run", "--require-same", "--shell", "sh", "--runs", "1", "--no-save"];
-        room.run(&[&run[..], more, &["--", old, new]].concat())
+        room.run(&[&run[..], more, &[old, new]].concat())
     };
     required("echo 1", "echo 1", &[]).ends(0).shows("same output");
     let ended = required("echo 1", "echo 2", &[]).ends(4);
