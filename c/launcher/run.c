@@ -126,6 +126,8 @@ static void restore_settings(const struct subject *s, const struct request *requ
         CALL3(__NR_dup3, NOTHING, 1, 0);
     if (s->output == OUTPUT_INHERIT || (request->flags & REQUEST_STDERR))
         CALL3(__NR_dup3, NOTHING, 2, 0);
+    /* Note: every other process must close the descriptors of a run, since its readers wait for
+     * their end. */
     if (request->flags & REQUEST_SAMPLES)
         CALL1(__NR_close, SAMPLES);
     for (int i = 0; i < given; i++)

@@ -287,6 +287,8 @@ pub fn analyse_telling(
     let mut decided = |members: &[Member<'_>]| -> Vec<Comparison> {
         let (wholes, others): (Vec<_>, Vec<_>) = members.iter().partition(is_whole);
         let places = (0..members.len()).filter(|&place| is_whole(&&members[place]));
+        // Note: a scan is adjusted as a whole, as a suite is, since the overall verdict is that of
+        // its worst comparison.
         let mut family = |members: &[_]| family::decide(members, options.adjust, &mut distribution);
         let mut found = family(&others);
         places.zip(family(&wholes)).for_each(|(place, whole)| found.insert(place, whole));

@@ -172,8 +172,12 @@ impl UnitState {
     fn next_turn(&mut self, unit: usize, purpose: Purpose) -> Turn {
         if self.position == 0 {
             if let Some(search) = &self.search {
+                // Note: which places a search measures follows from the values so far; only their
+                // order is random. So a resumed recording continues as it would have.
                 self.order = search.order(self.places.len());
             }
+            // Note: the order is random, never alternating: alternation can lock in step with the
+            // machine's timer tick.
             shuffle(&mut self.order, &mut self.random);
             self.builds.begin(self.spent.blocks);
         }

@@ -254,6 +254,8 @@ impl Held {
 /// The blocks that both sides have, in order.
 fn paired(metric: &Metric, x: &Built, y: Built, builds: bool) -> Paired {
     let mut paired = Paired::of_metric(metric);
+    // Note: blocks are compared, not observations. A run without the metric removes its block from
+    // every comparison in which it takes part.
     for (block, (value, build)) in y {
         if let Some(&(reference, of_reference)) = x.get(&block) {
             paired.push(reference, value);

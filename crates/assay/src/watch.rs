@@ -272,6 +272,8 @@ impl Watcher {
             mutating.saved();
         }
         self.wait_for_git()?;
+        // Note: a run starts at the first save, without waiting. Only after a save has ended a run
+        // is there a wait for a moment without saves.
         if self.ended > 0 {
             let quiet = QUIET.saturating_mul(1 << (self.ended - 1).min(16)).min(LONGEST_QUIET);
             self.attention.wait_for_quiet(quiet, LONGEST_STORM)?;

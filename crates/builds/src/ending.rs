@@ -319,6 +319,8 @@ struct Cell {
 }
 
 /// Updates the sums, always in the same order: those of the version, of the project, and the total.
+// Note: all code that changes sums locks rows in one order: job, build, version, project, total.
+// Any other order can deadlock.
 fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop> {
     let outcome = handed.outcome;
     let state = outcome.state;

@@ -223,6 +223,8 @@ impl Store {
     ///
     /// # Errors
     /// If writing to the store fails.
+    // Note: a lease never ends by the clock alone, and a server that was down waits before it
+    // sweeps, so that agents that could not reach it submit their results first.
     pub fn sweep(&self, now: i64) -> Result<Swept, FarmError> {
         let mut swept = Swept::default();
         loop {

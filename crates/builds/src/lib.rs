@@ -8,7 +8,7 @@
 //!
 //! The crate has no clock (times are arguments, in ms since 1970), speaks no HTTP, starts no
 //! processes and draws nothing: server, agents, executors and pages belong to the program,
-//! `assay-farm`. docs/design/010-farm.md has the overall design.
+//! `assay-farm`. docs/internals/010-farm.md has the overall design.
 
 mod coded;
 mod ending;

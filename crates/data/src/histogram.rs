@@ -36,6 +36,7 @@ impl std::fmt::Debug for Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         // The bounds are valid, so the library accepts them.
+        // Note: the bounds are fixed, because only equal buckets add up exactly.
         let buckets = Buckets::new_with_bounds(LOWEST, HIGHEST, DIGITS);
         Self { buckets: buckets.unwrap_or_else(|_| unreachable!("right bounds")) }
     }

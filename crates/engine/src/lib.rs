@@ -6,9 +6,8 @@
 //! spent, or the user interrupts it, and it can resume a recording.
 //!
 //! Clock, recorder, observer and interruption are passed in; the crate starts no processes, reads
-//! no clock and prints nothing. So a whole session runs in a test within microseconds, like this
-//! one:
-//! does:
+//! no clock, computes no statistics and prints nothing. So a whole session runs in a test within
+//! microseconds, like this one:
 //!
 //! ```
 //! use assay_analysis::{Options, Verdict, analyse};

@@ -16,6 +16,8 @@ pub struct Second {
     pub failed: [u64; Failure::ALL.len()],
     /// Latencies of answered requests, encoded ([`Histogram::encoded`]) because a slice may last
     /// for hours. Empty without answers.
+    // Note: encoded when its second is over; decoded, the histograms of a long slice would fill the
+    // memory.
     pub latency: String,
 }
 

@@ -136,6 +136,8 @@ impl Capture {
             samples: None,
             buffer: Vec::new(),
         };
+        // Note: output that a metric reads goes to a file in memory, never to a pipe: a pipe would
+        // wake `assay` while the program runs. Only runs that are not timed are traced.
         if wanted.trace_output.is_some() {
             (capture.output, writers.stdout) = pipe_to_read()?;
             let nothing = Kept { bytes: Vec::new(), written: 0 };

@@ -1,5 +1,5 @@
 //! A process that has a command's libraries and application loaded, and is forked for every run:
-//! its start, messages and queries, and its end (docs/reference/preloading.md). How a language's
+//! its start, messages and queries, and its end (docs/internals/preloading.md). How a language's
 //! interpreter is made to wait is not known here: that is in the variables of the command.
 //!
 //! It ends with the process that started it, however that ends: a guard kills its group, and the
@@ -375,6 +375,9 @@ fn started(recipe: &Recipe) -> Result<(Child, OwnedFd, Launcher), PreloadedError
         process.current_dir(directory);
     }
     let guard = Launcher::start_as_guard()?;
+    // Note: the guard's page has the group, the process's life depends on a descriptor, and clients
+    // kill their runs when the connection breaks. With only one of the three, killing a particular
+    // process leaves others behind.
     child::hand_down(&mut process, "ASSAY_WARM_LIFE", &theirs);
     child::end_with_us_as_session(&mut process, Arc::clone(guard.page()));
     let child = process.spawn().inspect_err(|_| guard.page().set_group(0))?;

@@ -2,7 +2,7 @@
 //!
 //! A [`Generator`] parses a file in its language and returns its [`Mutants`], using the table of
 //! that language; [`Operator`] lists the kinds of change. Each mutant is one change to the text
-//! ([`Mutant::applied`], [`Mutant::diff`]). docs/design/008-mutation.md explains what is changed,
+//! ([`Mutant::applied`], [`Mutant::diff`]). docs/internals/008-mutation.md explains what is changed,
 //! and why.
 //!
 //! [`Generator::rewrites`] returns equivalent changes, which no test should detect.

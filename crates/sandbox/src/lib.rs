@@ -9,7 +9,7 @@
 //!
 //! Only a trial command is run here: [`Sandbox::enter`] converts a command line to another one,
 //! which [`assay_measure`] runs like any other, with its timeout and termination of the whole
-//! process group. docs/design/009-sandbox.md describes what is confined and what is not.
+//! process group. docs/internals/009-sandbox.md describes what is confined and what is not.
 
 mod arguments;
 mod error;

@@ -37,6 +37,7 @@ pub fn is_look(most: u32, blocks: u32) -> bool {
 
 /// Levels of a comparison of `blocks` blocks that has one part in `share` of the error; `share` is
 /// at least 1.
+// Note: no level here is the printed one: "95 %" on a screen is the confidence of the whole run.
 pub fn level(plan: &Plan, share: f64, blocks: usize, end: End) -> Level {
     Level { interval: interval(plan, share, blocks, end), groups: (1.0 - plan.confidence) / share }
 }

@@ -180,6 +180,8 @@ impl RowState {
                     |row: &mut Self| row.has_diminished(watched).then_some(StopReason::Diminishing);
                 return precise.or_else(|| hardly(self));
             }
+            // Note: only the noise of the blocks decides here, never the difference. So the
+            // interval over builds is evaluated once, at the level of the whole run.
             if self.has_builds {
                 let known =
                     self.pairs.iter().all(|p| p.blocks.are_builds_known(&self.plan.threshold));

@@ -1,5 +1,5 @@
 //! The layering: which crate may depend on which. ARCHITECTURE.md draws the same picture; a new
-//! arrow changes both.
+//! arrow changes both. That page stays short: details of a folder are in its README.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -138,6 +138,25 @@ fn a_library_that_belongs_to_one_crate_stays_there() {
         let users: Vec<_> =
             found.iter().filter(|(_, d)| d.contains(library)).map(|(name, _)| name).collect();
         assert_eq!(users, owners, "{library}");
+    }
+}
+
+/// Maximum length of ARCHITECTURE.md in words, and of its lines in columns.
+const PAGE: (usize, usize) = (1_200, 100);
+
+#[test]
+fn the_page_of_the_architecture_has_every_crate_and_stays_short() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(top.join("ARCHITECTURE.md")).expect("the page");
+    let words = page.split_whitespace().count();
+    assert!(words <= PAGE.0, "{words} words");
+    for line in page.lines() {
+        assert!(line.chars().count() <= PAGE.1, "more than {} columns: {line}", PAGE.1);
+    }
+    for entry in std::fs::read_dir(top.join("crates")).expect("the crates").flatten() {
+        let name = entry.file_name().into_string().expect("a name");
+        let is_crate = entry.path().join("Cargo.toml").exists();
+        assert!(!is_crate || page.contains(&format!("`{name}`")), "the page lacks {name}");
     }
 }
 

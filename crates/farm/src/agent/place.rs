@@ -283,6 +283,7 @@ impl Drop for Job {
 /// Removes everything that could harm a reader with other permissions: links that lead out of the
 /// directory, pipes, devices, and files larger than `most`. Called after all processes that could
 /// create new ones have ended, and before the agent reads there.
+// Note: nothing that a job wrote may be read before this.
 pub(super) fn disarm(directory: &Path, most: u64) -> io::Result<()> {
     let top = directory.canonicalize()?;
     let mut open = vec![top.clone()];

@@ -256,6 +256,8 @@ impl Engine<'_> {
         let mut room = std::mem::take(&mut self.room);
         for turn in 0.. {
             let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { break };
+            // Note: the epoll is edge-triggered. Code that stops before the socket is empty must
+            // put the connection on this list, or it never gets another event.
             if turn == MOST_READS {
                 self.unfinished.push((slot, self.slots[slot].age));
                 break;

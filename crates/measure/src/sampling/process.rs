@@ -87,6 +87,8 @@ pub(super) fn run(
     // Processes that a sampler leaves behind become our children, where they can be found.
     set_child_subreaper(Some(getpid())).map_err(|error| failed(error.into()))?;
     let guard = Launcher::start_as_guard().map_err(failed)?;
+    // Note: the sampler leads its own session, so that the guard can kill its whole group. A signal
+    // to the sampler alone would leave the program running.
     child::end_with_us_as_session(&mut command, Arc::clone(guard.page()));
     // Existing children are not ours to handle here.
     let others = children();

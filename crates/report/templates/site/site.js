@@ -20,6 +20,8 @@
   const lines = new Map();
   const results = new Map();
   let file = 0;
+  // Note: data and page carry the same stamp of the store, so that pages and data of different
+  // times are never mixed.
   const fresh = (stamp) => {
     if (stamp === page.stamp) return true;
     say("These pages were made anew meanwhile: reload this one.");

@@ -9,9 +9,10 @@ use std::path::{Component, Path};
 use std::process::Command;
 
 /// Directories with pages at any depth; in others only top-level pages count.
-const WITH_PAGES: [&str; 5] = ["docs", "examples", "packaging", "python", "ruby"];
+const WITH_PAGES: [&str; 9] =
+    ["c", "crates", "docs", "examples", "fuzz", "packaging", "python", "ruby", "scripts"];
 /// Directories with generated or third-party files only.
-const LEFT_OUT: [&str; 5] = ["target", "node_modules", ".peers", "dist", "vendor"];
+const LEFT_OUT: [&str; 4] = ["target", "node_modules", ".peers", "vendor"];
 
 /// Returns all pages, as paths from the top.
 fn pages() -> Vec<String> {
@@ -128,6 +129,43 @@ fn every_link_leads_somewhere() {
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Returns the paths in a page's inline code that seem to be meant literally: not patterns, not
+/// commands, and without a part in capitals that stands for a name.
+fn named_paths(text: &str) -> Vec<String> {
+    let code = Regex::new("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+/?)`").expect("a pattern");
+    let is_placeholder = |part: &str| {
+        let stem = part.split('.').next().unwrap_or_default();
+        stem.len() > 1 && stem != "README" && stem.chars().all(|c| c.is_ascii_uppercase())
+    };
+    let found = code.captures_iter(text).map(|found| found[1].to_owned());
+    found.filter(|path| !path.split('/').any(is_placeholder)).collect()
+}
+
+/// A checklist that names a file that was moved sends its readers astray.
+#[test]
+fn every_path_that_a_checklist_names_is_there() {
+    let is_checklist = |page: &String| {
+        let in_tests = page.contains("/tests/");
+        let below = ["c/", "crates/", "fuzz/", "scripts/"].iter().any(|top| page.starts_with(top));
+        let named = page == "ARCHITECTURE.md" || page.ends_with("/CONTRIBUTING.md");
+        named || (below && !in_tests && page.ends_with("/README.md"))
+    };
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for page in pages().into_iter().filter(is_checklist) {
+        for path in named_paths(&read(&page)) {
+            count += 1;
+            // From the page's own folder or one above it, the crate, or the top.
+            let mut folders = Path::new(&page).ancestors().skip(1);
+            if !folders.any(|folder| top().join(folder).join(&path).exists()) {
+                wrong.push(format!("{page}: {path}"));
+            }
+        }
+    }
+    assert!(count > 100, "{count}");
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

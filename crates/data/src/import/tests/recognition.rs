@@ -7,6 +7,17 @@ use super::super::{FORMATS, Head, valid_text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Formats without a file here: other tests write them, or read a whole store.
+const WITHOUT_A_FILE: [&str; 8] = [
+    "sample files",
+    "tables by `--export FILE.samples.csv`",
+    "hyperfine (1.x, 2.x)",
+    "github-action-benchmark's `data.js`",
+    "BenchmarkDotNet",
+    "cargo-bench-history",
+    "CSV with `,`, `;` or tabs",
+    "columns of numbers",
+];
 /// Formats that accept any table or list, and come last for that reason.
 const GENERAL: [&str; 3] =
     ["lines of `key=value`", "CSV with `,`, `;` or tabs", "columns of numbers"];
@@ -128,5 +139,36 @@ fn a_minified_file_is_known_too() {
         let head = Head::of(&text);
         let first = FORMATS.iter().find(|format| (format.recognise)(&head)).map(|f| f.name);
         assert_eq!(first, Some(expected(&name)), "{name}");
+    }
+}
+
+/// The list of places is in the README of the importers.
+#[test]
+fn an_importer_is_in_every_place_that_needs_it() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |path: &str| fs::read_to_string(top.join(path)).unwrap();
+
+    let declared = text("src/import.rs");
+    for entry in fs::read_dir(top.join("src/import")).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs") {
+            assert!(declared.contains(&format!("mod {module};")), "src/import.rs lacks {module}");
+        }
+    }
+
+    let root = top.join("tests/formats");
+    let mut files = Vec::new();
+    files_under(&root, &mut files);
+    let name = |path: &PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+    let with_a_file: Vec<&str> = files.iter().map(|path| expected(&name(path))).collect();
+    let page = text("../../docs/reference/input-files.md");
+    let is_mark = |c: char| !c.is_alphanumeric() && !"-._".contains(c);
+    let words: Vec<&str> = page.split(is_mark).map(|word| word.trim_matches('.')).collect();
+    for format in FORMATS {
+        let own = format.name;
+        let has_a_file = with_a_file.contains(&own);
+        assert_ne!(has_a_file, WITHOUT_A_FILE.contains(&own), "{own}: a file in tests/formats");
+        let tool = own.split(is_mark).find(|word| !word.is_empty()).unwrap();
+        assert!(words.contains(&tool), "docs/reference/input-files.md does not name {own}");
     }
 }

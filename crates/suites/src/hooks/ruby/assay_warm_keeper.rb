@@ -99,6 +99,8 @@ module AssayWarm
     def called
       link = Link.new(@calls.accept)
       kind, pid, index, number = link.hear
+      # Note: a stage that continues loading names the order (`@generation`) that it follows, so
+      # that an outdated one is ended.
       is_wanted = index == 0 ? @loading.nil? || @loading.pid.nil? || @loading.pid == pid : number == @generation
       # A stage that was abandoned in the meantime.
       return link.close unless kind == :hello && index == @stages.size && is_wanted

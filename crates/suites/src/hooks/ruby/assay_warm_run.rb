@@ -181,6 +181,7 @@ module AssayWarm
 
       # Does not let SystemExit propagate: at this early point Ruby would ignore exit statuses set by
       # handlers.
+      # Note: all exit handlers are called here, and only in runs.
       def run_program(code)
         code.eval
       rescue SystemExit => e

@@ -46,6 +46,7 @@ module AssayWarm
         from = caller_locations(1, 1)[0]&.absolute_path
         return assay_warm_relative(path) unless from
 
+        # Note: through RubyGems' `require`, Bundler would find other gems.
         REQUIRE(::File.expand_path(path, ::File.dirname(from)))
       end
 
@@ -369,6 +370,8 @@ module AssayWarm
       end
 
       # Returns the constant with this name if it is loaded; referring to it would load it.
+      # Note: a stage never names a constant that may still be autoloaded (ActiveRecord::Base): that
+      # would load it before the application's settings.
       def constant(name)
         name.split("::").inject(Object) do |within, part|
           within.const_defined?(part, false) && !within.autoload?(part, false) ? within.const_get(part, false) : break
