@@ -171,6 +171,8 @@ pub enum Family {
     Primary,
     /// Comparisons of all other metrics.
     Secondary,
+    /// A control (`run --control`): a command against itself, by itself. No verdict depends on it.
+    Control,
 }
 
 /// The kind of values that are compared.

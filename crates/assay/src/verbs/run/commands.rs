@@ -73,6 +73,19 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]WHERE")]
     pub output: Vec<String>,
 
+    /// Compare this file too, as every command leaves it, in addition to exit status and standard
+    /// output; repeat it for several
+    ///
+    /// A relative path is relative to the directory in which the command runs; N: means the N-th
+    /// command's name for it. Outputs are compared in the warm-up runs, without adding to any
+    /// measured time (docs/guides/two-builds.md).
+    #[arg(long, value_name = "[N:]FILE")]
+    pub same: Vec<String>,
+
+    /// Fail with status 4 if the outputs of the commands differ, and with 3 if that is unknown
+    #[arg(long)]
+    pub require_same: bool,
+
     /// Set an environment variable for all commands, or for the N-th only
     #[arg(long, value_name = "[N:]NAME=VALUE")]
     pub env: Vec<String>,
@@ -181,6 +194,21 @@ fn of_one_combination(
         };
         Ok(())
     })?;
+    let mut output_given = vec![false; texts.len()];
+    each(&how.output, "--output", texts.len(), parameters, |index, _| {
+        output_given[index] = true;
+        Ok(())
+    })?;
+    let mut same = vec![Vec::new(); texts.len()];
+    each(&how.same, "--same", texts.len(), parameters, |index, file| {
+        let directory = commands[index].cwd.clone().unwrap_or_default();
+        same[index].push(directory.join(file));
+        Ok(())
+    })?;
+    anyhow::ensure!(
+        same.iter().all(|own| own.len() == same[0].len()),
+        "--same: name as many files for one command as for another; N: gives the name for the N-th only"
+    );
     for (option, values, apply) in control.settings() {
         assign(values, option, &mut commands, apply)?;
     }
@@ -227,15 +255,32 @@ fn of_one_combination(
             typed: templates[index].clone(),
             text,
             command,
+            output_given: output_given[index],
+            same: std::mem::take(&mut same[index]),
             builds: Vec::new(),
             prepare: line_of(&how.prepare, "--prepare", index)?,
             conclude: line_of(&how.conclude, "--conclude", index)?,
             parameters: parameters[index].clone(),
             against: None,
+            repeats: None,
             jobs: jobs[index],
         });
     }
     Ok(prepared)
+}
+
+/// Adds the reference a second time, as a control. It is not compared like the others, so that it
+/// neither shares the allowed error nor decides when to stop.
+pub(super) fn add_control(commands: &mut Vec<Prepared>) {
+    let is_reference = |index: &usize| commands[*index].against.unwrap_or(0) == *index;
+    let Some(reference) = (0..commands.len()).find(is_reference) else { return };
+    let own = commands[reference].clone();
+    commands.push(Prepared {
+        name: format!("{} (control)", own.name),
+        against: Some(commands.len()),
+        repeats: Some(reference),
+        ..own
+    });
 }
 
 /// Every text that may contain a parameter, with the command that it belongs to.
@@ -246,7 +291,7 @@ fn mentions<'a>(
 ) -> Vec<(Option<usize>, &'a str)> {
     let mut found: Vec<(Option<usize>, &str)> =
         texts.iter().enumerate().map(|(index, text)| (Some(index), text.as_str())).collect();
-    let numbered = [&how.env, &how.cwd, &how.input, &how.output, &how.jobs];
+    let numbered = [&how.env, &how.cwd, &how.input, &how.output, &how.same, &how.jobs];
     let control = control.settings();
     let values = numbered.into_iter().map(Vec::as_slice);
     for text in values.chain(control.iter().map(|(_, values, _)| *values)).flatten() {
