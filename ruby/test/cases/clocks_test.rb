@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: clocks that others stop, comparisons and assertions, budgets.
+# Cases of ruby/test/cases/README.md: clocks that others stop, comparisons and assertions, budgets.
 
 require "support/cases"
 require "support/front_end"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: profiles; threads, tasks, fibers, generators; results.
+# Cases of ruby/test/cases/README.md: profiles; threads, tasks, fibers, generators; results.
 
 require "support/cases"
 require "json"

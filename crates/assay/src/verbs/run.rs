@@ -64,19 +64,21 @@ Examples:
   assay run -P size=1000..64000*2 './old {size}' './new {size}'
   assay run --pin 1 --fifo --no-aslr ./old ./new        with less noise
   assay run --counters instructions,cache-misses ./old ./new
-  assay run --alloc './old data' './new data'           and what they allocate
+  assay run --alloc './old data' './new data'           also count allocations
   assay run --count-instructions --primary valgrind_instructions --fail-if slower ./old ./new
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
-  assay run --builds 'old-*,new-*' '{build} data'       several builds a side: is it the code, or the linker?
+  assay run --builds 'old-*,new-*' '{build} data'       several builds per side: is it the code, or the linker?
   assay run --resume run.assay --time 10min             add more blocks")]
 pub(crate) struct Args {
     /// Commands to measure, each in quotes; the first is the reference
     #[arg(required_unless_present_any = ["resume", "builds"], value_name = "COMMAND", value_parser = any_words())]
     commands: Vec<String>,
 
-    /// Measure several builds a side, so that what the linker's placement does is measured, not
-    /// mistaken for a change: the files of each side, as in 'old-*,new-*'. One COMMAND then says
-    /// how they run, with {build} for the file (docs/guides/layout.md)
+    /// Measure several builds per side, so that effects of the linker's placement are not mistaken
+    /// for a change
+    ///
+    /// Takes the files of each side, as in 'old-*,new-*'. A single COMMAND says how to run them,
+    /// with {build} for the file (docs/guides/layout.md).
     #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"], value_parser = any_builds())]
     builds: Option<Builds>,
 
@@ -111,7 +113,7 @@ impl Args {
     }
 }
 
-/// What to scan.
+/// Options for parameter scans.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Parameters")]
 struct ScanArgs {
@@ -122,7 +124,7 @@ struct ScanArgs {
     #[arg(long, short = 'P', value_name = "[N:]NAME=VALUES")]
     parameter: Vec<String>,
 
-    /// The same for a list of values, as in -L lib libc,musl
+    /// Values of a parameter as a list, as in -L lib libc,musl
     #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"])]
     list: Vec<String>,
 

@@ -514,7 +514,7 @@ fn a_command_is_needed_and_questions_are_answered() {
     assert!(text(&none.stderr).contains("no command that runs the tests"));
     let about = project.run(&["--assay-about"]);
     assert_eq!(about.status.code(), Some(0));
-    assert!(text(&about.stdout).starts_with("Change the source in small ways"));
+    assert!(text(&about.stdout).starts_with("Make small changes to the source"));
     assert!(text(&project.run(&["--assay-completions", "bash"]).stdout).contains("assay-mutate"));
     assert_eq!(project.run(&["--diff"]).status.code(), Some(2));
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Maximum number of concurrent runs.
 const MOST_JOBS: u32 = 1024;
 
-/// How to run the commands.
+/// Options for running the commands.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Running")]
 pub(super) struct HowArgs {
@@ -29,7 +29,7 @@ pub(super) struct HowArgs {
     #[arg(long, short = 'S', value_name = "SHELL")]
     pub shell: Option<String>,
 
-    /// Run without a shell: the default here. Accepted because hyperfine's users type it
+    /// Run without a shell, which is the default. Accepted because users of hyperfine type it
     #[arg(short = 'N', hide = true, conflicts_with = "shell")]
     pub no_shell: bool,
 
@@ -43,7 +43,9 @@ pub(super) struct HowArgs {
     #[arg(long, short, value_name = "LINE", value_parser = any_words())]
     pub prepare: Vec<String>,
 
-    /// Shell line to run after every run, not measured; give one for all commands, or one for each
+    /// Shell line to run after every run, not measured
+    ///
+    /// Give one for all commands, or one for each.
     #[arg(long, short = 'C', value_name = "LINE", value_parser = any_words())]
     pub conclude: Vec<String>,
 
@@ -61,12 +63,13 @@ pub(super) struct HowArgs {
     #[arg(long, short, value_name = "STATUS", num_args = 0..=1, require_equals = true, default_missing_value = "any", value_parser = tolerated)]
     pub ignore_failure: Option<Tolerated>,
 
-    /// File for standard input, reopened for every run; N: means the N-th command only [default:
-    /// empty]
+    /// File for standard input, reopened for every run [default: empty]
+    ///
+    /// With N: for the N-th command only.
     #[arg(long, value_name = "[N:]FILE")]
     pub input: Vec<String>,
 
-    /// Where standard output and error go: null, inherit, pipe, or a file [default: null]
+    /// Destination of standard output and error: null, inherit, pipe, or a file [default: null]
     #[arg(long, value_name = "[N:]WHERE")]
     pub output: Vec<String>,
 
@@ -78,11 +81,11 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]DIR")]
     pub cwd: Vec<String>,
 
-    /// Start this many copies of a command at once; one run is then all of them together
+    /// Start this many copies of a command in parallel; all of them together are one run
     #[arg(long, value_name = "[N:]COUNT")]
     pub jobs: Vec<String>,
 
-    /// Command that the others, or the N-th, are compared with: its name or number [default: the
+    /// Name or number of the command that the others, or the N-th, are compared with [default: the
     /// first]
     #[arg(long, value_name = "[N:]WHICH")]
     pub reference: Vec<String>,
