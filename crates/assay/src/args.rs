@@ -441,7 +441,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     if span > 0.0 && span < 1e9 {
         Ok(span)
     } else {
-        Err("it must be more than nothing, and end one day".to_owned())
+        Err("a duration is more than 0 s, and less than 30 years".to_owned())
     }
 }
 

@@ -325,7 +325,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn subject(text: &str) -> anyhow::Result<Subject> {
     let own = word_of(text);
     let path = Path::new(&own);
-    if text == "-" {
+    // A pipe can't be run: `<(perf script)` of a shell, /dev/stdin.
+    let is_pipe = path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir());
+    if text == "-" || is_pipe {
         return Ok(Subject::File(path.to_owned()));
     }
     if path.is_file() {
