@@ -67,8 +67,6 @@ pub(crate) struct Capture {
     /// `None` unless requested.
     output_bytes: Option<u64>,
     tracer: Option<Tracer>,
-    /// Data read from a traced pipe of standard output that is to be kept too.
-    piped_output: Option<Kept>,
     /// Data read from the pipe of standard error.
     piped_tail: Vec<u8>,
     tail: bool,
@@ -127,7 +125,6 @@ impl Capture {
             errors: None,
             output_bytes: wanted.pipe_output.then_some(0),
             tracer: wanted.trace_output.map(Tracer::new),
-            piped_output: None,
             piped_tail: Vec::new(),
             tail: wanted.last_words != LastWords::Unheard,
             keep_errors: wanted.keep_errors,
@@ -140,8 +137,6 @@ impl Capture {
         // wake `assay` while the program runs. Only runs that are not timed are traced.
         if wanted.trace_output.is_some() {
             (capture.output, writers.stdout) = pipe_to_read()?;
-            let nothing = Kept { bytes: Vec::new(), written: 0 };
-            capture.piped_output = wanted.keep_output.then_some(nothing);
         } else if wanted.keep_output {
             (capture.kept_output, writers.stdout) = file_to_keep("assay-output")?;
         } else if wanted.pipe_output {
@@ -222,10 +217,7 @@ impl Capture {
         Ok(Captured {
             output_bytes: self.output_bytes,
             stderr_tail: tail.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-            output: match self.piped_output {
-                Some(kept) => Some(kept),
-                None => self.kept_output.as_ref().map(kept).transpose()?,
-            },
+            output: self.kept_output.as_ref().map(kept).transpose()?,
             trace: self.tracer.map(Tracer::finish),
             errors: self.kept_errors.as_ref().filter(|_| self.keep_errors).map(kept).transpose()?,
             samples: self.samples.as_ref().map(kept).transpose()?,
@@ -249,11 +241,6 @@ impl Capture {
                     }
                     if let Some(tracer) = &mut self.tracer {
                         tracer.add(bytes);
-                    }
-                    if let Some(kept) = &mut self.piped_output {
-                        let room = MOST_KEPT.saturating_sub(kept.written).min(n as u64);
-                        kept.bytes.extend_from_slice(&bytes[..room as usize]);
-                        kept.written += n as u64;
                     }
                 }
                 // Empty, or interrupted by a signal: the next poll handles it. A pipe has no other

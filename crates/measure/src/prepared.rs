@@ -118,6 +118,7 @@ impl Prepared {
             pipe_output: self.mode == OutputMode::Pipe,
             trace_output: options
                 .trace_output
+                .filter(|_| !self.keep_output)
                 .filter(|_| matches!(self.mode, OutputMode::Null | OutputMode::Pipe)),
             keep_output: self.keep_output,
             keep_errors: self.keep_errors,

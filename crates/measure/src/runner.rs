@@ -45,7 +45,7 @@ pub struct RunOptions {
     pub last_words: LastWords,
     /// If given, standard output goes to a pipe that is read and traced, and this part of it is
     /// kept: for warm-ups and for runs that are not timed. Only where output goes to
-    /// [`crate::Output::Null`] or [`crate::Output::Pipe`].
+    /// [`crate::Output::Null`] or [`crate::Output::Pipe`], and is not kept.
     pub trace_output: Option<Window>,
     /// If true, everything that the command leaves behind is ended and its processor time counted,
     /// even in a separate session, as with daemons. Otherwise only processes in its group are

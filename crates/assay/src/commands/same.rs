@@ -40,6 +40,8 @@ enum Part {
     Missing,
     /// The run did not write to the file.
     Untouched,
+    /// Not to be compared: a metric is read from it.
+    Metric,
     /// Not comparable, and why.
     Unknown(String),
 }
@@ -56,7 +58,9 @@ impl Part {
         match (self, other) {
             (Self::Status(own), Self::Status(other)) => own == other,
             (Self::Bytes(own), Self::Bytes(other)) => own.first_difference(other).is_none(),
-            (Self::Missing, Self::Missing) | (Self::Untouched, Self::Untouched) => true,
+            (Self::Missing, Self::Missing)
+            | (Self::Untouched, Self::Untouched)
+            | (Self::Metric, Self::Metric) => true,
             _ => false,
         }
     }
@@ -204,6 +208,7 @@ impl Commands {
             let mut output = match &prepared.command.output {
                 Output::Inherit => Part::Unknown("it is shown, by --output inherit".to_owned()),
                 Output::File(path) => of_file(&in_directory(prepared, path), None, window(STDOUT)),
+                Output::Null if prepared.command.keep_output => Part::Metric,
                 Output::Null | Output::Pipe => match result.trace.take() {
                     Some(trace) => Part::Bytes(trace),
                     None => Part::Unknown("it was not read".to_owned()),
@@ -290,7 +295,7 @@ impl Commands {
         found.fact = (!pairs.is_empty()).then(|| match () {
             () if has(OUTPUT_DIFFERS) => DIFFERENT,
             () if has(VARIES) && !self.only_output_varies() => "not comparable",
-            () if has(NOT_COMPARED) => "not compared",
+            () if has(NOT_COMPARED) || self.compares_only_status() => "not compared",
             () => SAME_OUTPUTS,
         });
         Ok(found)
@@ -305,6 +310,13 @@ impl Commands {
             regions.next().map(|region| region.window()).unwrap_or_default()
         };
         (0..parts).map(of_part).collect()
+    }
+
+    /// Returns true if a metric is read from standard output, and there are no files to compare.
+    fn compares_only_status(&self) -> bool {
+        let lacks =
+            |of: usize| self.commands[of].command.keep_output && self.commands[of].same.is_empty();
+        self.same.pairs.iter().any(|&(of, _)| lacks(of))
     }
 
     /// Returns true if results are in files that do not vary, and only standard output varies.
