@@ -23,6 +23,7 @@ use crate::search::Search;
 use crate::slices::{self, Answers};
 use crate::testing::{self, Testing};
 use crate::verdict::Verdict;
+use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUTS, SAME_OUTPUTS};
 use assay_data::samples::{BlockRow, WHOLE_SUITE};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
@@ -80,6 +81,9 @@ pub struct Analysis {
     /// The primary metric of every compared subject against its reference, in the order of the
     /// subjects; for a suite, side by side in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
+    /// The primary metric of every control against the subject that it repeats. They share no error
+    /// with the others, and no verdict depends on them.
+    pub controls: Vec<Comparison>,
     /// The other metrics (the plan's secondary metrics, if it names any), metric by metric, decided
     /// and adjusted among themselves.
     pub secondary: Vec<Comparison>,
@@ -141,6 +145,22 @@ impl Analysis {
             Shape::Scan(layout) => Some(layout),
             Shape::Sides | Shape::Rows => None,
         }
+    }
+
+    /// Returns true if the output of a command was found to differ from that of its reference.
+    pub fn has_different_output(&self, c: &Comparison) -> bool {
+        let is_about = |subject: usize| {
+            let name = self.subjects.get(subject).map(|subject| subject.name.as_str());
+            let about = |f: &Finding| f.code == OUTPUT_DIFFERS && f.subject.as_deref() == name;
+            self.findings.iter().any(about)
+        };
+        // Of two commands that both differ from a third one nothing is known.
+        is_about(c.of) != is_about(c.against)
+    }
+
+    /// Returns true if the outputs of all commands were compared and are the same.
+    pub fn has_same_outputs(&self) -> bool {
+        self.environment.text(OUTPUTS) == Some(SAME_OUTPUTS)
     }
 
     /// Why measuring ended, for the levels of the comparisons.
@@ -295,6 +315,13 @@ pub fn analyse_telling(
         return Err(AnalysisError::NothingInCommon { noun, metric });
     }
     let mut comparisons = decided(&members);
+    let control = |(of, subject): (usize, &assay_data::Subject)| {
+        let against = subject.repeats.filter(|_| in_blocks && !is_suite)?;
+        let pair = evidence.pair(against, of, primary, &recordings)?;
+        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
+    };
+    let repeated = samples.subjects.iter().enumerate().filter_map(control);
+    let controls: Vec<Comparison> = repeated.flat_map(|own| decided(&[own])).collect();
     let answers = slices::of(samples);
     let search = Search::of(samples);
     if search.is_none() {
@@ -357,6 +384,7 @@ pub fn analyse_telling(
         primary,
         subjects,
         comparisons,
+        controls,
         secondary: secondary_comparisons,
         groups,
         battery,
@@ -485,6 +513,7 @@ fn findings(
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }
     }
+    findings.extend(analysis.controls.iter().filter_map(|c| checks::control(c, &names)));
     findings.extend(checks::requests_failed(analysis));
     findings.extend(checks::same_code(samples, &analysis.comparisons));
     for (index, subject) in analysis.subjects.iter().enumerate() {
