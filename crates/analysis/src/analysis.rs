@@ -50,8 +50,9 @@ pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
 /// Number of bins of the small histograms.
 const BINS: usize = 7;
-/// Of a suite with more comparisons than this, what is compared is made whenever it is wanted, and never held for all of them.
-const MOST_HELD: usize = 10_000;
+/// In a suite with more comparisons than this, the recordings of all subjects are not kept: each is
+/// made whenever it is needed.
+const MOST_KEPT: usize = 10_000;
 
 /// The complete analysis of samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -264,10 +265,10 @@ pub fn analyse_telling(
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
     let evidence = Evidence::of(samples);
-    let keeps = !is_suite || keys.pairs.len() <= MOST_HELD;
-    let held = if keeps { samples.subjects.len() } else { 0 };
+    let keeps = !is_suite || keys.pairs.len() <= MOST_KEPT;
+    let kept = if keeps { samples.subjects.len() } else { 0 };
     let recordings: Vec<Rc<Recording<'static>>> =
-        (0..held).map(|s| evidence.recording(s, primary)).collect();
+        (0..kept).map(|s| evidence.recording(s, primary)).collect();
     let confidences = (own_confidence, plan.confidence);
     let subjects = describe(samples, &evidence, &keys, primary, &recordings, confidences);
     let histogram = if is_suite {
@@ -304,7 +305,7 @@ pub fn analyse_telling(
         } else {
             evidence.pair_or_empty(against, of, primary, &recordings)
         };
-        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
+        Some(Member::new(question(&plan, primary, of, against), &pair, &evidence, &recordings))
     };
     let mut members = Vec::with_capacity(keys.pairs.len());
     members.extend(keys.pairs.iter().filter_map(member));
@@ -347,7 +348,7 @@ pub fn analyse_telling(
         .filter_map(|(metric, (of, against))| {
             let pair = evidence.pair(against, of, metric, &[])?;
             let question = question(&of_others, metric, of, against);
-            Some(Member::new(question, pair, &evidence, keeps))
+            Some(Member::new(question, &pair, &evidence, &[]))
         })
         .collect();
     let secondary_comparisons = decided(&members);

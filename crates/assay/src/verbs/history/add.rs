@@ -119,7 +119,8 @@ impl Work<'_> {
         };
         let results = counted(run.results as usize, "result");
         let known = if is_new { "" } else { "; it was there before" };
-        output::print(&format!("{done} {} ({results} of {of}{known})\n", run.short()))?;
+        let told = format!("{done} {} ({results} of {of}{known})\n", run.short());
+        output::print(&output::in_plain_text(&told))?;
         if is_new && !is_placed(run) && !look.quiet {
             output::say(&unplaced(run, &file));
         }
@@ -243,7 +244,9 @@ impl Sums {
             unread => format!("; {unread} left out"),
         };
         let added = counted(self.added, "run");
-        format!("added {added}{revisions} from {from} ({tool}){known}{left_out}\n")
+        output::in_plain_text(&format!(
+            "added {added}{revisions} from {from} ({tool}){known}{left_out}\n"
+        ))
     }
 
     fn remarks(&self) {
