@@ -318,7 +318,7 @@ pub fn analyse_telling(
     let control = |(of, subject): (usize, &assay_data::Subject)| {
         let against = subject.repeats.filter(|_| in_blocks && !is_suite)?;
         let pair = evidence.pair(against, of, primary, &recordings)?;
-        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
+        Some(Member::new(question(&plan, primary, of, against), &pair, &evidence, &recordings))
     };
     let repeated = samples.subjects.iter().enumerate().filter_map(control);
     let controls: Vec<Comparison> = repeated.flat_map(|own| decided(&[own])).collect();
