@@ -167,7 +167,11 @@ fn a_time_that_makes_no_sense_is_unknown_and_its_test_is_counted() {
         let xml = format!(
             "<testsuite><testcase name=\"a\" time=\"{time}\"/><testcase name=\"b\" time=\"1\"><failure/></testcase></testsuite>"
         );
-        assert_eq!((outcomes(&xml).as_str(), told(&xml).tests[0].seconds), ("a. bF", None), "{time}");
+        assert_eq!(
+            (outcomes(&xml).as_str(), told(&xml).tests[0].seconds),
+            ("a. bF", None),
+            "{time}"
+        );
         let tap = format!("1..1\nnot ok 1 a\n  ---\n  duration_ms: {time}\n  ...\n");
         assert_eq!((outcomes(&tap).as_str(), told(&tap).tests[0].seconds), ("aF", None), "{time}");
     }
@@ -209,7 +213,10 @@ fn what_bats_and_busted_say_in_comments_is_the_message() {
     // Not all end in a time, and counts say nothing of a failure.
     let other = "1..2\nok 1 starts\nnot ok 2 answers in 100ms\n# tests 2\n";
     assert_eq!(outcomes(other), "starts. answers in 100msF");
-    assert_eq!((told(other).tests[1].message.as_deref(), told(other).tests[1].seconds), (None, None));
+    assert_eq!(
+        (told(other).tests[1].message.as_deref(), told(other).tests[1].seconds),
+        (None, None)
+    );
 }
 
 #[test]
