@@ -1,6 +1,7 @@
 # Targets: demo (the main job on real input), install (the four programs, optimised), quick (the loop of a working day), test (everything,
 # installing what it needs), check (formatting, lints, that
-# the fuzz targets compile and the libraries can be packaged), fuzz (runs them: make fuzz TIME=10m), bench (every figure of BENCHMARKS.md), foreign (suites of real projects), coverage (how
+# the fuzz targets compile and the libraries can be packaged), fuzz (runs them: make fuzz TIME=10m), bench (measures the figures of BENCHMARKS.md), judge-yourself
+# (five of them in five minutes, on your machine), foreign (suites of real projects), coverage (how
 # often intervals hold), docs (the pages that are generated), site (the documentation as pages with a search), history (how fast this program was at
 # each tag, as pages), dist (all that is handed out), dist-test (installs that and tries it), dist-same (builds it twice and compares), dist-smoke
 # (tries three channels in a minute), other-systems (compiles for them), arm64 (tests under an emulator), tools and runtimes (what tests need), clean.
@@ -16,7 +17,7 @@ PREFIX ?= $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)
 # What `cargo test` builds: examples and front ends are tested with it, so that nothing is compiled twice.
 TESTED := target/debug/assay
 
-.PHONY: demo install quick test check fuzz bench foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
+.PHONY: demo install quick test check fuzz bench judge-yourself foreign coverage docs site dist dist-test dist-same dist-smoke history compiler other-systems arm64 tools runtimes clean
 
 demo: compiler
 	$(CARGO) build --profile demo --locked -p assay
@@ -42,9 +43,20 @@ quick:
 # Notes how long a step took; `.ci/run` prints it.
 TIMED := sh scripts/timed.sh
 
+# With LINTED, as in `.ci/run`, clippy's compiler compiles the tests, so that `check` and `test` share one compilation. (Cargo hands it
+# lint options in CLIPPY_ARGS.)
+ifdef LINTED
+BUILDING := env CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ $(CARGO) --config 'build.rustc-workspace-wrapper="clippy-driver"'
+LINTS := $(BUILDING) test --workspace --no-run --locked
+else
+BUILDING := $(CARGO)
+LINTS := $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+endif
+
 test: tools runtimes
-	$(TIMED) 'compiling tests' $(CARGO) test --workspace --locked --no-run
-	$(TIMED) 'tests in Rust' $(CARGO) test --workspace --locked --no-fail-fast
+	$(TIMED) 'compiling tests' $(BUILDING) test --workspace --locked --no-run
+	$(TIMED) 'arithmetic and page of the bench' sh -c 'python3 bench/judge.py && python3 bench/run.py report --check'
+	$(TIMED) 'tests in Rust' $(BUILDING) test --workspace --locked --no-fail-fast
 	$(TIMED) 'example is-it-faster' sh examples/is-it-faster/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example copy-element' sh examples/copy-element/demo.sh $(TESTED) --smoke
 	$(TIMED) 'example layout-luck' sh examples/layout-luck/demo.sh $(TESTED) --smoke
@@ -64,7 +76,7 @@ LIBRARIES := -p assay-stats -p assay-data -p assay-analysis -p assay-experiment
 
 check:
 	$(CARGO) fmt --all -- --check
-	$(TIMED) lints $(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(TIMED) lints $(LINTS)
 	$(TIMED) 'fuzz targets' env $(FUZZ_CHECK)
 	$(TIMED) packaging $(CARGO) package --quiet --no-verify --allow-dirty $(LIBRARIES)
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \
@@ -74,10 +86,15 @@ check:
 fuzz: compiler
 	sh scripts/fuzz.sh $(or $(TIME),10m) $(TARGETS)
 
+# On an idle machine. SIZE=--full: a night. BENCHMARKS.md tells how long its own runs took.
 bench: tools
 	python3 bench/judge.py
-	python3 bench/run.py all
+	python3 bench/run.py all $(SIZE)
 	python3 bench/run.py report
+
+# Five figures of the front page on this machine, next to those of the README, with the peers that are installed: at most five minutes after building.
+judge-yourself: compiler
+	python3 bench/run.py judge-yourself
 
 # One figure (`bench/run.py --help` names all): make bench-overhead, bench-startup, bench-memory, bench-scale, bench-power, bench-aa-recorded, bench-aa-live,
 # bench-kill, bench-damaged, bench-stats, bench-ministat, bench-imports, bench-allocations, bench-suites, bench-load, bench-load-memory, bench-load-soak,
@@ -98,7 +115,7 @@ foreign:
 	python3 bench/foreign/foreign.py --table bench/foreign/table.md $(ASSAY)
 	python3 bench/foreign/mutate.py $(ASSAY)
 
-# The table of docs/concepts/interval-coverage.md and of the warnings that rest on it, simulated anew: some minutes.
+# The table of docs/concepts/deciding.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:
 	$(CARGO) run --release --locked -p assay-analysis --example interval_coverage
 	ASSAY_EXPERIMENTS=4000 $(CARGO) test --release --locked -p assay-analysis --test it -- --nocapture simulation::dependence simulation::size

@@ -82,7 +82,7 @@ def libmemusage():
 
 
 def of_loop(bench, result, tools, blocks, size, live):
-    iterations, rounds = bench.size(10_000_000, 200_000), bench.size(11, 2)
+    iterations, rounds = bench.size(10_000_000, 200_000), bench.size(11, 2, 5)
     taken = {name: [] for name in tools}
 
     def cpu(before, times):

@@ -64,7 +64,7 @@ def repository(directory, commits, at, links):
 
 def bisect(bench):
     """Searches of which each has a repository of its own."""
-    searches = bench.size(20, 1)
+    searches = bench.size(20, 1, 5)
     commits = bench.size(COMMITS, 10)
     minutes = bench.size(10, 0.2)
     links, right, wrong, runs, built = 3_000_000, 0, 0, [], []

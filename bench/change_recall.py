@@ -194,7 +194,7 @@ SUMS = ("edits", "complete", "failing", "found", "silent", "broken", "behind")
 def change_recall(bench):
     """Edits by turns in all projects, until there are so many of which some test fails."""
     found, missing = projects(bench)
-    wanted = bench.count or bench.size(EDITS, 6)
+    wanted = bench.count or bench.size(EDITS, 6, 300)
     rows, misses = {}, []
     for project in found:
         try:

@@ -57,7 +57,7 @@ NUMBERS = [b"0", b"-1", b"1e308", b"1e-320", b"-0.0", b"NaN", b"inf", b"18446744
 
 def damaged(bench):
     """So many files, each through three verbs."""
-    files = bench.size(3000, 30)
+    files = bench.size(3000, 30, 300)
     kinds = [(sorted(_seeds(SOURCES)), VERBS), (sorted(_seeds(PROFILES)), OF_PROFILES)]
     room = bench.scratch / "damaged"
     room.mkdir()

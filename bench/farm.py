@@ -90,7 +90,7 @@ def cpu(pid):
 def lease(bench):
     """A thousand agents that ask each second, on both databases."""
     build()
-    clients, seconds = bench.size((1000, 60), (50, 3))
+    clients, seconds = bench.size((1000, 60), (50, 3), (1000, 20))
     result = Result(
         "farm-lease",
         f"{clients} simulated agents that ask for a job each second, evenly over it, {seconds} s; one in twenty gets one and hands in a result, as versions are added. The time counts from when a question was due",
@@ -117,8 +117,8 @@ def lease(bench):
 def pages(bench):
     """Pages of many builds."""
     build()
-    sizes = {"SQLite": bench.size(1_000_000, 100_000), "PostgreSQL": bench.size(10_000_000, 100_000)}
-    seconds = bench.size(20, 6)
+    sizes = {"SQLite": bench.size(1_000_000, 100_000), "PostgreSQL": bench.size(10_000_000, 100_000, 1_000_000)}
+    seconds = bench.size(20, 6, 6)
     result = Result(
         "farm-pages",
         f"Pages of a farm of 1,000 projects and 20 targets, {RATE} requests a second to each, {seconds} s: while nothing changes, so that the server has the page, "

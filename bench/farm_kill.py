@@ -37,7 +37,7 @@ PATIENCE = 300
 def kill(bench):
     """So many moments in all."""
     build()
-    moments = bench.count or bench.size(1000, 20)
+    moments = bench.count or bench.size(1000, 20, 100)
     series = {
         "server (SQLite)": (_server_on_file, 0.25),
         "server (PostgreSQL)": (_server_on_database, 0.2),

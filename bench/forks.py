@@ -1,5 +1,5 @@
 """How long the fork itself takes: from the moment in which somebody asks a preloaded process for a run to the first line of that run's program.
-It is asked as `assay` asks (docs/reference/preloading.md); what comes before, from a save on, and what comes after is in warm.py.
+It is asked as `assay` asks (docs/internals/preloading.md); what comes before, from a save on, and what comes after is in warm.py.
 """
 
 import contextlib

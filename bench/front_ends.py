@@ -77,7 +77,7 @@ def ruby_methods(bench):
 
 def python_methods(bench):
     """The same of Python, for every version that is in the PATH."""
-    rounds = bench.size(80, 3)
+    rounds = bench.size(80, 3, 30)
     answers, versions = {}, set()
     for name in PYTHONS:
         version = version_of([name, "-V"])
@@ -111,7 +111,7 @@ def blocks(bench):
         raise Failed("there is no ruby")
     peers.install_benchmark_ips()
     os.environ["ASSAY"] = str(ASSAY)
-    rounds, seconds = bench.size(20, 1), bench.size(0.5, 0.2)
+    rounds, seconds = bench.size(20, 1, 6), bench.size(0.5, 0.2)
     command = ["ruby", "-I", str(ROOT / "ruby/lib"), str(ROOT / "ruby/bench/compare.rb"), "--rounds", str(rounds), "--time", str(seconds)]
     said, done = answer(bench, command, 3600)
     result = Result(
@@ -143,7 +143,7 @@ def python_blocks(bench):
     os.environ["ASSAY"] = str(ASSAY)
     python = environment(bench, "python3")
     bench.run([python, "-m", "pip", "install", "--quiet", "pyperf==2.10.0"], 300)
-    rounds, seconds = bench.size(30, 1), bench.size(0.6, 0.2)
+    rounds, seconds = bench.size(30, 1, 8), bench.size(0.6, 0.2)
     command = [python, str(ROOT / "python/bench/compare.py"), "--rounds", str(rounds), "--time", str(seconds)]
     said, done = answer(bench, command, 3600)
     result = Result(
@@ -184,7 +184,7 @@ def python_assertions(bench):
 def assertions(bench, name, title, command, seconds):
     """One language's table: how often each assertion was wrong."""
     os.environ["ASSAY"] = str(ASSAY)
-    rounds, seconds = bench.size(120, 1), bench.size(seconds, 0.2)
+    rounds, seconds = bench.size(120, 1, 20), bench.size(seconds, 0.2)
     said, done = answer(bench, [*command, "--rounds", str(rounds), "--time", str(seconds)], 7200)
     result = Result(name, f"{title}: how often each was wrong", ["assertion", "it holds", "passed", "failed", "not known yet", "wrong"])
     for row in said["answers"]:

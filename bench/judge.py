@@ -95,6 +95,16 @@ def welch_p(xs, ys):
     return student_p(t, df)
 
 
+def prediction_p(before, new):
+    """One-sided p-value of a new value that is larger than the earlier ones: the mean of n values has an error, too, hence √(1 + 1/n)."""
+    deviation = statistics.stdev(before) * math.sqrt(1 + 1 / len(before))
+    distance = new - statistics.fmean(before)
+    if deviation == 0:
+        return 0.0 if distance > 0 else 1.0
+    p = student_p(distance / deviation, len(before) - 1) / 2
+    return p if distance > 0 else 1 - p
+
+
 def _ranks(values):
     """Ranks from 1, ties sharing their mean, and the sum of t³ − t over groups of ties."""
     order = sorted(range(len(values)), key=values.__getitem__)
@@ -145,6 +155,8 @@ def check():
         ("signed rank", signed_rank_p(one, two), 0.009090698),
         ("t, 1 degree of freedom", student_p(1.0, 1), 0.5),
         ("t, 2 degrees of freedom", student_p(3.0, 2), 1 - 3 / math.sqrt(11)),
+        ("prediction", prediction_p([1.0, 2.0, 3.0], 4.0), (1 - math.sqrt(0.6)) / 2),
+        ("prediction, smaller", prediction_p([1.0, 2.0, 3.0], 0.0), (1 + math.sqrt(0.6)) / 2),
         ("Wilson", wilson(5, 100)[0], 0.0215436),
         ("quantile", quantile(range(1, 301), 0.99), 297),
         ("quantile of few", quantile([2, 1], 0.99), 2),

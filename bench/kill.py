@@ -26,7 +26,7 @@ HARNESS = ROOT / "crates/assay/tests/bench/fake-harness.sh"
 
 def kill(bench):
     """So many moments for each verb."""
-    moments = bench.size(60, 4)
+    moments = bench.size(60, 4, 20)
     result = Result(
         "kill",
         f"SIGKILL of `assay` at {moments} random moments of each verb, from 0 to {LATEST} s after its start",

@@ -114,7 +114,7 @@ def aa_live(bench):
     )
     programs = _programs()
     for condition, busy in CONDITIONS:
-        rounds = bench.size(40, 2)
+        rounds = bench.size(40, 2, 12)
         for name, program in programs.items():
             series = f"{name}, {condition}"
             say(f"  live {series}")
@@ -202,7 +202,7 @@ def read_samples(path):
 
 def power(bench):
     """How often a program that does exactly 2 % more work is found slower within 100 blocks."""
-    blocks, experiments = 100, bench.size(200, 3)
+    blocks, experiments = 100, bench.size(200, 3, 80)
     base, more = spin_counts()
     result = Result(
         "power",

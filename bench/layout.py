@@ -77,7 +77,7 @@ def layout(bench):
     """Links of one source against each other, and against links of 3 % more work."""
     end = time.monotonic() + MINUTES * 60
     bench.layout_told = set()
-    pairs, powers = bench.size(10, 1), bench.size(5, 1)
+    pairs, powers = bench.size(10, 1, 4), bench.size(5, 1, 2)
     links = {(kind, more): _links(bench, kind, more) for kind in KINDS for more in (0, 3)}
     one, several = "one build a side", f"--builds {A_SIDE}"
     ways = {one: (1, 2), several: (A_SIDE, bench.size(4, 2))}

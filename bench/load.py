@@ -44,8 +44,9 @@ def install():
         except Failed as error:
             missing[name] = str(error)
     if not OHA.exists():
-        say("building oha")
         try:
+            peers.to_install()
+            say("building oha")
             execute(["cargo", "install", "oha", "--version", "1.16.0", "--locked", "--root", str(peers.HOME)], 3600)
         except Failed as error:
             missing["oha"] = str(error)
@@ -172,7 +173,7 @@ def is_done(process):
 
 def compare(bench, name, title, tools, against, url, connections=CONNECTIONS):
     """A table of all tools at one URL, each round in an order of its own; and the ratios of each round to the tool `against`."""
-    seconds, rounds = bench.size(3, 1), bench.size(5, 2)
+    seconds, rounds = bench.size(3, 1), bench.size(5, 2, 3)
     result = Result(
         name,
         f"{title}: {rounds} rounds of {seconds} s, {connections} connections",
@@ -315,7 +316,7 @@ def stall(bench):
     """What each tool says of a server that stands still for a tenth of the time."""
     build_stall_server()
     install()
-    seconds, rounds = bench.size(STALL_SECONDS, 4), bench.size(3, 1)
+    seconds, rounds = bench.size(STALL_SECONDS, 4), bench.size(3, 1, 1)
     right = truth(seconds)
     result = Result(
         "load-stall",
@@ -390,7 +391,7 @@ def pace(bench):
     """When requests really come."""
     build_stall_server()
     install()
-    seconds, rounds = bench.size(5, 2), bench.size(3, 1)
+    seconds, rounds = bench.size(5, 2), bench.size(3, 1, 1)
     result = Result(
         "load-pace",
         f"Arrivals as the server saw them, the first half second left out: {seconds} s, medians of {rounds} rounds",
@@ -445,7 +446,8 @@ def memory(bench):
     result = Result("load-memory", "Peak memory after so many requests, keep-alive, 1 KiB", ["about", "tool", "requests", "peak memory"])
     tools = [tool for tool in KEEP_ALIVE if tool.name in (US, WRK, "oha") and tool.there()]
     with nginx(bench.scratch) as server:
-        for millions, seconds in ((1, 16), (5, 80), (20, 320)):
+        steps = ((1, 16), (5, 80), (20, 320))
+        for millions, seconds in bench.size(steps, steps, steps[:2]):
             seconds = bench.size(seconds, millions // 2 + 2)
             for tool in tools if millions < 20 else tools[:1]:
                 before = server.requests()

@@ -25,7 +25,7 @@ def _ours(*arguments):
 
 def false_verdicts(bench):
     """A server against itself over the seed's ramp, each request over a new TLS connection with a full handshake."""
-    repeats = bench.size(60, 2)
+    repeats = bench.size(60, 2, 15)
     called, steps, blocks = [], 0, 7
     with nginx(bench.scratch) as server:
         url = server.url("full")
@@ -55,7 +55,7 @@ def capacity(bench):
     """A page that waits for 20 ms, behind five workers and behind six: who holds more?"""
     if not shutil.which("unicorn"):
         raise Failed("unicorn is missing: apt install unicorn ruby-rack")
-    repeats = bench.size(20, 1)
+    repeats = bench.size(20, 1, 4)
     app = Path(bench.scratch) / "app.ru"
     app.write_text(APP)
     found = []
@@ -115,7 +115,7 @@ def connections(bench):
 def soak(bench):
     """Ten minutes at one rate: memory and lateness stay as they were."""
     minutes, rate = bench.size(10, 1), 2000
-    seconds = bench.size(60, 3)
+    seconds = bench.size(60, 3, 15)
     said = Path(bench.scratch) / "said"
     result = Result("load-soak", f"{rate} requests/s for {minutes} slices of {seconds} s", ["slice", "resident memory", "lateness p99", "latency p99"])
     with nginx(bench.scratch) as server:

@@ -48,16 +48,25 @@ class Done:
 class Bench:
     """One figure's run: its size, its random numbers, its directories, and the commands that it started."""
 
-    def __init__(self, quick, random, scratch, results, long=False, count=None, beside=()):
-        self.quick, self.random, self.long, self.count = quick, random, long, count
+    def __init__(self, size, random, scratch, results, count=None, beside=()):
+        # `quick`, `standard` or `full`.
+        self.of_size, self.random, self.count = size, random, count
         # Results of earlier runs of the same figure with other seeds, to be included in the counts.
         self.beside = [json.loads(Path(path).read_text()) for path in beside]
         self.scratch, self.results = Path(scratch), results
         self.commands = {}
 
-    def size(self, full, quick):
-        """How many of something: the first number counts, the second only shows that it works."""
-        return quick if self.quick else full
+    @property
+    def quick(self):
+        return self.of_size == "quick"
+
+    @property
+    def full(self):
+        return self.of_size == "full"
+
+    def size(self, full, quick, standard=None):
+        """How many of something: overnight, to show only that it works, and in the standard size, which is the full one if none is given."""
+        return {"full": full, "quick": quick, "standard": full if standard is None else standard}[self.of_size]
 
     def run(self, argv, timeout, ok=(0,), secret=None):
         """Starts a program, waits for it, and takes down its command line; nobody reads there what is secret in it."""

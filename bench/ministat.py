@@ -66,7 +66,7 @@ def ministat(bench):
         ["numbers a file", "command", "wall", "CPU", "× CPU of the classic", "× wall of the classic", "peak memory"],
     )
     result.raw = {}
-    for count, rounds in ((bench.size(1_000_000, 1_000), bench.size(11, 2)), (bench.size(10_000_000, 3_000), bench.size(3, 1))):
+    for count, rounds in ((bench.size(1_000_000, 1_000), bench.size(11, 2, 5)), (bench.size(10_000_000, 3_000), bench.size(3, 1, 1))):
         of_size(bench, result, count, rounds)
     if not shutil.which("ministat"):
         result.note("The classic is not installed here (`apt install ministat`), so there is nothing to compare with.")

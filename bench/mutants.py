@@ -130,7 +130,7 @@ def speed(bench):
     """Each tool several times, in an order drawn anew each time; the whole command's wall time."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
-    rounds = bench.size(3, 1)
+    rounds = bench.size(3, 1, 1)
     result = Result(
         "mutate-speed",
         f"Mutants that were tried in a second of the whole command, its runs without a change among it: median of {rounds} runs",
@@ -238,7 +238,7 @@ def budget(bench):
     gives, in an order of its own, as a journal of a run whose time is up: the program itself says the interval."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
-    draws = bench.size(100, 3)
+    draws = bench.size(100, 3, 30)
     home = bench.scratch / "kit"
     shutil.copytree(HERE / "kit", home)
     files = ["lib"] if not bench.quick else ["lib/kit/words.rb"]
@@ -286,7 +286,7 @@ def kills(bench):
     """SIGKILL at random moments of a run that goes through everything, in the sandbox where there is one."""
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
-    moments = bench.size(200, 4)
+    moments = bench.size(200, 4, 40)
     home = bench.scratch / "kit"
     shutil.copytree(HERE / "kit", home)
     variables = os.environ | {MARK: f"{os.getpid()}", "XDG_CACHE_HOME": str(bench.scratch / "cache")}

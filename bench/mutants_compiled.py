@@ -85,7 +85,7 @@ def compiled(bench):
     if not MUTATE.exists():
         raise Failed(f"{MUTATE} is not built: cargo build --release -p assay-mutate")
     install()
-    rounds = bench.size(3, 1)
+    rounds = bench.size(3, 1, 1)
     result = Result(
         "mutate-compiled",
         f"Mutants tried in a second, in strsim {STRSIM} and in a C project of 8 functions: median of {rounds} runs",
@@ -99,10 +99,10 @@ def compiled(bench):
         tools = {"assay": lambda: ours(bench, project, command)}
         # These build once per mutant, so only a part of the functions, or of the mutants, is tried,
         # once.
-        part = bench.size("1/4", "1/12")
+        part = bench.size("1/4", "1/12", "1/8")
         tools["assay --separate-builds"] = lambda: ours(bench, project, command, "--separate-builds", "--shard", part)
         if make is rust:
-            tools["cargo-mutants"] = lambda: theirs(bench, project, bench.size("0/4", "0/40"))
+            tools["cargo-mutants"] = lambda: theirs(bench, project, bench.size("0/4", "0/40", "0/8"))
         for tool, run in tools.items():
             taken = [run() for _ in range(rounds if tool == "assay" else 1)]
             per_second = [count / seconds for count, seconds, _ in taken]

@@ -10,7 +10,7 @@ import statistics
 import subprocess
 
 import peers
-from judge import median, spread, student_p
+from judge import median, prediction_p, spread
 from machine import ASSAY, HERE, Failed, execute, say, version_of
 from result import Bar, Result, Share, milliseconds, percent
 
@@ -80,16 +80,11 @@ def beyond_five_percent(before, new):
 
 
 def t_test_of_runs(before, new):
-    """Bencher's t test with the upper boundary of 0.99 of its tutorial, over at most 64 runs: one new value against mean and deviation."""
-    last = before[-64:]
-    deviation = statistics.stdev(last)
-    if deviation == 0:
-        return new > last[0]
-    t = (new - statistics.fmean(last)) / deviation
-    return t > 0 and student_p(t, len(last) - 1) / 2 < 0.01
+    """Bencher's t test since 0.6.3, with the upper boundary of 0.99 of its tutorial, over at most 64 runs."""
+    return prediction_p(before[-64:], new) < 0.01
 
 
-RULES = {"+10 % to the run before": beyond_ten_percent, "+5 % to the run before": beyond_five_percent, "t test 0.99, as Bencher": t_test_of_runs}
+RULES = {"+10 % to the run before": beyond_ten_percent, "+5 % to the run before": beyond_five_percent, "Bencher's t test, 0.99": t_test_of_runs}
 
 
 def by_rules(series, begin):
@@ -225,7 +220,7 @@ def steps(bench):
         "differs three times as much as others",
         ["deviation between runs", "rule", "found within 3 runs", "false alarms per benchmark and run", "place within ± 2", "a place elsewhere"],
     )
-    worlds = bench.size(100, 2)
+    worlds = bench.size(100, 2, 10)
     for deviation in (0.01, 0.015, 0.02):
         found, false, placed, elsewhere = {}, {}, {}, {}
         series, moved = [], []
@@ -324,7 +319,7 @@ def drawn(random, kind):
 def recorded(results):
     """The noise of the runs that `history-quiet` has recorded, where it was measured: nothing changed in them."""
     path = results / "history-quiet.json"
-    series = Result.load(path).raw["series"].values() if path.exists() else []
+    series = Result.load(path).raw.get("series", {}).values() if path.exists() else []
     return [[math.log(value / median(values)) for value in values[:LENGTH]] for values in series if len(values) >= LENGTH]
 
 

@@ -13,7 +13,7 @@ NEIGHBOURS = 2
 
 def options(bench):
     """Every option against a loop in C that runs the same program under the same setting, in the same round."""
-    runs = bench.size(1500, 40)
+    runs = bench.size(1500, 40, 600)
     rounds = bench.size(9, 3)
     floor = [str(BUILD / "floor"), str(runs)]
     # The option, and the equivalent prefix for the plain loop.

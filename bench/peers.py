@@ -217,7 +217,24 @@ def install_benchmark_ips():
         _by_apt("ruby-benchmark-ips")
 
 
+# False: peers that are missing stay so.
+_installs = True
+
+
+def only_installed():
+    """From now on no peer is installed; those that are missing are named."""
+    global _installs
+    _installs = False
+
+
+def to_install():
+    """Fails if peers must not be installed; to be called before one is."""
+    if not _installs:
+        raise Failed("it is not installed")
+
+
 def _by_apt(packages):
+    to_install()
     if os.geteuid() != 0:
         raise Failed(f"only root can install {packages}")
     execute(["apt-get", "install", "--yes", "--no-install-recommends", *packages.split()], 600)
@@ -256,8 +273,9 @@ def install():
     versions, missing = {}, {}
     for name, path, get, version in PEERS:
         if not there(path):
-            say(f"installing {name}")
             try:
+                to_install()
+                say(f"installing {name}")
                 get()
             except (Failed, StopIteration) as error:
                 missing[name] = str(error) or "its package was not found"

@@ -81,7 +81,7 @@ def cost(bench):
         ["program", "way", "CPU", "× CPU of it alone", "× wall of it alone"],
     )
     result.raw = {}
-    rounds = bench.size(10, 2)
+    rounds = bench.size(10, 2, 4)
     for language, ways in programs(bench, result).items():
         taken = {way: [] for way in ways}
         bench.rounds(rounds, list(ways), lambda _number, way, ways=ways, taken=taken: taken[way].append(once(bench, ways[way])))
@@ -156,7 +156,7 @@ def truth(bench):
     rounds = str(bench.size(12, 2))
     plain = f"ruby {script} {rounds} 100"
     shares = {}
-    for name, percent, times in (("equal", 100, bench.size(40, 2)), ("`numbers` has 10 % more to do", 110, bench.size(20, 1))):
+    for name, percent, times in (("equal", 100, bench.size(40, 2, 10)), ("`numbers` has 10 % more to do", 110, bench.size(20, 1, 5))):
         different, slower = 0, 0
         for _ in range(times):
             command = [ASSAY, "profile", "--json", "--quiet", "--runs", bench.size(12, 6), plain, plain.replace(" 100", f" {percent}")]

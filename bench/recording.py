@@ -51,7 +51,7 @@ def version_of(python):
 
 def recording(bench):
     found, missing = projects(bench)
-    rounds = bench.size(11, 2)
+    rounds = bench.size(11, 2, 4)
     home = bench.scratch / "recording"
     home.mkdir()
     (home / "coveragerc").write_text(CONFIGURATION)

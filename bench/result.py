@@ -1,7 +1,7 @@
 """A result: one table with what it was measured on, kept as JSON, and printed the same way everywhere.
 
-Whatever stands in BENCHMARKS.md was written by `Result.markdown` from a file that a run left behind. Numbers become text
-here and nowhere else, so that a table and the bar below it agree.
+`bench/run.py show NAME` prints it; bench/pages.py takes the cells of BENCHMARKS.md from it. Numbers become text here and
+nowhere else, so that a table and the bar below it agree.
 """
 
 import json
@@ -83,6 +83,8 @@ class Result:
     bars: list = field(default_factory=list)
     notes: list = field(default_factory=list)
     raw: dict = field(default_factory=dict)
+    # Paragraphs about these numbers that were added by hand. Measuring again drops them.
+    remarks: list = field(default_factory=list)
     # Filled in by the entry point, identically for every figure.
     about: dict = field(default_factory=dict)
 
@@ -116,6 +118,7 @@ class Result:
         if self.about.get("missing"):
             lacking = "; ".join(f"{name}: {why}" for name, why in self.about["missing"].items())
             parts.append(f"Missing peers: {lacking}.")
+        parts += self.remarks
         parts.append(self._origin())
         commands = "\n".join(self.about.get("commands", []))
         parts.append(f"<details><summary>commands</summary>\n\n```sh\n{commands}\n```\n\n</details>")

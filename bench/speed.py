@@ -13,8 +13,8 @@ TRUE = ["/bin/true"]
 
 def overhead(bench):
     """Rate and bias come from the same runs, so that both are told of the same minute."""
-    runs = bench.size(3000, 60)
-    rounds = bench.size(9, 3)
+    runs = bench.size(3000, 60, 1500)
+    rounds = bench.size(9, 3, 5)
     timers = [timer for timer in TIMERS if there(timer)]
     seconds = {timer.name: [] for timer in timers}
     medians = {timer.name: [] for timer in timers}

@@ -65,7 +65,7 @@ def build():
 def stats(bench):
     """All tasks, beside the peers that are there."""
     build()
-    if bench.long:
+    if bench.full:
         install_boot()
     tasks = [task for make in (shifts, tests, bootstraps, correlations, processes, reports) for task in make(bench)]
     rounds = bench.size(3, 1)
@@ -99,7 +99,7 @@ def stats(bench):
     result.note(
         "Times within the process, data made beforehand, sorting included; `whole process` is from its start to its end. "
         "R's `wilcox.test` gives interval and test together. "
-        + ("" if bench.long else "Where R takes many minutes it is left out; `--long` asks it all the same.")
+        + ("" if bench.full else "Where R takes many minutes it is left out; `--full` asks it all the same.")
     )
     result.raw = {task.name: {"seconds": task.found, "failed": task.failed} for task in tasks}
     return [result]
@@ -136,7 +136,7 @@ def shifts(bench):
     few, many = bench.size(35_000, 500), bench.size(1_000_000, 2_000)
     what = "Hodges-Lehmann, 95 % interval, Mann-Whitney"
     yield Task(f"{what}, {few:,} a side", peers([SPEED, "shift", few, 11], r=["shift", few]), own_seconds, 0.015)
-    r = ["shift", many] if bench.long else None
+    r = ["shift", many] if bench.full else None
     yield Task(f"{what}, {many:,} a side", peers([SPEED, "shift", many, 3], r=r), own_seconds, 0.7)
 
 
@@ -150,7 +150,7 @@ def tests(bench):
 def bootstraps(bench):
     values, resamples = bench.size(35_000, 200), bench.size(10_000, 100)
     size = [values, resamples]
-    commands = peers([SPEED, "bootstrap", *size, 1], r=["bootstrap", *size] if bench.long else None, scipy=["bootstrap", *size])
+    commands = peers([SPEED, "bootstrap", *size, 1], r=["bootstrap", *size] if bench.full else None, scipy=["bootstrap", *size])
     yield Task(f"bootstrap of the sd of {values:,}, {resamples:,} resamples, one core", commands, own_seconds, 1.0)
 
 

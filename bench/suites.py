@@ -81,7 +81,7 @@ def _usual(bench, old, new):
 def suites(bench):
     """A suite against itself, and against itself with 3 % more to do."""
     same, more = _program(bench, 0), _program(bench, 3)
-    repetitions, powers = bench.size(100, 1), bench.size(10, 1)
+    repetitions, powers = bench.size(100, 1, 20), bench.size(10, 1, 2)
     blocks = bench.size(15, 3)
     false = {"one by one, wall": [0, 0], "one by one, cpu": [0, 0], "suites with any, Holm": [0, 0]}
     usual = {(peer, metric): [0, 0] for peer in ("compare.py", "benchstat") for metric in ("wall", "cpu")}
@@ -158,7 +158,7 @@ def _half_widths(report):
 def answers(bench):
     """How much a suite of 11 knows after a minute, idle and beside two busy processes, and whether it finds 3 % in one of them."""
     same, one = _program(bench, 0), _program(bench, 0, one=3)
-    idle, busy, powers = bench.size(3, 1), bench.size(3, 1), bench.size(12, 1)
+    idle, busy, powers = bench.size(3, 1, 1), bench.size(3, 1, 1), bench.size(12, 1, 4)
     chosen = ["--filter", ELEVEN]
     seconds = bench.size(60, 4)
     result = Result(

@@ -104,7 +104,7 @@ def asked(bench, directory, words, options=(), ok=(0, 4)):
 def parts(bench):
     """Where the time of six suites goes, and what looking costs."""
     found, missing = suites(bench)
-    rounds = bench.size(11, 2)
+    rounds = bench.size(11, 2, 5)
     sums = Result(
         "tests-parts",
         f"Parts of the time of real suites, medians of {rounds} runs",
@@ -157,7 +157,7 @@ def itself(bench):
     if name not in found:
         raise Failed(f"{name}: {missing[name]}")
     directory, words = found[name]
-    runs, blocks, draws = bench.size(80, 44), 20, bench.size(400, 4)
+    runs, blocks, draws = bench.size(80, 44, 48), 20, bench.size(400, 4)
     record = bench.scratch / "recorded.assay"
     argv = [str(word) for word in [ASSAY, "tests", "--save", record, "-q", "--order", "given", "--runs", runs, "--", *words]]
     bench.commands[bench.shown(argv)] = True
@@ -231,7 +231,7 @@ def test_of_many(number):
 
 def polluter(bench):
     """Suites of 500 tests of which one spoils another one."""
-    searches, tests, runs = bench.size(20, 2), bench.size(500, 30), 6
+    searches, tests, runs = bench.size(20, 2, 8), bench.size(500, 30), 6
     python = bench.scratch / "python"
     execute(["python3", "-m", "venv", str(python)], 120)
     execute([str(python / "bin/pip"), "install", "--quiet", "pytest"], 600)
@@ -310,7 +310,7 @@ def toggles(bench):
         whole = [one for one in said["comparisons"] if one["row"] == WHOLE and one["metric"] == "wall"]
         return {one["of"]: one for one in whole}
 
-    runs, long_runs = bench.size(16, 2), bench.size(48, 2)
+    runs, long_runs = bench.size(16, 2), bench.size(48, 2, 24)
     usual, long = compared(runs), compared(long_runs)
     result = Result(
         "tests-toggles",

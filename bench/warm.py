@@ -181,7 +181,7 @@ def measured(bench, project, name, saves):
 
 
 def warm(bench):
-    saves = bench.size(16, 3)
+    saves = bench.size(16, 3, 6)
     result = Result(
         "watch-warm",
         f"From a save of a library to the first line of the test that it touches: {saves} saves, two seconds between them",

@@ -127,7 +127,7 @@ def save_by_rename(file, word):
 
 
 def start(bench):
-    saves = bench.size(300, 5)
+    saves = bench.size(300, 5, 60)
     result = Result(
         "watch-start",
         f"From a save to the start of the first process: {saves} saves of one file, one after the other, some by renaming as editors do",
@@ -185,7 +185,7 @@ def memory_of(pid):
 
 
 def files(bench):
-    count, idle = bench.size(10_000, 200), bench.size(60, 2)
+    count, idle = bench.size(10_000, 200), bench.size(60, 2, 15)
     result = Result(
         "watch-files",
         f"{count} files in {count // 50} directories watched: memory, and processor time in {idle} s in which nothing happens",
@@ -214,7 +214,7 @@ def files(bench):
 
 def saves(bench):
     """Bursts of saves in place, by renaming, and after deleting; the last content of each burst has to be what ran last."""
-    count = bench.size(1000, 40)
+    count = bench.size(1000, 40, 300)
     result = Result(
         "watch-saves",
         f"{count} saves of one file in bursts, in place, by renaming, and by deleting and writing anew: bursts whose last content never ran",

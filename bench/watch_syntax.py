@@ -49,7 +49,7 @@ def until(lines, state):
 
 
 def syntax(bench):
-    saves = bench.size(60, 4)
+    saves = bench.size(60, 4, 30)
     result = Result(
         "watch-syntax",
         f"From the save of a source with a syntax error to the line that reports it: {saves} saves, each put right before the next one",

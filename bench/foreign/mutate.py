@@ -72,6 +72,10 @@ def compared(assay, project, cache):
     with tempfile.TemporaryDirectory() as room:
         copy = Path(room) / "copy"
         shutil.copytree(directory, copy, symlinks=True)
+        # Packages of npm are above the project, where node does not find them from a copy.
+        modules = next((own / "node_modules" for own in directory.parents if (own / "node_modules").is_dir()), None)
+        if modules and not (copy / "node_modules").exists():
+            (copy / "node_modules").symlink_to(modules)
         if (copy / "src").is_dir():
             env["PYTHONPATH"] = str(copy / "src")
         began = time.monotonic()

@@ -133,7 +133,7 @@ project("planted-failure", {"origin": origin, "recipe": recipe}, ["1.0", "1.1", 
 
 # A benchmark that takes longer on one platform alone, in 1.1.
 bench = BENCH.replace("@RUNTIME@", planted)
-# Long enough that the two calls of date, which are measured with it, are nothing beside it.
+# Long enough that the two calls of date, which are part of the measured time, do not matter.
 fast = bench.replace("@COUNT@", "20000").replace("@SLOW@", "20000")
 more = 6000 if few else 1000
 slow = bench.replace("@COUNT@", "20000").replace("@SLOW@", str(20000 + more))

@@ -53,7 +53,7 @@ module Keys
   def self.signed(token) = OpenSSL::HMAC.hexdigest("SHA256", derived("secret of the application", "confirmation"), token)
 end
 
-# Who signs up, confirms an address and signs in.
+# Accounts: sign-up, confirmation of an address, sign-in.
 module Accounts
   Refused = Class.new(StandardError)
 
@@ -89,7 +89,7 @@ module Accounts
   def self.sign_out(secret) = DB[:sessions].where(secret: secret).delete
 end
 
-# What accounts write.
+# Posts and comments of accounts.
 module Posts
   Refused = Class.new(StandardError)
 

@@ -36,13 +36,13 @@ class Experiment
     @times
   end
 
-  # Median over the blocks of the ratio to the plain method beside it.
+  # Median over the blocks of the ratio to the plain method in the same block.
   def ratio(subject)
     ratios = @times[subject].zip(@times[@subjects.first]).map { |own, plain| own / plain }.sort
     ratios[ratios.size / 2]
   end
 
-  # What `assay compare` says: {name of subject => a comparison of its JSON}.
+  # The result of `assay compare`: {name of subject => a comparison of its JSON}.
   def verdicts(assay)
     Tempfile.create(["experiment", ".assay"]) do |file|
       file.write(recorded.map { |record| JSON.generate(record) << "\n" }.join)
@@ -85,10 +85,10 @@ class Experiment
   end
 end
 
-# What a call takes more than the plain one, without work, in seconds: {[title, name] => seconds}.
+# Additional seconds of a call compared to the plain one, without work: {[title, name] => seconds}.
 ADDED = {}
 
-# One experiment as a table. With Redis there stands beside it which ratio is to be expected: what was added without work, on top of a GET.
+# One experiment as a table. With Redis it includes the expected ratio: the cost measured without work, added to a GET.
 def table(title, what, experiment, subjects, unit, article, assay)
   times = experiment.run
   verdicts = assay ? experiment.verdicts(assay) : {}

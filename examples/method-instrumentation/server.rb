@@ -6,7 +6,7 @@ require "socket"
 require "tmpdir"
 
 module Server
-  # Why there can be none here; nil if there can.
+  # The reason why no server can run here; nil if one can.
   def self.missing
     require "redis"
     return if ENV["PATH"].split(":").any? { |place| File.executable?(File.join(place, "redis-server")) }

@@ -6,7 +6,7 @@
 module Subjects
   # name::    as in the article
   # article:: iterations per second there, without work and with a Redis GET, in millions and in thousands; nil if it is not there
-  # loop::    takes a number, and calls the method so often
+  # loop::    calls the method that number of times
   Subject = Struct.new(:name, :article, :loop, :before, :after, keyword_init: true)
 
   # {title => [Subject, ...]}, the plain method first; `work` is the source of the work.

@@ -90,7 +90,7 @@ class Experiment
     [lines.sum { |line| line["methods"].dig(row, "calls").to_i }, heads.sum { |head| head[/[ ,]#{row};dur=[\d.]+;desc="(\d+) call/, 1].to_i }]
   end
 
-  # What PostgreSQL says that it executed, of those in the background or without them. Our own are none of either.
+  # Number of statements that PostgreSQL executed, in the background only or without it. Statements of this script do not count.
   def statements(like)
     sql("SELECT coalesce(sum(calls), 0)::int FROM pg_stat_statements WHERE query #{like} '%background%' AND query NOT LIKE '%pg_stat%'")
       .getvalue(0, 0).to_i

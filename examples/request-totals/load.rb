@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Sends requests, so many at once, each as soon as the last was answered, and prints as JSON how many a second were answered and how
-# much CPU time the server used for each.
+# Sends requests on several connections, each after the previous answer. Prints as JSON the answers per second and the server's CPU
+# time per request.
 # Usage: load.rb PORT PID [REQUESTS [AT_ONCE]]     PID: the server's, whose CPU time is read from /proc
 
 require "json"
@@ -9,7 +9,7 @@ require "socket"
 
 # A connection that is kept. It reads as little as possible, since the client's work is taken from the same processors.
 class Client
-  # The pages that are asked for in turn, as [SQL statements, Redis commands].
+  # The pages requested in rotation, as [SQL statements, Redis commands].
   PAGES = [[1, 0], [3, 2], [12, 7], [0, 1], [5, 10], [2, 6]].freeze
 
   def initialize(port) = @port = port

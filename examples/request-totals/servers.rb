@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# PostgreSQL, Redis and puma of one's own: each on a free port of the loopback device and with files in a directory of its own, which
-# goes with it. Whoever starts one stops it. This must not know what is tried with them.
+# Temporary servers of PostgreSQL, Redis and puma: each on a free port of the loopback device, with files in its own directory, which is
+# removed with it. The caller that starts a server stops it. This file must not depend on the experiment.
 
 require "fileutils"
 require "rbconfig"
@@ -9,9 +9,9 @@ require "socket"
 require "tmpdir"
 
 module Servers
-  # What they have in common. `start` in a subclass gives the process, or nil where `halt` is its own.
+  # Common parts of the servers. `start` of a subclass returns the process, or nil if the subclass defines `halt`.
   class Server
-    # Where it listens, where its files are, and its process.
+    # The port, the directory and the process.
     attr_reader :port, :directory, :pid
 
     def initialize

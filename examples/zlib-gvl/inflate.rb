@@ -2,9 +2,9 @@
 # Usage: ruby inflate.rb parallel|locked     (the variable STRINGS changes how many)
 #
 #   parallel   Zlib::Inflate.inflate as it is: Ruby gives up its global lock around every call into zlib
-#   locked     the same calls, one at a time under one Mutex: no two threads inflate at once
+#   locked     the same calls, one at a time under one Mutex: no two threads inflate simultaneously
 #
-# The strings are as small as is sensible, so that taking and giving locks weighs as much as it can.
+# The strings are very small, so that taking and releasing locks is most of the work.
 require "zlib"
 
 LOCK = Mutex.new

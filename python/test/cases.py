@@ -1,4 +1,4 @@
-"""What the tests of cases of docs/reference/front-end-cases.md share."""
+"""What the tests of cases of ruby/test/cases/README.md share."""
 
 from assay import MethodProfiler
 

@@ -1,4 +1,4 @@
-"""A preloaded process, and whoever asks it: a plain client of the protocol (docs/reference/preloading.md)."""
+"""A preloaded process, and whoever asks it: a plain client of the protocol (docs/internals/preloading.md)."""
 
 import array
 import contextlib

@@ -38,13 +38,14 @@ def failure(block, **limits):
 
 
 def test_what_stays_within_passes():
-    with assert_budget(max_sleep=5, max_processes=2, max_log_lines=1, max_sql=0) as done:
+    began = time.perf_counter()
+    with assert_budget(max_sleep=60, max_processes=2, max_log_lines=1, max_sql=0) as done:
         time.sleep(0.001)
         subprocess.run(["true"])
         os.system("true")
         logging.getLogger("some").warning("one")
     assert [done.count(name) for name in ("max_processes", "max_log_lines", "max_sql")] == [2, 1, 0]
-    assert 0.001 <= done.count("max_sleep") < 5
+    assert 0.001 <= done.count("max_sleep") <= time.perf_counter() - began
 
 
 def test_a_failure_says_how_many_and_which():

@@ -1,9 +1,11 @@
 """Cases of both front ends: budgets and fakes."""
 
 import asyncio
+import concurrent.futures
 import datetime
 import logging
 import os
+import queue
 import sqlite3
 import subprocess
 import sys
@@ -150,7 +152,7 @@ def test_budget_without_a_limit_is_refused():
 # Fakes. ----------------------------------------------------------------------------------------------------------------------
 
 SLEEPS = """
-import asyncio, functools, threading, time
+import asyncio, functools, threading, time, typing
 from time import sleep, sleep as nap
 
 class Cron:
@@ -159,6 +161,14 @@ class Cron:
     def go(self, s): self.sleep(s)
     def rest(self, s): self.pause(s)
 
+class Slots:
+    __slots__ = ("nap", "more")
+    def __init__(self): self.nap = time.sleep
+class Retry(typing.NamedTuple):
+    seconds: float
+    nap: typing.Callable
+
+slots, retry, pair = Slots(), Retry(8, time.sleep), (9, time.sleep)
 cron, table, later = Cron(), {"nap": [sleep]}, functools.partial(time.sleep, 5)
 stop = threading.Event()
 def usual(s): time.sleep(s)
@@ -218,8 +228,16 @@ def test_fake_sleep_found_when_called(sleeper, fake_sleep):
     assert sleeps == [97]
 
 
+def test_fake_sleep_of_anyio(fake_sleep):
+    anyio = pytest.importorskip("anyio")
+    naps = module("import anyio\nfrom anyio import sleep\nasync def nap():\n    await anyio.sleep(99)\n    await sleep(98)", "naps")
+    sleeps = fake_sleep(naps)
+    anyio.run(naps.nap)
+    assert sleeps == [99, 98] and sleeps.clock.elapsed == 197
+
+
 def test_fake_sleep_held_as_a_value(sleeper):
-    before = sleeper.default.__defaults__, vars(sleeper.cron).copy(), sleeper.later.func
+    before = sleeper.default.__defaults__, vars(sleeper.cron).copy(), sleeper.later.func, sleeper.slots.nap, sleeper.retry, sleeper.pair
     with testing.fake_sleep(sleeper) as sleeps:
         sleeper.default(1)
         sleeper.keyword(2)
@@ -227,8 +245,12 @@ def test_fake_sleep_held_as_a_value(sleeper):
         sleeper.cron.rest(4)
         sleeper.later()
         sleeper.table["nap"][0](6)
-    assert sleeps == [1, 2, 3, 4, 5, 6]
-    assert before == (sleeper.default.__defaults__, vars(sleeper.cron), sleeper.later.func)
+        sleeper.slots.nap(7)
+        sleeper.retry.nap(sleeper.retry.seconds)
+        sleeper.pair[1](sleeper.pair[0])
+    assert sleeps == [1, 2, 3, 4, 5, 6, 7, 8, 9]
+    after = sleeper.default.__defaults__, vars(sleeper.cron), sleeper.later.func, sleeper.slots.nap, sleeper.retry, sleeper.pair
+    assert before == after and type(sleeper.retry) is sleeper.Retry
     assert sleeper.keyword.__kwdefaults__ == {"sleep": time.sleep} and sleeper.table == {"nap": [time.sleep]}
 
 
@@ -261,6 +283,156 @@ def test_fake_sleep_by_waiting_for_a_condition(fake_sleep):
     assert sleeps == [99]
 
 
+WAITS = """
+import concurrent.futures, queue, select, selectors, threading
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from queue import Empty, Full, LifoQueue, SimpleQueue
+from threading import Timer
+
+jobs, full = queue.Queue(), queue.Queue(1)
+full.put(0)
+def get(s):
+    try: return jobs.get(timeout=s)
+    except Empty: return "empty"
+def get_by_position(s): return jobs.get(True, s)
+def get_simple(s):
+    try: return SimpleQueue().get(timeout=s)
+    except Empty: return "empty"
+def last(s): return LifoQueue().get(timeout=s)
+def put(s):
+    try: full.put(1, timeout=s)
+    except Full: return "full"
+def produced(s):
+    threading.Thread(target=jobs.put, args=("made",)).start()
+    return jobs.get(timeout=s)
+def semaphore(s): return threading.Semaphore(0).acquire(timeout=s), threading.BoundedSemaphore(1).acquire(True, s)
+def wait_for(s):
+    condition = threading.Condition()
+    with condition: return condition.wait_for(lambda: False, s)
+def nothing(s): return select.select([], [], [], s), selectors.DefaultSelector().select(s)
+def files(readable): return select.select([readable], [], [], 5)[0]
+def result(s, function=None):
+    try: return ThreadPoolExecutor(1).submit(function).result(timeout=s) if function else Future().result(s)
+    except concurrent.futures.TimeoutError: return "late"
+def error(s): return Future().exception(timeout=s)
+def some(s):
+    one, never = Future(), Future()
+    one.set_result(1)
+    done, not_done = concurrent.futures.wait([one, never], timeout=s)
+    first = concurrent.futures.wait([one, never], s, concurrent.futures.FIRST_COMPLETED)
+    return len(done), len(not_done), len(first.done)
+def completed(s):
+    one, never, found = Future(), Future(), []
+    one.set_result(1)
+    try:
+        for future in as_completed([one, never], timeout=s): found.append(future.result())
+    except concurrent.futures.TimeoutError as over: return found, str(over)
+def joined(s, event):
+    thread = threading.Thread(target=event.wait, daemon=True)
+    thread.start()
+    thread.join(s)
+    return thread.is_alive()
+def joins_work(work):
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(3600)
+    return thread.is_alive()
+def timer(s, function): return Timer(s, function)
+def started(s, function):
+    timer = threading.Timer(s, function)
+    timer.start()
+    return timer
+def pause(s): threading.Event().wait(s)
+def until_told(s):
+    told = threading.Event()
+    started(s, told.set)
+    return told.wait()
+"""
+
+
+@pytest.fixture
+def waiter():
+    return module(WAITS, "waiter")
+
+
+def test_fake_sleep_by_waiting_for_a_queue(waiter, fake_sleep):
+    sleeps = fake_sleep(waiter)
+    assert [waiter.get(99), waiter.get_simple(98), waiter.put(97)] == ["empty", "empty", "full"]
+    for call, seconds in ((waiter.get_by_position, 96), (waiter.last, 95)):
+        with pytest.raises(queue.Empty):
+            call(seconds)
+    assert waiter.produced(94) == "made"
+    waiter.jobs.put(0)
+    assert waiter.get(93) == 0
+    assert sleeps == [99, 98, 97, 96, 95] and sleeps.clock.elapsed == sum(sleeps)
+    with pytest.raises(queue.Empty):
+        queue.Queue().get(timeout=0.001)  # It is not the module that waits here.
+    assert len(sleeps) == 5
+
+
+def test_fake_sleep_by_waiting_for_a_semaphore(waiter, fake_sleep):
+    sleeps = fake_sleep(waiter)
+    assert waiter.semaphore(99) == (False, True) and waiter.wait_for(98) is False and sleeps == [99, 98]
+
+
+def test_fake_sleep_by_waiting_for_no_files(waiter, fake_sleep):
+    sleeps = fake_sleep(waiter)
+    assert waiter.nothing(99) == (([], [], []), []) and sleeps == [99, 99]
+    reads, writes = os.pipe()
+    os.write(writes, b"x")
+    assert waiter.files(reads) == [reads] and len(sleeps) == 2
+    os.close(reads), os.close(writes)
+
+
+def test_fake_sleep_by_waiting_for_work(waiter, fake_sleep):
+    sleeps = fake_sleep(waiter)
+    # Work that ends in time is not affected, though it takes longer than 20 ms.
+    assert waiter.result(3600, lambda: time.sleep(0.05) or "done") == "done" and not waiter.joins_work(lambda: time.sleep(0.05))
+    assert sleeps == []
+    assert waiter.result(99) == "late" and waiter.some(98) == (1, 1, 1) and waiter.completed(97) == ([1], "1 (of 2) futures unfinished")
+    with pytest.raises(concurrent.futures.TimeoutError):
+        waiter.error(96)
+    event = threading.Event()
+    assert waiter.joined(95, event) is True
+    event.set()
+    assert sleeps == [99, 98, 97, 96, 95]
+    # The time limit of the work itself is its result.
+    assert waiter.result(94, lambda: (_ for _ in ()).throw(concurrent.futures.TimeoutError)) == "late" and len(sleeps) == 5
+
+
+def test_fake_timer_fires_when_the_clock_comes_to_it(waiter, fake_sleep):
+    sleeps = fake_sleep(waiter)
+    fired = []
+    timers = [waiter.started(seconds, lambda seconds=seconds: fired.append(seconds)) for seconds in (30, 10, 20, 40)]
+    assert sleeps == [30, 10, 20, 40] and fired == [] and all(timer.is_alive() for timer in timers)
+    waiter.pause(15)
+    assert fired == [10] and [timer.is_alive() for timer in timers] == [True, False, True, True]
+    timers[2].cancel()
+    timers[2].join()
+    assert not timers[2].is_alive()
+    timers[0].join(1)
+    assert fired == [10] and sleeps.clock.elapsed == 16
+    timers[0].join()
+    assert fired == [10, 30] and sleeps.clock.elapsed == 30
+    sleeps.clock.advance(10)
+    assert fired == [10, 30, 40] and timers[0].interval == 30
+    assert waiter.until_told(3600) is True and sleeps.clock.elapsed == 3640
+    real = threading.Timer(0, fired.append, ["real"])  # Not the module's.
+    real.start()
+    real.join()
+    assert fired[-1] == "real"
+
+
+def test_fake_timers_end_with_the_fake(waiter):
+    before = [dict(vars(kind)) for kind in (threading.Timer, threading.Thread, queue.Queue, concurrent.futures.Future)]
+    fired = []
+    with testing.fake_sleep(waiter) as sleeps:
+        waiter.started(10, lambda: fired.append(1))
+    sleeps.clock.advance(60)
+    assert fired == []
+    assert before == [dict(vars(kind)) for kind in (threading.Timer, threading.Thread, queue.Queue, concurrent.futures.Future)]
+
+
 def test_fake_sleep_in_another_thread(sleeper, fake_sleep):
     sleeps = fake_sleep(sleeper)
     sleeper.thread(99)
@@ -282,7 +454,7 @@ def test_fake_sleep_without_end_is_stopped(sleeper):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="asyncio.timeout came with Python 3.11")
-def test_fake_sleep_is_ended_by_a_time_limit(sleeper, fake_sleep):
+def test_fake_sleep_ended_by_a_time_limit(sleeper, fake_sleep):
     sleeps = fake_sleep(sleeper)
     with pytest.raises(TimeoutError):
         asyncio.run(sleeper.limited())

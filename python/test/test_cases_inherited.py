@@ -41,10 +41,23 @@ def test_inherited_method_follows_a_stub_within_a_profile():
 
 def test_inherited_method_follows_a_stub_around_a_profile():
     Parent, Child = family()
-    patched(Child, "send")
+    patched(Child, "send", "make")
     with mock.patch.object(Parent, "send", lambda self: "mock"):
         assert count(lambda: Child().send()) == ("mock", 1)
     assert Child().send() == "real"
+    # A Mock, which does not bind, and ends before the wrappers are installed again.
+    MethodProfiler.keep_installed()
+    with mock.patch.object(Parent, "send", return_value="double") as double, mock.patch.object(Parent, "make") as make:
+        assert count(lambda: Child().send()) == ("double", 1)
+        Child.send("all"), Child.make("one"), Child().send("two")
+        assert double.call_args_list == [mock.call(), mock.call("all"), mock.call("two")] and make.call_args == mock.call("one")
+    assert (Child().send(), Child.make()) == ("real", Child)
+    stub = mock.patch.object(Parent, "send", return_value="double")
+    stub.start()
+    with MethodProfiler.profile() as profile:
+        stub.stop()
+        assert Child().send() == "real"
+    assert profile["it"]["calls"] == 1
 
 
 def test_inherited_method_follows_later_instrumentation():

@@ -43,8 +43,9 @@ def test_frozen_clock_profile():
     assert profile.total_duration >= profile["it"]["duration"] >= 0.005
 
 
-def test_frozen_clock_compare(program):
-    with freezegun.freeze_time("2012-01-14"):
+@pytest.mark.parametrize("options", [{}, {"tick": True}, {"auto_tick_seconds": 3600}], ids=str)
+def test_frozen_clock_compare(program, options):
+    with freezegun.freeze_time("2012-01-14", **options):
         answer = assay.compare(short=short, long=long, time=0.5, clock="cpu", quiet=True)
     assert answer.verdict() == "slower"
 

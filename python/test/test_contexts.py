@@ -101,7 +101,7 @@ def test_a_coroutine_within_another_is_not_in_the_others_exclusive_time():
     with MethodProfiler.profile() as profile:
         asyncio.run(use())
     assert profile.sections["twice"].duration >= profile.sections["fetch"].duration >= 0.019
-    assert profile.sections["twice"].exclusive < profile.sections["fetch"].exclusive
+    assert profile.sections["twice"].exclusive <= profile.sections["twice"].duration - 0.019
 
 
 def test_a_coroutine_that_was_never_awaited_is_not_counted():
@@ -165,7 +165,7 @@ def test_a_generator_is_timed_only_while_it_works():
         assert list(items) == [1, 2]
     section = profile.sections["items"]
     assert (section.calls, section.errors, section.unfinished) == (1, 0, 0)
-    assert section.duration < profile.total_duration / 2
+    assert section.duration <= profile.total_duration - 0.019
 
 
 def test_a_generator_gets_what_is_sent_and_thrown_and_gives_its_result():

@@ -1,4 +1,4 @@
-"""The cases of docs/reference/front-end-cases.md: each has a test of its name here, or a line there that says why it can't."""
+"""The cases of ruby/test/cases/README.md: each has a test of its name here, or a line there that says why it can't."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-PAGE = (HERE.parents[1] / "docs/reference/front-end-cases.md").read_text(encoding="utf-8")
+PAGE = (HERE.parents[1] / "ruby/test/cases/README.md").read_text(encoding="utf-8")
 pytestmark = pytest.mark.once
 
 

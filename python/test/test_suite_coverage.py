@@ -361,7 +361,7 @@ def test_what_is_loaded_for_all_tests_is_imported_by_all(tmp_path):
 
 
 LOOKS = """
-    import codecs, ctypes, glob, importlib.resources, io, linecache, os, pathlib, sqlite3, subprocess, traceback
+    import codecs, ctypes, glob, importlib.resources, inspect, io, linecache, os, pathlib, pickle, sqlite3, subprocess, traceback
     here = os.path.dirname(os.path.abspath(__file__))
     def test_exists(): assert os.path.exists(here + "/data/a.txt")
     def test_size(): os.path.getsize("./data/../data/a.txt")
@@ -370,6 +370,19 @@ LOOKS = """
     def test_glob(): assert glob.glob("data/a.txt")
     def test_walk(): assert list(os.walk("data"))
     def test_scan(): assert [entry.stat() for entry in os.scandir(pathlib.Path("data"))]
+    def test_entries():
+        with os.scandir("data") as entries: assert [os.fspath(entry) for entry in entries if entry.is_file() and entry.name != "a.db"] == ["data/a.txt"]
+    def test_listdir(): assert os.listdir("data")
+    def test_iterdir(): assert list(pathlib.Path("data").iterdir())
+    def test_path_glob(): assert list(pathlib.Path("data").glob("*.txt"))
+    def test_contents(): assert list(importlib.resources.files("lib").iterdir())
+    def test_path(): assert pathlib.Path("data/a.txt").exists() and pathlib.Path("data/a.txt").is_file() and pathlib.Path("data").is_dir()
+    def test_access(): assert os.access("data/a.txt", os.R_OK)
+    def test_below():
+        folder = os.open("data", os.O_RDONLY)
+        assert os.listdir(folder) and os.stat("a.txt", dir_fd=folder)
+        os.close(folder)
+    def test_kept(): assert pickle.loads(pickle.dumps([os.stat, os.scandir])) == [os.stat, os.scandir] and inspect.signature(os.stat)
     def test_resolve(): assert pathlib.Path(here, "data", "a.txt").resolve()
     def test_io(): io.open("data/a.txt").close(); codecs.open(b"data/a.txt").close()
     def test_os(): os.close(os.open("data/a.txt", os.O_RDONLY))
@@ -392,18 +405,45 @@ def test_what_tests_look_at_and_how_they_open_it(tmp_path):
     found = used(tmp_path, {**sources, "data/a.db": ""}, RUN)
     seen = {name[5:]: (event.get("opens", []), event.get("lists", [])) for name, event in found.tests.items()}
     a = (["data/a.txt"], [])
-    assert {name: seen[name] for name in ("exists", "size", "glob", "io", "os", "library")} == dict.fromkeys(
-        ("exists", "size", "glob", "io", "os", "library"), a
-    )
+    names = ("exists", "size", "glob", "io", "os", "library", "access")
+    assert {name: seen[name] for name in names} == dict.fromkeys(names, a)
+    names = ("walk", "entries", "listdir", "iterdir", "path_glob")
+    assert {name: seen[name] for name in names} == dict.fromkeys(names, ([], ["data"]))
+    assert seen["scan"] == (["data/a.db", "data/a.txt"], ["data"])
+    assert seen["path"] == (["data/a.txt"], ["data"])
+    assert seen["contents"] == ([], ["lib"])
+    assert "data/a.txt" in seen["below"][0] and seen["below"][1] == ["data"]
     assert seen["source"] == (["lib/late.py"], [])
     assert seen["link"] == (["data/none"], [])
-    assert seen["walk"][1] == seen["scan"][1] == ["data"]
     assert seen["sqlite"] == (["data/a.db"], [])
     assert "lib/data.txt" in seen["resource"][0]
     # Resolving a path or showing a source does not use the file.
     assert seen["resolve"] == seen["shown"] == ([], [])
     assert found.tests["test_executable"]["spawns"] == [["/bin/true", "x"]]
     assert found.tests["test_place"]["spawns"] == [{"words": ["true", "a.txt"], "in": str(tmp_path / "project/data")}]
+
+
+def test_what_a_late_module_reads_while_it_is_loaded_is_used_by_later_tests(tmp_path):
+    sources = {
+        "late.py": "import os\nTEXT = open('data/a.txt').read()\nNAMES = os.listdir('data')\ndef more(): return open('data/b.txt').read()\n",
+        "data/a.txt": "a",
+        "data/b.txt": "b",
+        "test_it.py": """
+            def test_loads(): import late
+            def test_uses():
+                import late
+                assert late.TEXT
+            def test_reads():
+                import late
+                assert late.more()
+            """,
+    }
+    found = used(tmp_path, sources, RUN)
+    assert (found.tests["test_loads"]["opens"], found.tests["test_loads"]["lists"]) == (["data/a.txt"], ["data"])
+    # Not what its functions read when a test calls them.
+    assert found.tests["test_reads"]["opens"] == ["data/b.txt"]
+    for kind, names in (("opens", ["data/a.txt"]), ("lists", ["data"])):
+        assert [name for event in found.outside for name in event.get(kind, [])] == names
 
 
 def test_without_it_nothing_of_it_is_loaded(tmp_path):

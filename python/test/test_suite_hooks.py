@@ -260,7 +260,7 @@ def test_what_keeps_pytest_from_its_tests_is_a_fault(tmp_path):
     for status, faults in ((0, []), (2, ["pytest ended with status 2 before it was through"])):
         seen = suites.watched(tmp_path, {"test_suite.py": ends % status, "test_broken.py": ""}, PYTEST_RUN)
         assert (seen.status, [event["fault"] for event in seen.of("fault")]) == (status, faults)
-        # What ended the session has not passed.
+        # The test that ended the session has not passed.
         assert [name.rpartition("::")[2] for name in seen.started] == ["test_ok", "test_ends"]
         assert [name.rpartition("::")[2] for name in seen.names] == ["test_ok"]
 

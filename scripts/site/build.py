@@ -1,8 +1,8 @@
 """Builds the site of the documentation: build.py ASSAY [DIRECTORY]
 
-The pages are those of the repository, laid out as they lie there, so that their links work as they are; the navigation is docs/README.md. ASSAY is a binary: it writes
-the pages that are shown as examples. Needs mkdocs-material (requirements.txt); `make site` puts it into target/site/python. A broken link, a heading that is not there, or a
-page that nobody leads to ends the build.
+The pages are those of the repository, in the same directories, so that their links work unchanged. docs/README.md is the navigation. ASSAY is the program, which writes the
+pages shown as examples. Each page is also published as Markdown next to its HTML, and llms.txt lists them all. Needs mkdocs-material (requirements.txt), which `make site` installs
+into target/site/python. A broken link, a missing heading, or a page without a link to it ends the build.
 """
 
 import os
@@ -14,6 +14,10 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import pages as bench_pages  # noqa: E402
+from result import Result  # noqa: E402
+
 # Pages in addition to docs/, by title, and directories with files that pages link to.
 PROJECT = {
     "Changelog": "CHANGELOG.md",
@@ -30,7 +34,7 @@ FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
 class Broken(Exception):
-    """Something that readers would stumble over."""
+    """A fault that readers would notice."""
 
 
 def prose(text):
@@ -49,7 +53,7 @@ def is_item(line):
 
 
 def adapted(page, text, linked):
-    """What differs between the Markdown of forges and that of the site. `linked` gets the files that the page leads to."""
+    """Converts the Markdown of forges to that of the site. Adds the files that the page links to to `linked`."""
     lines = []
     before = ""
     for line, is_prose in prose(text):
@@ -68,7 +72,7 @@ def adapted(page, text, linked):
 
 
 def there(page, found, linked):
-    """A link as the site has it: to a directory is to the page of it."""
+    """Converts a link for the site: a link to a directory becomes one to its page."""
     target, fragment = found[1], found[2] or ""
     if "://" in target or target.startswith("mailto:"):
         return found[0]
@@ -81,55 +85,40 @@ def there(page, found, linked):
     return found[0]
 
 
-def navigation():
-    """Sections and pages, as docs/README.md lists them."""
-    sections = []
+def sections():
+    """Sections of docs/README.md, each with its pages: title, path and the question that the page answers."""
     text = (ROOT / "docs/README.md").read_text()
     for paragraph in text.split("\n\n")[1:]:
-        heading = re.match(r"\*\*([^*]+)\*\*", paragraph)
-        if not heading:
-            raise Broken(f"docs/README.md: no section: {paragraph[:60]}")
-        pages = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", paragraph)
-        sections.append({heading[1]: [{title: f"docs/{place}"} for title, place in pages]})
-    return sections
+        heading, *items = paragraph.strip().split("\n")
+        name = re.fullmatch(r"\*\*([^*]+)\*\*", heading)
+        pages = [re.fullmatch(r"- \[([^\]]+)\]\(([^)]+)\): (.+\?)", item) for item in items]
+        if not name or not all(pages):
+            raise Broken(f"docs/README.md: not a section of pages, each with its question: {paragraph[:200]}")
+        yield name[1], [(title, f"docs/{place}", question) for title, place, question in (page.groups() for page in pages)]
 
 
-def tables(text):
-    """The tables of some Markdown, each as its lines."""
-    held = []
-    for line in text.split("\n"):
-        if line.startswith("|"):
-            held.append(line)
-        elif held:
-            yield held
-            held = []
-    if held:
-        yield held
+def navigation():
+    """Sections and pages, as docs/README.md lists them."""
+    return [{name: [{title: place} for title, place, _ in pages]} for name, pages in sections()]
 
 
 def bars():
-    """Every figure of BENCHMARKS.md with its bar, its section and its command."""
-    text = (ROOT / "BENCHMARKS.md").read_text()
-    parts = ["---\nhide:\n  - toc\n---\n\n# How it compares\n\nEvery figure that was promised beforehand, what was found, and whether it was reached. Each section's name leads to all that was measured",
-             "there, beside which tools, on which machine, with the commands. This page is made of [BENCHMARKS.md](BENCHMARKS.md) when the site is built.\n"]
+    """Every figure of bench/results with its bar, its area and its command."""
+    parts = ["---\nhide:\n  - toc\n---\n\n# How it compares\n\nEvery figure that was promised beforehand, what was found, and whether it was reached. Each area's name leads to",
+             "the figures that have peers. This page is made of the results that [BENCHMARKS.md](BENCHMARKS.md) is made of.\n"]
     rows, missed = [], 0
-    for section in re.split(r"\n## ", text)[1:]:
-        begins = True
-        title = section.split("\n", 1)[0]
-        slug = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
-        for part in re.split(r"<!-- end of [^>]* -->", section):
-            command = re.search(r"^`(bench/run\.py [^`]+)`", part, re.M)
-            for table in tables(part):
-                if re.match(r"\| *figure *\| *must reach", table[0]):
-                    for row in table[2:]:
-                        missed += row.rstrip(" |").endswith(" no")
-                        name = f"[{title}](BENCHMARKS.md#{slug})" if begins else ""
-                        rows.append(f"| {name} {row} `{command[1] if command else 'make bench'}` |")
-                        begins = False
+    for area in bench_pages.AREAS:
+        title = f"[{area.title}](BENCHMARKS.md#{area.anchor})"
+        for place in (ROOT / f"bench/results/{figure}.json" for figure in area.figures):
+            result = Result.load(place) if place.exists() else None
+            for bar in result.bars if result else []:
+                missed += bar.reached == "no"
+                rows.append(f"| {title} | {bar.what} | {bar.must} | {bar.found} | {bar.reached} | `bench/run.py {result.name}` |")
+                title = ""
     if not rows:
-        raise Broken("BENCHMARKS.md has no figures")
+        raise Broken("bench/results has no figures")
     parts.append(f"{len(rows)} figures, {missed} of them missed their bar.\n")
-    parts.append("| section | figure | must reach | found | reached | measure again |\n|---|---|---|---|---|---|")
+    parts.append("| area | figure | must reach | found | reached | measure again |\n|---|---|---|---|---|---|")
     return "\n".join(parts) + "\n" + "\n".join(rows) + "\n"
 
 
@@ -146,7 +135,7 @@ def list_of(directory):
 
 
 def stage(pages):
-    """Copies all pages, and what they lead to."""
+    """Copies all pages, and the files that they link to."""
     linked = set()
     sources = ["README.md", "BENCHMARKS.md", *PROJECT.values(), *FRONT_ENDS.values()]
     sources += [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("docs/**/*.md"))]
@@ -185,14 +174,14 @@ def copy_directory(path, pages):
         (pages / path / "README.md").write_text(list_of(ROOT / path))
 
 
-LIVE = """# Pages as they are
+LIVE = """# Real pages
 
-What `assay` writes for a browser: each is what a command wrote when this site was built, from the recordings that lie beside the documents.
+Pages that `assay` writes for a browser. A command wrote each of them when this site was built, from recordings in the repository.
 
 | page | written by |
 |---|---|
 | [A report](live/report.html): two ways to sort, with every plot | `assay compare --report report.html sort.assay.gz` |
-| [A report of one series](live/series.html): what there is to know before anything is compared | `assay describe --report series.html zlib_with` |
+| [A report of one series](live/series.html), before any comparison | `assay describe --report series.html zlib_with` |
 | [A history](live/history/index.html): how fast this project's own program was, {of} | `assay history site DIR` |
 
 The screens of the front page are drawn from the same recordings.
@@ -245,8 +234,33 @@ def configuration(out, pages, nav):
     return "\n".join(lines) + "\n"
 
 
+def publish_markdown(pages, out):
+    """Copies the Markdown of each page next to its HTML, under its own name, so that links between pages work in it as well."""
+    for page in sorted(pages.rglob("*.md")):
+        place = out / page.relative_to(pages)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # The front matter is for the theme.
+        place.write_text(re.sub(r"\A---\n.*?\n---\n+", "", page.read_text(), flags=re.S))
+
+
+def index_for_programs(nav):
+    """llms.txt (https://llmstxt.org): the pages as Markdown, by section, each with the question that it answers."""
+    about = dict(re.findall(r"^(site_name|site_description): (.+)$", (HERE / "mkdocs.yml").read_text(), re.M))
+    questions = {place: question for _, pages in sections() for _, place, question in pages}
+    lines = [f"# {about['site_name']}", "", f"> {about['site_description']}", "", "Every page is Markdown. The HTML page next to it has the same name (`README.md`: `index.html`)."]
+    for entry in nav:
+        for name, pages in entry.items():
+            if isinstance(pages, str):
+                name, pages = "Start", [{"Overview": pages}]
+            lines += ["", f"## {name}", ""]
+            for page in pages:
+                for title, place in page.items():
+                    lines.append(f"- [{title}]({place})" + (f": {questions[place]}" if place in questions else ""))
+    return "\n".join(lines) + "\n"
+
+
 def fetched(out):
-    """What the pages load from other places than the site; links that people follow are none."""
+    """Addresses outside the site from which pages load something. Links for readers do not count."""
     loads = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=[\"']?(https?://[^\"' >]+)")
     found = set()
     for page in out.rglob("*.html"):
@@ -269,7 +283,7 @@ def main():
     nav = [{"assay": "README.md"}, *navigation(), {"How it compares": [{"At a glance": "how-it-compares.md"}, {"All that was measured": "BENCHMARKS.md"}]}]
     shown = [{title.search((ROOT / path).read_text())[1]: path} for path in sorted(
         str(path.relative_to(ROOT)) for path in ROOT.glob("examples/*/README.md"))]
-    nav.append({"Examples": [{"Pages as they are": "live.md"}, *shown]})
+    nav.append({"Examples": [{"Real pages": "live.md"}, *shown]})
     nav.append({"Front ends": [{name: path} for name, path in FRONT_ENDS.items()]})
     nav.append({"Project": [{"All pages": "docs/README.md"}, *({name: path} for name, path in PROJECT.items())]})
     config = scratch / "mkdocs.yml"
@@ -280,6 +294,12 @@ def main():
     )
     if done.returncode != 0:
         raise Broken("mkdocs says what is wrong above")
+    publish_markdown(pages, out)
+    index = index_for_programs(nav)
+    (out / "llms.txt").write_text(index)
+    absent = [place for place, _ in LINK.findall(index) if "://" not in place and not (out / place).is_file()]
+    if absent:
+        raise Broken(f"llms.txt leads to pages that are not there: {absent}")
     elsewhere = fetched(out)
     if elsewhere:
         raise Broken(f"readers would fetch from elsewhere: {elsewhere}")

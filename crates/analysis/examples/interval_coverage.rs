@@ -1,4 +1,4 @@
-//! Generates the table of interval coverage: `docs/concepts/interval-coverage.md` for readers, and
+//! Generates the table of interval coverage: in `docs/concepts/deciding.md` for readers, and
 //! `crates/analysis/src/coverage/table.csv` for the tool's own warnings. Takes some minutes on two
 //! cores, and gives the same digits everywhere.
 //!
@@ -44,7 +44,11 @@ fn main() -> io::Result<()> {
     let place = root.join("src/coverage/table.csv");
     let text = csv(&table, &std::fs::read_to_string(&place)?);
     std::fs::write(place, &text)?;
-    std::fs::write(root.join("../../docs/concepts/interval-coverage.md"), page::page(&text))
+    let place = root.join("../../docs/concepts/deciding.md");
+    let page = page::updated(&std::fs::read_to_string(&place)?, &text).ok_or_else(|| {
+        io::Error::other("docs/concepts/deciding.md lacks the marks of the table")
+    })?;
+    std::fs::write(place, page)
 }
 
 /// The table as text; lines that were not simulated are copied from the previous table.

@@ -23,6 +23,7 @@ use crate::search::Search;
 use crate::slices::{self, Answers};
 use crate::testing::{self, Testing};
 use crate::verdict::Verdict;
+use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUTS, SAME_OUTPUTS};
 use assay_data::samples::{BlockRow, WHOLE_SUITE};
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
@@ -49,8 +50,9 @@ pub use shape::{BENCHMARK, Only, Shape, is_suite};
 
 /// Number of bins of the small histograms.
 const BINS: usize = 7;
-/// Of a suite with more comparisons than this, what is compared is made whenever it is wanted, and never held for all of them.
-const MOST_HELD: usize = 10_000;
+/// In a suite with more comparisons than this, the recordings of all subjects are not kept: each is
+/// made whenever it is needed.
+const MOST_KEPT: usize = 10_000;
 
 /// The complete analysis of samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +81,9 @@ pub struct Analysis {
     /// The primary metric of every compared subject against its reference, in the order of the
     /// subjects; for a suite, side by side in the order of the reference's rows.
     pub comparisons: Vec<Comparison>,
+    /// The primary metric of every control against the subject that it repeats. They share no error
+    /// with the others, and no verdict depends on them.
+    pub controls: Vec<Comparison>,
     /// The other metrics (the plan's secondary metrics, if it names any), metric by metric, decided
     /// and adjusted among themselves.
     pub secondary: Vec<Comparison>,
@@ -140,6 +145,22 @@ impl Analysis {
             Shape::Scan(layout) => Some(layout),
             Shape::Sides | Shape::Rows => None,
         }
+    }
+
+    /// Returns true if the output of a command was found to differ from that of its reference.
+    pub fn has_different_output(&self, c: &Comparison) -> bool {
+        let is_about = |subject: usize| {
+            let name = self.subjects.get(subject).map(|subject| subject.name.as_str());
+            let about = |f: &Finding| f.code == OUTPUT_DIFFERS && f.subject.as_deref() == name;
+            self.findings.iter().any(about)
+        };
+        // Of two commands that both differ from a third one nothing is known.
+        is_about(c.of) != is_about(c.against)
+    }
+
+    /// Returns true if the outputs of all commands were compared and are the same.
+    pub fn has_same_outputs(&self) -> bool {
+        self.environment.text(OUTPUTS) == Some(SAME_OUTPUTS)
     }
 
     /// Why measuring ended, for the levels of the comparisons.
@@ -244,10 +265,10 @@ pub fn analyse_telling(
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
     let evidence = Evidence::of(samples);
-    let keeps = !is_suite || keys.pairs.len() <= MOST_HELD;
-    let held = if keeps { samples.subjects.len() } else { 0 };
+    let keeps = !is_suite || keys.pairs.len() <= MOST_KEPT;
+    let kept = if keeps { samples.subjects.len() } else { 0 };
     let recordings: Vec<Rc<Recording<'static>>> =
-        (0..held).map(|s| evidence.recording(s, primary)).collect();
+        (0..kept).map(|s| evidence.recording(s, primary)).collect();
     let confidences = (own_confidence, plan.confidence);
     let subjects = describe(samples, &evidence, &keys, primary, &recordings, confidences);
     let histogram = if is_suite {
@@ -284,7 +305,7 @@ pub fn analyse_telling(
         } else {
             evidence.pair_or_empty(against, of, primary, &recordings)
         };
-        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
+        Some(Member::new(question(&plan, primary, of, against), &pair, &evidence, &recordings))
     };
     let mut members = Vec::with_capacity(keys.pairs.len());
     members.extend(keys.pairs.iter().filter_map(member));
@@ -294,6 +315,13 @@ pub fn analyse_telling(
         return Err(AnalysisError::NothingInCommon { noun, metric });
     }
     let mut comparisons = decided(&members);
+    let control = |(of, subject): (usize, &assay_data::Subject)| {
+        let against = subject.repeats.filter(|_| in_blocks && !is_suite)?;
+        let pair = evidence.pair(against, of, primary, &recordings)?;
+        Some(Member::new(question(&plan, primary, of, against), pair, &evidence, keeps))
+    };
+    let repeated = samples.subjects.iter().enumerate().filter_map(control);
+    let controls: Vec<Comparison> = repeated.flat_map(|own| decided(&[own])).collect();
     let answers = slices::of(samples);
     let search = Search::of(samples);
     if search.is_none() {
@@ -320,7 +348,7 @@ pub fn analyse_telling(
         .filter_map(|(metric, (of, against))| {
             let pair = evidence.pair(against, of, metric, &[])?;
             let question = question(&of_others, metric, of, against);
-            Some(Member::new(question, pair, &evidence, keeps))
+            Some(Member::new(question, &pair, &evidence, &[]))
         })
         .collect();
     let secondary_comparisons = decided(&members);
@@ -356,6 +384,7 @@ pub fn analyse_telling(
         primary,
         subjects,
         comparisons,
+        controls,
         secondary: secondary_comparisons,
         groups,
         battery,
@@ -484,6 +513,7 @@ fn findings(
             findings.extend(checks::wall_and_cpu(comparison, cpu, &names[comparison.of]));
         }
     }
+    findings.extend(analysis.controls.iter().filter_map(|c| checks::control(c, &names)));
     findings.extend(checks::requests_failed(analysis));
     findings.extend(checks::same_code(samples, &analysis.comparisons));
     for (index, subject) in analysis.subjects.iter().enumerate() {

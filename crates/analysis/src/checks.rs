@@ -282,6 +282,22 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
     })
 }
 
+/// A finding if a command that was measured twice differs from itself.
+pub(crate) fn control(c: &Comparison, names: &[String]) -> Option<Finding> {
+    let interval = c.decision.interval.filter(|interval| !interval.contains(0.0))?;
+    let message = format!(
+        "'{}', measured twice, differs from itself: differences of that size between other commands mean nothing in this run",
+        names[c.against]
+    );
+    Some(
+        Finding::new("CONTROL_DIFFERS", Severity::Warning, message)
+            .about(&names[c.against])
+            .with("lower", interval.lower)
+            .with("upper", interval.upper)
+            .advise(Action::Repeat),
+    )
+}
+
 /// Name of the fact about what ran the commands.
 pub(crate) const RUNNER: &str = "runner";
 /// Facts that make two machines different for a comparison.

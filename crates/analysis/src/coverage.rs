@@ -2,7 +2,7 @@
 //!
 //! Every method was simulated on six kinds of synthetic data and four sample sizes ([`simulation`];
 //! `cargo run --release -p assay-analysis --example interval_coverage` generates the table used
-//! here and the page `docs/concepts/interval-coverage.md`). The simple rules of [`Traits::of`]
+//! here and in `docs/concepts/deciding.md`). The simple rules of [`Traits::of`]
 //! classify the data at hand; the worst of the matching kinds counts. No interval is changed here.
 
 pub(crate) mod findings;

@@ -22,7 +22,7 @@ pub(crate) fn any_words() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| text_of(&word))
 }
 
-/// How to decide.
+/// Options that decide a comparison.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct JudgeArgs {
@@ -39,20 +39,22 @@ pub(crate) struct JudgeArgs {
     /// Metric that the verdict is about [default: wall, or the first]
     ///
     /// For commands: wall, cpu, user, system, max_rss, minor_faults, major_faults,
-    /// voluntary_switches, involuntary_switches, block_in, block_out, cpu_per_wall, and whatever
-    /// --metric, --samples and --counters add. For benchmarks: wall, cpu if the harness reports it,
-    /// and the benchmark's own counters. For both: what --alloc and --count-instructions count;
-    /// then nothing is timed. Choose it before you measure: picking the metric with the best result
-    /// afterwards is a way to fool yourself.
+    /// voluntary_switches, involuntary_switches, block_in, block_out, cpu_per_wall, and the metrics
+    /// that --metric, --samples and --counters add. For benchmarks: wall, cpu if the harness
+    /// reports it, and the benchmark's own counters. For both: the metrics of --alloc and
+    /// --count-instructions; if one of these is the primary metric, nothing is timed. Choose it
+    /// before you measure: picking the metric with the best result afterwards is a way to fool
+    /// yourself.
     #[arg(long, value_name = "METRIC")]
     pub primary: Option<String>,
 
-    /// Test only these secondary metrics, and show each [default: test all]. With fewer metrics the
-    /// multiple-comparison correction is milder
+    /// Secondary metrics to test and to show [default: test all]
+    ///
+    /// With fewer metrics the multiple-comparison correction is milder.
     #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub secondary: Vec<String>,
 
-    /// Exit with status 1 for these verdicts, with 3 if inconclusive
+    /// Exit with status 1 for these verdicts, and with 3 if inconclusive
     ///
     /// Samples recorded in separate runs count as inconclusive here, because drift between the runs
     /// is not part of their intervals.
@@ -86,19 +88,19 @@ impl JudgeArgs {
     }
 }
 
-/// How to read files of numbers.
+/// Options for reading files of numbers.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadingArgs {
-    /// Long CSV: column that names the subject of each row (name, or number from 1)
+    /// Long CSV: column with the subject of each row (its name, or its number from 1)
     #[arg(long, value_name = "COLUMN")]
     pub by: Option<ColumnRef>,
 
-    /// Long CSV: column that holds the values
+    /// Long CSV: column with the values
     #[arg(long, value_name = "COLUMN")]
     pub value: Option<ColumnRef>,
 
-    /// Whitespace-separated columns: which one to read, from 1
+    /// Whitespace-separated columns: number of the column to read, from 1
     #[arg(long, value_name = "NUMBER")]
     pub column: Option<usize>,
 
@@ -110,16 +112,15 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_name = "NAME")]
     pub metric: Option<String>,
 
-    /// Which direction of the numbers is better [default: what their unit says: less time, more per
-    /// time]
+    /// Direction of better numbers [default: by the unit: less time, more per time]
     #[arg(long, value_enum, value_name = "DIRECTION")]
     pub better: Option<Direction>,
 
-    /// Skip the first observations of every series (the first blocks of a run), as a warm-up
+    /// Number of observations (of a run: blocks) to skip at the start of every series, as a warm-up
     #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
     pub skip: usize,
 
-    /// Text files: a regular expression whose group `value` is the number, as in 'took
+    /// Text files: a regular expression with a group `value` for the number, as in 'took
     /// (?<value>[0-9.]+)(?<unit>m?s)'
     ///
     /// Optional groups: `unit`, `name` (of the subject), and any other name as a parameter. Lines
@@ -133,7 +134,7 @@ pub(crate) struct ReadingArgs {
     pub filter: Option<Filter>,
 }
 
-/// Directions, by the words of `--metric NAME:UNIT:higher=`.
+/// Which numbers are better, by the words of `--metric NAME:UNIT:higher=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Direction {
     /// Less is better
@@ -146,12 +147,12 @@ pub(crate) enum Direction {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct SideArgs {
-    /// A side of several recordings: its name and its files, as in 'old=old*.json' (repeat for every
-    /// side)
+    /// A side with several recordings: its name and its files, as in 'old=old*.json'; repeat it for
+    /// every side
     ///
-    /// FILES are paths and patterns, separated by blanks; a directory stands for the files in it, and
-    /// a file of several JSON documents for those. Each recording is one unit, however many values it
-    /// has: the verdict rests on the spread between recordings.
+    /// FILES are paths and patterns, separated by blanks. A directory means all files in it, and a
+    /// file with several JSON documents means each of these. Each recording is one unit, however
+    /// many values it has: the verdict rests on the spread between recordings.
     #[arg(long = "side", value_name = "NAME=FILES", value_parser = any_words())]
     pub sides: Vec<String>,
 }
@@ -227,17 +228,17 @@ pub(crate) struct ProtocolArgs {
     /// be published
     ///
     /// The threshold is the smallest difference of interest, as an amount (6.667us) or a share of
-    /// the reference's median. The check ends at the first step that fails. What each step asks,
-    /// and why: docs/concepts/four-step-check.md.
+    /// the reference's median. The check ends at the first step that fails. The steps are explained
+    /// in docs/concepts/four-step-check.md.
     #[arg(long)]
     pub rigorous: bool,
 
-    /// Significance level: how often a difference may be found where there is none [default: 1%;
+    /// Significance level: probability of finding a difference where there is none [default: 1%;
     /// `assay plan` uses 5%]
     #[arg(long, value_name = "SHARE", value_parser = chance, requires = "rigorous")]
     pub alpha: Option<f64>,
 
-    /// Power: how often a difference as large as the threshold must be found [default: 95%; `assay
+    /// Power: probability of finding a difference as large as the threshold [default: 95%; `assay
     /// plan` uses 80%]
     #[arg(long, value_name = "SHARE", value_parser = chance, requires = "rigorous")]
     pub power: Option<f64>,
@@ -266,7 +267,7 @@ impl ProtocolArgs {
     }
 }
 
-/// Whether and where to record what is measured.
+/// Options for recording a run.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Recording")]
 pub(crate) struct KeepArgs {
@@ -280,8 +281,8 @@ pub(crate) struct KeepArgs {
     #[arg(long)]
     pub no_save: bool,
 
-    /// Leave host name, directories, repository, values of variables, and arguments that look like
-    /// secrets out of the record
+    /// Omit host name, directories, repository, values of variables, and arguments that look like
+    /// secrets from the record
     #[arg(long)]
     pub anonymous: bool,
 }
@@ -294,13 +295,13 @@ impl KeepArgs {
     }
 }
 
-/// What to show and where to keep it.
+/// Options for a verb's output.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ShowArgs {
     /// Print JSON instead of a screen
     ///
-    /// Its fields: docs/reference/json.md.
+    /// The fields are described in docs/reference/json.md.
     #[arg(long)]
     pub json: bool,
 
@@ -343,17 +344,17 @@ impl ShowArgs {
     }
 }
 
-/// Pages and pictures to write.
+/// Pages and plots to write.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PageArgs {
     /// Also write an HTML page that works offline
     ///
-    /// It has verdict, plots, numbers, machine, data and methods.
+    /// The page has the verdict, plots, numbers, machine, data and methods.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
 
-    /// Leave absolute paths and what looks like a secret in the page, which else has neither
+    /// Keep absolute paths and possible secrets in the page [default: both are removed]
     #[arg(long, requires = "report")]
     pub unredacted: bool,
 
@@ -362,13 +363,13 @@ pub(crate) struct PageArgs {
     pub plots: Option<PathBuf>,
 }
 
-/// How to show what has no other forms than screen and JSON.
+/// Output options of verbs that write only a screen or JSON.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LookArgs {
     /// Print JSON instead of a screen
     ///
-    /// Its fields: docs/reference/json.md.
+    /// The fields are described in docs/reference/json.md.
     #[arg(long)]
     pub json: bool,
 
@@ -440,7 +441,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     if span > 0.0 && span < 1e9 {
         Ok(span)
     } else {
-        Err("it must be more than nothing, and end one day".to_owned())
+        Err("a duration is more than 0 s, and less than 30 years".to_owned())
     }
 }
 

@@ -7,9 +7,11 @@ mod counting;
 mod ending;
 mod prepared;
 mod runners;
+mod same;
 
 pub(crate) use counting::RUNS as COUNTING_RUNS;
 pub(crate) use prepared::{Prepared, Tolerated};
+pub(crate) use same::{Outputs, are_same, read_where_noticed};
 
 use crate::counted::Counted;
 use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
@@ -26,6 +28,7 @@ use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
 use assay_measure::machine::Machine;
+use assay_measure::trace::Window;
 use assay_measure::{
     LastWords, MeasureError, Output, RunOptions, RunResult, RunnerKind, environment, hooks,
     interrupt,
@@ -34,6 +37,7 @@ use counting::Passes;
 use ending::{failure, failure_message, outcome};
 use prepared::control;
 use runners::Runners;
+use same::Same;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -56,6 +60,8 @@ pub(crate) struct RunSettings {
     pub drop_caches: bool,
     /// Counts to take afterwards, in one pass each.
     pub counted: Vec<Counted>,
+    /// Whether outputs are compared.
+    pub outputs: Outputs,
 }
 
 /// Commands that are ready to be measured.
@@ -65,6 +71,7 @@ pub(crate) struct Commands {
     settings: RunSettings,
     meter: Meter,
     passes: Passes,
+    same: Same,
     left_behind: Vec<u32>,
     /// For each command, true if its last run left processes behind.
     has_left: Vec<bool>,
@@ -207,15 +214,7 @@ impl Source for Commands {
         if matches!(turn.purpose, Purpose::Count(_)) && !self.passes.ran {
             return Ok(());
         }
-        let line = self.commands[turn.place].conclude.clone();
-        match self.hook("--conclude", line.as_ref()) {
-            // The hook's target was killed together with the run.
-            Err(RunError::Hook(HookError::Failed { .. })) if self.has_left[turn.place] => {
-                self.needless[turn.place] += 1;
-                Ok(())
-            }
-            other => other.map_err(RunError::obstacle),
-        }
+        self.conclude_run(turn.place).map_err(RunError::obstacle)
     }
 
     fn findings(&self, samples: &Samples, _: &[Failure]) -> Vec<Finding> {
@@ -267,9 +266,9 @@ impl Commands {
         }
         Ok(Self {
             runners,
-            settings,
             meter,
             passes: Passes::default(),
+            same: Same::new(&commands, settings.outputs),
             left_behind: vec![0; commands.len()],
             has_left: vec![false; commands.len()],
             needless: vec![0; commands.len()],
@@ -280,6 +279,7 @@ impl Commands {
             proved: vec![Vec::new(); commands.len()],
             refused,
             refusals,
+            settings,
             warmed_up: false,
             recorded: false,
             commands,
@@ -351,8 +351,22 @@ impl Commands {
         Ok(())
     }
 
+    /// Does what follows a run.
+    fn conclude_run(&mut self, subject: usize) -> Result<(), RunError> {
+        let line = self.commands[subject].conclude.clone();
+        match self.hook("--conclude", line.as_ref()) {
+            // The hook's target was killed together with the run.
+            Err(RunError::Hook(HookError::Failed { .. })) if self.has_left[subject] => {
+                self.needless[subject] += 1;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
     fn run(&mut self, turn: &Turn, first: bool) -> Result<Taken, Obstacle<RunError>> {
         let subject = turn.place;
+        let observes = turn.purpose == Purpose::WarmUp && self.same.observes(subject);
         // Standard error of the first run is captured through a pipe; the runs that are compared
         // have none.
         let last_words = match self.commands[subject].command.output {
@@ -365,11 +379,13 @@ impl Commands {
             pad: turn.padding,
             timeout: self.settings.timeout,
             last_words,
+            trace_output: observes.then(Window::default),
             end_strays: true,
         };
-        let (results, mut steal);
+        let (mut results, mut steal, mut files);
         loop {
             self.prepare(subject).map_err(RunError::obstacle)?;
+            files = if observes { self.files_before(subject) } else { Vec::new() };
             self.runners.forget_counts();
             // Stolen time is counted in coarse ticks, so it is not read for short runs.
             let counts_steal = self.settings.steal && self.last_wall[subject] >= STEAL_FROM_SECONDS;
@@ -388,6 +404,9 @@ impl Commands {
         let tails = results.iter().filter_map(|result| result.stderr_tail.as_ref());
         self.talks_much[subject] |= tails.into_iter().any(|tail| tail.len() >= TALKATIVE);
         self.judge(turn, &results, first)?;
+        if observes {
+            self.observe(subject, &mut results, &files, &[]);
+        }
         let counts = self.runners.take_counts(self.commands[subject].jobs);
         let mut measured = self.meter.read(subject, &results, steal, &counts);
         self.note_missing(turn, &mut measured)?;

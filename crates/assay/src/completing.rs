@@ -14,7 +14,7 @@ use regex::{Captures, Regex};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What is asked for by name.
+/// The kind of names to complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Names {
     /// Metrics

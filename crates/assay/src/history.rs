@@ -29,14 +29,15 @@ use std::path::{Path, PathBuf};
 /// Name of a store's file.
 const FILE: &str = "history.db";
 
-/// Which history.
+/// Options that select a history.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "History")]
 pub(crate) struct StoreArgs {
-    /// File that keeps the runs, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the repository]
+    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
+    /// repository]
     ///
-    /// Without a directory .assay in the repository (or, outside of one, in the current directory), it is in the state directory.
-    /// The password of a database is taken from PGPASSWORD where the address has none.
+    /// If the repository (outside of one, the current directory) has no directory .assay, the file
+    /// is in the state directory. If the address of a database has no password, PGPASSWORD is used.
     #[arg(long, value_name = "PLACE")]
     pub store: Option<PathBuf>,
 
@@ -45,13 +46,14 @@ pub(crate) struct StoreArgs {
     pub project: Option<String>,
 }
 
-/// How a file is held beside a history: which one, on what machine it was measured, how it is read, and how the answer is shown.
+/// Options for judging a file by a history: which history, the machine that it was measured on, how
+/// to read it, and how to show the answer.
 #[derive(clap::Args, Debug)]
 pub(crate) struct BesideArgs {
     #[command(flatten)]
     pub of: StoreArgs,
 
-    /// Name of the machine, where its host name changes from run to run
+    /// Name of the machine, if its host name changes from run to run
     #[arg(long, value_name = "NAME", help_heading = "History", value_parser = any_words())]
     pub machine: Option<String>,
 

@@ -106,7 +106,7 @@ use std::process::ExitCode;
 /// Is it really faster, by how much, and how sure can I be?
 ///
 /// `assay` measures commands in blocks: every block runs each command once, in random order. It stops
-/// when the verdict is clear, and says how large the difference is and how certain that is.
+/// when the verdict is clear, and reports the size of the difference and its uncertainty.
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:
@@ -117,7 +117,7 @@ use std::process::ExitCode;
 Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
 3 inconclusive under --fail-if, 4 a measured command failed, 130 interrupted.
 
-Words and findings: assay help drift, assay help TOO_DEPENDENT; all: assay help words.")]
+Explain a word or a finding: assay help drift, assay help TOO_DEPENDENT. List the words: assay help words.")]
 struct Cli {}
 
 /// A verb. Building its arguments takes a while, so they are built only when needed.
@@ -173,7 +173,7 @@ const VERBS: &[Verb] = &[
             args.record.given = given(verb, matches);
             Ok(verbs::load::run(&args))
         },
-        ..verb!(load, "Load HTTP servers: what each holds, and which is better")
+        ..verb!(load, "Load-test HTTP servers: highest rate, latency, and which is better")
     },
     verb!(compare, "Compare recorded samples and give a verdict"),
     verb!(
@@ -193,9 +193,9 @@ const VERBS: &[Verb] = &[
         profile,
         "Show where a program spends its time; compare two programs function by function"
     ),
-    verb!(history, "Keep runs, and look at how benchmarks changed over revisions"),
+    verb!(history, "Keep runs, and show how benchmarks changed over revisions"),
     #[cfg(unix)]
-    verb!(gate, "Check whether a run is worse than what is normal in the history"),
+    verb!(gate, "Check whether a run is worse than normal runs in the history"),
     #[cfg(target_os = "linux")]
     Verb {
         run: |verb, matches| {
@@ -205,13 +205,13 @@ const VERBS: &[Verb] = &[
         },
         ..verb!(
             tests,
-            "Run a test suite: where its time goes, which tests fail at times, and is it faster than before?"
+            "Run a test suite: where its time goes, which tests are flaky, and whether it got faster"
         )
     },
     #[cfg(target_os = "linux")]
-    verb!(watch, "Run the tests that a save touches, at once, at every save"),
+    verb!(watch, "Run the affected tests whenever a file is saved"),
     #[cfg(target_os = "linux")]
-    verb!(warm, "Run a command of Ruby or Python in a process that is kept loaded"),
+    verb!(warm, "Run a Ruby or Python command in a process that is kept loaded"),
     #[cfg(unix)]
     Verb {
         run: |verb, matches| {
@@ -234,8 +234,8 @@ const VERBS: &[Verb] = &[
         calibrate,
         "Measure this machine's false-positive rate and the smallest difference it can detect"
     ),
-    verb!(ministat, "The classic ministat, byte for byte, for existing scripts"),
-    verb!(schema, "Print the JSON Schema of what a verb writes with --json"),
+    verb!(ministat, "Run the classic ministat, byte for byte, for existing scripts"),
+    verb!(schema, "Print the JSON Schema of a verb's --json output"),
     verb!(
         completions,
         verbs::documents::CompletionsArgs,

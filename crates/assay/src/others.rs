@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Programs that come with this one, with their descriptions; the help lists them whether they are
 /// installed or not.
 pub(crate) const SHIPPED: [(&str, &str); 2] = [
-    ("mutate", "Change the source in small ways, and report which changes the tests do not notice"),
+    ("mutate", "Make small changes to the source, and report those that no test notices"),
     ("farm", "Test and measure every version of a project on many machines"),
 ];
 /// Programs that this one starts by itself, which are not verbs.

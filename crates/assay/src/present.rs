@@ -15,6 +15,7 @@ pub(crate) use assay_console::output::screen;
 use assay_console::outputs;
 use assay_data::export::{Escapes, plain_text};
 use assay_data::finding::shared::RECORDINGS_ALTERNATE;
+use assay_data::unit::Unit;
 use assay_data::{Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
 use assay_measure::text_of;
@@ -290,10 +291,13 @@ pub(crate) fn check_direction(
 
 /// Returns the message that a metric has no better direction, and how to give one.
 pub(crate) fn no_direction(metric: &Metric) -> String {
+    let unit = match &metric.unit {
+        Unit::One => String::new(),
+        unit => format!(" ({})", unit.symbol()),
+    };
     format!(
-        "nothing says which direction of `{}` ({}) is better; say it with --better lower or --better higher",
-        metric.name,
-        metric.unit.symbol()
+        "nothing says which direction of `{}`{unit} is better; say it with --better lower or --better higher",
+        metric.name
     )
 }
 

@@ -130,7 +130,7 @@ impl Line {
     /// Prints a message above the bar, or as a plain line; nothing if `quiet`.
     pub fn say(&self, line: &str) {
         match &self.bar {
-            Some(bar) => bar.println(line),
+            Some(bar) => bar.println(output::in_plain_text(line)),
             None if self.quiet => {}
             None => output::say(line),
         }

@@ -7,10 +7,10 @@ use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// A form of samples.
+/// A file format of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RawForm {
-    /// assay's own sample file, which keeps everything (.assay)
+    /// assay's own sample file, with all information (.assay)
     Assay,
     /// A table with one row per observation (.samples.csv)
     Csv,
@@ -20,15 +20,15 @@ pub(crate) enum RawForm {
     Hyperfine2,
     /// Google Benchmark's JSON, for compare.py (.gbench.json)
     GoogleBenchmark,
-    /// What `go test -bench` prints, for benchstat (.go.txt)
+    /// Output of `go test -bench`, for benchstat (.go.txt)
     Go,
     /// pyperf's JSON, for `pyperf compare_to` (.pyperf.json)
     Pyperf,
-    /// The latencies of a load test as HdrHistogram's log (.hlog)
+    /// Latencies of a load test as an HdrHistogram log (.hlog)
     HdrLog,
-    /// One server of a load test as k6's summary, that of --summary-export (.k6.json)
+    /// One server of a load test as k6's summary, as written by --summary-export (.k6.json)
     K6,
-    /// One number a line, of one benchmark's first metric (.values.txt)
+    /// One number per line, from the first metric of one benchmark (.values.txt)
     Text,
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct ResumeArgs {
     pub force: bool,
 }
 
-/// What every verb that measures and records takes, beside what it measures.
+/// Options of every verb that measures and records.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct RecordArgs {
     #[command(flatten)]
@@ -47,7 +47,7 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub show: ShowArgs,
 
-    /// Ids of the arguments that stood on the command line.
+    /// Ids of the arguments that were on the command line.
     #[arg(skip)]
     pub given: Vec<String>,
 }

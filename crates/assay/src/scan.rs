@@ -183,7 +183,7 @@ pub(crate) fn fill(text: &str, parameters: &[(String, ParameterValue)]) -> Strin
 }
 
 /// Parses `[N:]NAME=VALUES`.
-fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)> {
+pub(crate) fn parameter(text: &str) -> anyhow::Result<(Option<usize>, String, Vec<String>)> {
     let (head, values) = text.split_once('=').with_context(|| {
         format!(
             "write the values behind the name: -P {text}=1..8, with a step -P {text}=0..1+0.25, a list -P {text}=a,b"

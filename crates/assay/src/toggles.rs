@@ -30,33 +30,37 @@ pub(crate) use assay_suites::toggles::language_of;
 pub(crate) use assay_suites::toggles::sides::Side as Combination;
 pub(crate) use servers::mend;
 
-/// What is asked of settings and servers.
+/// Options for settings and servers.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Settings and servers")]
 pub(crate) struct ToggleArgs {
-    /// Compare the suite with a setting against the suite without it, as in gc=off, hash-cost=min or
-    /// pg.fsync=off; may be given several times
+    /// Compare the suite with a setting against the suite without it, as in gc=off, hash-cost=min
+    /// or pg.fsync=off; repeat it for more
     ///
-    /// Each setting alone is a side, and all of them together; the reference is the suite with none. Built in: warm=on (Ruby and Python: runs are
-    /// forks of a process that has the suite loaded), gc=off (Ruby's garbage collector,
-    /// during each test), gc=per-process, gc=generational, yjit=on, python-gc=off, python-gc=freeze, hash-cost=min (PBKDF2, bcrypt, scrypt and
-    /// argon2 of OpenSSL, Rails, Devise, Django, werkzeug), log-level=LEVEL, workers=N, pg.SETTING=VALUE of PostgreSQL (pg.fsync=off,
-    /// pg.synchronous_commit=off), pg.tmpfs=on, redis.SETTING=VALUE (redis.save=off), a variable NAME=VALUE in capitals, and
-    /// 'NAME=ON-LINE;OFF-LINE' with lines for a shell before and after each run.
+    /// Each setting by itself is a side, and so are all of them together; the reference is the
+    /// suite without any. Built in: warm=on (Ruby and Python: each run is a fork of a process that
+    /// has the suite loaded), gc=off (Ruby's garbage collector, during each test), gc=per-process,
+    /// gc=generational, yjit=on, python-gc=off, python-gc=freeze, hash-cost=min (PBKDF2, bcrypt,
+    /// scrypt and argon2 of OpenSSL, Rails, Devise, Django, werkzeug), log-level=LEVEL, workers=N,
+    /// pg.SETTING=VALUE for PostgreSQL (pg.fsync=off, pg.synchronous_commit=off), pg.tmpfs=on,
+    /// redis.SETTING=VALUE (redis.save=off), an environment variable NAME=VALUE in capitals, and
+    /// 'NAME=ON-LINE;OFF-LINE' with shell lines to run before and after each run.
     #[arg(long, value_name = "SETTING=VALUE")]
     pub toggle: Vec<String>,
 
-    /// Start a server for the suite and throw it away afterwards: postgres or redis
+    /// Start a server for the suite and discard it afterwards: postgres or redis
     ///
-    /// It listens on a socket in a private directory, and DATABASE_URL, PGHOST, PGUSER, PGDATABASE or REDIS_URL lead to it. For clients that
-    /// know no sockets: postgres:tcp or redis:tcp, a port of the loopback device with a random password.
+    /// It listens on a socket in a private directory. The suite finds it by DATABASE_URL, PGHOST,
+    /// PGUSER and PGDATABASE, or by REDIS_URL. For clients that cannot use sockets: postgres:tcp or
+    /// redis:tcp, a port of the loopback device with a random password.
     #[arg(long, value_name = "SERVER", value_parser = With::read)]
     pub with: Vec<With>,
 
-    /// Let pg.* or redis.* settings be changed on this server of your own, and restored afterwards:
+    /// Your own server whose pg.* or redis.* settings may be changed, and are restored afterwards:
     /// postgres://USER@HOST/DATABASE or redis://HOST:PORT
     ///
-    /// Without it only servers that --with starts are changed. While fsync is off, a crash of that machine can cost the server's data.
+    /// Without it, only servers that --with starts are changed. While fsync is off, a crash of that
+    /// machine can lose the server's data.
     #[arg(long, value_name = "ADDRESS")]
     pub server: Vec<String>,
 }

@@ -205,7 +205,8 @@ impl Place {
             let ended = keeper.try_wait().ok().flatten();
             if ended.is_some() || began.elapsed() > STARTS_WITHIN {
                 let said = fs::read_to_string(self.directory.join(SAID)).unwrap_or_default();
-                anyhow::bail!("its keeper does not start: {}", said.trim());
+                let said = Some(said.trim()).filter(|said| !said.is_empty());
+                anyhow::bail!("its keeper does not start: {}", said.unwrap_or("it said nothing"));
             }
             std::thread::sleep(Duration::from_millis(1));
         }

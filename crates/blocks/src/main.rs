@@ -5,8 +5,8 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 const ABOUT: &str = "\
-assay-blocks is a part of assay: `assay tests --changed` and `assay watch` start it to cut source files into functions.
-Nobody else needs to: it reads requests from its standard input, and answers them on its standard output.
+assay-blocks is a part of assay. `assay tests --changed` and `assay watch` start it to divide source files into functions.
+There is no need to run it yourself: it reads requests from standard input, and writes answers to standard output.
 ";
 
 fn main() -> ExitCode {

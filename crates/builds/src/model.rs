@@ -7,83 +7,84 @@ use std::fmt::Write;
 
 pub use assay_data::farm::{Facts, State};
 
-/// Returns the schema of a [`State`], whose crate knows of no schemas.
+/// Returns the schema of a [`State`], whose crate does not depend on a schema library.
 #[cfg(feature = "schema")]
 pub(crate) fn state_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "string", "enum": State::ALL.map(State::name)})
 }
 
-/// What of a machine was at fault.
+/// Parts of a machine that may be at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// No room, or the disk refused.
+    /// The disk is full or failed.
     Disk,
-    /// What was to be fetched could not be.
+    /// A download failed.
     Network,
-    /// A program that is needed is not there or does not work.
+    /// A required program is missing or does not work.
     Toolchain,
-    /// The machine's memory, not the job's limit.
+    /// The machine ran out of memory, as opposed to the job's limit.
     Memory,
-    /// No sandbox could be made.
+    /// The sandbox could not be created.
     Sandbox,
 }
 
-/// What a job is to find out.
+/// Kinds of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Whether the version's tests pass.
+    /// Run the tests of the version.
     Test,
-    /// Whether it is as fast as its base: both in the same lease on the same node.
+    /// Compare the speed of the version with its base: both in the same lease on the same node.
     Bench,
 }
 
-/// How far a job is. It ends once.
+/// Progress of a job. It ends once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// Nobody has it.
+    /// The job waits for a node.
     Queued,
-    /// A node has it, until its lease ends.
+    /// A node has the job, until its lease ends.
     Leased,
-    /// There is a build of it.
+    /// The job has a build.
     Done,
-    /// It was taken back.
+    /// The job was cancelled.
     Cancelled,
 }
 
-/// What a version is.
+/// Kinds of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum VersionKind {
-    /// Published under a number.
+    /// A release, published under a number.
     Release,
     /// A commit of a repository.
     Commit,
 }
 
-/// What a token allows. Each includes reading.
+/// Scopes of tokens. Each includes reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// To read.
+    /// Read.
     Read,
-    /// To add owners, projects, versions, targets, builds and jobs.
+    /// Add owners, projects, versions, targets, builds and jobs.
     Submit,
-    /// To take leases under one node's name, and to hand in what came of them.
+    /// Take leases for one node, and submit their results.
     Agent,
-    /// To make and take back tokens, to drain nodes, to delete.
+    /// Create and revoke tokens, drain nodes, delete.
     Admin,
 }
 
-/// The key of a target: SHA-256 of its facts, for each in the order of names two lines, `LENGTH LENGTH` (bytes of name and value) and
-/// `name=value`; in hexadecimal digits. Equal facts are one target.
+/// Returns the key of a target: SHA-256 of its facts in hexadecimal digits. For each fact, in the
+/// order of names, it covers two lines, `LENGTH LENGTH` (bytes of name and value) and `name=value`.
+/// Equal facts are one target.
 #[must_use]
 pub fn digest(facts: &Facts) -> String {
     let mut hash = Sha256::new();
@@ -98,8 +99,8 @@ pub fn digest(facts: &Facts) -> String {
     digits
 }
 
-/// Whether a target meets what a job needs: each fact that is needed has the value, or one that begins with it and goes on behind a dot
-/// (`3.1` is met by `3.1.2`, not by `3.12`).
+/// Returns true if a target meets the needs of a job: each needed fact has the value, or a value
+/// that starts with it and continues with a dot (`3.1` is met by `3.1.2`, not by `3.12`).
 #[must_use]
 pub fn meets(facts: &Facts, needs: &Facts) -> bool {
     needs.iter().all(|(name, wanted)| {

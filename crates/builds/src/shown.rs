@@ -6,51 +6,51 @@ use crate::wire::{Build, Calibration, Job, Node, Project, Version};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How many there are of each state; those that there are none of are left out.
+/// Number of items in each state; states without items are omitted.
 pub type States = BTreeMap<State, u64>;
 
-/// One build among many.
+/// A build in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BuildLine {
     /// Its number in the store.
     pub id: i64,
-    /// Of whose project.
+    /// Owner of the project.
     pub owner: String,
-    /// Which.
+    /// Name of the project.
     pub project: String,
-    /// Which version.
+    /// Name of the version.
     pub version: String,
     /// The target's digest.
     pub target: String,
-    /// What people call the target.
+    /// Display name of the target.
     pub target_name: String,
-    /// Who did it.
+    /// The node that did it.
     pub node: String,
-    /// What was to be found out.
+    /// The kind of job.
     pub kind: Kind,
     /// The state.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::model::state_schema"))]
     pub state: State,
-    /// With [`State::Infrastructure`], what.
+    /// The fault, with [`State::Infrastructure`].
     #[serde(default)]
     pub fault: Option<Fault>,
-    /// One line: why this state.
+    /// The reason for the state, in one line.
     pub reason: String,
-    /// When it was added.
+    /// Time at which it was added.
     pub added: String,
-    /// Seconds that it took.
+    /// Duration, s.
     pub seconds: f64,
-    /// Tests that ran.
+    /// Number of tests that ran.
     pub tests: u64,
-    /// Of these failed.
+    /// Number of tests that failed.
     pub failed: u64,
-    /// Whether it ended no job: it came too late, or the job was queued again.
+    /// True if it ended no job, because it came too late, or because the job was queued again.
     #[serde(default)]
     pub is_evidence: bool,
 }
 
-/// One version among many.
+/// A version in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VersionLine {
@@ -58,29 +58,29 @@ pub struct VersionLine {
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// When it was published, or else added.
+    /// Time of publication; if unknown, time at which it was added.
     pub time: String,
-    /// Whether it is gone where it came from.
+    /// True if it no longer exists at its origin.
     pub is_gone: bool,
-    /// Targets by the state of the last build on them.
+    /// Number of targets by the state of the last build on them.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub states: States,
 }
 
-/// One project among many.
+/// A project in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectLine {
     /// Its number in the store.
     pub id: i64,
-    /// Whose it is.
+    /// Name of its owner.
     pub owner: String,
     /// Its name.
     pub name: String,
-    /// Builds of it in all.
+    /// Total number of its builds.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// The newest version that was tested.
+    /// The newest tested version.
     #[serde(default)]
     pub newest: Option<VersionLine>,
     /// The last build.
@@ -88,35 +88,35 @@ pub struct ProjectLine {
     pub last: Option<BuildLine>,
 }
 
-/// How much there is to do. Counting ends at [`Queue::MOST`], which stands for "or more".
+/// The amount of queued work. Counting stops at [`Queue::MOST`], which means "or more".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Queue {
-    /// Jobs that nobody has.
+    /// Number of jobs waiting for a node.
     pub queued: u64,
-    /// Jobs that a node has.
+    /// Number of jobs leased to a node.
     pub leased: u64,
 }
 
 impl Queue {
-    /// Where counting ends.
+    /// The number at which counting stops.
     pub const MOST: u64 = 1_000;
 }
 
-/// The first page.
+/// The home page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Home {
-    /// Builds in all.
+    /// Total number of builds.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// What there is to do.
+    /// The queued work.
     pub queue: Queue,
-    /// Projects, that with the last build first.
+    /// The projects, most recent build first.
     pub projects: Vec<ProjectLine>,
-    /// What to ask for more projects with.
+    /// Cursor for more projects.
     pub next: Option<String>,
-    /// The last builds of all projects.
+    /// The latest builds of all projects.
     pub latest: Vec<BuildLine>,
 }
 
@@ -126,32 +126,32 @@ pub struct Home {
 pub struct ProjectPage {
     /// The project.
     pub project: Project,
-    /// Builds of it in all.
+    /// Total number of its builds.
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, u64>"))]
     pub builds: States,
-    /// Its versions, the newest first.
+    /// Its versions, newest first.
     pub versions: Vec<VersionLine>,
-    /// What to ask for older versions with.
+    /// Cursor for older versions.
     pub next: Option<String>,
-    /// Its last builds.
+    /// Its latest builds.
     pub latest: Vec<BuildLine>,
-    /// Jobs of its newest versions that have not ended.
+    /// Unfinished jobs of its newest versions.
     pub jobs: Vec<Job>,
 }
 
-/// One time that a job was given to a node.
+/// A lease of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeaseLine {
-    /// Its number in the store, by which its log is found.
+    /// Its number in the store, which identifies its log.
     pub id: i64,
-    /// To whom.
+    /// The node that got the job.
     pub node: String,
-    /// When.
+    /// Start of the lease.
     pub began: String,
-    /// When it ended; `None`: it runs.
+    /// End of the lease; `None` while it runs.
     pub ended: Option<String>,
-    /// How: `handed_in`, `expired`, `cancelled`.
+    /// How it ended: `handed_in`, `expired`, `cancelled`.
     pub how: Option<String>,
 }
 
@@ -161,30 +161,30 @@ pub struct LeaseLine {
 pub struct BuildPage {
     /// The build.
     pub build: Build,
-    /// The same in short, with the target's name.
+    /// A summary of the build, with the target's name.
     pub line: BuildLine,
-    /// What the target is.
+    /// The facts of the target.
     pub facts: crate::model::Facts,
     /// The version.
     pub version: Version,
-    /// The version that a `bench` compared it with.
+    /// The base version of a `bench`.
     #[serde(default)]
     pub base: Option<String>,
-    /// How often its job was tried, the first time first.
+    /// The leases of its job, first one first.
     pub leases: Vec<LeaseLine>,
-    /// Other builds of this version on this target, the last first.
+    /// Other builds of this version on this target, latest first.
     pub others: Vec<BuildLine>,
 }
 
-/// The page of a job that has not ended.
+/// The page of an unfinished job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JobPage {
     /// The job.
     pub job: Job,
-    /// How far it is.
+    /// Its progress.
     pub progress: Progress,
-    /// How often it was tried, the first time first.
+    /// Its leases, first one first.
     pub leases: Vec<LeaseLine>,
 }
 
@@ -194,25 +194,25 @@ pub struct JobPage {
 pub struct NodePage {
     /// The node.
     pub node: Node,
-    /// What people call its targets, by digest.
+    /// Display names of its targets, by digest.
     pub targets: BTreeMap<String, String>,
-    /// Its calibrations, the last first.
+    /// Its calibrations, latest first.
     pub calibrations: Vec<Calibration>,
-    /// Its last builds.
+    /// Its latest builds.
     pub latest: Vec<BuildLine>,
 }
 
-/// Builds as they came, the last first.
+/// Builds in order of arrival, latest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Waterfall {
     /// The builds.
     pub builds: Vec<BuildLine>,
-    /// What to ask for earlier ones with.
+    /// Cursor for earlier builds.
     pub next: Option<String>,
 }
 
-/// All that benchmarks of a version came to on a target: what a verdict over targets is made of.
+/// Benchmark results of a version on a target, from which verdicts over targets are computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Benched {
@@ -224,8 +224,8 @@ pub struct Benched {
     pub base: String,
     /// The target's digest.
     pub target: String,
-    /// Who measured it.
+    /// The node that measured it.
     pub node: String,
-    /// What each benchmark came to.
+    /// The result of each benchmark.
     pub comparisons: Vec<crate::wire::Compared>,
 }

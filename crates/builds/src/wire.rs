@@ -12,21 +12,21 @@ use crate::model::{Facts, Scope, State, VersionKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// An error, as every path answers it.
+/// An error, as returned by every path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// What went wrong.
+    /// The error.
     pub error: Told,
 }
 
-/// What went wrong, for programs and for people.
+/// An error, for programs and for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Told {
-    /// One of the codes of docs/internals/010-farm.md.
+    /// The code: one of those in docs/reference/farm-api.md.
     pub code: String,
-    /// What, where, and what to do.
+    /// The message: what happened, where, and what to do.
     pub message: String,
 }
 
@@ -34,13 +34,13 @@ pub struct Told {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Page<T> {
-    /// What is on it.
+    /// The items of the page.
     pub items: Vec<T>,
-    /// What to ask the next page with (`after=`), if there is one.
+    /// Cursor for the next page (`after=`), if there is one.
     pub next: Option<String>,
 }
 
-/// Who has projects.
+/// An owner of projects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Owner {
@@ -50,73 +50,77 @@ pub struct Owner {
     pub name: String,
 }
 
-/// Where a project's versions come from.
+/// Origins of a project's versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
-    /// Branches and tags of a repository.
+    /// Branches and tags of a git repository.
     Git {
-        /// Its address.
+        /// Its URL.
         url: String,
     },
-    /// A gem, of an index.
+    /// A Ruby gem in an index.
     Gem {
-        /// Its name there.
+        /// Its name.
         name: String,
-        /// The index; that of rubygems.org without.
+        /// The index [default: rubygems.org].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<String>,
     },
-    /// A distribution of Python, of an index.
+    /// A Python distribution in an index.
     PyPi {
-        /// Its name there.
+        /// Its name.
         name: String,
-        /// The index; that of pypi.org without.
+        /// The index [default: pypi.org].
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<String>,
     },
-    /// What a command prints: one version a line, `VERSION [ADDRESS]`.
+    /// The output of a command: one version per line, `VERSION [ADDRESS]`.
     Command {
-        /// The command, for a shell.
+        /// The shell command that lists the versions.
         list: String,
-        /// The command that gets a version into the directory in which it is run; VERSION and ADDRESS are in its environment.
+        /// The command that fetches a version into its working directory. VERSION and ADDRESS are
+        /// in its environment.
         get: String,
     },
 }
 
-/// What is done with a version.
+/// Commands and limits for building a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Recipe {
-    /// Commands that install what it needs, one after the other. With none, what its files ask for.
+    /// Commands that install the dependencies, in order [default: derived from the version's
+    /// files].
     pub install: Vec<String>,
-    /// The command of its tests, as one gives it to `assay tests --`. With none, what its files suggest.
+    /// The command that runs the tests, as for `assay tests --` [default: derived from the
+    /// version's files].
     pub test: Option<String>,
-    /// What is measured of it, as one gives it to `assay bench`.
+    /// The benchmark to measure, as arguments of `assay bench`.
     pub bench: Option<String>,
-    /// Whether it has the network while its tests run (while it is installed, it has).
+    /// True if the tests may use the network. Installing always may.
     pub network: bool,
-    /// Seconds that all of it may take; 1,800 without.
+    /// Time limit of the whole job, s [default: 1,800].
     pub timeout: Option<u64>,
-    /// Bytes of memory that all its processes may use; 2 GiB without.
+    /// Memory limit of all its processes, B [default: 2 GiB].
     pub memory: Option<u64>,
-    /// Processes at a time; 512 without.
+    /// Maximum number of concurrent processes [default: 512].
     pub processes: Option<u64>,
 }
 
-/// A project that is to be added. A second time, with other words, it is changed to these.
+/// A project to add. Adding it again changes its settings to these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewProject {
-    /// Where its versions come from; `None`: they are added by hand.
+    /// The origin of its versions; `None` if they are added by hand.
     #[serde(default)]
     pub origin: Option<Origin>,
-    /// What is done with each.
+    /// How to build each version.
     #[serde(default)]
     pub recipe: Recipe,
-    /// What a target must be for its versions to be tested there: facts with the beginning of their values; with none, every target.
+    /// Facts that a target must have for the project's versions to be tested there, with prefixes
+    /// of their values. If empty, every target is suitable.
     #[serde(default)]
     pub needs: Facts,
 }
@@ -127,31 +131,31 @@ pub struct NewProject {
 pub struct Project {
     /// Its number in the store.
     pub id: i64,
-    /// Whose it is.
+    /// Name of its owner.
     pub owner: String,
     /// Its name.
     pub name: String,
-    /// What was said of it.
+    /// Its settings.
     #[serde(flatten)]
     pub of: NewProject,
 }
 
-/// A version that is to be added.
+/// A version to add.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewVersion {
     /// A release or a commit.
     pub kind: VersionKind,
-    /// When it was published or committed.
+    /// Time of publication or commit.
     #[serde(default)]
     pub published: Option<String>,
-    /// Its place among the project's versions, where that is not the order in time.
+    /// Its position among the project's versions, if that is not the order in time.
     #[serde(default)]
     pub ordinal: Option<i64>,
-    /// Where it can be fetched.
+    /// The address to fetch it from.
     #[serde(default)]
     pub address: Option<String>,
-    /// SHA-256 of what is fetched, in hexadecimal digits.
+    /// SHA-256 of the fetched file, in hexadecimal digits.
     #[serde(default)]
     pub sha256: Option<String>,
 }
@@ -162,27 +166,27 @@ pub struct NewVersion {
 pub struct Version {
     /// Its number in the store.
     pub id: i64,
-    /// Whose.
+    /// Owner of the project.
     pub owner: String,
-    /// Of which project.
+    /// Name of the project.
     pub project: String,
     /// Its name: a number, or the commit.
     pub name: String,
-    /// Whether it is gone where it came from; what was found of it stays.
+    /// True if it no longer exists at its origin; its results are kept.
     #[serde(default)]
     pub is_gone: bool,
-    /// What was said of it.
+    /// Its data as added.
     #[serde(flatten)]
     pub of: NewVersion,
 }
 
-/// A target that is to be added.
+/// A target to add.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewTarget {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// What it is.
+    /// Its facts.
     pub facts: Facts,
 }
 
@@ -194,31 +198,31 @@ pub struct Target {
     pub id: i64,
     /// [`crate::model::digest`] of its facts.
     pub digest: String,
-    /// What was said of it.
+    /// Its data as added.
     #[serde(flatten)]
     pub of: NewTarget,
 }
 
-/// What an A/A run of a node came to.
+/// Result of an A/A run on a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
-    /// When.
+    /// Time of the run.
     pub time: String,
-    /// Share of A/A comparisons that were called different.
+    /// Share of A/A comparisons that found a difference.
     pub false_alarms: f64,
-    /// How many.
+    /// Number of comparisons.
     pub comparisons: u64,
-    /// The smallest effect that it would see with the usual number of runs, as a ratio above 1.
+    /// The smallest effect that it detects with the usual number of runs, as a ratio above 1.
     pub detects: f64,
-    /// Whether it may vote.
+    /// True if its results count.
     pub is_fit: bool,
-    /// Why not.
+    /// The reason, if they do not.
     #[serde(default)]
     pub reason: String,
 }
 
-/// A machine that asks for jobs.
+/// A machine that takes jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
@@ -226,101 +230,101 @@ pub struct Node {
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// What runs there.
+    /// Name and version of its program.
     pub tool: String,
     /// Digests of its targets.
     pub targets: Vec<String>,
-    /// When it was last heard of.
+    /// Time of its last contact.
     pub seen: String,
-    /// Seconds that its clock is ahead.
+    /// Number of seconds by which its clock is ahead.
     pub clock_ahead: f64,
-    /// Why it gets no leases.
+    /// The reason for draining it, if it is drained.
     #[serde(default)]
     pub drained: Option<String>,
-    /// What it has leased.
+    /// Its leased jobs.
     pub jobs: Vec<i64>,
     /// Its last calibration.
     #[serde(default)]
     pub calibration: Option<Calibration>,
 }
 
-/// A reason, of draining.
+/// A reason for draining a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
-    /// In plain words.
+    /// The reason in words.
     pub reason: String,
 }
 
-/// A token that is to be made.
+/// A token to create.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewToken {
-    /// What it is for.
+    /// Name of the token.
     pub name: String,
-    /// What it allows.
+    /// Its scope.
     pub scope: Scope,
-    /// With [`Scope::Agent`]: the node's name.
+    /// Name of the node, with [`Scope::Agent`].
     #[serde(default)]
     pub node: Option<String>,
-    /// The owner whose projects it may change; `None`: all.
+    /// The owner whose projects it may change; `None` for all.
     #[serde(default)]
     pub owner: Option<String>,
-    /// When it ends.
+    /// Time of its expiry.
     #[serde(default)]
     pub until: Option<String>,
 }
 
-/// A token as it is listed: never its secret.
+/// A token as listed, without its secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Token {
     /// Its number in the store.
     pub id: i64,
-    /// What was said of it.
+    /// Its data as added.
     #[serde(flatten)]
     pub of: NewToken,
-    /// When it was made.
+    /// Time of its creation.
     pub made: String,
-    /// When it was last used.
+    /// Time of its last use.
     #[serde(default)]
     pub used: Option<String>,
 }
 
-/// A token that was just made: the only time that its secret is told.
+/// A new token. Its secret is shown only this once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MadeToken {
-    /// What can be told again.
+    /// The token as listed.
     #[serde(flatten)]
     pub token: Token,
     /// The secret.
     pub secret: String,
 }
 
-/// One line of the audit.
+/// One entry of the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Audited {
     /// Its number.
     pub id: i64,
-    /// When.
+    /// Time of the request.
     pub time: String,
-    /// Whose token, by its name.
+    /// Name of the token.
     pub who: String,
-    /// What: method and path.
+    /// Method and path of the request.
     pub what: String,
-    /// What it was answered with.
+    /// Status code of the response.
     pub status: u16,
 }
 
-/// Versions × targets of a project.
+/// The versions and targets of a project as a matrix.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Matrix {
-    /// The latest first.
+    /// The versions, latest first.
     pub versions: Vec<Version>,
-    /// Those that have a build.
+    /// The targets with builds.
     pub targets: Vec<Target>,
     /// The last build of each, by the version's name and the target's digest.
     pub cells: BTreeMap<String, BTreeMap<String, Cell>>,
@@ -335,18 +339,19 @@ pub struct Cell {
     /// Its state.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::model::state_schema"))]
     pub state: State,
-    /// Builds of it in all.
+    /// Number of its builds.
     pub builds: u64,
-    /// Of these passed: where some passed and some failed, it is now this, now that.
+    /// Number of builds that passed. If some passed and some failed, the version is flaky on the
+    /// target.
     #[serde(default)]
     pub passed: u64,
-    /// Of these failed.
+    /// Number of builds that failed.
     #[serde(default)]
     pub failed: u64,
-    /// The version that its last benchmarks compared it with.
+    /// The base version of its last benchmarks.
     #[serde(default)]
     pub base: Option<String>,
-    /// What its last benchmarks came to.
+    /// The results of its last benchmarks.
     #[serde(default)]
     pub comparisons: Vec<Compared>,
 }

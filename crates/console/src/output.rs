@@ -5,6 +5,7 @@
 //! pipe is not an error. Nothing here decides what is printed.
 
 use anyhow::Context;
+use assay_report::is_invisible;
 use assay_report::terminal::Screen;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -88,7 +89,7 @@ impl<W: Write> Write for UntilGone<W> {
 
 /// Says something to the person, one line. If nobody listens, that is fine.
 pub fn say(line: &str) {
-    let _nobody_listens = writeln!(io::stderr().lock(), "{line}");
+    let _nobody_listens = writeln!(io::stderr().lock(), "{}", in_plain_text(line));
 }
 
 /// Says bytes as they are, which may hold names that are no text.
@@ -96,8 +97,8 @@ pub fn say_bytes(bytes: &[u8]) {
     let _nobody_listens = io::stderr().lock().write_all(bytes);
 }
 
-/// Says what went wrong: the outermost message first, its causes behind it, hints on their own lines. Many messages hold
-/// their cause already; it is not said twice. What programs said may stand in it: the terminal obeys none of that.
+/// Prints an error: the outermost message first, then its causes, with hints on their own lines. A
+/// cause that the message already contains is not repeated.
 pub fn error(error: &anyhow::Error) {
     say(&format!("error: {}", in_plain_text(&told(error))));
 }
@@ -211,8 +212,10 @@ impl Drop for Passing {
     }
 }
 
-/// A text without what a terminal would obey: sequences that begin with an escape are left out, and other control characters.
-fn in_plain_text(text: &str) -> String {
+/// Returns the text without escape sequences and control characters, which a terminal would obey:
+/// names in files and messages of programs may contain them. Invisible characters and those that
+/// change the direction of text become `?`.
+pub fn in_plain_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
@@ -231,6 +234,7 @@ fn in_plain_text(text: &str) -> String {
             },
             '\t' => plain.push(' '),
             c if c.is_control() && c != '\n' => {}
+            c if is_invisible(c) => plain.push('?'),
             c => plain.push(c),
         }
     }
@@ -284,5 +288,6 @@ mod tests {
     fn what_a_terminal_would_obey_is_left_out() {
         let said = "a\u{1b}[31;1mred\u{1b}[0m \u{1b}]0;title\u{7}b\u{1b}]8;;x\u{1b}\\c\r\u{1b}7\u{9b}d\u{1b}[";
         assert_eq!(in_plain_text(said), "ared bcd");
+        assert_eq!(in_plain_text("v\u{202e}1 \u{10ffff}"), "v?1 ?");
     }
 }

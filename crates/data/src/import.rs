@@ -114,7 +114,7 @@ pub struct ImportOptions {
 }
 
 impl ImportOptions {
-    /// Returns the metric, with the given direction if it has none.
+    /// Returns the metric with the given direction, if one is given.
     fn directed(&self, metric: Metric) -> Metric {
         metric.directed(self.better)
     }
@@ -293,6 +293,9 @@ pub fn load_sides(sides: &[SideFiles], options: &ImportOptions) -> Result<Sample
         return Err(ImportError::MetricsNamed { file, name });
     }
     let mut samples = merge::merge(parts, options)?;
+    for metric in samples.metrics.iter_mut().filter(|metric| metric.undirected) {
+        *metric = options.directed(metric.clone());
+    }
     leave_out(&mut samples, options)?;
     samples.findings.extend(times::findings(&samples));
     Ok(samples)
@@ -529,7 +532,9 @@ fn read_one(mut input: Input, context: &Context<'_>) -> Result<Part, ImportError
         && input.extend_head()?
     {}
     let head = Head::of(valid_text(&input.head));
-    if let Some(what) = unknown::refused(&head) {
+    let options = context.options;
+    let is_told = options.by.is_some() || options.value_column().is_some();
+    if let Some(what) = unknown::refused(&head).filter(|_| !is_told) {
         return Err(ImportError::Refused { file, what });
     }
     let Some(format) = format_of(&head) else {

@@ -161,15 +161,16 @@ const fn memory(factor: f64, symbols: &'static [&'static str]) -> Known {
 }
 
 /// All units of time and memory; every other table of units is derived from this one.
-static KNOWN: [Known; 17] = [
-    time(1e-12, &["ps", "psec", "picosecond", "picoseconds"]),
-    time(1e-9, &["ns", "nsec", "nanosecond", "nanoseconds"]),
-    time(1e-6, &["us", "µs", "μs", "usec", "microsecond", "microseconds"]),
-    time(1e-3, &["ms", "msec", "millisecond", "milliseconds"]),
+static KNOWN: [Known; 18] = [
+    time(1e-12, &["ps", "psec", "psecs", "picosecond", "picoseconds"]),
+    time(1e-9, &["ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"]),
+    time(1e-6, &["us", "µs", "μs", "usec", "usecs", "micros", "microsecond", "microseconds"]),
+    time(1e-3, &["ms", "msec", "msecs", "millis", "millisecond", "milliseconds"]),
     time(1.0, &["s", "sec", "secs", "second", "seconds"]),
-    time(60.0, &["m", "min", "minute", "minutes"]),
-    time(3600.0, &["h", "hr", "hour", "hours"]),
+    time(60.0, &["m", "min", "mins", "minute", "minutes"]),
+    time(3600.0, &["h", "hr", "hrs", "hour", "hours"]),
     time(86_400.0, &["day", "days"]),
+    time(604_800.0, &["week", "weeks"]),
     memory(1.0, &["B", "byte", "bytes"]),
     memory(1e3, &["kB", "KB"]),
     memory(1e6, &["MB"]),
@@ -192,7 +193,7 @@ const RATES: [&str; 10] = ["hz", "fps", "rps", "qps", "tps", "pps", "ips", "iops
 const MULTIPLES: [&str; 9] = ["", "k", "m", "g", "t", "ki", "mi", "gi", "ti"];
 
 /// Costs: less is better, both in total and per item.
-const COSTS: [&str; 18] = [
+const COSTS: [&str; 8] = [
     "cycle",
     "cycles",
     "instruction",
@@ -201,31 +202,49 @@ const COSTS: [&str; 18] = [
     "allocs",
     "allocation",
     "allocations",
-    "fault",
-    "faults",
-    "miss",
-    "misses",
-    "J",
-    "kJ",
-    "mJ",
-    "W",
-    "Wh",
-    "kWh",
 ];
+
+/// Events that are better when fewer, whatever they are divided by.
+const TROUBLES: [&str; 10] = [
+    "fault", "faults", "miss", "misses", "error", "errors", "failure", "failures", "timeout",
+    "timeouts",
+];
+
+/// Units of energy and power: costs, and more of anything per unit is better.
+const ENERGY: [&str; 12] =
+    ["J", "kJ", "mJ", "uJ", "µJ", "joule", "joules", "W", "mW", "watt", "Wh", "kWh"];
+
+/// Shortest word that is a time in capital letters, too: `SEC`, but not `S`.
+const SHORTEST_WORD: usize = 3;
 
 /// Returns the factor to base units and the base unit for the symbol of a unit of time or size:
 /// `us`, `µs`, `min`, `MB`.
 pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
-    let known = KNOWN.iter().find(|known| known.symbols.contains(&symbol))?;
+    let is_named = |known: &&Known| known.symbols.contains(&symbol);
+    let known = KNOWN.iter().find(is_named).or_else(|| time_in_capitals(symbol))?;
     Some((known.factor, known.unit.clone()))
 }
 
-/// Splits a compound unit into its numerator and its denominators. `ops/ms`, `ops per ms` and
-/// `ops·ms^-1` are one unit.
+/// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ in
+/// their capital letters alone.
+fn time_in_capitals(word: &str) -> Option<&'static Known> {
+    let word = Some(word).filter(|word| word.len() >= SHORTEST_WORD)?.to_lowercase();
+    let is_named =
+        |known: &&Known| known.unit == Unit::Second && known.symbols.contains(&word.as_str());
+    KNOWN.iter().find(is_named)
+}
+
+/// Splits a compound unit into its numerator and its denominators. `ops/ms`, `ops per ms`,
+/// `ops_per_ms` and `ops·ms^-1` are one unit.
 fn fraction(symbol: &str) -> (&str, Vec<&str>) {
-    let mut parts = symbol.split('/').flat_map(|part| part.split(" per ")).map(str::trim);
+    let parts = symbol.split('/').flat_map(|part| part.split(" per "));
+    let mut parts = parts.flat_map(|part| part.split("_per_")).map(str::trim);
     let above = parts.next().unwrap_or_default();
     let mut below: Vec<&str> = parts.collect();
+    if let Some(own) = above.strip_prefix("per ") {
+        below.push(own);
+        return ("", below);
+    }
     let inverted = above.strip_suffix("^-1").or_else(|| above.strip_suffix("⁻¹"));
     let Some(inverted) = inverted else { return (above, below) };
     let (above, own) = inverted.rsplit_once([' ', '*', '·']).unwrap_or(("", inverted));
@@ -255,22 +274,42 @@ pub fn direction(unit: &Unit) -> Option<Better> {
     }
 }
 
-fn direction_of_symbol(symbol: &str) -> Option<Better> {
-    let is_cost = |word: &str| unit_of_symbol(word).is_some() || COSTS.contains(&word);
-    let is_time = |word: &&str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));
+/// Returns the better direction that a unit's symbol implies, or a name that is one: `fps`,
+/// `cache-misses`.
+pub(crate) fn direction_of_symbol(symbol: &str) -> Option<Better> {
+    let is_time = |word: &str| matches!(unit_of_symbol(word), Some((_, Unit::Second)));
     let (above, below) = fraction(symbol);
-    if below.iter().any(is_time) || is_rate(above) {
+    // A name may precede the unit: `p50-ns/op`.
+    let last = above.rsplit(['-', ' ']).next().unwrap_or(above);
+    if TROUBLES.contains(&last.to_lowercase().as_str()) && !below.iter().any(is_cycle) {
+        return Some(Better::Lower);
+    }
+    if below.iter().any(|word| is_time(word)) {
+        // A share of the time, such as `ms/s`, may be that of useful work or that of a pause.
+        return (!is_time(last)).then_some(Better::Higher);
+    }
+    if is_rate(above) {
         return Some(Better::Higher);
     }
+    let is_word_of_cost = |word: &str| COSTS.contains(&word.to_lowercase().as_str());
     // For a processor a cycle is a time: more work or bytes per cycle are better, but not more
     // misses.
-    if below.iter().any(|word| matches!(*word, "cycle" | "cycles")) {
-        let is_work = !COSTS.contains(&above) || above.starts_with("instruction");
-        return is_work.then_some(Better::Higher);
+    if below.iter().any(is_cycle) {
+        let is_work = !is_word_of_cost(last) || last.to_lowercase().starts_with("instruction");
+        return (is_work && !TROUBLES.contains(&last)).then_some(Better::Higher);
     }
-    // A cost may be preceded by a name: `p50-ns/op`.
-    let cost = if below.is_empty() { above } else { above.rsplit(['-', ' ']).next()? };
+    if below.iter().any(|word| ENERGY.contains(word)) {
+        return Some(Better::Higher);
+    }
+    let is_cost = |word: &str| {
+        unit_of_symbol(word).is_some() || ENERGY.contains(&word) || is_word_of_cost(word)
+    };
+    let cost = if below.is_empty() && !is_word_of_cost(last) { above } else { last };
     is_cost(cost).then_some(Better::Lower)
+}
+
+fn is_cycle(word: &&str) -> bool {
+    matches!(*word, "cycle" | "cycles")
 }
 
 /// Returns true for the name of a rate: `fps`, `GFLOPS`, `MiBps`.
@@ -375,6 +414,25 @@ mod tests {
             ("bytes/cycle", Some(Better::Higher)),
             ("instructions per cycle", Some(Better::Higher)),
             ("cycles/byte", Some(Better::Lower)),
+            ("MB/SEC", Some(Better::Higher)),
+            ("Ops/Second", Some(Better::Higher)),
+            ("ops/mins", Some(Better::Higher)),
+            ("kB/msecs", Some(Better::Higher)),
+            ("ops/week", Some(Better::Higher)),
+            ("per second", Some(Better::Higher)),
+            ("ops_per_sec", Some(Better::Higher)),
+            ("ns_per_op", Some(Better::Lower)),
+            ("MB/J", Some(Better::Higher)),
+            ("ops/kWh", Some(Better::Higher)),
+            ("Seconds", Some(Better::Lower)),
+            ("uJ/op", Some(Better::Lower)),
+            ("cache-misses", Some(Better::Lower)),
+            ("page-faults/s", Some(Better::Lower)),
+            ("errors/min", Some(Better::Lower)),
+            ("CYCLES", Some(Better::Lower)),
+            ("ms/s", None),
+            ("Kb", None),
+            ("hits", None),
             ("misses/cycle", None),
             ("cycles/cycle", None),
             ("steps", None),

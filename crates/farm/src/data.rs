@@ -13,16 +13,16 @@ use std::path::{Path, PathBuf};
 const PRIVATE: u32 = 0o600;
 const PRIVATE_DIRECTORY: u32 = 0o700;
 
-/// Which server's files.
+/// Options that select a server's files.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct DataArgs {
-    /// Directory of the server's files: store, logs, the first token
+    /// Directory of the server's files: store, logs, and the first token
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
 
-    /// Database that keeps the store: postgres://USER@HOST/DATABASE [default: DIR/farm.sqlite]
+    /// Database for the store: postgres://USER@HOST/DATABASE [default: DIR/farm.sqlite]
     ///
-    /// The password is taken from PGPASSWORD where the address has none.
+    /// If the address has no password, PGPASSWORD is used.
     #[arg(long, value_name = "PLACE")]
     pub store: Option<PathBuf>,
 }

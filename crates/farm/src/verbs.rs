@@ -17,7 +17,7 @@ mod upgrade;
 use crate::Ending;
 use clap::Subcommand;
 
-/// What can be done.
+/// The verbs of `assay farm`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Serve(serve::Args),

@@ -213,7 +213,14 @@ impl Parts<'_> {
     }
 
     fn results(&self, db: &Db, ids: Ids, metrics: &[i64]) -> Result<(), DbError> {
+        // The metrics of a benchmark follow each other.
+        let mut last: Option<(&Benchmark, i64)> = None;
         for (place, of) in self.summaries.iter().enumerate() {
+            let benchmark = match last {
+                Some((own, id)) if *own == of.benchmark => id,
+                _ => benchmark(db, ids.project, &of.benchmark)?,
+            };
+            last = Some((&of.benchmark, benchmark));
             let known = |commit: &String| self.new.of_sides.iter().find(|(said, _)| said == commit);
             let bare = |commit: &String| Revision { commit: commit.clone(), ..Revision::default() };
             let own = of
@@ -223,7 +230,7 @@ impl Parts<'_> {
             let own = own.map(|own| revision(db, ids.project, &own)).transpose()?;
             let result = &of.result;
             let row = values![
-                benchmark(db, ids.project, &of.benchmark)?,
+                benchmark,
                 metrics[of.metric],
                 ids.machine,
                 self.new.started,

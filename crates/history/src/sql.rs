@@ -100,10 +100,12 @@ pub(crate) const ADD_BENCHMARK: &str =
 /// Current names of benchmarks.
 pub(crate) const BENCHMARKS: &str = "SELECT DISTINCT coalesce(a.new, b.name) AS name FROM benchmark b \
      LEFT JOIN alias a ON a.project = b.project AND a.old = b.name WHERE b.project = ?1 ORDER BY 1";
-/// All benchmarks that currently have a name.
-pub(crate) const NAMED: &str = "SELECT id, parameters, role FROM benchmark WHERE project = ?1 \
-     AND (name = ?2 AND name NOT IN (SELECT old FROM alias WHERE project = ?1) \
-          OR name IN (SELECT old FROM alias WHERE project = ?1 AND new = ?2)) ORDER BY id";
+/// All benchmarks that currently have a name. Two conditions joined by `OR` would read every
+/// benchmark of the project; each of these uses the index.
+pub(crate) const NAMED: &str = "SELECT id, parameters, role FROM benchmark WHERE project = ?1 AND name = ?2 \
+     AND NOT EXISTS (SELECT 1 FROM alias WHERE project = ?1 AND old = ?2) \
+     UNION SELECT id, parameters, role FROM benchmark WHERE project = ?1 \
+     AND name IN (SELECT old FROM alias WHERE project = ?1 AND new = ?2) ORDER BY 1";
 
 pub(crate) const ALIASES: &str = "SELECT old, new FROM alias WHERE project = ?1 ORDER BY old";
 pub(crate) const SET_ALIAS: &str = "INSERT INTO alias (project, old, new) VALUES (?1, ?2, ?3) \

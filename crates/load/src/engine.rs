@@ -32,6 +32,8 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
+/// Files that a generator has open besides its connections, with room to spare.
+const OTHER_FILES: u64 = 32;
 /// Buffer size for a single read.
 const ROOM: usize = 256 * 1024;
 /// Maximum number of reads from one connection before other connections are served.
@@ -56,6 +58,16 @@ pub enum LoadError {
     /// TLS cannot be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
+    /// More connections were asked for than this process can have open.
+    #[error(
+        "{asked} connections are more than this process may open files ({limit}): raise the limit with `ulimit -n`, or ask for fewer"
+    )]
+    Descriptors {
+        /// Connections of this generator.
+        asked: usize,
+        /// The limit of open files.
+        limit: u64,
+    },
     /// A system call failed.
     #[error("epoll: {0}")]
     System(#[from] rustix::io::Errno),
@@ -94,7 +106,13 @@ pub struct Hooks<'a> {
 pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     // By default the kernel may wake a thread up to 50 µs late, which would delay requests.
     let _unset = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    raise_limit();
+    let limit = raise_limit();
+    if let Load::Closed { connections } = &job.load {
+        let asked = share(*connections, job.part);
+        if let Some(limit) = limit.filter(|limit| asked as u64 + OTHER_FILES > *limit) {
+            return Err(LoadError::Descriptors { asked, limit });
+        }
+    }
     let prepared = Prepared::of(&job.scenario, job.connecting.new && !job.scenario.session)?;
     let target = &job.scenario.requests[0].target;
     let tls = match target.tls {
@@ -203,14 +221,16 @@ fn share(all: usize, (number, of): (u64, u64)) -> usize {
     all / of + usize::from(number < all % of)
 }
 
-/// Raises the limit of file descriptors to the maximum, since each connection takes one. If that is
-/// not permitted, requests fail with an error that says so.
-fn raise_limit() {
+/// Raises the limit of file descriptors to the maximum, since each connection takes one, and returns
+/// it; `None` if there is no limit. If raising it is not permitted, requests fail with an error that
+/// says so.
+fn raise_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     if limit.current < limit.maximum {
         let _refused = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
     }
+    getrlimit(Resource::Nofile).current
 }
 
 /// Returns the CPU time of this thread, in seconds.

@@ -278,6 +278,9 @@ impl Reader {
             return Err(self.malformed(LONG_HEAD));
         }
         let status = response.code.ok_or(Failure::Malformed)?;
+        if status < 100 {
+            return Err(self.malformed("its status is below 100"));
+        }
         // HTTP ends with 101; all other interim answers are followed by a final one.
         if (100..200).contains(&status) && status != 101 {
             return Ok(Some(length));
@@ -543,6 +546,7 @@ mod tests {
             (with("Content-Length: 7\r\n"), "two different Content-Length"),
             ("SSH-2.0-OpenSSH_9.0\r\n".to_owned(), "does not begin with HTTP"),
             ("HTTP/1.1 2x0 OK\r\n\r\n".to_owned(), "not three digits"),
+            ("HTTP/1.1 000 OK\r\n\r\n".to_owned(), "below 100"),
             (format!("{head}X: {}", "y".repeat(MOST_HEAD)), "longer than 256 KiB"),
             (with(&format!("X: {}\r\n", "y".repeat(MOST_HEAD))), "longer than 256 KiB"),
             (with("Content-Length: 5, 6\r\n"), "two different Content-Length"),

@@ -254,10 +254,29 @@ impl Write for Wire<'_> {
 
 /// Describes a library error whose own message is unhelpful.
 fn in_words(error: &rustls::Error) -> String {
-    let said = error.to_string();
-    match said.contains("CaUsedAsEndEntity") {
-        true => "the certificate is that of an authority, as self-signed ones are".to_owned(),
-        false => said,
+    use rustls::AlertDescription as Alert;
+    let refused = |why: &str| format!("it ended the handshake with an alert: {why}");
+    match error {
+        rustls::Error::AlertReceived(Alert::ProtocolVersion) => {
+            refused("it does not speak this version of TLS; leave out --tls-version")
+        }
+        rustls::Error::AlertReceived(Alert::NoApplicationProtocol) => {
+            refused("it does not agree to the version of HTTP (ALPN); leave out --http2, or add it")
+        }
+        rustls::Error::AlertReceived(Alert::UnrecognisedName) => {
+            refused("it does not know this name; ask for another with --sni NAME")
+        }
+        rustls::Error::AlertReceived(Alert::CertificateRequired) => {
+            refused("it asks for a client certificate, which can't be given here")
+        }
+        rustls::Error::AlertReceived(Alert::HandshakeFailure) => {
+            refused("no cipher or parameter suits both sides, or it asks for a client certificate")
+        }
+        rustls::Error::AlertReceived(alert) => refused(&format!("{alert:?}")),
+        _ if error.to_string().contains("CaUsedAsEndEntity") => {
+            "the certificate is that of an authority, as self-signed ones are".to_owned()
+        }
+        _ => error.to_string(),
     }
 }
 

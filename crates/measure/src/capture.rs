@@ -1,8 +1,8 @@
 //! Captures the output of a run: standard output, standard error, samples.
 //!
 //! Output to be kept goes to files in memory, which need no reader during the run. Pipes are read
-//! during the run: the last part of standard error is kept, standard output is counted. Their end
-//! is never awaited, since a process that outlives the run may hold them open.
+//! during the run: the last part of standard error is kept, standard output is counted or traced.
+//! Their end is never awaited, since a process that outlives the run may hold them open.
 
 use std::fs::File;
 use std::io;
@@ -15,6 +15,7 @@ use rustix::io::{Errno, read};
 
 use crate::runner::LastWords;
 use crate::sys::memory;
+use crate::trace::{Trace, Tracer, Window};
 use crate::wire::Given;
 
 /// Size of the tail of standard error, bytes.
@@ -39,6 +40,8 @@ pub struct Kept {
 pub(crate) struct Wanted {
     /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.
     pub(crate) pipe_output: bool,
+    /// Standard output goes to a pipe and is traced, with this window.
+    pub(crate) trace_output: Option<Window>,
     pub(crate) keep_output: bool,
     pub(crate) keep_errors: bool,
     /// How the last part of standard error is treated.
@@ -63,6 +66,7 @@ pub(crate) struct Capture {
     errors: Option<OwnedFd>,
     /// `None` unless requested.
     output_bytes: Option<u64>,
+    tracer: Option<Tracer>,
     /// Data read from the pipe of standard error.
     piped_tail: Vec<u8>,
     tail: bool,
@@ -78,6 +82,7 @@ pub(crate) struct Captured {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,
     pub(crate) output: Option<Kept>,
+    pub(crate) trace: Option<Trace>,
     pub(crate) errors: Option<Kept>,
     pub(crate) samples: Option<Kept>,
 }
@@ -119,6 +124,7 @@ impl Capture {
             output: None,
             errors: None,
             output_bytes: wanted.pipe_output.then_some(0),
+            tracer: wanted.trace_output.map(Tracer::new),
             piped_tail: Vec::new(),
             tail: wanted.last_words != LastWords::Unheard,
             keep_errors: wanted.keep_errors,
@@ -128,8 +134,10 @@ impl Capture {
             buffer: Vec::new(),
         };
         // Note: output that a metric reads goes to a file in memory, never to a pipe: a pipe would
-        // wake `assay` while the program runs.
-        if wanted.keep_output {
+        // wake `assay` while the program runs. Only runs that are not timed are traced.
+        if wanted.trace_output.is_some() {
+            (capture.output, writers.stdout) = pipe_to_read()?;
+        } else if wanted.keep_output {
             (capture.kept_output, writers.stdout) = file_to_keep("assay-output")?;
         } else if wanted.pipe_output {
             (capture.output, writers.stdout) = pipe_to_read()?;
@@ -210,6 +218,7 @@ impl Capture {
             output_bytes: self.output_bytes,
             stderr_tail: tail.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
             output: self.kept_output.as_ref().map(kept).transpose()?,
+            trace: self.tracer.map(Tracer::finish),
             errors: self.kept_errors.as_ref().filter(|_| self.keep_errors).map(kept).transpose()?,
             samples: self.samples.as_ref().map(kept).transpose()?,
         })
@@ -225,7 +234,15 @@ impl Capture {
         if let Some(pipe) = &self.output {
             match read(pipe, &mut self.buffer[..]) {
                 Ok(0) => self.output = None,
-                Ok(n) => *self.output_bytes.get_or_insert(0) += n as u64,
+                Ok(n) => {
+                    let bytes = &self.buffer[..n];
+                    if let Some(count) = &mut self.output_bytes {
+                        *count += n as u64;
+                    }
+                    if let Some(tracer) = &mut self.tracer {
+                        tracer.add(bytes);
+                    }
+                }
                 // Empty, or interrupted by a signal: the next poll handles it. A pipe has no other
                 // errors.
                 Err(_) => {}

@@ -124,7 +124,8 @@ pub enum MeasureError {
     #[error(
         "cannot start the launcher, the small program that runs the commands: {source}.\nIt is \
          started from memory or from the directory for temporary files: one must allow programs, and \
-         the limits on open files and on the length of files (ulimit -n, -f) must not be tiny."
+         the limits on processes, open files and the length of files (ulimit -u, -n, -f) must not be \
+         tiny."
     )]
     Launcher {
         /// The system's error.

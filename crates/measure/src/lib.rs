@@ -79,6 +79,8 @@ mod runner;
 #[cfg(unix)]
 pub mod simulation;
 #[cfg(unix)]
+pub mod trace;
+#[cfg(unix)]
 mod wire;
 
 // On Linux only, or used only there.

@@ -1,5 +1,5 @@
 //! A process that has a command's libraries and application loaded, and is forked for every run:
-//! its start, messages and queries, and its end (docs/reference/preloading.md). How a language's
+//! its start, messages and queries, and its end (docs/internals/preloading.md). How a language's
 //! interpreter is made to wait is not known here: that is in the variables of the command.
 //!
 //! It ends with the process that started it, however that ends: a guard kills its group, and the

@@ -17,7 +17,7 @@ use crate::control::{Control, Setting};
 use crate::error::MeasureError;
 use crate::resolve::explain_refusal;
 use crate::room::renew;
-use crate::runner::LastWords;
+use crate::runner::RunOptions;
 use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
 
 /// Name of the variable that pads a run's environment.
@@ -108,7 +108,7 @@ impl Prepared {
     }
 
     /// Returns what to capture of its next run, with a new file for its samples.
-    pub(crate) fn wanted(&self, last_words: LastWords) -> Result<Wanted, MeasureError> {
+    pub(crate) fn wanted(&self, options: &RunOptions) -> Result<Wanted, MeasureError> {
         let samples = match self.samples {
             Channel::None => Samples::Nowhere,
             Channel::Descriptor => Samples::Descriptor,
@@ -116,9 +116,13 @@ impl Prepared {
         };
         Ok(Wanted {
             pipe_output: self.mode == OutputMode::Pipe,
+            trace_output: options
+                .trace_output
+                .filter(|_| !self.keep_output)
+                .filter(|_| matches!(self.mode, OutputMode::Null | OutputMode::Pipe)),
             keep_output: self.keep_output,
             keep_errors: self.keep_errors,
-            last_words,
+            last_words: options.last_words,
             samples,
         })
     }

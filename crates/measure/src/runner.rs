@@ -22,6 +22,7 @@ use crate::group::InFlight;
 use crate::prepared::{Prepared, program_of};
 use crate::room::Room;
 use crate::sys::clock::monotonic_ns;
+use crate::trace::{Trace, Window};
 use crate::wire::Reply;
 
 pub(crate) use engine::{Engine, Trouble, end_if_asked};
@@ -42,6 +43,10 @@ pub struct RunOptions {
     pub timeout: Option<Duration>,
     /// Treatment of the last 4 KiB of standard error.
     pub last_words: LastWords,
+    /// If given, standard output goes to a pipe that is read and traced, and this part of it is
+    /// kept: for warm-ups and for runs that are not timed. Only where output goes to
+    /// [`crate::Output::Null`] or [`crate::Output::Pipe`], and is not kept.
+    pub trace_output: Option<Window>,
     /// If true, everything that the command leaves behind is ended and its processor time counted,
     /// even in a separate session, as with daemons. Otherwise only processes in its group are
     /// ended, since hooks may start servers.
@@ -166,6 +171,8 @@ pub struct RunResult {
     pub output_bytes: Option<u64>,
     /// Standard output, with [`Command::keep_output`].
     pub output: Option<Kept>,
+    /// The trace of standard output, with [`RunOptions::trace_output`].
+    pub trace: Option<Trace>,
     /// Standard error, with [`Command::keep_errors`].
     pub errors: Option<Kept>,
     /// Data written to its channel for samples, regardless of the outcome; `None` without a
@@ -273,7 +280,8 @@ impl Runner {
     }
 
     /// Like [`Runner::run`], with an observer; not with pipes ([`crate::Output::Pipe`],
-    /// [`LastWords::Piped`]), which would not be read in the meantime.
+    /// [`LastWords::Piped`], [`RunOptions::trace_output`]), which would not be read in the
+    /// meantime.
     ///
     /// # Errors
     ///
@@ -334,6 +342,7 @@ impl Runner {
             stderr_tail: captured.stderr_tail,
             output_bytes: captured.output_bytes,
             output: captured.output,
+            trace: captured.trace,
             errors: captured.errors,
             samples: captured.samples,
         })

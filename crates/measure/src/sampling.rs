@@ -148,7 +148,7 @@ pub fn sample(
     request: &Request<'_>,
 ) -> Result<Sampled, SamplingError> {
     check(sampler.sampler, target, request)?;
-    let Line { mut command, stop_by, wrote, keeps_time } =
+    let Line { mut command, stop_by, wrote, keeps_time, status } =
         command_line::of(sampler, target, request)?;
     let told = request.directory.join("said");
     let said = process::direct(&mut command, &told, request.show_output)?;
@@ -158,14 +158,15 @@ pub fn sample(
         Target::Command(_) => None,
     };
     let before = of_process();
-    let mut ended = process::run(command, stop_by, duration, &said)?;
+    let mut ended = process::run(command, stop_by, duration, &said, status.as_deref())?;
     let is_beside = sampler.sampler != Sampler::Stackprof;
     let of_sampler = if is_beside { ended.leader_cpu_seconds } else { 0.0 };
     let program_cpu_seconds = match target {
         Target::Command(_) => Some((ended.cpu_seconds - of_sampler).max(0.0)),
         Target::Process(_) => None,
     };
-    if let Some(outcome) = kept_status(request.directory).filter(|_| !ended.interrupted) {
+    let kept = status.as_deref().and_then(kept_status);
+    if let Some(outcome) = kept.filter(|_| !ended.interrupted) {
         ended.outcome = outcome;
     }
     let had = of_process().zip(before).map(|(after, before)| after.since(&before));
@@ -187,8 +188,8 @@ pub fn sample(
 }
 
 /// Exit status written by the shell around the program; 128 and more stand for signals.
-fn kept_status(directory: &Path) -> Option<Outcome> {
-    let text = fs::read_to_string(directory.join(command_line::STATUS)).ok()?;
+fn kept_status(file: &Path) -> Option<Outcome> {
+    let text = fs::read_to_string(file).ok()?;
     match text.trim().parse::<i32>().ok()? {
         signal @ 129..160 => Some(Outcome::Signalled(signal - 128)),
         status => Some(Outcome::Exited(status)),
@@ -207,9 +208,11 @@ pub fn unread(
 ) -> Result<Ended, SamplingError> {
     let target = Target::Command(program);
     check(sampler.sampler, target, request)?;
-    let Line { mut command, stop_by, keeps_time, .. } = command_line::of(sampler, target, request)?;
+    let Line { mut command, stop_by, keeps_time, status, .. } =
+        command_line::of(sampler, target, request)?;
     let said = process::direct(&mut command, &request.directory.join("said"), request.show_output)?;
-    process::run(command, stop_by, request.duration.filter(|_| !keeps_time), &said)
+    let duration = request.duration.filter(|_| !keeps_time);
+    process::run(command, stop_by, duration, &said, status.as_deref())
 }
 
 /// Runs the program in the same way without a sampler, for comparison of the cost.
@@ -221,7 +224,7 @@ pub fn plain(program: &Command, request: &Request<'_>) -> Result<Ended, Sampling
     let Line { mut command, stop_by, .. } = command_line::plain(program)?;
     let told = request.directory.join("said");
     let said = process::direct(&mut command, &told, request.show_output)?;
-    process::run(command, stop_by, request.duration, &said)
+    process::run(command, stop_by, request.duration, &said, None)
 }
 
 /// Checks what can be known before anything runs.

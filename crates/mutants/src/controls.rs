@@ -56,8 +56,13 @@ pub fn error(language: Language, is_block: bool) -> &'static str {
 
 /// The text with an added comment, which does not change its meaning.
 pub fn certain_survivor(language: Language, text: &[u8]) -> Vec<u8> {
+    const WORDS: &str = "A comment changes nothing.";
     let feed: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
-    let comment = format!("{} A comment changes nothing.\n", table(language).comment);
+    let comment = match language {
+        // C90 has no comments to the end of a line.
+        Language::C => format!("/* {WORDS} */\n"),
+        _ => format!("{} {WORDS}\n", table(language).comment),
+    };
     [text, feed, comment.as_bytes()].concat()
 }
 
@@ -83,6 +88,7 @@ mod tests {
             let found = generator.mutants("a", text.as_bytes());
             let killer = certain_killer(language, &found.units[0], text.as_bytes()).unwrap();
             let survivor = certain_survivor(language, text.as_bytes());
+            assert_eq!(survivor.ends_with(b" */\n"), language == Language::C, "C90");
             for (changed, units) in [(killer, 0), (survivor, 1)] {
                 let again = generator.mutants("a", &changed);
                 assert!(!again.is_broken, "{}", String::from_utf8_lossy(&changed));

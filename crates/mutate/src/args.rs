@@ -8,89 +8,103 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Change the source in small ways, and report which changes the tests do not notice
+/// Make small changes to the source, and report those that no test notices
 ///
-/// Each change (a mutant) is made in a copy of the project, never in the project itself: first the whole body of each function is taken away, and
-/// then conditions, operators, constants, statements and returned values are changed one by one. Where it is known which
-/// tests use the changed code (rspec, minitest, test-unit, pytest, unittest) only these run, the quickest first. A change that no test notices is
-/// code that could be wrong without anybody knowing.
+/// Each change (a mutant) is made in a copy of the project, never in the project itself. First the
+/// whole body of each function is removed, then its conditions, operators, constants, statements
+/// and returned values are changed one by one. If the tests that use the changed code are known
+/// (rspec, minitest, test-unit, pytest, unittest), only these run, fastest first. A change that no
+/// test notices (a survivor) shows code that could be wrong without any test failing.
 #[derive(Debug, Parser)]
 #[command(
     name = "assay mutate",
     bin_name = "assay mutate",
     version,
     after_help = "Examples:
-  assay mutate -- python -m unittest                which changes does nobody notice?
-  assay mutate --since main -- pytest               only in the lines that differ from main
-  assay mutate --budget 5min -- bundle exec rspec   a sample: the score with its interval
-  assay mutate --coupling -- pytest                 is it well tested, or does everything hang on everything?
-  assay mutate --list --diff src/stack.py           what would be changed
+  assay mutate -- python -m unittest                which changes does no test notice?
+  assay mutate --since main -- pytest               only lines that differ from main
+  assay mutate --budget 5min -- bundle exec rspec   try a sample; the score gets an interval
+  assay mutate --coupling -- pytest                 is the code well tested, or tangled?
+  assay mutate --list --diff src/stack.py           show the changes without running tests
 
-A survivor is accepted by a comment on its line or the line above: `# assay: keep REASON`, with the language's sign.
+To accept a survivor, write a comment on its line or the line above: `# assay: keep REASON`, with the comment sign of the language.
 
-Exit codes: 0 success, 1 what --fail-if names came true, 2 usage or input error,
+Exit codes: 0 success, 1 a condition of --fail-if is true, 2 usage or input error,
 4 the tests fail without any change, 130 interrupted."
 )]
 pub(crate) struct Args {
-    /// Files or directories to change; all sources of the project that are no tests, if none is named
+    /// Files or directories to change [default: all source files except tests]
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The command that runs the tests
+    /// Command that runs the tests, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
-    /// List what would be changed, and run nothing
+    /// List the changes, without running anything
     #[arg(long)]
     pub list: bool,
-    /// With --list: show each change in its lines
+    /// Show each change as a diff, with --list
     #[arg(long, requires = "list")]
     pub diff: bool,
-    /// Only in lines that are not as in this revision of git
+    /// Change only lines that differ from this git revision
     #[arg(long, value_name = "REV", value_parser = OsStringValueParser::new().map(|word| text_of(&word)))]
     pub since: Option<String>,
-    /// Print the result as JSON
+    /// Print JSON instead of a screen
     #[arg(long)]
     pub json: bool,
-    /// Also write a page: one HTML file with the score, what no test notices, and what to assert
+    /// Also write an HTML page with the score, the survivors, and what to assert
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub report: Option<PathBuf>,
-    /// Also write the result to a file: .md (a comment for a review), .sarif (SARIF 2.1.0), .svg (the picture of --coupling) or .json; may be given several times
+    /// Also write the result to a file: .md, .sarif, .svg or .json; repeat it for more
+    ///
+    /// .md is a comment for a review, .sarif is SARIF 2.1.0, and .svg is the plot of --coupling.
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub export: Vec<PathBuf>,
-    /// Also write a report that the viewer of Stryker opens
+    /// Also write a report for Stryker's viewer
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub stryker: Option<PathBuf>,
-    /// Try so many changes at once; as many as there are processors, if not given
+    /// Number of changes to try in parallel [default: number of CPUs]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512), conflicts_with = "list")]
     pub jobs: Option<u16>,
-    /// Take so long at most, as in 90s or 5min, or try so many changes of what is in a body, as in 1000: a random sample, and a score with its interval
+    /// Limit on the time, as in 90s or 5min, or on the number of changes within function bodies, as
+    /// in 1000
+    ///
+    /// The changes that fit into the budget are a random sample, and the score gets an interval.
     #[arg(long, value_name = "TIME", value_parser = budget, conflicts_with = "list")]
     pub budget: Option<Budget>,
-    /// Also report whether code is well tested or tangled: of N noticed changes of each function (10, if not given) all tests run, and rewrites that mean the same are
-    /// tried, which no test should notice
+    /// Also report whether code is well tested or tangled, from N noticed changes of each function
+    /// [default: 10]
+    ///
+    /// All tests run for each of these changes. Rewrites that do not change behaviour are tried as
+    /// well; no test should notice them.
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "list")]
     pub coupling: Option<u16>,
-    /// Only this part of the functions, as in 2/5: for several machines
+    /// Try only this part of the functions, as in 2/5, to share the work among machines
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(u32, u32)>,
-    /// Exit with status 1 when this is so: `survived`, `survived-in-diff` (with --since), or as in `score<80%`; may be given several times
+    /// Exit with status 1 under this condition: `survived`, `survived-in-diff` (with --since), or a
+    /// score, as in `score<80%`; repeat it for more
     #[arg(long, value_name = "CONDITION", value_parser = condition, conflicts_with = "list")]
     pub fail_if: Vec<Condition>,
-    /// Show so many survivors; 0: all
+    /// Number of survivors to show; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "list")]
     pub survivors: usize,
-    /// Try everything again, also what is known since neither tests nor sources changed
+    /// Try every change again, even if neither its tests nor its sources have changed since the
+    /// last run
     #[arg(long, conflicts_with = "list")]
     pub again: bool,
-    /// Build each change of C, Go and Rust by itself, and not many of them in one program that chooses while it runs; start vitest for each
+    /// Build every change of C, Go and Rust separately, and start vitest for each change
+    ///
+    /// Otherwise many changes are built into one program, which selects one of them when it runs.
     #[arg(long, conflicts_with = "list")]
     pub separate_builds: bool,
-    /// Run changed programs as you, and not in a sandbox: they may delete files, and reach the network
+    /// Run changed programs with your rights instead of in a sandbox; they may delete files and use
+    /// the network
     #[arg(long, conflicts_with = "list")]
     pub no_sandbox: bool,
-    /// Let what runs in the sandbox read this file or directory, too; may be given several times
+    /// Let programs in the sandbox also read this file or directory; repeat it for more
     #[arg(long, value_name = "PATH", conflicts_with_all = ["list", "no_sandbox"])]
     pub readable: Vec<PathBuf>,
-    /// The test framework, where the command does not tell it
+    /// Test framework, if it is not recognised from the command
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     pub framework: Option<String>,
     /// When to use colors
@@ -114,7 +128,7 @@ impl Args {
     }
 }
 
-/// Limit on what is tried.
+/// Limit on the changes to try.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Budget {
     /// A time limit.

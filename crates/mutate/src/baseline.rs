@@ -137,8 +137,12 @@ impl Baseline {
             .map(|(name, _)| name.as_str())
             .collect();
         if !red.is_empty() {
+            let mut tests = all.iter().flat_map(|ran| &ran.run).flat_map(|run| &run.tests);
+            let first = tests.find(|test| test.name == red[0] && test.message.is_some());
+            let line = first.and_then(|test| said_by(test.message.as_ref()?));
+            let said = line.map_or(String::new(), |line| format!("; the first says: {line}"));
             return Err(Red(format!(
-                "without any change, {} in each of {} runs in a copy of the project: {}. Whether they pass where they are, the command alone tells",
+                "without any change, {} in each of {} runs in a copy of the project: {}{said}. Whether they pass where they are, the command alone tells",
                 that_fail(red.len()),
                 all.len(),
                 shortened(&red)
@@ -303,6 +307,13 @@ fn no_tests(ran: &Ran) -> anyhow::Error {
         ran.outcome
     ))
     .into()
+}
+
+/// Returns the first line of a failed test's message.
+fn said_by(message: &str) -> Option<String> {
+    const LONGEST: usize = 200;
+    let line = message.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(LONGEST).collect())
 }
 
 fn that_fail(count: usize) -> String {

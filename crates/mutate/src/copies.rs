@@ -88,7 +88,7 @@ fn write_now(place: &Path, text: &[u8]) -> io::Result<()> {
 }
 
 /// CMake's file of settings in its build directory.
-const CMAKE: &str = "CMakeCache.txt";
+pub(crate) const CMAKE: &str = "CMakeCache.txt";
 
 /// Copies the settings of a CMake build directory, with paths adapted to the copy. The other files
 /// there contain the original path in many places, and are generated again.

@@ -4,9 +4,9 @@
 //! runs while the tests are loaded. This module starts the driver and sends it requests. Changes
 //! that it cannot handle are tried the plain way.
 
+use crate::guard::Guard;
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
-use assay_measure::interrupt;
 use assay_measure::room::Room;
 use assay_measure::serving::Server;
 use assay_sandbox::Entered;
@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::thread::sleep;
@@ -117,22 +118,22 @@ impl Answer {
 }
 
 /// A driver that is loading its tests.
-pub(crate) struct Loading {
+pub(crate) struct Loading<'a> {
     server: Server,
     limits: Option<Entered>,
     room: Room,
-    /// The moment at which waiting for it ends.
-    until: Option<Instant>,
+    /// Ends waiting for it.
+    guard: &'a Guard,
 }
 
-impl Loading {
+impl<'a> Loading<'a> {
     /// Starts a driver for the tests in the copy at `top`, in which nothing may be changed until
     /// the tests are loaded. Returns `None` if there is no driver for such tests. The driver ends
     /// with the thread that starts it.
     ///
     /// # Errors
     /// If a driver should be available but cannot be started. The error gives the reason.
-    pub fn start(suite: &Suite, top: &Path) -> anyhow::Result<Option<Self>> {
+    pub fn start(suite: &'a Suite, top: &Path) -> anyhow::Result<Option<Self>> {
         let room = Room::temporary()
             .map_err(|(parent, error)| anyhow::anyhow!("{}: {error}", parent.display()))?;
         let reads = assay_suites::hooks::files().filter(|(name, _)| *name == READS_JSON);
@@ -146,8 +147,7 @@ impl Loading {
         let (command, entered) =
             suite.walls.command(limited(argv, true, None), env, &directory, (top, room.path()))?;
         let server = Server::start(&command, &[], room.path())?;
-        let until = suite.guard.until();
-        Ok(Some(Self { server, limits: entered, room, until }))
+        Ok(Some(Self { server, limits: entered, room, guard: &suite.guard }))
     }
 
     /// Waits until the driver has loaded the tests.
@@ -155,9 +155,9 @@ impl Loading {
     /// # Errors
     /// If the tests cannot be loaded. The error gives the reason.
     pub fn loaded(self) -> anyhow::Result<Forked> {
-        let Self { server, limits, room, until } = self;
+        let Self { server, limits, room, guard } = self;
         let address = room.path().join("socket");
-        let stream = connected(&address, &server, until)?;
+        let stream = connected(&address, &server, guard)?;
         let mut own = Forked {
             stream: BufReader::new(stream),
             early: None,
@@ -173,7 +173,7 @@ impl Loading {
             bail!("the tests can't be loaded once for all changes: none was found in this way");
         }
         if ready.early {
-            let stream = connected(&address.with_extension("early"), &own._server, until)?;
+            let stream = connected(&address.with_extension("early"), &own._server, guard)?;
             own.early = Some(BufReader::new(stream));
         }
         Ok(own)
@@ -204,7 +204,7 @@ impl Forked {
     pub fn attempt_early(&mut self, ask: &AskEarly<'_>) -> Option<anyhow::Result<Answer>> {
         let answer = asked(self.early.as_mut()?, ask, ask.limit);
         if answer.is_err() {
-            self.early = None;
+            self.not_early();
         }
         Some(answer)
     }
@@ -214,29 +214,28 @@ impl Forked {
         self.early.is_some()
     }
 
-    /// Makes [`Self::attempt_early`] unavailable.
+    /// Makes [`Self::attempt_early`] unavailable, and lets its process end.
     pub fn not_early(&mut self) {
-        self.early = None;
+        if let Some(own) = self.early.take() {
+            let _gone = own.get_ref().shutdown(Shutdown::Both);
+        }
     }
 }
 
-fn connected(
-    address: &Path,
-    server: &Server,
-    until: Option<Instant>,
-) -> anyhow::Result<UnixStream> {
+fn connected(address: &Path, server: &Server, guard: &Guard) -> anyhow::Result<UnixStream> {
     let began = Instant::now();
     let left = |until: Instant| until.saturating_duration_since(Instant::now());
-    let patience = until.map_or(LOADING, |until| left(until).min(LOADING));
+    let patience = guard.until().map_or(LOADING, |until| left(until).min(LOADING));
     loop {
         if let Ok(stream) = UnixStream::connect(address) {
             stream.set_read_timeout(Some(patience.max(LOOK)))?;
+            guard.add_line(stream.try_clone()?);
             return Ok(stream);
         }
         if let Some(how) = server.ended() {
             bail!("the tests can't be loaded once for all changes: {how}");
         }
-        if began.elapsed() > patience || interrupt::count() > 0 {
+        if began.elapsed() > patience || guard.is_over() {
             bail!("the tests took longer than {} s to load", patience.as_secs());
         }
         sleep(LOOK);

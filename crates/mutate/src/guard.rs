@@ -4,6 +4,8 @@
 
 use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -30,6 +32,7 @@ pub(crate) struct Guard {
 #[derive(Default)]
 struct Shared {
     handles: Mutex<Vec<AbortHandle>>,
+    lines: Mutex<Vec<UnixStream>>,
     until: Mutex<Option<Instant>>,
     is_over: AtomicBool,
 }
@@ -56,6 +59,12 @@ impl Guard {
     /// Adds the runs of another runner.
     pub fn add(&self, handle: Option<AbortHandle>) {
         self.shared.handles.lock().unwrap_or_else(PoisonError::into_inner).extend(handle);
+    }
+
+    /// Adds a connection to a process that is asked to run tests. Closing it ends the wait for an
+    /// answer.
+    pub fn add_line(&self, line: UnixStream) {
+        self.shared.lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 
     /// Returns the moment at which everything is ended.
@@ -93,6 +102,9 @@ fn watch(shared: &Shared) {
         }
         for handle in &*shared.handles.lock().unwrap_or_else(PoisonError::into_inner) {
             let _nothing_in_flight = handle.abort_in_flight();
+        }
+        for line in &*shared.lines.lock().unwrap_or_else(PoisonError::into_inner) {
+            let _gone = line.shutdown(Shutdown::Both);
         }
     }
 }

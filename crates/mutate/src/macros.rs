@@ -2,9 +2,10 @@
 //! header, not the command. Code in an `#ifdef` of such a macro is not built here. Files are read;
 //! nothing is run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Extensions of sources and headers, in which only definitions count.
 const SOURCES: [&str; 10] = ["c", "h", "cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "inl"];
@@ -19,7 +20,8 @@ const VARIABLES: [&str; 6] = ["CFLAGS", "CPPFLAGS", "CXXFLAGS", "CC", "CXX", "DE
 const LARGEST: u64 = 4 << 20;
 
 /// Returns the macros that nothing defines in a project with these files, whose tests are run by
-/// the command `words`. O(bytes), plus the bytes of system headers if any name remains.
+/// the command `words`. O(bytes), plus the bytes of the system headers that the project includes,
+/// directly or not, if any name remains.
 pub(crate) fn undefined(top: &Path, files: &[String], words: &[String]) -> BTreeSet<String> {
     undefined_of(top, files, words, &OF_SYSTEM.map(PathBuf::from))
 }
@@ -32,7 +34,7 @@ fn undefined_of(
 ) -> BTreeSet<String> {
     let is_source =
         |path: &str| path.rsplit_once('.').is_some_and(|(_, own)| SOURCES.contains(&own));
-    let mut asked = BTreeSet::new();
+    let (mut asked, mut included) = (BTreeSet::new(), HashSet::new());
     let mut defined = Defined::default();
     for path in files.iter().filter(|own| is_source(own)) {
         let text = text(&top.join(path));
@@ -40,6 +42,9 @@ fn undefined_of(
             match directive(line) {
                 Some(("if" | "ifdef" | "ifndef" | "elif", rest)) => asked.extend(names(rest)),
                 Some(("define", rest)) => defined.exact.extend(names(rest).take(1)),
+                Some(("include" | "import", rest)) => {
+                    included.insert(Included::of(rest));
+                }
                 _ => {}
             }
         }
@@ -64,9 +69,7 @@ fn undefined_of(
         return BTreeSet::new();
     }
     asked.retain(|own| !defined.has(own));
-    for directory in system {
-        without_headers(directory, &mut asked);
-    }
+    without_headers(system, included, &mut asked);
     asked
 }
 
@@ -103,29 +106,122 @@ impl Defined {
     }
 }
 
-/// Removes the names that a header below a directory defines.
-fn without_headers(directory: &Path, asked: &mut BTreeSet<String>) {
-    let mut open = vec![directory.to_owned()];
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if asked.is_empty() {
-                return;
+/// The header that an `#include` names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Included {
+    /// A path, without leading `.` and `..`.
+    Header(PathBuf),
+    /// Any header: a macro names it.
+    Any,
+}
+
+impl Included {
+    /// Parses the part of the line behind `#include`.
+    fn of(rest: &str) -> Self {
+        let rest = rest.trim_start_matches("_next").trim_start();
+        let own = match rest.chars().next() {
+            Some('<') => rest[1..].split('>').next(),
+            Some('"') => rest[1..].split('"').next(),
+            _ => None,
+        };
+        let is_name = |own: &Component<'_>| matches!(own, Component::Normal(_));
+        own.map_or(Self::Any, |own| {
+            Self::Header(Path::new(own).components().filter(is_name).collect())
+        })
+    }
+}
+
+/// The files below system directories.
+struct Headers<'a> {
+    roots: &'a [PathBuf],
+    by_name: HashMap<OsString, Vec<PathBuf>>,
+}
+
+impl<'a> Headers<'a> {
+    fn of(roots: &'a [PathBuf]) -> Self {
+        let mut by_name: HashMap<OsString, Vec<PathBuf>> = HashMap::new();
+        for file in roots.iter().flat_map(|own| below(own)) {
+            let name = file.file_name().unwrap_or_default().to_owned();
+            by_name.entry(name).or_default().push(file);
+        }
+        Self { roots, by_name }
+    }
+
+    /// Returns the files that may be a header that a file includes (`None`: one of the project).
+    /// Options of the compiler may name any directory, so the header's path only has to end the
+    /// file's path; of these, the files that are the least deep below each root, and the one beside
+    /// the file.
+    fn named(&self, header: &Included, by: Option<&Path>) -> Vec<&PathBuf> {
+        let all = self.by_name.values().flatten();
+        let own = match (header, by) {
+            (Included::Header(own), _) => own,
+            (Included::Any, None) => return all.collect(),
+            // All of the library.
+            (Included::Any, Some(by)) => {
+                let root = self.roots.iter().find(|own| by.starts_with(own));
+                let depth = root.map_or(0, |own| own.components().count()) + 1;
+                let library: PathBuf = by.components().take(depth).collect();
+                return all.filter(|file| file.starts_with(&library)).collect();
             }
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                open.push(entry.path());
+        };
+        let of_name = own.file_name().and_then(|name| self.by_name.get(name));
+        let all = || of_name.into_iter().flatten().filter(|file| file.ends_with(own));
+        let depth = |file: &&PathBuf| file.components().count();
+        let mut found: Vec<&PathBuf> = Vec::new();
+        for root in self.roots {
+            let least = all().filter(|file| file.starts_with(root)).map(|own| depth(&own)).min();
+            let is_one = |file: &&PathBuf| file.starts_with(root) && Some(depth(file)) == least;
+            found.extend(all().filter(is_one));
+        }
+        let beside = by.and_then(Path::parent).map(|place| place.join(own));
+        found.extend(all().filter(|file| Some(*file) == beside.as_ref()));
+        found
+    }
+}
+
+/// Removes the names that the included headers below these directories define, and the headers that
+/// those include. All others are not read: system directories can hold hundreds of megabytes.
+fn without_headers(roots: &[PathBuf], included: HashSet<Included>, asked: &mut BTreeSet<String>) {
+    if asked.is_empty() {
+        return;
+    }
+    let headers = Headers::of(roots);
+    let mut read: HashSet<PathBuf> = HashSet::new();
+    let mut open: Vec<(Included, Option<PathBuf>)> =
+        included.into_iter().map(|own| (own, None)).collect();
+    while let Some((header, by)) = open.pop().filter(|_| !asked.is_empty()) {
+        for file in headers.named(&header, by.as_deref()) {
+            if !read.insert(file.clone()) {
                 continue;
             }
-            for line in text(&entry.path()).lines() {
-                if let Some(name) = directive(line)
-                    .filter(|(word, _)| *word == "define")
-                    .and_then(|(_, rest)| names(rest).next())
-                {
-                    asked.remove(&name);
+            for line in text(file).lines() {
+                match directive(line) {
+                    Some(("define", rest)) => {
+                        asked.remove(&names(rest).next().unwrap_or_default());
+                    }
+                    Some(("include" | "import", rest)) => {
+                        open.push((Included::of(rest), Some(file.clone())));
+                    }
+                    _ => {}
                 }
             }
         }
     }
+}
+
+/// Returns all files below a directory.
+fn below(directory: &Path) -> Vec<PathBuf> {
+    let (mut open, mut files) = (vec![directory.to_owned()], Vec::new());
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(_) => files.push(entry.path()),
+                Err(_) => {}
+            }
+        }
+    }
+    files
 }
 
 /// Returns the text of a file; empty if the file is too large or missing.
@@ -168,8 +264,20 @@ mod tests {
             fs::create_dir_all(place.parent().unwrap()).unwrap();
             fs::write(place, text).unwrap();
         }
-        fs::create_dir_all(room.path().join("system/sys")).unwrap();
-        fs::write(room.path().join("system/sys/a.h"), "#  define SIGINFO 3\n").unwrap();
+        let of_system = [
+            ("sys/a.h", "# include_next <bits/b.h>\n"),
+            ("x86/bits/b.h", "#  define SIGINFO 3\n"),
+            ("c.h", "#define WITH_ONE\n"),
+            ("other/c.h", "#define WITH_TWO\n"),
+            ("other/d.h", "#include \"c.h\"\n"),
+            ("other/e.h", "#include HEADER\n"),
+            ("z.h", "#define WITH_THREE\n"),
+        ];
+        for (path, text) in of_system {
+            let place = room.path().join("system").join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, text).unwrap();
+        }
         let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
         let system = [room.path().join("system")];
@@ -179,6 +287,7 @@ mod tests {
     const SOURCE: &str = "\
 #ifndef A_H
 #define A_H
+#include <sys/a.h>
 #if defined(WITH_ONE) && !defined WITH_TWO /* NOT_THIS */
 #elif WITH_THREE > 1 // NOR_THIS
 #endif
@@ -207,6 +316,16 @@ mod tests {
             own(&[("b.c", "#define WITH_ONE\n#undef WITH_TWO\n")], "make"),
             ["WITH_THREE", "WITH_TWO"]
         );
+    }
+
+    #[test]
+    fn only_system_headers_that_are_included_count() {
+        let own = |include: &str| of(&[("a.h", SOURCE), ("b.c", include)], "make");
+        assert_eq!(own("#include <f.h>\n"), ["WITH_ONE", "WITH_THREE", "WITH_TWO"]);
+        assert_eq!(own("#include \"../c.h\" // why\n"), ["WITH_THREE", "WITH_TWO"]);
+        assert_eq!(own("#include <other/d.h>\n"), ["WITH_THREE"]);
+        assert_eq!(own("#include <e.h>\n"), ["WITH_THREE"]);
+        assert!(own("#include HEADER\n").is_empty());
     }
 
     #[test]

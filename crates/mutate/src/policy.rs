@@ -61,6 +61,11 @@ pub(crate) const MOST_IN_A_HURRY: usize = 400;
 pub(crate) const FIRST_IN_A_HURRY: usize = 50;
 /// Share of the time left that the next build may take.
 pub(crate) const SHARE_OF_A_BUILD: f64 = 0.4;
+/// With a time budget, share of the time left that may be spent on examining tests one by one.
+pub(crate) const SHARE_OF_CHOOSING: f64 = 0.2;
+/// Building in another copy may take this many times as long as in the first one, since nothing is
+/// compiled there yet. With a time budget that is shorter, only the first copy is used.
+pub(crate) const TIMES_IN_ANOTHER_COPY: f64 = 3.0;
 /// Time limit of a compiler for one file.
 pub(crate) const LONGEST_QUESTION: Duration = Duration::from_secs(60);
 /// Time limit of the compilers for all survivors of Go and Rust. The rest remain undecided.

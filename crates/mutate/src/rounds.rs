@@ -3,7 +3,7 @@
 //! once. Everything that does not meet these conditions is tried the plain way.
 
 use crate::arena::{Arena, With};
-use crate::policy::{BUILDS, PROOFS};
+use crate::policy::{BUILDS, PROOFS, SHARE_OF_CHOOSING, TIMES_IN_ANOTHER_COPY};
 use crate::proof;
 use crate::singly::counted;
 use crate::sources::Source;
@@ -12,6 +12,7 @@ use crate::switches::{Round, Standing, Switches};
 use assay_data::threads;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::thread;
+use std::time::Instant;
 
 /// The result of a build.
 pub(crate) enum Ready {
@@ -28,7 +29,8 @@ pub(crate) enum Ready {
     Unusable(String),
 }
 
-/// Builds the round. Copies in which this fails although it succeeded in the first one are dropped.
+/// Builds the round. Copies in which this fails although it succeeded in the first one are dropped,
+/// and so are the others if building in them could take up what is left until `deadline`.
 ///
 /// # Errors
 /// If something cannot be written or started, or no test notices a planted error.
@@ -38,13 +40,15 @@ pub(crate) fn ready(
     arenas: &mut Vec<Arena<'_>>,
     sources: &[Source],
     with: With<'_>,
+    deadline: Option<Instant>,
 ) -> anyhow::Result<Ready> {
+    let began = Instant::now();
     let Some(first) = arenas.first_mut() else { return Ok(unusable("there is no copy")) };
     if !switches.is_proven {
         switches.plant(round);
     }
     let mut unviable: HashMap<usize, String> = HashMap::new();
-    let mut built = Err(String::new());
+    let (mut built, mut why_left) = (Err(String::new()), None);
     for _ in 0..BUILDS {
         let Some(standing) = standing(switches, round, &unviable, first) else {
             return Ok(unusable(
@@ -55,6 +59,7 @@ pub(crate) fn ready(
         built = first.build(with)?;
         let Err(said) = &built else { break };
         let lesson = switches.learn(said, round, &standing);
+        why_left = why_left.or_else(|| lesson.has_more.then(|| cannot_be_built(said)));
         if lesson.unviable.is_empty() && !lesson.has_more {
             break;
         }
@@ -65,18 +70,12 @@ pub(crate) fn ready(
         Err(said) if switches.is_driven => {
             return Ok(unusable(said.lines().next().unwrap_or_default()));
         }
-        Err(said) => {
-            let told = said.lines().find(|line| line.contains("error"));
-            let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
-            return Ok(unusable(&format!(
-                "it can't be built: {}",
-                told.unwrap_or_default().trim()
-            )));
-        }
+        Err(said) => return Ok(unusable(&cannot_be_built(&said))),
     };
     let reached = match first.learn(with)? {
         Ok(reached) if reached.is_empty() => {
-            return Ok(unusable("no test reaches any of the functions that can be changed so"));
+            let why = "no test reaches any of the functions that can be changed so";
+            return Ok(unusable(&why_left.unwrap_or_else(|| why.to_owned())));
         }
         Ok(reached) => reached,
         Err(why) => return Ok(unusable(&why)),
@@ -90,17 +89,31 @@ pub(crate) fn ready(
     }
     let tried = round.mutants.iter().filter(|own| !unviable.contains_key(&own.index));
     let counts = counted(tried.map(|own| switches.unit(*own)));
-    first.single_out(&counts, with)?;
+    let left = |until: Instant| until.saturating_duration_since(Instant::now());
+    let soon = deadline.map(|until| Instant::now() + left(until).mul_f64(SHARE_OF_CHOOSING));
+    let took = began.elapsed();
+    first.single_out(&counts, with, soon)?;
     let known = first.singly();
     let tests: HashMap<usize, Vec<usize>> = reached
         .keys()
         .filter_map(|unit| Some((*unit, first.built.as_ref()?.tests_that_reach(*unit)?)))
         .collect();
+    // Another copy has nothing that was compiled before.
+    if deadline.is_some_and(|until| took.mul_f64(TIMES_IN_ANOTHER_COPY) > left(until)) {
+        arenas.truncate(1);
+    }
     others(switches, round, &unviable, arenas, sources, with)?;
     for own in arenas.iter_mut().skip(1).filter_map(|own| own.built.as_mut()) {
         own.singly.clone_from(&known);
     }
     Ok(Ready::Built { unviable, reached: reached.into_keys().collect(), tests })
+}
+
+/// Returns the reason for a failed build, from its output.
+fn cannot_be_built(said: &str) -> String {
+    let told = said.lines().find(|line| line.contains("error"));
+    let told = told.or_else(|| said.lines().find(|line| !line.trim().is_empty()));
+    format!("it can't be built: {}", told.unwrap_or_default().trim())
 }
 
 fn unusable(why: &str) -> Ready {
@@ -187,6 +200,16 @@ fn others(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_reason_of_a_failed_build_is_its_first_error() {
+        let said = "\n cc -c a.c\na.c:1:7: error: line number out of range\nmake: *** [a.o]\n";
+        assert_eq!(
+            cannot_be_built(said),
+            "it can't be built: a.c:1:7: error: line number out of range"
+        );
+        assert_eq!(cannot_be_built("\n killed\n"), "it can't be built: killed");
+    }
 
     #[test]
     fn what_a_build_runs_and_no_test_is_left_to_the_plain_way() {

@@ -63,7 +63,7 @@ impl Built {
 
 impl Arena<'_> {
     /// Runs the tests of slow programs one by one, if the number of changes in each function makes
-    /// it worthwhile.
+    /// it worthwhile, until `deadline`.
     ///
     /// # Errors
     /// If the switch cannot be set, or tests cannot be started.
@@ -71,6 +71,7 @@ impl Arena<'_> {
         &mut self,
         changes: &HashMap<usize, usize>,
         with: With<'_>,
+        deadline: Option<Instant>,
     ) -> anyhow::Result<()> {
         let Some(mut built) = self.built.take_if(|own| own.driven.is_none()) else { return Ok(()) };
         let mut known = Singly::default();
@@ -87,7 +88,7 @@ impl Arena<'_> {
                 programs.is_some_and(|all| all.iter().any(|other| other.words == own.words))
             });
             let changes = reached.filter_map(|unit| changes.get(unit)).sum();
-            if let Some(tests) = self.one_by_one(own, &built, changes, with)? {
+            if let Some(tests) = self.one_by_one(own, &built, changes, with, deadline)? {
                 known.programs.insert(own.tests.clone());
                 for (unit, mut own) in tests {
                     known.tests.entry(unit).or_default().append(&mut own);
@@ -113,6 +114,7 @@ impl Arena<'_> {
         built: &Built,
         changes: usize,
         with: With<'_>,
+        deadline: Option<Instant>,
     ) -> anyhow::Result<Option<BTreeMap<usize, Vec<usize>>>> {
         let is_own = |name: &str| parts(name).is_some_and(|(before, _)| before == program.tests);
         let tests: Vec<usize> =
@@ -131,7 +133,7 @@ impl Arena<'_> {
         let began = Instant::now();
         let mut reached: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for of_one in chosen(program, &tests, with) {
-            if began.elapsed() > most {
+            if began.elapsed() > most || deadline.is_some_and(|until| Instant::now() >= until) {
                 return Ok(None);
             }
             self.set("r")?;
@@ -194,17 +196,20 @@ impl Arena<'_> {
             };
             chosen_of.iter().filter_map(of_program).collect()
         };
-        let (first, first_seconds) = (only(first), seconds(first));
-        let (others, others_seconds) = (only(others), seconds(others));
+        // A selected test reports at least itself, and perhaps its subtests.
+        let step = |tests: &[usize]| (only(tests), seconds(tests), Some(tests.len()));
+        let (first, first_seconds, one) = step(first);
+        let (others, others_seconds, some) = step(others);
+        let all_of_whole = stage.tests_of(&whole);
         let steps = [
-            (first.iter().collect(), first_seconds),
-            (whole, stage.seconds),
-            (others.iter().collect(), others_seconds),
+            (first.iter().collect(), first_seconds, one),
+            (whole, stage.seconds, all_of_whole),
+            (others.iter().collect(), others_seconds, some),
         ];
         let mut came = untried(Fate::Survived);
-        for (programs, seconds) in steps.into_iter().filter(|(own, _)| !own.is_empty()) {
+        for (programs, seconds, expected) in steps.into_iter().filter(|(own, ..)| !own.is_empty()) {
             let ran = self.run_with(behind, Some(&programs), seconds, built)?;
-            let own = judged(&ran, true, None, with);
+            let own = judged(&ran, true, expected, with);
             came = Came {
                 tests_run: came.tests_run + own.tests_run,
                 seconds: came.seconds + ran.seconds,

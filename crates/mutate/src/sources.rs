@@ -1,7 +1,7 @@
 //! The sources of a project and their mutants: which files are changed, and which parts of them.
 //! Files are read; nothing is run.
 
-use crate::copies::is_temporary;
+use crate::copies::{CMAKE, is_temporary};
 use crate::settings::Settings;
 use anyhow::{Context, bail};
 use assay_coverage::Project;
@@ -159,6 +159,7 @@ fn named(
 ) -> anyhow::Result<Vec<(String, Language)>> {
     let mut all = Project::of(&root.top).files();
     all.retain(|path| !is_temporary(path));
+    without_builds(&mut all);
     let of_language = |path: &String| {
         let language = Language::of_source(Path::new(path))?;
         Some((path.clone(), language))
@@ -188,6 +189,18 @@ fn named(
         }
     }
     Ok(paths.into_iter().collect())
+}
+
+/// Removes what CMake generates: the directories with its settings, and its own directories in a
+/// build beside the sources.
+fn without_builds(files: &mut Vec<String>) {
+    let built = |path: &String| path.strip_suffix(CMAKE)?.strip_suffix('/').map(str::to_owned);
+    let built: Vec<String> = files.iter().filter_map(built).collect();
+    files.retain(|path| {
+        let path = Path::new(path);
+        !built.iter().any(|own| path.starts_with(own))
+            && !path.iter().any(|part| part == "CMakeFiles")
+    });
 }
 
 type Made = Result<Source, Option<String>>;
@@ -342,5 +355,18 @@ pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]
         fate,
         reason,
         ..MutantResult::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cmake_generates_is_no_source() {
+        let files = ["a.c", "build/CMakeCache.txt", "build/x/y.c", "builder/b.c", "CMakeFiles/c.c"];
+        let mut files: Vec<String> = files.map(str::to_owned).to_vec();
+        without_builds(&mut files);
+        assert_eq!(files, ["a.c", "builder/b.c"]);
     }
 }

@@ -9,7 +9,7 @@ use crate::guard::{Ended, Guard};
 use crate::layout::Layout;
 use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY, NEARLY};
 use crate::status::ByStatus;
-use crate::walls::Walls;
+use crate::walls::{CACHE, Walls};
 use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
@@ -22,10 +22,10 @@ use assay_suites::run::Run;
 use assay_suites::{Answer, Call, Framework, Request, Wanted, add_to_environment, events};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
 /// The tests of a project, as the user starts them.
 #[derive(Debug)]
@@ -116,6 +116,30 @@ impl Runs {
     /// Returns the private directory, which persists between runs.
     pub fn place(&self) -> &Path {
         self.room.path()
+    }
+
+    /// Gives other runs what Go has compiled in these, the standard library among it: in the
+    /// sandbox, its cache starts empty. The files are shared, since it never changes their
+    /// contents.
+    ///
+    /// # Errors
+    /// If something cannot be read or linked.
+    pub fn share_compiled(&self, others: &Self) -> io::Result<()> {
+        let cache = |own: &Self| own.place().join(CACHE).join("go-build");
+        let mut open = vec![(cache(self), cache(others))];
+        while let Some((from, to)) = open.pop().filter(|(from, _)| from.is_dir()) {
+            fs::create_dir_all(&to)?;
+            for entry in fs::read_dir(&from)? {
+                let entry = entry?;
+                let to = to.join(entry.file_name());
+                if entry.file_type()?.is_dir() {
+                    open.push((entry.path(), to));
+                } else {
+                    fs::hard_link(entry.path(), to)?;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -433,6 +457,18 @@ fn answer<'a>(
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
+
+    #[test]
+    fn what_go_compiled_is_there_for_other_runs() {
+        let (first, second) = (Runs::start().unwrap(), Runs::start().unwrap());
+        first.share_compiled(&second).unwrap();
+        assert!(!second.place().join(CACHE).exists());
+        let below = Path::new(CACHE).join("go-build/0a");
+        fs::create_dir_all(first.place().join(&below)).unwrap();
+        fs::write(first.place().join(&below).join("x-d"), "compiled").unwrap();
+        first.share_compiled(&second).unwrap();
+        assert_eq!(fs::read(second.place().join(&below).join("x-d")).unwrap(), b"compiled");
+    }
 
     #[test]
     fn what_names_the_project_names_its_copy() {

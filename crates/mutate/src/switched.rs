@@ -72,7 +72,7 @@ pub(crate) struct Stage {
 impl Stage {
     /// Returns the number of tests that some of its programs report together; `None` if it is not
     /// known for all of them.
-    fn tests_of(&self, programs: &[&Program]) -> Option<usize> {
+    pub fn tests_of(&self, programs: &[&Program]) -> Option<usize> {
         let one = |own: &&Program| {
             let is_own = !own.tests.is_empty() && own.only.is_empty();
             let others = self.programs.iter().filter(|other| other.tests == own.tests).count();

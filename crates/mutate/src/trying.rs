@@ -192,7 +192,8 @@ impl<'a> Trying<'a> {
             }
             progress.show(&format!("building {} changes at once", round.mutants.len()));
             let (with, began) = (self.with(), Instant::now());
-            match rounds::ready(&mut switches, &mut round, arenas, self.sources, with) {
+            let (sources, until) = (self.sources, self.deadline);
+            match rounds::ready(&mut switches, &mut round, arenas, sources, with, until) {
                 Err(_) if interrupt::count() > 0 => return Ok(Over::Interrupted),
                 Err(error) if error.is::<Ended>() => return Ok(Over::OutOfTime),
                 Err(error) => return Err(error),

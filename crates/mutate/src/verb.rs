@@ -98,6 +98,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         Err(error) => return Err(error),
     };
     mutation.seconds = began.elapsed().as_secs_f64();
+    let left = [Fate::Pending, Fate::Uncovered, Fate::Kept, Fate::Absent];
+    if over == Over::OutOfTime && mutation.mutants.iter().all(|own| left.contains(&own.fate)) {
+        mutation.notes.push(format!(
+            "no change was tried in this time: once without a change the tests took {:.0} s, and building what they need comes on top; give a longer time",
+            mutation.suite_seconds
+        ));
+    }
     let scores = scores(&mutation);
     showing::show(args, &mutation, &scores, &started)?;
     Ok(match over {
@@ -212,6 +219,8 @@ fn tried(
         let copy = suite.copy(&arenas[0].copy.top())?;
         others.push(Loading::start(&suite, &copy.top()).ok().flatten());
         let runs = Runs::start()?;
+        // Without it, the same is compiled once more.
+        let _as_good = arenas[0].runs.share_compiled(&runs);
         suite.guard.add(runs.runner.abort_handle());
         arenas.push(Arena::new(&suite, copy, runs));
     }

@@ -22,6 +22,8 @@ const INSTALLED: [(&str, &str, &str); 7] = [
     ("NVM_DIR", ".nvm", ""),
     ("PYTHONUSERBASE", ".local", "lib"),
 ];
+/// The directory of caches within a room.
+pub(crate) const CACHE: &str = "cache";
 /// Files in such directories that must not be readable in the sandbox.
 const SECRET: [&str; 3] = ["credentials", "credentials.toml", "share/keyrings"];
 
@@ -129,6 +131,10 @@ impl Walls {
         });
         // Only the program is required, the other readable paths are optional.
         let policy = Policy::default();
+        let temporary = std::env::temp_dir();
+        sandbox
+            .check(&policy, &[temporary])
+            .context("the copies of the project are made in the directory for temporary files; let TMPDIR name another one")?;
         let is_opened = |own: &Path| self.opened.iter().any(|above| own.starts_with(above));
         // The program of a Python virtual environment is a link to the interpreter.
         let is_shown =
@@ -166,7 +172,7 @@ impl Walls {
         });
         let places = self.places.iter().map(|(name, own)| (OsString::from(name), own.into()));
         environment.extend(places);
-        environment.insert("XDG_CACHE_HOME".into(), room.join("cache").into());
+        environment.insert("XDG_CACHE_HOME".into(), room.join(CACHE).into());
         environment.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
         let policy = Policy {
             directory: directory.to_owned(),

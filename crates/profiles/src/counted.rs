@@ -3,7 +3,7 @@
 //! running one if it is active at that moment: an idle server with four threads seems to use
 //! several CPUs. The kernel's figures are passed in; this module queries nothing.
 
-use crate::model::{Profile, Stack};
+use crate::model::{Frame, Profile, Stack};
 use crate::policy;
 use assay_data::{Action, Finding, Severity};
 use std::collections::HashMap;
@@ -33,6 +33,9 @@ const WAITING: [(&str, &str); 12] = [
     ("_handle_tasks", "multiprocessing/pool.py"),
     ("_try_wait", "subprocess.py"),
 ];
+
+/// Name for CPU time that the kernel counted and no sample shows.
+const NOT_SAMPLED: &str = "(not sampled)";
 
 /// Totals of samples in s: all, those removed as waiting, and the remaining ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -120,7 +123,8 @@ impl Profile {
     /// Removes samples in waiting functions if the total exceeds `whole`, the CPU time (s) of a
     /// program and all its children, and scales the rest to it. Which threads were runnable without
     /// a CPU is unknown; time that was never sampled, such as that of short-lived processes, is
-    /// distributed in proportion. O(stacks).
+    /// distributed in proportion. If that is most of the time, it gets an entry of its own instead:
+    /// the few samples do not represent it. O(stacks).
     pub fn held_against_whole(&mut self, whole: f64) {
         let slack = policy::PERIODS * self.asked_hz.map_or(0.0, |rate| 1.0 / rate);
         let mut held = Held { claimed: self.amount(), ..Held::default() };
@@ -133,27 +137,63 @@ impl Profile {
         }
         held.left = self.amount();
         held.waited = held.claimed - held.left;
-        let factor = if held.left > 0.0 { whole / held.left } else { 0.0 };
+        let hardly = is_hardly_seen(held.left, whole, slack);
+        let factor = match held.left {
+            _ if hardly => 1.0,
+            0.0 => 0.0,
+            left => whole / left,
+        };
         self.stacks.iter_mut().for_each(|stack| stack.amount *= factor);
         self.stacks.retain(|stack| stack.amount > 0.0);
         self.forget_unused_frames();
+        if hardly {
+            self.add_not_sampled(whole - held.left);
+        }
         let sampler = self.tool.as_deref().unwrap_or("the sampler");
         let found = match held.left < policy::COUNTED * whole - slack {
-            true => Some(unsampled(held, whole, sampler)),
+            true => Some(unsampled(held, whole, hardly, sampler)),
             false => finding(Held { left: whole.min(held.left), ..held }, whole, sampler),
         };
         self.findings.extend(found);
     }
+
+    /// Scales a profile that lacks a part of `whole`, the CPU time (s) counted by the kernel, up to
+    /// it. O(stacks).
+    pub fn filled_up_to(&mut self, whole: f64) {
+        let factor = whole / self.amount();
+        if factor.is_finite() && factor > 1.0 {
+            self.stacks.iter_mut().for_each(|stack| stack.amount *= factor);
+        }
+    }
+
+    fn add_not_sampled(&mut self, amount: f64) {
+        let frame = self.frames.len() as u32;
+        self.frames.push(Frame::named(NOT_SAMPLED));
+        self.stacks.push(Stack { frames: vec![frame], labels: Vec::new(), samples: 0, amount });
+    }
+}
+
+/// Returns true if most of the CPU time was not sampled.
+fn is_hardly_seen(seen: f64, whole: f64, slack: f64) -> bool {
+    seen > 0.0 && seen < policy::SEEN * whole - slack
 }
 
 /// Returns the finding for samples that account for less time than the kernel counted.
-fn unsampled(held: Held, whole: f64, sampler: &str) -> Finding {
+fn unsampled(held: Held, whole: f64, hardly: bool, sampler: &str) -> Finding {
+    let (severity, so) = match hardly {
+        true => (
+            Severity::Warning,
+            "processes that ended soon, and a program that replaced itself by another (exec), were not sampled; the table has their time as (not sampled)",
+        ),
+        false => (
+            Severity::Note,
+            "what the program did before sampling began, and processes that ended soon, was not sampled; times are scaled up",
+        ),
+    };
     let told = format!(
-        "the samples of {sampler} come to {:.2} s, and the kernel counted {whole:.2} s of CPU time: what the program did before sampling began, and processes that ended soon, was not sampled; times are scaled up",
+        "the samples of {sampler} come to {:.2} s, and the kernel counted {whole:.2} s of CPU time: {so}",
         held.left
     );
-    let little = held.left < policy::SEEN * whole;
-    let severity = if little { Severity::Warning } else { Severity::Note };
     waiting(severity, told, held.claimed, whole)
 }
 
@@ -215,7 +255,6 @@ fn waiting(severity: Severity, told: String, sampled: f64, counted: f64) -> Find
 mod tests {
     use super::*;
     use crate::Builder;
-    use crate::model::Frame;
 
     /// Creates a profile of threads, given by id and number of 10 ms samples; 0 means stacks
     /// without a thread.
@@ -309,10 +348,10 @@ mod tests {
         assert_eq!(of(4.0), (vec![1000, 3000], None));
         // On a busy machine, threads that wait for a CPU seem to run.
         assert_eq!(of(0.8), (vec![200, 600], Some(Severity::Note)));
-        // A short-lived child was not sampled, nor was a program that soon replaced itself by
-        // another.
+        // A short-lived child was not sampled.
         assert_eq!(of(6.0), (vec![1500, 4500], Some(Severity::Note)));
-        assert_eq!(of(10.0), (vec![2500, 7500], Some(Severity::Warning)));
+        // Nor was a program that soon replaced itself by another: its samples say nothing of that.
+        assert_eq!(of(10.0), (vec![1000, 3000, 6000], Some(Severity::Warning)));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod perf_script;
 mod pprof;
 mod speedscope;
 mod stackprof;
+mod v8;
 
 use crate::model::Profile;
 use flate2::bufread::MultiGzDecoder;
@@ -27,7 +28,22 @@ const KNOWN: &str = "
   speedscope (py-spy or rbspy --format speedscope)
   Firefox Profiler (samply, Vernier, the Gecko profiler; .json or .json.gz)
   stackprof (stackprof --json DUMP, of a dump taken with raw: true)
+  V8's CPU profile (node --cpu-prof, Chrome's developer tools; .cpuprofile)
   perf script (perf script --header -i perf.data)";
+
+/// First bytes of files that are turned into a known format by their own tools, and how.
+const OTHERS: [(&[u8], &str); 4] = [
+    (
+        b"PERFILE2",
+        "this is perf's own recording, which is not read; turn it into text: perf script --header -i perf.data > profile.txt",
+    ),
+    (
+        b"FLR\0",
+        "this is a recording of Java's (JFR), which is not read; turn it into collapsed stacks: jfrconv --cpu -o collapsed FILE.jfr profile.collapsed (of async-profiler)",
+    ),
+    (b"\xff\xfe", "this is UTF-16 text; save it as UTF-8"),
+    (b"\xfe\xff", "this is UTF-16 text; save it as UTF-8"),
+];
 
 /// The reason why a profile could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -111,6 +127,11 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
             "this is stackprof's own dump (Ruby's Marshal), which is not read; turn it into JSON: stackprof --json DUMP > profile.json",
         )));
     }
+    for (start, what) in OTHERS {
+        if bytes.starts_with(start) {
+            return Err(told(Problem::new(what)));
+        }
+    }
     // Every pprof message contains the empty string and therefore a zero byte; text contains none.
     if bytes.contains(&0) {
         return pprof::parse(bytes).map_err(told);
@@ -128,6 +149,9 @@ fn parse(bytes: &[u8], file: &str) -> Result<Profile, ImportError> {
         }
         if firefox::is_it(&value) {
             return firefox::parse(&value).map_err(told);
+        }
+        if v8::is_it(&value) {
+            return v8::parse(&value).map_err(told);
         }
         if stackprof::is_it(&value) {
             return stackprof::parse(&value).map_err(told);

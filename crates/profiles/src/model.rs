@@ -7,12 +7,13 @@ use crate::builder::Builder;
 use assay_data::{Finding, Unit};
 
 /// Names that samplers give to frames of garbage collectors: those of stackprof, perftools.rb,
-/// CPython, Go and Firefox.
-const COLLECTORS: [&str; 9] = [
+/// CPython, Go, Firefox and V8.
+const COLLECTORS: [&str; 10] = [
     "(garbage collection)",
     "(marking)",
     "(sweeping)",
     "garbage_collector",
+    "(garbage collector)",
     "gc_collect_main",
     "runtime.gcBgMarkWorker",
     "runtime.gcAssistAlloc",

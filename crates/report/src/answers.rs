@@ -16,6 +16,8 @@ use assay_data::{Finding, Severity, Unit};
 
 /// Title of the table.
 const TOGETHER: &str = "requests of all slices together";
+/// Title of the table of a search, which keeps the requests of one rate of each search.
+const AT_CAPACITY: &str = "requests at the highest rates that met the goals";
 
 /// CSS class of tables with short headings, which a page need not break.
 const WHOLE_WORDS: &str = " whole";
@@ -38,11 +40,13 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
     if let Some(load) = load(analysis) {
         page.paragraph(2, &[(Tone::Quiet, load)]);
     }
-    page.paragraph(2, &[(Tone::Quiet, format!("{TOGETHER}:"))]);
     let (head, rows) = table(analysis);
-    let failed = |own: &Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
-    let tones: Vec<Tone> = analysis.answers.iter().map(failed).collect();
-    small_table::draw(page, &head, &rows, &tones);
+    if !rows.is_empty() {
+        page.paragraph(2, &[(Tone::Quiet, format!("{}:", title(analysis)))]);
+        let failed = |own: &&Answers| if own.count("failed") > 0 { Tone::Bad } else { Tone::Plain };
+        let tones: Vec<Tone> = shown(analysis).iter().map(failed).collect();
+        small_table::draw(page, &head, &rows, &tones);
+    }
     for line in notes(analysis) {
         page.paragraph(2, &[(Tone::Quiet, line)]);
     }
@@ -55,8 +59,8 @@ pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
         return Vec::new();
     }
     let (heads, rows) = table(analysis);
-    let mut requests = html::Table::plain(capital(TOGETHER), heads, rows);
-    for (row, own) in requests.rows.iter_mut().zip(&analysis.answers) {
+    let mut requests = html::Table::plain(capital(title(analysis)), heads, rows);
+    for (row, own) in requests.rows.iter_mut().zip(shown(analysis)) {
         row.tone = if own.count("failed") > 0 { "bad" } else { "" };
     }
     requests.told =
@@ -75,10 +79,13 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
         let cells: Vec<String> = cells.iter().map(|cell| escaped(cell)).collect();
         format!("| {} |\n", cells.join(" | "))
     };
-    let mut text = format!("\n{}:\n\n{}|:--|", capital(TOGETHER), line(&heads));
-    text += &"--:|".repeat(heads.len() - 1);
-    text.push('\n');
-    rows.iter().for_each(|row| text += &line(row));
+    let mut text = String::new();
+    if !rows.is_empty() {
+        text += &format!("\n{}:\n\n{}|:--|", capital(title(analysis)), line(&heads));
+        text += &"--:|".repeat(heads.len() - 1);
+        text.push('\n');
+        rows.iter().for_each(|row| text += &line(row));
+    }
     for note in load(analysis).into_iter().chain(notes(analysis)) {
         text += &format!("\n{}.\n", escaped(&note));
     }
@@ -125,6 +132,22 @@ fn of_slices(analysis: &Analysis) -> Option<html::Table> {
     (!metrics.is_empty()).then_some(table)
 }
 
+/// Returns true if the load test searched for the highest rate.
+fn is_search(analysis: &Analysis) -> bool {
+    analysis.environment.text("load_goals").is_some()
+}
+
+fn title(analysis: &Analysis) -> &'static str {
+    if is_search(analysis) { AT_CAPACITY } else { TOGETHER }
+}
+
+/// Returns the subjects with a row in the table. In a search, those that met the goals at no rate
+/// have none.
+fn shown(analysis: &Analysis) -> Vec<&Answers> {
+    let is_search = is_search(analysis);
+    analysis.answers.iter().filter(|own| !is_search || own.count("due") > 0).collect()
+}
+
 /// Returns headings and rows: step and side, number of requests, share answered and latency
 /// quantiles, and failures.
 fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
@@ -142,7 +165,7 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
             (_, 0) => "100 %".to_owned(),
             _ => format!("{} %", three(answered as f64 / all as f64 * 100.0)),
         };
-        let mut cells = vec![name(analysis, own.subject), own.count("due").to_string(), share];
+        let mut cells = vec![name(analysis, own.subject), number::grouped(own.count("due")), share];
         for (_, wanted) in SHOWN {
             // A quantile is shown only if at least one request is expected beyond it; otherwise it
             // equals the maximum.
@@ -156,13 +179,14 @@ fn table(analysis: &Analysis) -> (Vec<String>, Vec<Vec<String>>) {
         }
         if any_failed {
             let ways = own.failures().into_iter();
-            let told: Vec<String> =
-                ways.map(|(way, count)| format!("{count} {}", way.replace('_', " "))).collect();
+            let told: Vec<String> = ways
+                .map(|(way, count)| format!("{} {}", number::grouped(count), way.replace('_', " ")))
+                .collect();
             cells.push(told.join(", "));
         }
         cells
     };
-    (head, analysis.answers.iter().map(row).collect())
+    (head, shown(analysis).into_iter().map(row).collect())
 }
 
 /// Formats a percentage below 100 with three digits, or with as many as are needed to show that it
@@ -213,7 +237,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
     );
     let received = analysis.metrics.iter().position(|metric| metric.name == "received");
     let received = received.and_then(|metric| {
-        analysis.subjects[own.subject].metrics.get(metric)?.as_ref().map(|own| own.median)
+        analysis.subjects[own.subject].metrics.get(metric)?.as_ref().map(|own| own.mean)
     });
     if let Some(bytes) = received.filter(|bytes| bytes.is_finite()) {
         text += &format!(", {}/s received", number::rough(bytes, &Unit::Byte));

@@ -11,6 +11,7 @@ pub(crate) mod screen;
 pub mod toggles;
 pub(crate) mod words;
 
+use crate::number;
 use crate::remarks::Remarks;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
@@ -146,6 +147,12 @@ pub(crate) fn centres(row: &Comparison) -> (f64, f64) {
     } else {
         (or(c.medians.0, c.means.0), or(c.medians.1, c.means.1))
     }
+}
+
+/// Returns the ends of the centres of a table's rows, which determine its scale.
+pub(crate) fn ends_of_centres(rows: &[&Comparison]) -> [f64; 2] {
+    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    number::ends(&all)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! and the interval is assay's. The p-value is that of the Mann-Whitney test (Wilcoxon's
 //! signed-rank test for blocks) from [`assay_analysis::battery`], which must have been requested.
 
-use crate::benchmarks::{Shown, centres, ordered};
+use crate::benchmarks::{Shown, centres, ends_of_centres, ordered};
 use crate::label::label;
 use crate::names::{clean, width};
 use crate::number::{self, Column};
@@ -35,10 +35,10 @@ fn of(analysis: &Analysis, table: &Table<'_>, rows: &[&Comparison]) -> String {
         [String::new(), heads[0].clone(), heads[1].clone(), String::new()],
         [String::new(), metric.clone(), metric, "vs base".to_owned()],
     ];
-    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    let ends = ends_of_centres(rows);
     for row in rows {
         let (old, new) = centres(row);
-        let column = Column::for_row(unit, &all, &[old, new], &[]);
+        let column = Column::for_row(unit, ends, &[old, new], &[]);
         let value = |centre: f64, subject: usize| {
             let around = analysis.primary_of(subject).and_then(|d| d.median_interval);
             let half = around.filter(|i| i.is_bounded() && centre > 0.0).map_or_else(

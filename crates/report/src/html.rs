@@ -270,6 +270,8 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
             notes.extend(words::details(analysis, c, of, against));
         }
     }
+    let control = |c| words::control(analysis, c, &names[c.of], &names[c.against]);
+    notes.extend(analysis.controls.iter().map(control));
     if analysis.comparisons.iter().any(|c| c.design != Design::Blocks && !refused(c.of)) {
         notes.push(words::unpaired_note(analysis));
     }

@@ -68,29 +68,29 @@ use assay_data::export::{Escapes, plain_text};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Version of the layouts.
+/// Version of the document layouts.
 pub const VERSION: u64 = 1;
 
-/// What a result does not know of itself.
+/// Facts about a report that a result does not contain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Meta {
-    /// The verb that shows it: `run`, `compare`.
+    /// The verb that shows the result: `run`, `compare`.
     pub verb: String,
     /// The tool and version that made this report, as in `assay 0.1.0`.
     pub tool: String,
     /// The command line.
     pub argv: Vec<String>,
-    /// The file that holds the samples, where they were kept.
+    /// The file with the samples, if they were kept.
     pub file: Option<String>,
 }
 
-/// How every document begins.
+/// The start of every document.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Head {
     /// Version of this layout: 1.
     pub schema: u64,
-    /// The verb that wrote this.
+    /// The verb that wrote this document.
     pub verb: &'static str,
 }
 
@@ -100,7 +100,8 @@ impl Head {
     }
 }
 
-/// A document as text, with a line feed at its end and no other control character but those of its lines.
+/// Returns a document as text, which ends with a line feed and contains no control characters other
+/// than line feeds.
 ///
 /// # Errors
 /// Never for the documents of this crate, whose keys are all texts.
@@ -108,15 +109,16 @@ pub fn text(document: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(document).map(|text| plain_text(&text, Escapes::Json) + "\n")
 }
 
-/// A document on one line, which a line feed ends: of those that come one after the other.
+/// Returns a document as a single line, which ends with a line feed; for documents that follow one
+/// another.
 ///
 /// # Errors
-/// As of [`text`].
+/// As for [`text`].
 pub fn line(document: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string(document).map(|text| plain_text(&text, Escapes::Json) + "\n")
 }
 
-/// Parameters by name; numbers stay numbers.
+/// Returns parameters by name. Numbers remain numbers.
 pub(crate) fn parameters(pairs: &[(String, ParameterValue)]) -> Map<String, Value> {
     let value = |value: &ParameterValue| serde_json::to_value(value).unwrap_or(Value::Null);
     pairs.iter().map(|(name, own)| (name.clone(), value(own))).collect()

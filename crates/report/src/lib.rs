@@ -64,6 +64,7 @@ pub mod mutation;
 mod names;
 mod noise;
 pub use assay_analysis::number;
+pub use names::is_invisible;
 pub mod overview;
 mod packed;
 pub mod planning;

@@ -36,6 +36,10 @@ pub fn render(analysis: &Analysis, shown: Shown) -> String {
             if said.sureness.is_empty() { String::new() } else { format!(" ({})", said.sureness) };
         text += &format!("**{}**{}\n\n", escaped(&said.claim), escaped(&sureness));
     }
+    for c in &analysis.controls {
+        let said = words::control(analysis, c, &names[c.of], &names[c.against]);
+        text += &format!("{}\n\n", escaped(&said));
+    }
     text += &table(analysis);
     text += &format!("\n{}\n", escaped(&design_note(analysis)));
     text += &answers::markdown(analysis);
@@ -121,7 +125,8 @@ fn design_note(analysis: &Analysis) -> String {
     let medians = format!("Medians with {confidence} confidence intervals");
     match (analysis.design, analysis.blocks) {
         (Design::Blocks, Some(blocks)) if analysis.subjects.len() > 1 => {
-            format!("{medians}; {blocks} blocks, random order within each.")
+            let same = if analysis.has_same_outputs() { " The outputs are the same." } else { "" };
+            format!("{medians}; {blocks} blocks, random order within each.{same}")
         }
         (Design::Blocks, Some(blocks)) => format!("{medians}; {blocks} runs."),
         _ if !analysis.comparisons.is_empty() => {

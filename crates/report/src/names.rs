@@ -56,14 +56,14 @@ pub(crate) fn beginning(names: &[String], limit: usize) -> &str {
 pub(crate) fn clean(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' | '\r' | '\u{2028}' | '\u{2029}' => ' ',
-        c if c.is_control() || is_format(c) => '?',
+        c if c.is_control() || is_invisible(c) => '?',
         c => c,
     };
     text.chars().map(visible).collect()
 }
 
 /// Returns true for characters that change the text direction or are invisible.
-fn is_format(c: char) -> bool {
+pub fn is_invisible(c: char) -> bool {
     // The last range encodes bytes of a command that are not valid UTF-8.
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{10ff80}'..='\u{10ffff}')
 }

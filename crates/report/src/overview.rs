@@ -43,7 +43,7 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
     // be visited again.
     let all = numbers::ends(&overview.lines.iter().filter_map(centre).collect::<Vec<_>>());
     // Columns that do not fit are dropped from the right.
-    let mut numbers = columns(&page, overview, &all);
+    let mut numbers = columns(&page, overview, all);
     let room = loop {
         let own: usize = numbers.iter().map(|c| c.gap + c.width()).sum();
         let room = page.table_width().saturating_sub(own).min(WIDEST_NAME);
@@ -93,7 +93,7 @@ fn centre(line: &Line) -> Option<f64> {
     }
 }
 
-fn columns(page: &Page, overview: &Overview, all: &[f64]) -> Vec<Cells> {
+fn columns(page: &Page, overview: &Overview, all: [f64; 2]) -> Vec<Cells> {
     let unit = &overview.metric.unit;
     let (mut centres, mut ends, mut counts, mut spreads) = (vec![], vec![], vec![], vec![]);
     let (mut from, mut checks) = (vec![], vec![]);

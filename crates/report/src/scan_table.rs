@@ -25,7 +25,7 @@ const WIDEST_VALUE: usize = 16;
 pub(crate) fn draw(page: &mut Page, analysis: &Analysis, layout: &Layout, metric: usize) {
     let limit = (page.width() / 5).clamp(8, WIDEST_LABEL);
     let labels = page.fitted(&without_parameters(analysis, layout), limit);
-    let table = Table { analysis, layout, metric, labels };
+    let table = Table { analysis, layout, metric, labels, ends: ends(analysis, metric) };
     let all: Vec<usize> = (0..layout.commands).collect();
     let apart: Vec<Vec<usize>> = (1..layout.commands).map(|k| vec![0, k]).collect();
     let choices =
@@ -67,11 +67,19 @@ fn without_parameters(analysis: &Analysis, layout: &Layout) -> Vec<String> {
     if tell { labels } else { layout.labels.clone() }
 }
 
+/// Returns the ends of all medians of a metric.
+fn ends(analysis: &Analysis, metric: usize) -> [f64; 2] {
+    let described = analysis.subjects.iter().filter_map(|s| s.metrics.get(metric)?.as_ref());
+    number::ends(&described.map(|d| d.median).collect::<Vec<_>>())
+}
+
 struct Table<'a> {
     analysis: &'a Analysis,
     layout: &'a Layout,
     metric: usize,
     labels: Vec<String>,
+    /// The ends of all medians, which determine the scale.
+    ends: [f64; 2],
 }
 
 impl Table<'_> {
@@ -138,9 +146,8 @@ impl Table<'_> {
             values.push(d.median);
             widths.extend(d.median_interval.filter(|_| with_interval).map(|i| i.half_width()));
         }
-        let described = self.analysis.subjects.iter().filter_map(|s| s.metrics.get(self.metric));
-        let all: Vec<f64> = described.flatten().map(|d| d.median).collect();
-        Column::for_row(&self.analysis.metrics[self.metric].unit, &all, &values, &widths)
+        let unit = &self.analysis.metrics[self.metric].unit;
+        Column::for_row(unit, self.ends, &values, &widths)
     }
 
     /// Returns the medians of a command, with their intervals if there is only one command.
@@ -201,7 +208,8 @@ impl Table<'_> {
             return;
         }
         for metric in other_metrics(self.analysis) {
-            let other = Table { metric, labels: self.labels.clone(), ..*self };
+            let (labels, ends) = (self.labels.clone(), ends(self.analysis, metric));
+            let other = Table { metric, labels, ends, ..*self };
             let cells = (0..self.rows()).map(|row| {
                 let d = self.analysis.subjects[row].metrics.get(metric).and_then(Option::as_ref);
                 let value = |d: &assay_analysis::Description| {

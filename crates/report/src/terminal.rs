@@ -82,6 +82,10 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
         for comparison in failing.into_iter().chain(others) {
             tell(&mut page, analysis, comparison, &in_sentences);
         }
+        for c in &analysis.controls {
+            let said = words::control(analysis, c, &in_sentences[c.of], &in_sentences[c.against]);
+            page.paragraph(2, &[(Tone::Quiet, said)]);
+        }
         if analysis.comparisons.iter().any(|c| c.design != Design::Blocks) {
             let note = words::unpaired_note(analysis);
             page.paragraph(2, &[(Tone::Plain, format!("  {note}"))]);
@@ -333,6 +337,7 @@ fn checks(analysis: &Analysis) -> Vec<String> {
         said.push(format!("this experiment could detect {size}"));
     }
     said.extend(analysis.blocks.map(|blocks| taken(blocks, analysis)));
+    said.extend(analysis.has_same_outputs().then(|| "same output".to_owned()));
     said
 }
 

@@ -133,7 +133,7 @@ fn failures(found: &Testing) -> Option<String> {
 fn with_interval(median: f64, interval: Option<Interval>) -> (String, String) {
     let interval = interval.filter(|interval| interval.is_bounded());
     let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
-    let column = Column::for_row(&Unit::Second, &[median], &[median], &widths);
+    let column = Column::new(&Unit::Second, &[median], &widths);
     let ends = interval.map_or_else(String::new, |i| {
         format!(" [{} … {}]", column.number(i.lower), column.number(i.upper))
     });
@@ -204,12 +204,12 @@ fn untimed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
 }
 
 fn columns(page: &Page, found: &Testing, rows: &[TestTime]) -> Vec<Cells> {
-    let all: Vec<f64> = rows.iter().map(|test| test.time.median).collect();
+    let table = number::ends(&rows.iter().map(|test| test.time.median).collect::<Vec<_>>());
     let (mut times, mut ends, mut shares, mut of_shares) = (vec![], vec![], vec![], vec![]);
     for test in rows {
         let interval = test.time.median_interval.filter(|interval| interval.is_bounded());
         let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
-        let column = Column::for_row(&Unit::Second, &all, &[test.time.median], &widths);
+        let column = Column::for_row(&Unit::Second, table, &[test.time.median], &widths);
         times.push(page.spelled(&column.with_unit(test.time.median)));
         ends.push(interval.map_or_else(String::new, |i| {
             page.spelled(&format!("[{} … {}]", column.number(i.lower), column.number(i.upper)))

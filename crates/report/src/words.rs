@@ -90,6 +90,16 @@ pub fn details(
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
+/// Returns the sentence about a control: the difference between a command and itself, which is the
+/// floor of the run.
+pub(crate) fn control(analysis: &Analysis, c: &Comparison, of: &str, against: &str) -> String {
+    let teller = Teller::new(analysis, c, of, against);
+    match c.decision.interval {
+        Some(interval) => format!("the floor of this run: {}", teller.ranged(interval)),
+        None => format!("too few blocks to tell how far {} is from itself", teller.against),
+    }
+}
+
 /// Returns a known difference in a few words, for a list: `12 % less (34.1 → 30.0 MiB)`.
 pub fn brief(analysis: &Analysis, comparison: &Comparison) -> String {
     Teller::new(analysis, comparison, "", "").brief()
@@ -181,10 +191,14 @@ impl<'a> Teller<'a> {
     }
 
     fn sentence(&self) -> Sentence {
-        match self.by_failures() {
+        let mut sentence = match self.by_failures() {
             Some(sentence) => sentence,
             None => self.of_values(),
+        };
+        if self.analysis.has_different_output(self.c) {
+            sentence.claim += ", with different output";
         }
+        sentence
     }
 
     /// Returns the sentence on the metric itself.

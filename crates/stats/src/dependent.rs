@@ -7,7 +7,7 @@
 //! Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with
 //! the correction of Patton, Politis and White, 2009), and uses the percentile interval. Both
 //! depend on an estimate of dependence that few values can't provide: see
-//! `docs/concepts/interval-coverage.md`.
+//! `docs/concepts/deciding.md`.
 
 use crate::resampling::Stream;
 use crate::{Interval, autocorrelation, descriptive, signed_rank, student_t};

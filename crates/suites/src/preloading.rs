@@ -1,5 +1,5 @@
 //! Determines which commands can run in a process that is kept loaded, how to start such a process,
-//! and the words that request a run from it (docs/reference/preloading.md). Nothing is started
+//! and the words that request a run from it (docs/internals/preloading.md). Nothing is started
 //! here.
 
 use crate::asking::Request;

@@ -12,7 +12,7 @@ struct element *element_new(const char *name);
 int element_add(struct element *element, const char *name, const char *value);
 /* A copy that shares nothing with the original, or NULL without memory. This is what the two versions do differently. */
 struct element *element_copy(const struct element *original);
-/* How many parameters it has. */
+/* Number of parameters. */
 size_t element_count(const struct element *element);
 void element_free(struct element *element);
 

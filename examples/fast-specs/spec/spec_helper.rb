@@ -21,7 +21,7 @@ def account(name = "ann")
   DB[:accounts].insert(address: "#{name}@example.org", password: "none", confirmed_at: Time.now)
 end
 
-# So many public posts with comments.
+# Creates public posts with comments.
 def posts(count, of:, comments: 3)
   Array.new(count) do |number|
     Posts.write(of, "Post #{number}", "Text of <number> #{number}. " * 10).tap do |post|

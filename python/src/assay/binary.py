@@ -82,7 +82,8 @@ def colour_wanted(stream: Any) -> bool:
 
 def _said(*arguments: str) -> str:
     command = [find(), *arguments]
-    done = _run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    # Without `timeout`: subprocess counts it by `time.monotonic`, which tests stop and move on.
+    done = _run(command, stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode != 0:
         words = done.stderr.decode("utf-8", "replace").strip()
         raise BinaryFailed(f"`{' '.join(command)}` ended with status {done.returncode}: {words}")

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: fakes, and travelling by a fake clock.
+# Cases of ruby/test/cases/README.md: fakes, and travelling by a fake clock.
 
 require "support/cases"
 require "assay/testing"
 require "date"
 require "open3"
+require "timeout"
 require "time"
 
 class FakesCasesTest < Minitest::Test
@@ -58,20 +59,73 @@ class FakesCasesTest < Minitest::Test
   end
 
   def test_fake_sleep_by_waiting_for_an_event
-    mutex, condition, monitor = Mutex.new, ConditionVariable.new, Monitor.new
+    mutex, monitor = Mutex.new, Monitor.new
     fake_sleep do
-      mutex.synchronize { assert_nil condition.wait(mutex, AGE) }
-      mutex.synchronize { mutex.sleep(7) }
+      mutex.synchronize { mutex.sleep(AGE) }
       monitor.synchronize { monitor.new_cond.wait(8) }
-      IO.select(nil, nil, nil, 9)
-      Queue.new.pop(timeout: 10) if Queue.instance_method(:pop).parameters.include?(%i[key timeout])
     end
-    assert_equal [AGE, 7, 8, 9], sleeps.first(4)
+    assert_equal [AGE, 8], sleeps
+  end
+
+  def test_fake_sleep_by_waiting_for_a_condition
+    mutex, condition = Mutex.new, ConditionVariable.new
+    fake_sleep { mutex.synchronize { assert_nil condition.wait(mutex, AGE) } }
+    assert_equal [AGE], sleeps
     set = Thread.new { loop { sleep(0.001) && mutex.synchronize { condition.broadcast } } }
     # Somebody sets it; on a busy machine perhaps not within the first moment.
     fake_sleep { assert(50.times.any? { mutex.synchronize { condition.wait(mutex, AGE) } }) }
   ensure
     set&.kill
+  end
+
+  def test_fake_sleep_by_waiting_for_a_queue
+    skip "Queue#pop(timeout:) came with Ruby 3.2" unless Queue.instance_method(:pop).parameters.include?(%i[key timeout])
+
+    queue, full = Queue.new, SizedQueue.new(1)
+    full << 0
+    fake_sleep do
+      assert_equal [nil, nil, nil], [queue.pop(timeout: 99), SizedQueue.new(1).shift(timeout: 98), full.push(1, timeout: 97)]
+      made = Thread.new { queue << "made" }
+      assert_equal "made", queue.pop(timeout: 96)
+      made.join
+      queue << 0
+      assert_equal 0, queue.pop(timeout: 95)
+    end
+    assert_equal [[99, 98, 97], 99 + 98 + 97], [sleeps.first(3), clock.elapsed]
+  end
+
+  def test_fake_sleep_by_waiting_for_no_files
+    reader, writer = IO.pipe
+    fake_sleep do
+      assert_nil IO.select(nil, nil, nil, 99)
+      assert_nil Kernel.select([], [], [], 98)
+      writer << "x"
+      assert_equal [reader], IO.select([reader], nil, nil, 97).first
+    end
+    assert_equal [99, 98], sleeps
+  ensure
+    [reader, writer].each(&:close)
+  end
+
+  def test_fake_sleep_by_waiting_for_work
+    fake_sleep do
+      # Work that ends in time is not affected, though it takes longer than 20 ms.
+      work = Thread.new { sleep(0.05) }
+      assert_equal work, work.join(3_600)
+      never = Thread.new { Thread.stop }
+      assert_nil never.join(99)
+      never.kill.join
+    end
+    assert_equal [3_600, 99], sleeps
+    assert_equal 99, clock.elapsed
+  end
+
+  def test_fake_sleep_ended_by_a_time_limit
+    fake_sleep(threads: :all) do
+      assert_equal 50, Timeout.timeout(30) { sleep 50 }
+      assert_raises(Timeout::Error) { Timeout.timeout(0.01) { loop { Thread.pass } } }
+    end
+    assert_equal [[50], 50], [sleeps, clock.elapsed]
   end
 
   def test_fake_sleep_in_another_thread

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: inherited methods, and names that vanish or change.
+# Cases of ruby/test/cases/README.md: inherited methods, and names that vanish or change.
 
 require "support/cases"
 require "assay/rack"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: kinds of methods, arguments and results.
+# Cases of ruby/test/cases/README.md: kinds of methods, arguments and results.
 
 require "support/cases"
 require "forwardable"

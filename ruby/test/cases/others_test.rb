@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: others who wrap or replace, and patching itself.
+# Cases of ruby/test/cases/README.md: others who wrap or replace, and patching itself.
 
 require "support/cases"
 require "minitest/mock"

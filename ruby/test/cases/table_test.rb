@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# The table of docs/reference/front-end-cases.md: each of its cases has a test of that name here, or a reason why there is none.
+# The table of ruby/test/cases/README.md: each of its cases has a test of that name here, or a reason why there is none.
 
 require "minitest/autorun"
 
 class CasesTableTest < Minitest::Test
-  PAGE = File.expand_path("../../../docs/reference/front-end-cases.md", __dir__)
+  PAGE = File.expand_path("README.md", __dir__)
   LAST = "## Cases that one language does not have"
 
   def test_every_case_has_a_test_or_a_reason

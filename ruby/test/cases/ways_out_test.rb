@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Cases of docs/reference/front-end-cases.md: ways out of a call.
+# Cases of ruby/test/cases/README.md: ways out of a call.
 
 require "support/cases"
 require "timeout"

@@ -109,18 +109,44 @@ class SuiteCoverageTest < Minitest::Test
         def test_word = test(?e, "views/a.erb")
         def test_same = File.identical?("views/a.erb", "fixtures/a.json")
         def test_pathname = Pathname("views/a.erb").size
+        def test_owner = File.owned?("views/a.erb")
+        def test_children = Pathname("views").children
         def test_place = IO.popen(["cat", "a.erb", {chdir: "views"}], &:read)
         def test_variables = system({"A" => "b"}, "true", "a.erb", chdir: "views")
       end
     RUBY
-    assert_match(/^7 runs, .* 0 failures, 0 errors/, seen.out)
-    %w[stat descriptor word pathname].each { |name| assert_equal ["views/a.erb"], seen.covers("test_#{name}")["opens"], name }
+    assert_match(/^9 runs, .* 0 failures, 0 errors/, seen.out)
+    assert_equal ["views"], seen.covers("test_children")["lists"]
+    %w[stat descriptor word pathname owner].each { |name| assert_equal ["views/a.erb"], seen.covers("test_#{name}")["opens"], name }
     assert_equal ["fixtures/a.json", "views/a.erb"], seen.covers("test_same")["opens"].sort
     [%w[place cat], %w[variables true]].each do |name, program|
       spawn = seen.covers("test_#{name}")["spawns"][0]
       assert_equal [program, "a.erb"], spawn["words"]
       assert spawn["in"].end_with?("/views"), spawn.inspect
     end
+  end
+
+  # A file is loaded once: tests that use it later also depend on the data that it read at that time.
+  def test_what_a_late_file_reads_while_it_is_loaded_is_used_by_later_tests
+    files = FILES.merge("lib/config.rb" => "require 'json'\nCONFIG = JSON.parse(File.read('fixtures/a.json'))\nVIEWS = Dir.children('views')\n" \
+                                           "def templates = File.read('views/a.erb')\n", "lib/auto.rb" => "AUTO = File.size('fixtures/b.json')",
+                        "fixtures/b.json" => "[]")
+    seen = watched(<<~'RUBY', covers: :library, files: files)
+      require "minitest/autorun"
+      autoload :AUTO, "#{__dir__}/lib/auto.rb"
+      class LateTest < Minitest::Test
+        i_suck_and_my_tests_are_order_dependent!
+        def test_a_loads = require_relative("lib/config")
+        def test_b_uses = CONFIG
+        def test_c_reads = templates
+        def test_d_loads = AUTO
+      end
+    RUBY
+    assert_match(/^4 runs, .* 0 failures, 0 errors/, seen.out)
+    assert_equal [["fixtures/a.json"], ["views"]], seen.covers("test_a_loads").values_at("opens", "lists")
+    # Not what its methods read when a test calls them.
+    assert_equal ["views/a.erb"], seen.covers("test_c_reads")["opens"]
+    assert_equal [%w[fixtures/a.json fixtures/b.json], ["views"]], %w[opens lists].map { |kind| seen.loaded.flat_map { |line| line[kind].to_a } }
   end
 
   def test_tests_in_threads_are_never_given_too_little

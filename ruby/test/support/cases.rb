@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Helpers for the tests of docs/reference/front-end-cases.md. In each language the test of a case is called `test_` and the name of the
+# Helpers for the tests of ruby/test/cases/README.md. In each language the test of a case is called `test_` and the name of the
 # case.
 
 require "support/profiled"

@@ -13,8 +13,9 @@
 
 use crate::comparison::{Comparison, Question};
 use crate::evidence::{Evidence, Pair};
+use crate::recording::Recording;
 use assay_stats::signed_rank::SignedRankDistribution;
-use std::borrow::Cow;
+use std::rc::Rc;
 
 /// In larger families it pays to first rule out members without a direction at any level.
 const SMALL: usize = 8;
@@ -45,36 +46,32 @@ impl Adjust {
     }
 }
 
-/// One comparison of a family.
+/// One comparison of a family. Its pair is made whenever it is needed: in a suite of a hundred
+/// thousand rows, all pairs together would be larger than the samples.
 pub(super) struct Member<'a> {
     pub question: Question<'a>,
-    /// What is compared; `None` where it is made again whenever it is wanted: of a suite of a hundred thousand rows all pairs would be more than the
-    /// samples.
-    pub held: Option<Pair>,
     evidence: &'a Evidence<'a>,
-    /// Whether it is known, and takes nothing of the error.
+    /// Recordings of the metric that are available already, as for [`Evidence::pair`].
+    known: &'a [Rc<Recording<'static>>],
+    /// True if the difference is certain, so that it uses none of the allowed error.
     is_certain: bool,
 }
 
 impl<'a> Member<'a> {
-    /// Two subjects of which there is something to compare; `keeps`: whether it is held.
+    /// The comparison of a pair that the evidence made with these recordings.
     pub fn new(
         question: Question<'a>,
-        pair: Pair,
+        pair: &Pair,
         evidence: &'a Evidence<'a>,
-        keeps: bool,
+        known: &'a [Rc<Recording<'static>>],
     ) -> Self {
-        let is_certain = pair.is_certain();
-        Self { question, held: Some(pair).filter(|_| keeps), evidence, is_certain }
+        Self { question, evidence, known, is_certain: pair.is_certain() }
     }
 
-    /// What is compared.
-    pub fn pair(&self) -> Cow<'_, Pair> {
+    /// The data of both subjects.
+    pub fn pair(&self) -> Pair {
         let Question { against, of, metric, .. } = self.question;
-        match &self.held {
-            Some(pair) => Cow::Borrowed(pair),
-            None => Cow::Owned(self.evidence.pair_or_empty(against, of, metric, &[])),
-        }
+        self.evidence.pair_or_empty(against, of, metric, self.known)
     }
 
     fn has_direction(&self, share: f64, distribution: &mut SignedRankDistribution) -> bool {

@@ -153,10 +153,7 @@ fn mean(
         return None;
     }
     let mean = descriptive::mean(&effects);
-    // So many that they are not held are too many to resample.
-    let held: Option<Vec<&Pair>> = own.iter().map(|member| member.held.as_ref()).collect();
-    let (of_these, of_such) = held
-        .and_then(|pairs| resampled(&pairs, plan))
+    let (of_these, of_such) = resampled(&own, plan)
         .unwrap_or_else(|| from_errors(mean, &effects, &own, plan.confidence));
     let left_out = which.len() - effects.len();
     Some(Mean { estimate: mean.exp(), of_these, of_such, rows: effects.len(), left_out })
@@ -164,9 +161,26 @@ fn mean(
 
 type Intervals = (Option<Interval>, Option<Interval>);
 
-fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
+/// Returns the intervals by resampling; `None` if a side has too few values, or all together have
+/// too many.
+fn resampled(members: &[&Member<'_>], plan: &Plan) -> Option<Intervals> {
+    let mut count = 0;
+    let mut pairs = Vec::new();
+    for member in members {
+        let pair = member.pair();
+        let sizes = match &pair {
+            Pair::Apart(x, y, _) => (x.in_order.len(), y.in_order.len()),
+            Pair::Blocks(paired) | Pair::Known(paired) => (paired.len(), paired.len()),
+            Pair::Summaries(..) | Pair::Few(..) => return None,
+        };
+        count += sizes.0 + sizes.1;
+        if sizes.0.min(sizes.1) < FEWEST_TO_RESAMPLE || count > AFFORDABLE / FEWEST_RESAMPLES {
+            return None;
+        }
+        pairs.push(pair);
+    }
     let mut ratios: Vec<Vec<f64>> = Vec::new();
-    for pair in pairs {
+    for pair in &pairs {
         if let Pair::Blocks(paired) | Pair::Known(paired) = pair {
             if paired.has_builds() {
                 return None;
@@ -176,27 +190,14 @@ fn resampled(pairs: &[&Pair], plan: &Plan) -> Option<Intervals> {
     }
     let mut ratios = ratios.iter();
     let mut benchmarks = Vec::with_capacity(pairs.len());
-    let mut count = 0;
-    for pair in pairs {
-        let benchmark = match pair {
+    for pair in &pairs {
+        benchmarks.push(match pair {
             Pair::Apart(x, y, _) => Benchmark::Apart { x: &x.in_order, y: &y.in_order },
             Pair::Blocks(_) | Pair::Known(_) => Benchmark::Blocks { ratios: ratios.next()? },
             Pair::Summaries(..) | Pair::Few(..) => return None,
-        };
-        let sizes = match benchmark {
-            Benchmark::Apart { x, y } => (x.len(), y.len()),
-            Benchmark::Blocks { ratios } => (ratios.len(), ratios.len()),
-        };
-        if sizes.0.min(sizes.1) < FEWEST_TO_RESAMPLE {
-            return None;
-        }
-        count += sizes.0 + sizes.1;
-        benchmarks.push(benchmark);
+        });
     }
     let resamples = (AFFORDABLE / count.max(1)).min(RESAMPLES);
-    if resamples < FEWEST_RESAMPLES {
-        return None;
-    }
     let found = geometric_mean(&benchmarks, plan.confidence, resamples, plan.seed)?;
     Some((Some(found.of_these), found.of_such))
 }

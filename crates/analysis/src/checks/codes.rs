@@ -3,7 +3,7 @@
 //! place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 160] = [
+pub const CODES: [&str; 166] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -34,6 +34,7 @@ pub const CODES: [&str; 160] = [
     "COMMAND_FAILED",
     "COMMIT_GONE",
     "COMMIT_SKIPPED",
+    "CONTROL_DIFFERS",
     "COUNTED_WHOLE",
     "COUNTERS_USER_ONLY",
     "COUNTER_TOTALS",
@@ -100,6 +101,11 @@ pub const CODES: [&str; 160] = [
     "OPTIMISED_AWAY",
     "ORDER_DEPENDENT",
     "OTHER_CHANGES",
+    "OUTPUT_DIFFERS",
+    "OUTPUT_DISCARDED",
+    "OUTPUT_NOT_COMPARED",
+    "OUTPUT_READ",
+    "OUTPUT_VARIES",
     "PERIODIC",
     "PORTABLE_RUNNER",
     "POSITION",

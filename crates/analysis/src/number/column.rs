@@ -43,9 +43,9 @@ impl Column {
 
     /// Creates a column for one row of a table that spans decades: in the scale of the whole table,
     /// so that it can be read downwards, unless the range is too large for one scale; with the
-    /// decimals appropriate for this row.
-    pub fn for_row(unit: &Unit, table: &[f64], row: &[f64], half_widths: &[f64]) -> Self {
-        let (smallest, largest) = range(table);
+    /// decimals appropriate for this row. `table` are the [`ends`] of the table's values.
+    pub fn for_row(unit: &Unit, table: [f64; 2], row: &[f64], half_widths: &[f64]) -> Self {
+        let [smallest, largest] = table;
         let scale = unit.scale_for(smallest);
         if largest / scale.factor < 10_000.0 {
             Self::in_scale(unit, scale_of(unit, smallest, largest), row, half_widths)

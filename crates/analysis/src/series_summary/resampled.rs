@@ -19,9 +19,12 @@ pub struct Resampled {
 }
 
 impl Resampled {
-    /// Resamples one of `together` series; `None` if there are no values. O(n · resamples), at most
-    /// a few seconds in total.
+    /// Resamples one of `together` series; `None` for fewer than two values, all resamples of which
+    /// would be the same. O(n · resamples), at most a few seconds in total.
     pub(super) fn of(values: &[f64], together: usize, seed: u64) -> Option<Self> {
+        if values.len() < 2 {
+            return None;
+        }
         let resamples = bootstrap::resamples_for(values.len(), together);
         let of = |statistic| bootstrap::bootstrap(values, statistic, resamples, seed);
         Some(Self {

@@ -3,6 +3,7 @@
 use assay_data::{ParameterValue, Samples, Side};
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
+use std::path::PathBuf;
 
 /// A command with its settings.
 #[derive(Clone, Debug)]
@@ -19,6 +20,10 @@ pub(crate) struct Prepared {
     pub text: String,
     /// The command to run.
     pub command: Command,
+    /// True if the user said where its output goes.
+    pub output_given: bool,
+    /// Files that must be the same for all compared commands, in order.
+    pub same: Vec<PathBuf>,
     /// All builds, if several are run alternately (`command` is the first one); otherwise empty.
     pub builds: Vec<Command>,
     /// Shell line before every run, not measured.
@@ -29,6 +34,8 @@ pub(crate) struct Prepared {
     pub parameters: Vec<(String, ParameterValue)>,
     /// Index of the command to compare with; its own index marks a reference. `None` for the first.
     pub against: Option<usize>,
+    /// Index of the command that this one repeats as a control.
+    pub repeats: Option<usize>,
     /// Number of concurrent runs.
     pub jobs: u32,
 }
@@ -44,11 +51,14 @@ impl Prepared {
             typed: words.join(" "),
             text: words.join(" "),
             command,
+            output_given: false,
+            same: Vec::new(),
             builds: Vec::new(),
             prepare: None,
             conclude: None,
             parameters: Vec::new(),
             against: None,
+            repeats: None,
             jobs: 1,
         }
     }
@@ -86,6 +96,7 @@ pub(super) fn add(samples: &mut Samples, command: &Prepared, files: &mut Fingerp
         env: command.command.env.clone(),
         parameters: command.parameters.clone(),
         against: command.against,
+        repeats: command.repeats,
         jobs: (command.jobs > 1).then_some(command.jobs),
         control: control(command),
         files: command.every().iter().flat_map(|build| files.files_of(build)).collect(),

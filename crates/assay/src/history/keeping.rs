@@ -10,21 +10,23 @@ use assay_data::{Samples, StopReason, assay_file};
 use assay_history::{Access, StoreError};
 use std::path::PathBuf;
 
-/// Whether what is measured goes into the history.
+/// Options for keeping a measured run in the history.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Recording")]
 pub(crate) struct KeepInHistoryArgs {
     /// Also keep the run in the history of the project, for `assay history` and `assay gate`
     ///
-    /// The project is called as the repository's directory unless a name is given: --keep=NAME.
+    /// The project has the name of the repository's directory, unless another is given:
+    /// --keep=NAME.
     #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
     pub keep: Option<String>,
 
-    /// File that keeps the runs, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the repository, or in the state directory]
+    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
+    /// repository, or in the state directory]
     #[arg(long, value_name = "PLACE", requires = "keep")]
     pub store: Option<PathBuf>,
 
-    /// Name of the machine, where its host name changes from run to run
+    /// Name of the machine, if its host name changes from run to run
     #[arg(long, value_name = "NAME", requires = "keep", value_parser = any_words())]
     pub machine: Option<String>,
 }

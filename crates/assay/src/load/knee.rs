@@ -69,6 +69,15 @@ impl Goal {
             _ => (None, 0.0),
         };
         let metric = metric.ok_or_else(wrong)?;
+        let can_be_met = match metrics[metric].better {
+            Better::Lower => limit > 0.0,
+            Better::Higher => (0.0..=1.0).contains(&limit),
+        };
+        if !can_be_met {
+            return Err(format!(
+                "`{text}` can't be met: a time is more than 0 s, a share between 0 and 100 %"
+            ));
+        }
         Ok(Self { text: text.to_owned(), metric, limit })
     }
 

@@ -176,7 +176,10 @@ impl Slices {
             return Err(Obstacle::Broken(RunError::Failed(format!("the server {name} {how}"))));
         }
         self.slices += 1;
-        self.outlasted += u32::from(tally.answered > 0 && tally.delivered == 0);
+        let is_closed = matches!(job.load, Load::Closed { .. });
+        let outlasted =
+            (tally.answered > 0 || is_closed) && tally.failures() + tally.delivered == 0;
+        self.outlasted += u32::from(outlasted);
         self.recovery.after(whose, &tally);
         if let Some(requests) = &mut self.requests {
             let (own, side) = (&self.places[place], &self.sides[whose.0]);
@@ -351,12 +354,18 @@ impl Source for Slices {
             );
         }
         if self.outlasted > 0 && self.search.is_none() {
+            // A closed loop is judged by that rate.
+            let is_closed = |own: &Place| matches!(own.job.load, Load::Closed { .. });
+            let severity = match self.places.iter().any(is_closed) {
+                true => Severity::Warning,
+                false => Severity::Note,
+            };
             let message = format!(
                 "in {} of {} slices no answer came before the slice was over: the achieved rate, which counts those that did, is 0 there",
                 self.outlasted, self.slices
             );
             found.push(
-                Finding::new("SLICE_OUTLASTED", Severity::Note, message)
+                Finding::new("SLICE_OUTLASTED", severity, message)
                     .with("slices", f64::from(self.outlasted))
                     .advise(Action::text("make slices longer than answers take: --slice")),
             );

@@ -494,8 +494,8 @@ impl Asker {
     }
 }
 
-/// Returns true if a suite came to its end in spite of a Ctrl-C: by itself, with all of its tests,
-/// and if its status is bad, then because of those that failed.
+/// Returns true if a suite ran to its end despite a Ctrl-C: nothing ended it, no test is
+/// unfinished, and failed tests explain a bad status.
 fn is_through(result: &RunResult, run: Option<&Run>) -> bool {
     let is_whole =
         |run: &Run| run.unfinished.is_empty() && run.faults.is_empty() && run.has_failed();
@@ -506,7 +506,8 @@ fn is_through(result: &RunResult, run: Option<&Run>) -> bool {
     }
 }
 
-/// Whoever interrupted this process may have interrupted the command as well.
+/// Returns an error if the run failed after an interruption, which may have reached the command as
+/// well.
 fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
     if interrupt::count() > 0 && !result.outcome.is_success() {
         return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));

@@ -29,6 +29,7 @@ pub(super) fn ended_now(began: f64) -> RunResult {
         left_behind: false,
         stderr_tail: None,
         output_bytes: None,
+        trace: None,
         output: None,
         errors: None,
         samples: None,

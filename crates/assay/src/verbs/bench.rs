@@ -42,8 +42,8 @@ const RUN_TIME: &str = "run_time";
 #[command(after_long_help = "\
 How it measures: each run is one process of one benchmark, with the same number of iterations on every side if the harness \
 supports that. A round runs every undecided benchmark once, all its sides directly after one another in random order. A benchmark \
-with a clear verdict takes no more time; measuring stops when all are clear, or when the budget is spent. --confidence holds for \
-the whole suite.
+with a clear verdict is not measured any further; measuring stops when all are clear, or when the budget is spent. --confidence \
+applies to the whole suite.
 
 Harnesses: assay detects each program's harness from its --help; if that fails, name it with --harness.
 
@@ -53,18 +53,19 @@ Examples:
   assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions in one build
   assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
-  assay bench --rev main --rev HEAD --build LINE --program build/bm --builds 5     five links of each, shuffled
-  assay bench --builds 'old-*,new-*'                                 several builds a side: is it the code, or the linker?
-  assay bench old.test new.test -- -test.cpu 1                       arguments for both
+  assay bench --rev main --rev HEAD --build LINE --program build/bm --builds 5     five links per side, shuffled
+  assay bench --builds 'old-*,new-*'                                 several builds per side: is it the code, or the linker?
+  assay bench old.test new.test -- -test.cpu 1                       arguments for both programs
   assay bench 'ruby old.rb' 'ruby new.rb' --fail-if slower --export comment.md
   assay bench old/bm new/bm --count-instructions --primary valgrind_instructions --fail-if slower     decide by counts alone
   assay bench --resume suite.assay --time 10min                      add more blocks to a recorded suite
-  assay bench build/bm                                               one build: its numbers, compared with nothing
+  assay bench build/bm                                               a single build: its numbers only
   assay bench build/bm --list
   assay bench build/bm --smoke                                       does every benchmark still run?")]
 pub(crate) struct Args {
-    /// Benchmark programs, in quotes if they have arguments; the first is the reference. Of one alone
-    /// the numbers are shown
+    /// Benchmark programs, in quotes if they have arguments; the first is the reference
+    ///
+    /// For a single program only its numbers are shown.
     #[arg(required_unless_present_any = ["rev", "builds", "resume"], value_name = "PROGRAM", value_parser = any_words())]
     programs: Vec<String>,
 
@@ -97,7 +98,7 @@ pub(crate) struct Args {
     pub(crate) record: RecordArgs,
 }
 
-/// How long to measure.
+/// Options for how long to measure.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 struct WhenArgs {
@@ -117,8 +118,10 @@ struct WhenArgs {
     #[arg(long, conflicts_with_all = ["time", "runs"])]
     quick: bool,
 
-    /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit the
-    /// budget: many short runs are worth more than a few long ones]
+    /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit into
+    /// the budget]
+    ///
+    /// Many short runs are worth more than a few long ones.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     run_time: Option<f64>,
 
@@ -131,11 +134,11 @@ struct WhenArgs {
     seed: Option<u64>,
 }
 
-/// What to count in addition to times.
+/// Options for counting in addition to timing.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Counting")]
 struct CountArgs {
-    /// Count heap allocations after the timed runs, per iteration if the harness can run a fixed
+    /// Count heap allocations after the timed runs; per iteration if the harness can run a fixed
     /// number of iterations
     #[arg(long)]
     alloc: bool,
@@ -143,7 +146,7 @@ struct CountArgs {
     /// Count instructions under valgrind (if installed) after the timed runs: almost no noise, good
     /// for CI on shared machines
     ///
-    /// To decide by it alone, without any timing: assay bench old/bm new/bm --count-instructions
+    /// To decide by them alone, without any timing: assay bench old/bm new/bm --count-instructions
     /// --primary valgrind_instructions --fail-if slower (docs/guides/instructions.md).
     #[arg(long)]
     count_instructions: bool,

@@ -50,26 +50,26 @@ const RANGE: &str = "bisect";
 /// Arguments of `assay bisect`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-How it works: first the good and the bad commit alone are compared. If they differ by the threshold, each block runs a commit before \
-the change, one with it, and the one between them that halves what is not known, in random order. Every answer counts by how certain it is, \
-and none is final: commits are measured again as soon as they matter. A commit is named when its probability reaches --confidence and \
-it was compared with its predecessor directly. Of merges the merge itself is named (git's --first-parent).
+How it works: the good and the bad commit are compared first. If they differ by at least the threshold, each block runs three commits in \
+random order: one before the change, one with it, and the one between them that halves the remaining uncertainty. Each answer is weighted \
+by its certainty, and none is final: commits are measured again as soon as they matter. A commit is named when its probability reaches \
+--confidence and it has been compared directly with its predecessor. For merges, the merge commit itself is named (git's --first-parent).
 
 Examples:
-  assay bisect v1.2..HEAD --build make -- ./tool data            the time of a command
+  assay bisect v1.2..HEAD --build make -- ./tool data            by the time of a command
   assay bisect v1.2..HEAD --build make --benchmark BM_Copy -- build/bm
-  assay bisect v1.2..HEAD --primary max_rss -- python3 tool.py   nothing to build
-  assay bisect --resume search.assay --time 30min                go on
+  assay bisect v1.2..HEAD --primary max_rss -- python3 tool.py   by memory; nothing to build
+  assay bisect --resume search.assay --time 30min                continue a search
 
-Exit codes: 0 nothing got worse, 1 the commit of a worsening was found, 2 usage or input error (also where GOOD or BAD does not build),
-3 not known, 4 a measured command failed, 130 interrupted.")]
+Exit codes: 0 nothing got worse, 1 the commit that made it worse was found, 2 usage or input error (also if GOOD or BAD does not build),
+3 inconclusive, 4 a measured command failed, 130 interrupted.")]
 pub(crate) struct Args {
-    /// The good and the bad commit, as in v1.2..HEAD; without BAD it is HEAD
+    /// The good and the bad commit, as in v1.2..HEAD [default for BAD: HEAD]
     #[arg(value_name = "GOOD..BAD", required_unless_present = "resume", value_parser = any_words())]
     range: Option<String>,
 
-    /// Command to measure, run at the root of each commit's tree; with --benchmark the program that
-    /// holds the benchmark
+    /// Command to measure, run at the root of each commit's tree; with --benchmark, the program
+    /// that contains the benchmark
     #[arg(last = true, value_name = "COMMAND", required_unless_present = "resume")]
     command: Vec<OsString>,
 
@@ -90,7 +90,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = threshold, help_heading = "Deciding")]
     threshold: Option<Threshold>,
 
-    /// How probable the commit must be [default: 95%]
+    /// Probability at which a commit is named [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence, help_heading = "Deciding")]
     confidence: Option<f64>,
 
@@ -110,16 +110,16 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: LookArgs,
 
-    /// Ids of the arguments that stood on the command line.
+    /// Ids of the arguments that were on the command line.
     #[arg(skip)]
     pub(crate) given: Vec<String>,
 }
 
-/// How long to measure.
+/// Options for how long to measure.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "How long")]
 struct WhenArgs {
-    /// Stop after N blocks at the latest; a block has two to four runs
+    /// Maximum number of blocks; a block has two to four runs
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
@@ -131,7 +131,7 @@ struct WhenArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "benchmark")]
     run_time: Option<f64>,
 
-    /// Kill a run that takes longer than this, and leave its commit out
+    /// Kill a run that takes longer than this, and leave out its commit
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "5min")]
     timeout: f64,
 

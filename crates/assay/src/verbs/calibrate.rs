@@ -31,25 +31,25 @@ const SERIES_SHARE: f64 = 0.8;
 /// Arguments of `assay calibrate`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-What it does: it runs one program many times, labels the runs A or B afterwards, and counts how often each \
-way of measuring finds a difference. There is none, so every difference found is a false positive. Then it makes B slightly \
-faster on paper, and determines the smallest difference that is still detected. Later runs warn if their threshold is smaller.
+How it works: one program is run many times, and its runs are labelled A or B afterwards. A and B are the same program, so every \
+difference that a way of measuring finds is a false positive. Then B is made slightly faster on paper, to determine the smallest \
+difference that is still detected. Later runs warn if their threshold is smaller.
 
 Examples:
-  assay calibrate                                 this machine, now, in half a minute
-  assay calibrate --time 5min -- ./server --once  with your own command
-  assay calibrate --record series.assay           measure now
-  assay calibrate --from series.assay             evaluate later")]
+  assay calibrate                                 calibrate this machine, in half a minute
+  assay calibrate --time 5min -- ./server --once  use your own command
+  assay calibrate --record series.assay           only measure
+  assay calibrate --from series.assay             evaluate a recorded series")]
 pub(crate) struct Args {
     /// Program to run [default: a built-in one that computes for 2 ms]
     #[arg(value_name = "COMMAND", conflicts_with = "from", value_parser = any_words())]
     command: Option<String>,
 
-    /// The same, word by word behind `--`
+    /// The program and its arguments as separate words, after `--`
     #[arg(value_name = "WORD", last = true, conflicts_with_all = ["from", "command"])]
     words: Vec<OsString>,
 
-    /// How long to measure
+    /// Time to measure
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
     time: f64,
 

@@ -21,18 +21,18 @@ use std::path::PathBuf;
 /// Arguments of `assay compare`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay compare old.txt new.txt                       one number a line, each file one subject
+  assay compare old.txt new.txt                       one number per line, each file one subject
   assay compare run.assay                             a recorded run: the same verdict, to the last digit
   assay compare --unit ms old.txt new.txt             the numbers are milliseconds
   assay compare times.csv                             one column per subject
   assay compare --by build --value ns --unit ns t.csv long form: one row per value
   assay compare --by 1 --value 2 --unit ns data.csv.gz
   assay compare old.json new.json                     two suites: benchmarks matched by name
-  assay compare --side 'old=old*.json' --side 'new=new*.json'   several recordings a side
+  assay compare --side 'old=old*.json' --side 'new=new*.json'   several recordings per side
   assay compare --rigorous --unit us --threshold 6.667us --alpha 0.01 --power 0.95 a.txt b.txt
 
-A verdict about separate files also contains whatever else changed between the recordings. Blocks measured in one run \
-(`assay run A B`) do not have that weakness.")]
+A verdict about separate files also includes anything else that changed between the recordings. Blocks measured in one run \
+(`assay run A B`) do not have this weakness.")]
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
     /// docs/reference/input-files.md; optionally .gz; - is standard input. The first is the
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present = "sides", value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Subject that all others are compared with; for suites, the side [default: the first]
+    /// Subject (for suites, side) that all others are compared with [default: the first]
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
 
@@ -55,16 +55,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
     col: Vec<Key>,
 
-    /// Key that forms the rows: .name, .fullname, .file, or parameters [default: what --col leaves
-    /// of the name]
+    /// Key that forms the rows: .name, .fullname, .file, or parameters [default: the parts of the
+    /// name that --col does not use]
     #[arg(long, value_name = "KEYS", value_delimiter = ',', help_heading = "Reading")]
     row: Vec<Key>,
 
     #[command(flatten)]
     judge: JudgeArgs,
 
-    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...), in full with --json, as
-    /// a short table on the screen
+    /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...): a short table on the
+    /// screen, all results with --json
     ///
     /// Each result equals R's for the same data. They do not change the verdict: picking the test
     /// with the most pleasing result is a way to fool yourself. Only complete blocks are used; the
@@ -72,9 +72,9 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Deciding")]
     all: bool,
 
-    /// Print a table as benchstat lays it out, with the change in per cent and p values
+    /// Print a table in benchstat's layout, with changes in percent and p-values
     ///
-    /// The verdicts stay assay's own: ~ stands wherever no direction is known.
+    /// The verdicts are assay's own: ~ means that no direction is known.
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Output", conflicts_with_all = ["json", "rigorous"])]
     format: Option<Format>,
 
@@ -88,7 +88,7 @@ pub(crate) struct Args {
     show: ShowArgs,
 }
 
-/// Layouts of other tools.
+/// Table layouts of other tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// benchstat's table

@@ -18,7 +18,7 @@ use std::path::PathBuf;
   assay convert --to go old.json > old.txt            for benchstat
   assay convert --to text --filter 'BM_Copy .metric:cpu' bench.json   plain numbers, for R or ministat
 
-Several files become one. Only .assay keeps everything; other formats drop what they cannot represent.")]
+Several files are merged into one. Only .assay keeps everything; other formats drop what they cannot represent.")]
 pub(crate) struct Args {
     /// Files to read, in any supported format; - is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Leave out host name, user, directories and repository
+    /// Omit host name, user, directories and repository
     #[arg(long)]
     anonymous: bool,
 

@@ -18,15 +18,15 @@ use std::path::PathBuf;
 /// Arguments of `assay describe`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay describe times.txt                       one number a line
+  assay describe times.txt                       one number per line
   assay describe --unit ms old.txt new.txt       two series, in milliseconds
   assay describe run.assay --primary max_rss     another metric of a run
   assay describe --by 1 --value 2 --unit ns data.csv.gz
   assay describe --all --json times.txt          every number, for programs
 
-See also: assay convert FILE --to FORMAT writes the samples for other tools.
+To write the samples for other tools, use assay convert FILE --to FORMAT.
 
-The order of the values in the file is taken as the order of measurement: in a sorted file, changes over time are lost.")]
+Values are taken to be in the order of measurement: in a sorted file, changes over time are lost.")]
 pub(crate) struct Args {
     /// Sample files: .assay, columns of numbers, CSV or any format in
     /// docs/reference/input-files.md; optionally .gz; - is standard input
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     look: LookArgs,
 
-    /// Print every warning and note in full [default: five lines of them for each series]
+    /// Print every warning and note in full [default: at most five lines of them for each series]
     #[arg(long, short, conflicts_with = "quiet", help_heading = "Output")]
     verbose: bool,
 
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     pages: PageArgs,
 }
 
-/// What to describe.
+/// Options for what to describe.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Describing")]
 struct WhatArgs {
@@ -61,8 +61,9 @@ struct WhatArgs {
     #[arg(long, value_name = "METRIC")]
     primary: Option<String>,
 
-    /// Describe every metric, and each series separately even if there are more than three; with
-    /// --json also the signed-rank test and the bootstrap
+    /// Describe every metric, and each series separately even if there are more than three
+    ///
+    /// With --json also the signed-rank test and the bootstrap.
     #[arg(long)]
     all: bool,
 

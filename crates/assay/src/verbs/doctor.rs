@@ -32,9 +32,9 @@ const MOST_BUSY: usize = 3;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  assay doctor                                  what disturbs measuring, what it costs, how to fix it
+  assay doctor                                  find disturbances, their cost, and fixes
   assay doctor --fix -- assay run ./old ./new   apply fixes, measure, restore everything
-  assay doctor --strict --quick                 for CI: status 1 if something disturbs")]
+  assay doctor --strict --quick                 for CI: status 1 if something disturbs measuring")]
 pub(crate) struct Args {
     /// Apply every available fix, run the command after `--`, and restore all settings afterwards,
     /// even after a crash
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(last = true, value_name = "COMMAND", requires = "fix")]
     command: Vec<OsString>,
 
-    /// How long to measure the effect of the settings
+    /// Time to measure the effect of the settings
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "8s", conflicts_with = "fix")]
     time: f64,
 

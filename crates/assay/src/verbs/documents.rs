@@ -14,11 +14,12 @@ use std::path::PathBuf;
   assay completions zsh > ~/.zfunc/_assay
   assay completions fish > ~/.config/fish/completions/assay.fish")]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete in
     #[arg(value_enum, required_unless_present = "names")]
     shell: Option<clap_complete::Shell>,
 
-    /// Print the metrics or benchmarks of the files among these words, a line each, as the scripts ask
+    /// Print the metrics or benchmarks of the files among the words, one per line, for the
+    /// completion scripts
     #[arg(long, value_enum, value_name = "WHAT", hide = true)]
     names: Option<Names>,
 
@@ -30,7 +31,7 @@ pub(crate) struct CompletionsArgs {
 /// Arguments of `assay man`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay man | man -l -                      read it
+  assay man | man -l -                      read the page
   assay man --out ~/.local/share/man/man1   install all pages")]
 pub(crate) struct ManArgs {
     /// Write assay.1 and the page of every verb into this directory

@@ -25,20 +25,20 @@ use std::path::PathBuf;
 /// Arguments of `assay gate`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay bench ./bench --keep && assay gate     is the run that was just kept worse than those before it?
-  assay gate new.json                          the same of a file, which is not kept
-  assay gate new.json --machine ci             on a machine whose host name changes
-  assay gate --confirm --build make            an alarm counts if a fresh run of both revisions finds it, too
+  assay bench ./bench --keep && assay gate     compare the run just kept with earlier runs
+  assay gate new.json                          judge a file, without keeping it
+  assay gate new.json --machine ci             judge a file from a machine whose host name changes
+  assay gate --confirm --build make            raise an alarm only if a fresh run of both revisions confirms it
   assay gate new.json --rev HEAD --confirm --build make -- bench build/bm
   assay gate --export comment.md --export gate.xml --export gate.sarif --export badge.svg
 
-Exit codes: 0 nothing is worse, 1 something is, 2 usage or input error, 3 not known: too few runs, they differ too much, or this run
-stands out and no other confirms it (run it again, or --confirm), 130 interrupted.
+Exit codes: 0 nothing is worse, 1 something is worse, 2 usage or input error, 3 inconclusive (too few runs, too much spread, or this run
+is an outlier that no other run confirms: run it again, or use --confirm), 130 interrupted.
 
-Where both builds can be measured here and now, `assay bench --rev OLD --rev NEW` sees smaller changes: what runs differ by cancels.
-With --confirm the last normal revision and the new one are measured so, by turns, where a benchmark is worse or this run stands out, and
-only such benchmarks: that fresh run decides.
-How is taken from the command line that measured the run, or from what stands behind --.")]
+If both builds can be measured here and now, `assay bench --rev OLD --rev NEW` detects smaller changes, because differences between runs
+cancel out. --confirm measures this way: if a benchmark is worse or this run is an outlier, it measures those benchmarks of the last normal
+revision and of the new one alternately, and that fresh run decides. The command for it is taken from the recorded run, or from the words
+after `--`.")]
 pub(crate) struct Args {
     /// File in any format that `assay compare` reads [default: the last run that was kept]
     #[arg(value_name = "FILE")]
@@ -47,19 +47,19 @@ pub(crate) struct Args {
     #[command(flatten)]
     sides: SideArgs,
 
-    /// Smallest worsening that is reported [default: 1%]
+    /// Smallest worsening to report [default: 1%]
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
     threshold: Option<f64>,
 
-    /// Worsening that has to be detectable; where it is not, the answer is inconclusive [default: 5%]
+    /// Worsening that must be detectable; otherwise the answer is inconclusive [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = share, help_heading = "Deciding")]
     detect: Option<f64>,
 
-    /// How sure all answers together shall be [default: 95%]
+    /// Confidence level of all answers together [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence, help_heading = "Deciding")]
     confidence: Option<f64>,
 
-    /// How many of the last runs are normal [default: 50]
+    /// Number of latest runs that count as normal [default: 50]
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(5..), help_heading = "Deciding")]
     window: Option<u32>,
 
@@ -67,11 +67,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     primary: Option<String>,
 
-    /// Judge these metrics, too; all share the error
+    /// Also judge these metrics (the error rate is shared among all of them)
     #[arg(long, value_name = "METRICS", value_delimiter = ',', help_heading = "Deciding")]
     secondary: Vec<String>,
 
-    /// Only runs of revisions that lead to this branch by first parents are normal: runs of other branches are not
+    /// Count only runs of revisions on this branch, by first parents, as normal
     #[arg(long, value_name = "BRANCH", help_heading = "Deciding", value_parser = any_words())]
     branch: Option<String>,
 
@@ -80,12 +80,12 @@ pub(crate) struct Args {
 
     /// Also write the answer to a file: .json, .md, .xml, .sarif or .svg
     ///
-    /// .md is a comment for a pull request, whose first line is a hidden mark to find it by; .xml is JUnit's, .sarif is SARIF 2.1.0, and
-    /// .svg a badge.
+    /// .md is a comment for a pull request, whose hidden first line identifies it; .xml is JUnit
+    /// XML, .sarif is SARIF 2.1.0, and .svg is a badge.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     export: Vec<PathBuf>,
 
-    /// List the benchmarks that are normal, too, and every finding
+    /// Also list the benchmarks that are normal, and show every finding
     #[arg(long, help_heading = "Output")]
     all: bool,
 
@@ -93,27 +93,30 @@ pub(crate) struct Args {
     beside: BesideArgs,
 }
 
-/// Whether and how alarms are confirmed.
+/// Options for confirming alarms.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Confirming")]
 struct ConfirmArgs {
-    /// Measure the last normal revision and the new one by turns where a benchmark is worse: only what is worse then, too, is an alarm
+    /// Raise an alarm only if a fresh run confirms it: measure the last normal revision and the new
+    /// one alternately
     #[arg(long)]
     confirm: bool,
 
-    /// Shell line that builds a revision, run at the root of its working tree, once per commit [default: that of the run, or nothing is built]
+    /// Shell line that builds a revision, run at the root of its working tree, once per commit
+    /// [default: that of the run, otherwise nothing is built]
     #[arg(long, value_name = "LINE", requires = "confirm", value_parser = any_words())]
     build: Option<String>,
 
-    /// Revision that was measured [default: as recorded]
+    /// Revision that was measured [default: the recorded one]
     #[arg(long, value_name = "REVISION", requires = "confirm", value_parser = any_words())]
     rev: Option<String>,
 
-    /// Time budget of a fresh run; builds do not count [default: 60s]
+    /// Time budget of a fresh run, without builds [default: 60s]
     #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "confirm")]
     time: Option<f64>,
 
-    /// How the benchmarks are measured: run or bench with its arguments [default: as they were]
+    /// `run` or `bench` with arguments, to measure the benchmarks again [default: those of the
+    /// recorded run]
     #[arg(last = true, value_name = "VERB|ARGUMENT", requires = "confirm", value_parser = any_words())]
     words: Vec<String>,
 }

@@ -25,10 +25,10 @@ use crate::Ending;
     arg_required_else_help = true,
     after_help = "Examples:
   assay bench ./bench --keep                 measure, and keep the run
-  assay history add bench.json --rev v1.2    keep what another tool measured of a revision
-  assay history log                          the last runs
-  assay history show                         the last of them in full
-  assay history trend BM_Copy                since when is it as it is?"
+  assay history add bench.json --rev v1.2    keep the results of another tool for a revision
+  assay history log                          list the latest runs
+  assay history show                         show the latest run in full
+  assay history trend BM_Copy                show when a benchmark changed"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -37,30 +37,30 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum Command {
-    /// Keep runs that were recorded, by assay or by another tool
+    /// Keep runs recorded by assay or by another tool
     Add(Box<add::Args>),
-    /// Measure revisions of the past that have no run
+    /// Measure past revisions that have no run
     #[cfg(unix)]
     Backfill(Box<backfill::Args>),
-    /// List the runs, the latest first
+    /// List the runs, latest first
     Log(runs::LogArgs),
     /// Show one run
     Show(runs::ShowArgs),
-    /// Find what changed, and between which commits each change lies
+    /// Find what changed, and between which commits
     Trend(trend::Args),
-    /// Write the history as pages that any browser opens from a disk or a web server
+    /// Write the history as web pages that work from a disk or a web server
     Site(site::Args),
-    /// Show the same pages in a browser while they change
+    /// Serve the same pages to a browser, always up to date
     Serve(serve::Args),
     /// Remove runs
     Rm(runs::RmArgs),
-    /// Remove runs that are old, or of which there are more than enough
+    /// Remove old or surplus runs
     Prune(prune::Args),
-    /// Write runs as .assay files; of a damaged store, what can still be read
+    /// Write runs as .assay files, even from a damaged history
     Export(export::Args),
-    /// Accept a level that changed as the new normal
+    /// Accept a changed level as the new normal
     Bless(bless::Args),
-    /// Call a benchmark that was renamed by its new name
+    /// Give a renamed benchmark the records of its old name
     Alias(alias::Args),
 }
 

@@ -223,12 +223,14 @@ fn too_few_requests(plan: &Plan, places: &[Place]) -> anyhow::Result<Option<Find
     };
     let few = |place: &&Place| requests(place).is_some_and(|count| count + 1e-6 < needed as f64);
     let (some, name) = (places.iter().filter(few).count(), &plan.primary);
+    let least = assay_report::words::counted(needed as usize, "request");
+    let nearer = if needed > 1 { ", or decide by a nearer quantile" } else { "" };
     ensure!(
         some < places.len() || plan.primary == CAPACITY,
-        "--primary {name}: it takes at least {needed} requests a slice, and none here has them; make slices longer (--slice, or --requests-per-step {needed}), or decide by a nearer quantile"
+        "--primary {name}: it takes at least {least} a slice, and no slice here has that many; make slices longer (--slice, or --requests-per-step {needed}){nearer}"
     );
     let message = format!(
-        "{some} of {} steps have no {name}: it takes at least {needed} requests a slice",
+        "{some} of {} steps have no {name}: it takes at least {least} a slice",
         places.len()
     );
     Ok((some > 0 && plan.primary != CAPACITY).then(|| load::too_short(message, needed)))

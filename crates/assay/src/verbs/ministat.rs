@@ -25,30 +25,30 @@ const AT_ONCE: usize = 1 << 16;
     disable_help_flag = true,
     disable_version_flag = true,
     override_usage = "assay ministat [--flavour=2015|2025] [-Anqs] [-C COLUMN] [-c CONFIDENCE] [-d DELIMITERS] [-w WIDTH] [FILE]...",
-    after_help = "Options, as the classic has them:
-  -A        no plot
-  -n        neither plot nor comparison
-  -q        neither names nor header (flavour 2025)
-  -s        a line of bars for every set
-  -C N      the column to read, from 1
-  -c LEVEL  80, 90, 95 (default), 98, 99 or 99.5
+    after_help = "Options of the classic ministat:
+  -A        print no plot
+  -n        print neither plot nor comparison
+  -q        print neither names nor header (flavour 2025)
+  -s        print a line of bars for every set
+  -C N      read column N, from 1
+  -c LEVEL  confidence level: 80, 90, 95 (default), 98, 99 or 99.5
   -d CHARS  characters that separate columns (default: space and tab)
-  -w N      columns of the plot (default: the terminal's less 2, or 74)
+  -w N      width of the plot in columns (default: the terminal's width less 2, or 74)
 
-Up to seven files, each compared with the first; - or no file is standard input. Output, errors and exit status are those of \
-ministat to the byte, so --help is an error here as it is there. Two programs of that name are in use: 2025 (FreeBSD, Debian sid, \
-Ubuntu 26.04; the default) and 2015 (Debian up to 13, Ubuntu up to 25.10). --flavour, as the first argument, or the environment \
-variable ASSAY_MINISTAT says which.
+Up to seven files are compared with the first; - or no file means standard input. Output, errors and exit status are \
+byte for byte those of ministat, so --help is an error here, too. Two versions of ministat are in use: 2025 (FreeBSD, Debian sid, \
+Ubuntu 26.04; the default) and 2015 (Debian up to 13, Ubuntu up to 25.10). Select one with --flavour as the first argument, or with \
+the environment variable ASSAY_MINISTAT.
 
-Called by the name ministat (ln -s assay ministat) the binary does the same.
+If the binary is called as ministat (ln -s assay ministat), it does the same.
 
 Examples:
   assay ministat old.txt new.txt
   assay ministat --flavour=2015 -s -w 60 old.txt new.txt
-  assay compare old.txt new.txt      the same question, with a verdict"
+  assay compare old.txt new.txt      answer the same question with a verdict"
 )]
 pub(crate) struct Args {
-    /// Arguments of the classic
+    /// Arguments of the classic ministat
     #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

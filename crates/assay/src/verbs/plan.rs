@@ -21,19 +21,19 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(group = ArgGroup::new("recorded").args(["pilot", "sides"]).multiple(true))]
 #[command(after_help = "\
-Give four of number of runs, difference, standard deviation, significance level and power; the fifth is calculated. A pilot \
+Give four of these: number of runs, difference, standard deviation, significance level, power. The fifth is calculated. A pilot \
 experiment (a few recorded runs) supplies the standard deviation, the distribution for simulating the rank test, and the time per run.
 
 Examples:
   assay plan --delta 50us --sd 1912us --alpha 0.01 --power 0.95   how many runs?
   assay plan --n 50000 --sd 30.77                                 which difference can be detected?
-  assay plan --n 50 --delta 1% --sd 3%                            with which power?
+  assay plan --n 50 --delta 1% --sd 3%                            what is the power?
   assay run --save pilot.assay A B
   assay plan --pilot pilot.assay --threshold 1%                   how many, and how long will it take?
-  assay plan --pilot pilot.assay --threshold 1% --blocks          the same in blocks, as `assay run` measures
+  assay plan --pilot pilot.assay --threshold 1% --blocks          the same in blocks, as in `assay run`
   assay plan --pilot times.csv --by 1 --value 2 --unit ns --delta 6.667us")]
 pub(crate) struct Args {
-    /// Runs of each; with --type paired, pairs
+    /// Number of runs per command; with --type paired, of pairs
     #[arg(long, value_name = "NUMBER", value_parser = runs)]
     n: Option<f64>,
 
@@ -50,16 +50,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     sd: Option<Size>,
 
-    /// Significance level: how often a difference may be found where there is none [default: 5%;
+    /// Significance level: probability of finding a difference where there is none [default: 5%;
     /// --rigorous uses 1%]
     #[arg(long, visible_alias = "sig-level", value_name = "SHARE", value_parser = chance)]
     alpha: Option<f64>,
 
-    /// Power: how often the difference must be found [default: 80%; --rigorous uses 95%]
+    /// Power: probability of finding the difference [default: 80%; --rigorous uses 95%]
     #[arg(long, value_name = "SHARE", value_parser = chance)]
     power: Option<f64>,
 
-    /// Samples of a pilot experiment: .assay, columns of numbers, or CSV; several files allowed
+    /// Samples of a pilot experiment: .assay, columns of numbers, or CSV; several files are allowed
     #[arg(long, value_name = "FILE", num_args = 1..)]
     pilot: Vec<PathBuf>,
 
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", requires = "recorded")]
     primary: Option<String>,
 
-    /// Plan in blocks, each of which measures both; two-sided
+    /// Plan in blocks, each of which measures both commands; two-sided
     #[arg(long, requires = "recorded", conflicts_with_all = ["alternative", "kind", "strict"])]
     blocks: bool,
 
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     #[arg(long = "type", value_name = "WHAT", default_value = "two-sample")]
     kind: What,
 
-    /// Count a difference found in the wrong direction as found, as R's strict = TRUE
+    /// Also count differences in the wrong direction as found, like R's strict = TRUE
     #[arg(long)]
     strict: bool,
 
@@ -102,7 +102,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// Which differences count; also in R's spelling.
+/// Alternative hypotheses, also in R's spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Side {
     /// In either direction
@@ -115,7 +115,7 @@ enum Side {
     Less,
 }
 
-/// What is compared; also in R's spelling.
+/// Kinds of tests, also in R's spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
     /// Two samples of n runs each

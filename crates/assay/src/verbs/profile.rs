@@ -23,13 +23,13 @@ use std::time::Duration;
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
 Samplers are installed separately: stackprof for Ruby (it distinguishes garbage collection), rbspy for Ruby, py-spy for Python, \
-perf for compiled programs. If one is missing, the message has the command that installs it. Their files can be read without them.
+perf for compiled programs. If one is missing, the message names the command that installs it. Their files can be read without them.
 
-Two commands are run in blocks, in random order, one profile per run: the verdict on a function rests on how its time varies \
+Two commands are run in blocks, in random order, one profile per run: the verdict on a function is based on how its time varies \
 from run to run. Two files can only be compared within their sampling error.
 
 Examples:
-  assay profile 'ruby report.rb'                          the functions with their shares, and garbage collection
+  assay profile 'ruby report.rb'                          functions with their shares, and garbage collection
   assay profile ./server --duration 30s -o server.html    a searchable, zoomable flame graph
   assay profile --pid 4711 --duration 10s -o now.svg
   assay profile 'python3 old.py' 'python3 new.py'         which functions got faster?
@@ -38,16 +38,17 @@ Examples:
   assay profile before.collapsed after.collapsed          two recordings
   assay profile 'ruby old.rb' 'ruby new.rb' -o diff.html   a differential flame graph")]
 pub(crate) struct Args {
-    /// A command in quotes, or a profile file; two of the same kind are compared, the first is the
-    /// reference
+    /// A command in quotes, or a profile file; two of the same kind are compared, and the first is
+    /// the reference
     #[arg(value_name = "COMMAND|FILE", num_args = 0..=2, value_parser = any_words())]
     subjects: Vec<String>,
 
-    /// A command as separate words, after --
+    /// A command as separate words, after `--`
     #[arg(last = true, value_name = "WORD")]
     words: Vec<OsString>,
 
-    /// Sample a running process until --duration ends or Ctrl-C; the process keeps running
+    /// Sample a running process until --duration ends or Ctrl-C is pressed; the process keeps
+    /// running
     #[arg(long, value_name = "PID", conflicts_with_all = ["subjects", "words"])]
     pid: Option<u32>,
 
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     judge: JudgeArgs,
 }
 
-/// By which sampler.
+/// Options that select a sampler.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct SamplerArgs {
@@ -69,26 +70,30 @@ pub(crate) struct SamplerArgs {
     #[arg(long, value_enum, value_name = "NAME")]
     sampler: Option<SamplerName>,
 
-    /// Samples per second [default: 997 for stackprof and perf; 101 for rbspy and py-spy, which
-    /// pause the process for each]
+    /// Samples per second [default: 997 for stackprof and perf, 101 for rbspy and py-spy]
+    ///
+    /// rbspy and py-spy pause the process for each sample.
     #[arg(long, value_name = "HZ", value_parser = rate)]
     rate: Option<f64>,
 
-    /// What the timer follows: CPU time or wall time [default: cpu; wall for stackprof, whose CPU
-    /// timer fires no more often than the kernel ticks]
+    /// Clock of the timer: CPU time or wall time [default: cpu; wall for stackprof]
+    ///
+    /// The CPU timer of stackprof fires no more often than the kernel ticks.
     #[arg(long, value_enum, value_name = "CLOCK")]
     clock: Option<ClockName>,
 }
 
-/// How to sample.
+/// Options for sampling.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct HowArgs {
     #[command(flatten)]
     by: SamplerArgs,
 
-    /// How perf unwinds the stack: frame pointers (fp) are cheap but need code compiled with them;
-    /// dwarf is expensive but always works
+    /// How perf unwinds the stack
+    ///
+    /// Frame pointers (fp) are cheap, but need code compiled with them. dwarf is expensive, but
+    /// always works.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallGraphName::Fp)]
     call_graph: CallGraphName,
 
@@ -96,17 +101,18 @@ pub(crate) struct HowArgs {
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     duration: Option<f64>,
 
-    /// Number of runs; for two commands blocks, with one run of each [default: 1; for two commands
-    /// 12]
+    /// Number of runs; for two commands, of blocks with one run of each [default: 1; for two
+    /// commands 12]
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     runs: Option<u32>,
 
-    /// Measure the cost of sampling: as many extra runs without it and with an idle sampler,
-    /// interleaved
+    /// Also measure the cost of sampling
+    ///
+    /// Makes the same number of runs without sampling and with an idle sampler, interleaved.
     #[arg(long)]
     overhead: bool,
 
-    /// Show the program's output, on standard error
+    /// Show the program's output on standard error
     #[arg(long)]
     show_output: bool,
 
@@ -115,14 +121,15 @@ pub(crate) struct HowArgs {
     seed: Option<u64>,
 }
 
-/// What to show and to write.
+/// Output options of `assay profile`.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ProfileShowArgs {
-    /// Write the profile to a file; the extension selects the format: .svg (flame graph), .html
-    /// (searchable, zoomable), .txt (pprof's table), .pb.gz (pprof), .speedscope.json,
-    /// .firefox.json, .collapsed; for two profiles or commands .svg, .html (differential flame
-    /// graph); for two commands also .json, .md, .csv, .samples.csv, .assay
+    /// Write the profile to a file; the extension selects the format
+    ///
+    /// One profile: .svg (flame graph), .html (searchable, zoomable), .txt (pprof's table), .pb.gz
+    /// (pprof), .speedscope.json, .firefox.json, .collapsed. Two profiles or commands: .svg, .html
+    /// (differential flame graph). Two commands also: .json, .md, .csv, .samples.csv, .assay.
     #[arg(long, short = 'o', visible_alias = "output", value_name = "FILE")]
     export: Vec<PathBuf>,
 
@@ -130,15 +137,17 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
-    /// Count lines of code instead of functions; py-spy, rbspy and pprof files know them
+    /// Count lines of code instead of functions, with py-spy, rbspy or pprof files
     #[arg(long)]
     lines: bool,
 
-    /// Show only functions whose name contains this
+    /// Show only functions whose name contains this text
     #[arg(long, value_name = "TEXT")]
     focus: Option<String>,
 
-    /// Print JSON instead of a screen (fields: docs/reference/json.md)
+    /// Print JSON instead of a screen
+    ///
+    /// The fields are described in docs/reference/json.md.
     #[arg(long)]
     json: bool,
 
@@ -146,7 +155,7 @@ pub(crate) struct ProfileShowArgs {
     #[arg(long, short)]
     quiet: bool,
 
-    /// Print every warning and note in full [default: five lines of them]
+    /// Print every warning and note in full [default: at most five lines of them]
     #[arg(long, short, conflicts_with = "quiet")]
     verbose: bool,
 
@@ -183,7 +192,7 @@ enum ClockName {
     Wall,
 }
 
-/// Ways up the stack by name.
+/// Methods of unwinding the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum CallGraphName {
     /// Frame pointers
@@ -316,7 +325,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
 fn subject(text: &str) -> anyhow::Result<Subject> {
     let own = word_of(text);
     let path = Path::new(&own);
-    if text == "-" {
+    // A pipe can't be run: `<(perf script)` of a shell, /dev/stdin.
+    let is_pipe = path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir());
+    if text == "-" || is_pipe {
         return Ok(Subject::File(path.to_owned()));
     }
     if path.is_file() {

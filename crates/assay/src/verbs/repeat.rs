@@ -21,14 +21,14 @@ use std::path::PathBuf;
 /// Arguments of `assay repeat`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-Runs the same commands with the same settings, metrics and plan, in a new random order. Relative paths start from the \
+The same commands run with the same settings, metrics and plan, in a new random order. Relative paths start from the \
 current directory. The new run is recorded like any other, and can itself be repeated.
 
 The commands, and the hooks of --setup, --prepare, --conclude and --cleanup, come from the FILE and run with your rights: \
 repeat only files that you trust, as you would with scripts. Unless --quiet is given, the command line is printed before \
 anything runs.
 
-A result is confirmed if the verdict is the same and the size lies where the first run predicts it; contradicted if the two \
+A result is confirmed if the verdict is the same and the size is in the range that the first run predicts; contradicted if the two \
 results exclude each other; not confirmed if the size differs; and unknown if one of the runs is inconclusive. Everything that \
 changed (machine, program files, settings that could not be applied) is listed.
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Time budget, instead of that of the recorded plan
+    /// Time budget, instead of the one in the recorded plan
     #[arg(long, visible_alias = "budget", value_name = "SPAN", value_parser = seconds)]
     time: Option<f64>,
 
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     keep: KeepArgs,
 
-    /// Exit with status 1 if this is the outcome, and with 3 if the outcome is unknown
+    /// Exit with status 1 for this outcome, and with 3 if the outcome is unknown
     #[arg(long, value_name = "OUTCOME", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     fail_if: Vec<FailIf>,
 
@@ -67,7 +67,7 @@ pub(crate) struct Args {
 /// Outcomes that can fail a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailIf {
-    /// A result is not confirmed, or contradicted
+    /// A result is not confirmed, or is contradicted
     NotConfirmed,
     /// A result is contradicted
     Contradicted,

@@ -11,6 +11,7 @@ use crate::advice::Dialect;
 use crate::args::{JudgeArgs, any_words};
 use crate::builds::{Builds, any_builds};
 use crate::commands::{self as source, COUNTING_RUNS, CommandSession, Prepared, RunSettings};
+use crate::commands::{Outputs, are_same, read_where_noticed};
 use crate::counted::Counted;
 use crate::ending::{close, ending};
 use crate::history;
@@ -26,12 +27,13 @@ use crate::{Ending, knobs, output, present, systems};
 use anyhow::bail;
 use assay_analysis::analyse;
 use assay_data::assay_file;
+use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUTS};
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_experiment::Limits;
 use assay_measure::{Control, environment, interrupt};
 use assay_report::benchmarks::Shown;
 use builds::of_builds;
-use commands::{HowArgs, prepared};
+use commands::{HowArgs, add_control, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
 use planning::{WhenArgs, plan, too_short};
@@ -64,21 +66,28 @@ Examples:
   assay run -P size=1000..64000*2 './old {size}' './new {size}'
   assay run --pin 1 --fifo --no-aslr ./old ./new        with less noise
   assay run --counters instructions,cache-misses ./old ./new
-  assay run --alloc './old data' './new data'           and what they allocate
+  assay run --alloc './old data' './new data'           also count allocations
   assay run --count-instructions --primary valgrind_instructions --fail-if slower ./old ./new
   assay run --jobs '{j}' -P j=1,2,4 ./worker            under load
-  assay run --builds 'old-*,new-*' '{build} data'       several builds a side: is it the code, or the linker?
+  assay run --builds 'old-*,new-*' '{build} data'       several builds per side: is it the code, or the linker?
   assay run --resume run.assay --time 10min             add more blocks")]
 pub(crate) struct Args {
     /// Commands to measure, each in quotes; the first is the reference
     #[arg(required_unless_present_any = ["resume", "builds"], value_name = "COMMAND", value_parser = any_words())]
     commands: Vec<String>,
 
-    /// Measure several builds a side, so that what the linker's placement does is measured, not
-    /// mistaken for a change: the files of each side, as in 'old-*,new-*'. One COMMAND then says
-    /// how they run, with {build} for the file (docs/guides/layout.md)
+    /// Measure several builds per side, so that effects of the linker's placement are not mistaken
+    /// for a change
+    ///
+    /// Takes the files of each side, as in 'old-*,new-*'. A single COMMAND says how to run them,
+    /// with {build} for the file (docs/guides/layout.md).
     #[arg(long, value_name = "FILES", conflicts_with_all = ["parameter", "list"], value_parser = any_builds())]
     builds: Option<Builds>,
+
+    /// Measure the reference twice in every block, as two sides: the difference between the two is
+    /// the floor of this run, below which it shows nothing
+    #[arg(long, conflicts_with_all = ["builds", "parameter", "list"])]
+    control: bool,
 
     #[command(flatten)]
     judge: JudgeArgs,
@@ -96,7 +105,7 @@ pub(crate) struct Args {
     how: HowArgs,
 
     #[command(flatten)]
-    control: ControlArgs,
+    settings: ControlArgs,
 
     #[command(flatten)]
     pub(crate) record: RecordArgs,
@@ -105,13 +114,13 @@ pub(crate) struct Args {
 impl Args {
     /// All settings that determine how commands run and what is read from them, for comparison with
     /// those of another run.
-    fn settings(&self) -> String {
-        let what = (&self.builds, self.scan.all());
-        format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.control)
+    fn all_settings(&self) -> String {
+        let what = (&self.builds, self.scan.all(), self.control);
+        format!("{:?} {what:?} {:?} {:?}", self.metrics, self.how, self.settings)
     }
 }
 
-/// What to scan.
+/// Options for parameter scans.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Parameters")]
 struct ScanArgs {
@@ -122,7 +131,7 @@ struct ScanArgs {
     #[arg(long, short = 'P', value_name = "[N:]NAME=VALUES")]
     parameter: Vec<String>,
 
-    /// The same for a list of values, as in -L lib libc,musl
+    /// Values of a parameter as a list, as in -L lib libc,musl
     #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"])]
     list: Vec<String>,
 
@@ -193,26 +202,32 @@ struct Ready {
 /// The commands, and findings about them.
 fn commands_of(args: &Args) -> anyhow::Result<(Vec<Prepared>, Vec<Finding>)> {
     if let Some(builds) = &args.builds {
-        return of_builds(builds, &args.commands, &args.how, &args.control);
+        return of_builds(builds, &args.commands, &args.how, &args.settings);
     }
     let scan = Scan::parse(&args.scan.all(), args.scan.zip, args.commands.len())?;
     let subjects = scan.combinations().and_then(|c| c.checked_mul(args.commands.len()));
     check_size(subjects, args.scan.yes)?;
-    Ok((prepared(&args.commands, &args.how, &args.control, &scan)?, Vec::new()))
+    let mut commands = prepared(&args.commands, &args.how, &args.settings, &scan)?;
+    if args.control {
+        add_control(&mut commands);
+    }
+    Ok((commands, Vec::new()))
 }
 
 fn ready(args: &Args, earlier: &Earlier, mut findings: Vec<Finding>) -> anyhow::Result<Ready> {
     let asked = args.metrics.read()?;
     let (mut commands, found) = commands_of(args)?;
     findings.extend(found);
+    let different = commands.iter().filter(|command| command.repeats.is_none()).count();
     // One command at several values of a parameter may be compared with itself at one of them.
-    present::check_fail_if(
-        &args.judge.fail_if,
-        commands.len(),
-        "one command",
-        "give a second one",
-    )?;
+    present::check_fail_if(&args.judge.fail_if, different, "one command", "give a second one")?;
+    if args.how.require_same && different < 2 {
+        bail!(
+            "--require-same: one command, and nothing to compare its output with; give a second one"
+        );
+    }
     asked.prepare(&mut commands)?;
+    findings.extend(read_where_noticed(&mut commands));
     let controlled = commands.iter().any(|c| c.command.control != Control::default());
     let mut plan = plan(&args.when, &args.judge, &asked, controlled, commands.len())?;
     match earlier {
@@ -274,11 +289,11 @@ fn check_size(subjects: Option<usize>, yes: bool) -> anyhow::Result<()> {
 }
 
 fn measure(args: &Args, earlier: Earlier, decide: Decide<'_>) -> anyhow::Result<Ending> {
-    systems::check_options(args.control.given().into_iter().chain(args.metrics.given()))?;
+    systems::check_options(args.settings.given().into_iter().chain(args.metrics.given()))?;
     interrupt::install()?;
     interrupt::answer_on_stderr(!args.record.show.quiet && io::stderr().is_terminal());
     knobs::mend();
-    let (held, set) = knobs::hold(&args.control.knobs())?;
+    let (held, set) = knobs::hold(&args.settings.knobs())?;
     let ending = measure_held(args, earlier, set, decide);
     match held.map_or(Ok(()), knobs::SettingsGuard::release) {
         Ok(()) => ending,
@@ -297,8 +312,8 @@ fn measure_held(
 ) -> anyhow::Result<Ending> {
     let Ready { commands, asked, plan, environment, findings } = ready(args, &earlier, set)?;
     let began = jiff::Timestamp::now();
-    let (drop_caches, cold) = may_drop_caches(args.control.drop_caches)?;
-    let locked = args.control.mlock.then(|| lock_programs(&commands));
+    let (drop_caches, cold) = may_drop_caches(args.settings.drop_caches)?;
+    let locked = args.settings.mlock.then(|| lock_programs(&commands));
     let names = commands.iter().map(|c| c.name.clone()).collect();
     let mut progress = Progress::new(args.record.show.quiet, &environment, names, plan.clone());
     let (counted, deciding) = (asked.counted.clone(), asked.deciding(&plan.primary));
@@ -309,6 +324,12 @@ fn measure_held(
         steal: environment::steal_seconds().is_some(),
         drop_caches,
         counted: asked.counted.clone(),
+        outputs: match &earlier {
+            // The run that began compared them, if it was to.
+            Earlier::Resumed(_) => Outputs::NotCompared,
+            _ if args.how.require_same => Outputs::Required,
+            _ => Outputs::Compared,
+        },
     };
     let requested = Requested {
         specs: asked.specs,
@@ -352,16 +373,23 @@ fn measure_held(
             // For an anonymous run both command lines lack the same parts.
             let now =
                 anonymous.then(|| resume::begun::<Args>(&session.samples, &path, "run", "resumed"));
-            let settings = now.transpose()?.as_ref().unwrap_or(args).settings();
-            let other = begun.is_some_and(|first| first.settings() != settings);
+            let settings = now.transpose()?.as_ref().unwrap_or(args).all_settings();
+            let other = begun.is_some_and(|first| first.all_settings() != settings);
             Some(resume::check(&args.record.earlier, recorded, &session.samples, other)?)
         }
         _ => None,
     };
 
-    let mut steal_share = None;
+    let mut late_facts = Environment::default();
     let measured = session.source.hook("--setup", args.how.setup.as_ref()).and_then(|()| {
         let block_seconds = source::warm_up(&mut session, plan.warmup, plan.seed, &progress)?;
+        let compares = session.source.compares_outputs();
+        // Without a warm-up there are no outputs yet, and no run comes before the timed ones.
+        let compared_first = compares && plan.warmup > 0;
+        if compared_first {
+            let fact = compare_outputs(&mut session, args, &progress)?;
+            session.samples.environment.facts.extend(fact.facts);
+        }
         for metric in deciding.iter().flat_map(|own| own.metrics()) {
             session.samples.add_metric(metric);
         }
@@ -399,7 +427,8 @@ fn measure_held(
             None if deciding.is_some() => StopReason::Blocks,
             None => {
                 let (measured, share) = source::measure(&mut session, &mut progress);
-                steal_share = share;
+                let share = share.map(|share| ("steal_share_of_run".to_owned(), share.into()));
+                late_facts.facts.extend(share);
                 measured?
             }
         };
@@ -416,17 +445,46 @@ fn measure_held(
                 )));
             }
         }
+        if compares && !compared_first {
+            late_facts.facts.extend(compare_outputs(&mut session, args, &progress)?.facts);
+        }
+        let discarded = session.source.discarded_outputs(&session.samples)?;
+        session.samples.findings.extend(discarded);
         Ok(reason)
     });
     progress.end();
     let cleaned = session.source.hook("--cleanup", args.how.cleanup.as_ref());
-    let share = steal_share.map(|share| ("steal_share_of_run".to_owned(), share.into()));
-    close(&mut session, &measured, Environment::from_facts(share));
+    close(&mut session, &measured, late_facts);
     let verdict = decide(args, &session.samples, session.recorder.as_ref())?;
+    let verdict = match are_same(&session.samples) {
+        Some(false) if args.how.require_same => Ending::CommandFailed,
+        None if args.how.require_same && verdict == Ending::Fine => Ending::InconclusiveUnderFailIf,
+        _ => verdict,
+    };
     history::keep(&args.record, &session.samples, session.recorder.as_ref())?;
     let must_save = args.record.names_a_file();
     let named = session.recorder.as_ref().filter(|_| must_save);
     Ok(ending(measured.and_then(|reason| cleaned.map(|()| reason)), verdict, named))
+}
+
+/// Compares the outputs of the commands, keeps what was found, and returns it as a fact.
+fn compare_outputs(
+    session: &mut CommandSession,
+    args: &Args,
+    progress: &Progress,
+) -> Result<Environment, RunError> {
+    progress.busy("comparing outputs");
+    let names: Vec<String> = session.samples.subjects.iter().map(|s| s.name.clone()).collect();
+    let found = session.source.compare_outputs(&names, !args.record.keep.anonymous)?;
+    let differs = found.findings.iter().find(|finding| finding.code == OUTPUT_DIFFERS);
+    if let Some(finding) = differs.filter(|_| args.how.require_same && session.samples.is_empty()) {
+        return Err(RunError::Failed(format!(
+            "{}\nhint: nothing was measured, because of --require-same",
+            finding.message
+        )));
+    }
+    session.samples.findings.extend(found.findings);
+    Ok(Environment::from_facts(found.fact.map(|fact| (OUTPUTS.to_owned(), fact.into()))))
 }
 
 /// Checks that the primary and the secondary metrics exist.

@@ -8,10 +8,10 @@ use clap::builder::PossibleValuesParser;
 /// Arguments of `assay schema`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay schema compare > result.schema.json
-  assay schema describe")]
+  assay schema compare > result.schema.json      schema of `assay compare --json`
+  assay schema gate")]
 pub(crate) struct Args {
-    /// The verb whose output is described, or one of its other documents; `run`, `bench` and `compare` write the same
+    /// Verb or document to describe; `run`, `bench` and `compare` write the same
     #[arg(default_value = "run", value_parser = PossibleValuesParser::new(schema::names()))]
     verb: String,
 }

@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME=DISTRIBUTION")]
     subject: Vec<String>,
 
-    /// Number of values of each subject; with --blocks, of blocks
+    /// Number of values of each subject; with --blocks, number of blocks
     #[arg(short = 'n', long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     seed: Option<u64>,
 
-    /// File to write; .assay is a sample file, .csv has one column per subject [default: standard
+    /// File to write: .assay for a sample file, .csv for one column per subject [default: standard
     /// output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -69,7 +69,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 
-    /// Print what was written to --out as JSON (fields: docs/reference/json.md)
+    /// Print a summary of the file written by --out as JSON
+    ///
+    /// The fields are described in docs/reference/json.md.
     #[arg(long, requires = "out")]
     json: bool,
 
@@ -77,7 +79,7 @@ pub(crate) struct Args {
     trouble: TroubleArgs,
 }
 
-/// Disturbances of the numbers.
+/// Options for disturbances of the values.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Disturbances")]
 struct TroubleArgs {
@@ -89,12 +91,12 @@ struct TroubleArgs {
     #[arg(long, value_name = "FACTOR", allow_hyphen_values = true, default_value_t = 0.0)]
     ar: f64,
 
-    /// By how much the last value exceeds the first, as in 5% or 300; with --blocks, across all
+    /// Difference between the last value and the first, as in 5% or 300; with --blocks, across all
     /// subjects
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     drift: Option<String>,
 
-    /// A periodic disturbance that makes every n-th value larger, as in period 10, 3%
+    /// Periodic disturbance that makes every n-th value larger, as in period 10, 3%
     #[arg(long, value_name = "PERIOD, SIZE")]
     tick: Option<String>,
 

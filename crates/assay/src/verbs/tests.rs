@@ -16,20 +16,20 @@ use crate::Ending;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-How it measures: the test framework is recognised from the command, and asked by its own reporter, flags or environment what each \
-test took; nothing is written into the project. One run of the suite is one observation of each of its tests.
+How it measures: the test framework is recognised from the command. Its own reporter, flags or environment variables report the time of \
+each test; nothing is written into the project. One run of the suite is one observation of each of its tests.
 
 Frameworks: rspec, minitest, test-unit, pytest, unittest, go test, cargo test, cargo nextest, jest, vitest, mocha, jasmine, \
-node --test, Maven, Gradle, ctest, GoogleTest, Catch2; and whatever prints TAP or writes JUnit XML (--framework junit:FILE).
+node --test, Maven, Gradle, ctest, GoogleTest, Catch2; and any command that prints TAP or writes JUnit XML (--framework junit:FILE).
 
 Examples:
-  assay tests -- bundle exec rspec              where do the seconds go?
-  assay tests --runs 20 -- pytest               in random orders: which tests fail at times?
+  assay tests -- bundle exec rspec              where does the time go?
+  assay tests --runs 20 -- pytest               in random orders: which tests are flaky?
   assay tests --rev main --rev . -- go test ./...    is the suite slower than on main?
   assay tests --with postgres --toggle pg.fsync=off --toggle hash-cost=min -- rspec    which settings help?
-  assay tests --profile -- bundle exec rspec    which functions take it, test by test, and the garbage collector?
-  assay tests log log/test.log                  which tests write most into it?
-  assay tests log --marker '=== RUN +(.*)' -    the same of Go"
+  assay tests --profile -- bundle exec rspec    which functions take the time of each test?
+  assay tests log log/test.log                  which tests write most to the log?
+  assay tests log --marker '=== RUN +(.*)' -    the same for Go"
 )]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -14,40 +14,41 @@ use std::time::Duration;
 /// Arguments of `assay warm`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-How it works: the first time a process is started in the background that loads the libraries and the application; the command runs as a \
-fork of it, and so do later ones, of the same program in the same directory and environment. Files that change are loaded again, \
-and what depends on them. The command has this terminal, its own arguments and variables, and its status is ours. What can't be had \
-of the process runs cold, and it is said why.
+How it works: the first call starts a background process that loads the libraries and the application. The command runs as a fork of this \
+process, as do later commands of the same program in the same directory and environment. Files that change are loaded again, with everything \
+that depends on them. The command uses this terminal and its own arguments and environment variables, and its exit status is returned. A command \
+that cannot run in the process is started normally, and the reason is printed.
 
 Examples:
   assay warm -- bundle exec rake routes
   assay warm -- bin/rails console
   assay warm -- python -m pytest tests/test_a.py
   assay warm --idle 8h -- bin/rails generate model User
-  assay warm --status                           what is kept loaded
-  assay warm --stop                             end all of it")]
+  assay warm --status                           list the loaded processes
+  assay warm --stop                             stop all of them")]
 pub(crate) struct Args {
-    /// The command, behind `--`; with --stop, the one whose process ends
+    /// Command to run, after `--`; with --stop, the command whose process to stop
     #[arg(last = true, required_unless_present_any = ["status", "stop"], value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// End the process when it was not used for so long
+    /// Stop the process after it has been unused for this long
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     idle: f64,
 
-    /// Run the command cold if the process is not loaded after this; it goes on loading
+    /// Run the command without the process if it has not finished loading after this time; loading
+    /// continues
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
     wait: f64,
 
-    /// Show what is kept loaded, and how much memory it takes
+    /// Show which processes are kept loaded, and their memory use
     #[arg(long, conflicts_with_all = ["stop", "command", "idle", "wait"])]
     status: bool,
 
-    /// End what is kept loaded, with the commands that run in it
+    /// Stop the loaded processes, and the commands that run in them
     #[arg(long, conflicts_with_all = ["idle", "wait"])]
     stop: bool,
 
-    /// With --status: print JSON
+    /// Print JSON, with --status
     #[arg(long, requires = "status")]
     json: bool,
 
@@ -55,7 +56,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto)]
     color: ColorWhen,
 
-    /// Keep a process at a place
+    /// Keep a process in this directory
     #[arg(long, hide = true, value_name = "DIR")]
     keep: Option<PathBuf>,
 }

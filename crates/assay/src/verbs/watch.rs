@@ -15,77 +15,82 @@ use std::time::Duration;
 /// Arguments of `assay watch`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
-How it works: all tests run first. A save runs those that it touches, with those that failed, until these are green; then all run \
-again. A save during a run ends that run, with all its processes, and begins the next one. A source with a syntax error is told, and \
-nothing runs. Files that git ignores do not count. Suites of Ruby and Python are loaded once, and each run is a fork of that process; a \
-save has it load what changed, in the background.
+How it works: all tests run first. Each save runs the affected tests and those that failed. When these pass, all tests run again. A save \
+during a run stops that run, with all its processes, and starts the next one. If a source file has a syntax error, the error is reported and no \
+test runs. Files that git ignores are not watched. Ruby and Python suites are loaded once, and each run is a fork of that process; after a \
+save, it reloads the changed files in the background.
 
-Keys: Enter or a runs all tests, f those that failed, p those whose names hold a pattern; t says how to profile a test, e why each ran; \
-q leaves. Ctrl-C runs all again, twice leaves.
+Keys: Enter or a runs all tests, f those that failed, p those whose names contain a pattern. t shows how to profile a test, and e why each \
+test ran. q quits. Ctrl-C runs all tests again; pressed twice, it quits.
 
 Examples:
   assay watch -- bundle exec rspec
   assay watch --notify desktop -- pytest -q
   assay watch --on-all-green 'git commit -am wip' -- ruby -Itest test/all.rb
-  assay watch --mutate -- pytest                what does no test notice?
-  assay watch --any -- make                     whatever command, at every save
-  assay watch --json -- pytest | jq .state      one object a run")]
+  assay watch --mutate -- pytest                also show the changes that no test notices
+  assay watch --any -- make                     run any command at every save
+  assay watch --json -- pytest | jq .state      one object per run")]
 pub(crate) struct Args {
-    /// The command that runs the tests, behind `--`
+    /// Command that runs the tests, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Run the command as it is at every save, whatever it is
+    /// Run any command unchanged at every save
     #[arg(long, conflicts_with_all = ["framework", "cold", "no_first", "no_full", "idle", "timeout"])]
     any: bool,
 
-    /// Test framework of the command, if it is not recognised: rspec, pytest, go, ..., tap
+    /// Test framework, if it is not recognised from the command: rspec, pytest, go, ..., tap
     #[arg(long, value_name = "NAME")]
     framework: Option<String>,
 
-    /// Start each run of a suite of Ruby or Python anew, instead of forking a process that has it loaded
+    /// Start Ruby and Python suites from scratch for each run, instead of forking a process that
+    /// has them loaded
     #[arg(long)]
     cold: bool,
 
-    /// Do not run all tests at the start: wait for a save
+    /// Do not run all tests at the start, but wait for a save
     #[arg(long)]
     no_first: bool,
 
-    /// Do not run all tests by itself after red became green, nor when idle
+    /// Do not run all tests automatically when failing tests pass again, or when idle
     #[arg(long)]
     no_full: bool,
 
-    /// Run all tests when nothing was saved for so long, if only some ran since all did
+    /// Run all tests after this long without a save, if only some have run since the last full run
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "1min")]
     idle: f64,
 
-    /// End a run of the tests that takes longer than this
+    /// Kill a run of the tests that takes longer than this
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     timeout: f64,
 
-    /// Ignore files of this pattern, which is as in .gitignore; repeat it for several
+    /// Ignore files that match this pattern, written as in .gitignore; repeat it for more
     #[arg(long, value_name = "PATTERN")]
     ignore: Vec<String>,
 
-    /// A change of files of this pattern touches the tests in files of that one, as in
-    /// 'app/views/**=spec/features'; repeat it for several
+    /// Treat a change of files with this pattern as affecting the tests in files with the other, as
+    /// in 'app/views/**=spec/features'; repeat it for more
     ///
-    /// Patterns are as in .gitignore. Such tests run beside those that are known to use what changed.
+    /// Patterns are written as in .gitignore. These tests run in addition to those known to use
+    /// what changed.
     #[arg(long, value_name = "PATTERN=TESTS", value_parser = crate::changed::rule, conflicts_with = "any")]
     rule: Vec<String>,
 
-    /// Look at all files so often instead of waiting for the system's events [default if there are
-    /// none: 1s]
+    /// Check all files at this interval, instead of waiting for file system events [default if
+    /// there are none: 1s]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     poll: Option<f64>,
 
-    /// When all tests are green, try changes of what differs from the last commit, and show which of them no test notices
+    /// When all tests pass, mutate the lines that differ from the last commit, and show the changes
+    /// that no test notices
     ///
-    /// `assay mutate --since HEAD` in the background, at the lowest priority and for a minute at most. The next save ends it.
+    /// Runs `assay mutate --since HEAD` in the background, at the lowest priority and for at most a
+    /// minute. The next save stops it.
     #[arg(long, conflicts_with = "any")]
     mutate: bool,
 
-    /// With --mutate: run changed programs as you, and not in a sandbox: they may delete files, and reach the network
+    /// With --mutate: run changed programs with your rights instead of in a sandbox; they may
+    /// delete files and use the network
     #[arg(long, requires = "mutate")]
     no_sandbox: bool,
 
@@ -96,7 +101,7 @@ pub(crate) struct Args {
     look: LookArgs,
 }
 
-/// How it is shown.
+/// Options for the output.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Output")]
 struct LookArgs {
@@ -104,13 +109,13 @@ struct LookArgs {
     #[arg(long)]
     clear: bool,
 
-    /// Print one line of JSON for each run instead of a screen; keys are not read then
+    /// Print one line of JSON for each run instead of a screen; keys are not read
     ///
-    /// Its fields: docs/reference/json.md.
+    /// The fields are described in docs/reference/json.md.
     #[arg(long)]
     json: bool,
 
-    /// Print nothing but what came of runs
+    /// Print only the results of runs
     #[arg(long, short)]
     quiet: bool,
 

@@ -7,37 +7,38 @@ use crate::output;
 use assay_report::watching::{Came, Light};
 use clap::ValueEnum;
 
-/// Ways to tell it.
+/// Kinds of notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Way {
     /// The terminal's bell
     Bell,
-    /// A notification of the terminal (OSC 9 and OSC 777), also from afar
+    /// A terminal notification (OSC 9 and OSC 777), which also works over ssh
     Terminal,
-    /// A notification of the desktop (notify-send)
+    /// A desktop notification (notify-send)
     Desktop,
 }
 
-/// Lines of a shell that are run.
+/// Options for notifications.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Notifications")]
 pub(crate) struct TellingArgs {
-    /// Tell when red becomes green or green red; repeat it for several ways
+    /// Notify when tests start to fail or pass again; repeat it for several ways
     #[arg(long, value_enum, value_name = "HOW")]
     pub notify: Vec<Way>,
 
-    /// Shell line to run when it turns red
+    /// Shell line to run when tests start to fail
     ///
-    /// It finds in its environment ASSAY_STATE (red, green), ASSAY_PASSED, ASSAY_FAILED (numbers of tests) and ASSAY_TESTS (the names of those that
-    /// failed, one a line), and may take 10 s.
+    /// Its environment contains ASSAY_STATE (red or green), ASSAY_PASSED and ASSAY_FAILED (numbers
+    /// of tests), and ASSAY_TESTS (the names of the failed tests, one per line). It is stopped
+    /// after 10 s.
     #[arg(long, value_name = "LINE", value_parser = any_words())]
     pub on_red: Vec<String>,
 
-    /// Shell line to run when it turns green
+    /// Shell line to run when failing tests pass again
     #[arg(long, value_name = "LINE", value_parser = any_words())]
     pub on_green: Vec<String>,
 
-    /// Shell line to run when all tests ran and passed
+    /// Shell line to run when all tests have run and passed
     #[arg(long, value_name = "LINE", value_parser = any_words())]
     pub on_all_green: Vec<String>,
 }

@@ -143,7 +143,8 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
         format!("http://{}/", listener.local_addr().unwrap())
     };
     let tls = fine.replace("http:", "https:");
-    let all: [(&[&str], &str); 17] = [
+    let placeholder = format!("{fine}{{{{id}}}}");
+    let all: [(&[&str], &str); 20] = [
         (&["--rate", "10", &gone], "nothing listens there"),
         (&["--rate", "10", &broken], "--expect-status 503"),
         (&["--rate", "10", "--insecure", &tls], "does it speak TLS"),
@@ -161,6 +162,9 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
         (&["--rate", "10", "--header", "nonsense", &fine], "is no field"),
         (&["--rate", "10", "--values", "none.csv", &fine], "--values none.csv"),
         (&["--rate", "10", "--expect-body", "xyz", &fine], "--expect-body"),
+        (&["--rate", "5..1", &fine], "--rate 5..1: "),
+        (&["--rate", "10", &placeholder], "give the table with --values"),
+        (&["--find", "p99<0ms", &fine], "can't be met"),
     ];
     for (line, expected) in all {
         let run = assay(

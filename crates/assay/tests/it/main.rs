@@ -54,6 +54,7 @@ mod report;
 mod resuming;
 mod revisions;
 mod room;
+mod same_work;
 mod scans;
 mod screens;
 mod showing;

@@ -190,6 +190,27 @@ fn standard_input_is_a_file_too() {
     let ended =
         finish(room.shell("printf 'main;a 3\\nmain;b 1\\n' | $ASSAY profile - --json")).ends(0);
     assert_eq!(function(&ended.json(), "a")["flat"]["estimate"], 0.75);
+    // A pipe of a shell, as `<(perf script)`, has a name, and can't be run.
+    let pipe = "printf 'main;a 3\\nmain;b 1\\n' | $ASSAY profile /dev/stdin --json";
+    let ended = finish(room.shell(pipe)).ends(0);
+    assert_eq!(ended.json()["samples"], 4);
+}
+
+#[test]
+fn the_status_of_a_program_that_ends_after_its_sampler_is_known() {
+    let room = Room::new();
+    // Like py-spy, it kills what it started as soon as the program seems to be gone.
+    let sampler = "#!/bin/sh\n\
+        while [ \"$1\" != -- ]; do [ \"$1\" = --output ] && out=$2; shift; done; shift\n\
+        \"$@\" & child=$!\n\
+        until [ -e ending ]; do sleep 0.01; done\n\
+        kill -9 $child; echo 'main 3' > \"$out\"\n";
+    room.write("py-spy", sampler);
+    finish(room.shell("chmod +x py-spy")).ends(0);
+    let line = "PATH=.:$PATH $ASSAY profile --json --sampler py-spy -- \
+        /bin/sh -c ': > ending; sleep 0.1; exit 3'";
+    let ended = finish(room.shell(line)).ends(4);
+    assert!(ended.stdout.contains("exited with status 3"), "{}", ended.stdout);
 }
 
 #[test]

@@ -5,31 +5,32 @@ use super::{NewTarget, Project, Version};
 use crate::model::{Facts, Fault, Kind, Progress, State};
 use serde::{Deserialize, Serialize};
 
-/// A job that is to be queued.
+/// A job to queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewJob {
-    /// Of whose project.
+    /// Owner of the project.
     pub owner: String,
-    /// Which.
+    /// Name of the project.
     pub project: String,
-    /// Which version.
+    /// Name of the version.
     pub version: String,
-    /// What is to be found out.
+    /// The kind of job.
     pub kind: Kind,
-    /// The version that a `bench` compares it with.
+    /// The base version of a `bench`.
     #[serde(default)]
     pub base: Option<String>,
-    /// On which target, by its digest; `None`: on one that meets `needs`.
+    /// Digest of the target; `None` for any target that meets `needs`.
     #[serde(default)]
     pub target: Option<String>,
-    /// What a target must be.
+    /// Facts that a target must have.
     #[serde(default)]
     pub needs: Facts,
-    /// The larger, the earlier.
+    /// Priority: larger numbers first.
     #[serde(default)]
     pub priority: i64,
-    /// Which of several benchmarks of the same two versions on one target it is: more are queued by themselves where one could not decide.
+    /// Number of the round, for several benchmarks of the same two versions on one target. More
+    /// rounds are queued automatically if one was inconclusive.
     #[serde(default)]
     pub round: u32,
 }
@@ -40,14 +41,14 @@ pub struct NewJob {
 pub struct Job {
     /// Its number in the store.
     pub id: i64,
-    /// What was asked for.
+    /// Its data as queued.
     #[serde(flatten)]
     pub of: NewJob,
-    /// How far it is.
+    /// Its progress.
     pub progress: Progress,
-    /// How often it was leased.
+    /// Number of leases so far.
     pub attempts: u32,
-    /// Who has it, or had it last.
+    /// The node that has it, or had it last.
     #[serde(default)]
     pub node: Option<String>,
     /// The build that ended it.
@@ -55,57 +56,58 @@ pub struct Job {
     pub build: Option<i64>,
 }
 
-/// What an agent says when it begins.
+/// The first message of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hello {
-    /// What runs: `assay-farm 0.1.0`.
+    /// Name and version of its program, such as `assay-farm 0.1.0`.
     pub tool: String,
-    /// The targets that it can test on: one for each runtime that it has.
+    /// The targets that it can test on: one for each of its runtimes.
     pub targets: Vec<NewTarget>,
-    /// What it can do.
+    /// The kinds of jobs that it can do.
     pub kinds: Vec<Kind>,
-    /// A number drawn when the agent was started: two agents with one name are noticed.
+    /// A number drawn when the agent was started, to detect two agents with the same name.
     pub instance: String,
-    /// Its clock.
+    /// Time on its clock.
     pub time: String,
 }
 
-/// What an agent is told when it begins.
+/// The server's answer to an agent's first message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Welcome {
-    /// Seconds of a lease.
+    /// Duration of a lease, s.
     pub lease: u64,
-    /// Seconds between heartbeats.
+    /// Time between heartbeats, s.
     pub heartbeat: u64,
-    /// Seconds between questions for a lease, where there was none.
+    /// Time between lease requests if there is no job, s.
     pub ask: u64,
-    /// Seconds that its clock is ahead of the server's; what it sends is not changed by it, only shown.
+    /// Number of seconds by which its clock is ahead of the server's. This is only shown; its times
+    /// are not corrected.
     pub clock_ahead: f64,
-    /// Bytes of a log that are kept.
+    /// Number of bytes of a log that are kept.
     pub log_limit: u64,
-    /// Why it gets no leases, if it was drained.
+    /// The reason for draining it, if it is drained.
     #[serde(default)]
     pub drained: Option<String>,
 }
 
-/// A question for a lease.
+/// A lease request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asking {
     /// As in [`Hello`].
     pub instance: String,
-    /// Targets, by their digests.
+    /// Digests of its targets.
     pub targets: Vec<String>,
-    /// What it can do.
+    /// The kinds of jobs that it can do.
     pub kinds: Vec<Kind>,
-    /// A job that was placed here by an executor; no other is given.
+    /// A job placed here by an executor; no other job is leased.
     #[serde(default)]
     pub job: Option<i64>,
 }
 
-/// A job with all that is needed to do it.
+/// A leased job with everything needed to do it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leased {
@@ -115,96 +117,96 @@ pub struct Leased {
     pub project: Project,
     /// Its version.
     pub version: Version,
-    /// The base of a `bench`.
+    /// The base version of a `bench`.
     #[serde(default)]
     pub base: Option<Version>,
-    /// The digest of the target that it is done on.
+    /// Digest of the target.
     pub target: String,
-    /// What only the holder knows.
+    /// A secret that only the holder of the lease knows.
     pub nonce: String,
-    /// When the lease ends.
+    /// End of the lease.
     pub until: String,
 }
 
-/// What there is of a log.
+/// The stored part of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Logged {
-    /// Bytes that are kept: the next ones are to be sent from here.
+    /// Number of stored bytes; the next part starts here.
     pub bytes: u64,
-    /// Bytes beyond the limit, which are not kept.
+    /// Number of bytes beyond the limit, which are not stored.
     pub cut: u64,
 }
 
-/// A sign of life.
+/// A heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beat {
-    /// That of the lease.
+    /// The nonce of the lease.
     pub nonce: String,
 }
 
-/// The answer to one.
+/// The answer to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beaten {
-    /// When the lease ends now.
+    /// New end of the lease.
     pub until: String,
-    /// Whether the job was taken back: it is to be ended.
+    /// True if the job was cancelled and must be stopped.
     pub is_cancelled: bool,
 }
 
-/// What shows that tests ran.
+/// Evidence that tests ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Evidence {
-    /// Which framework said so, and in which version.
+    /// Name and version of the framework that reported it.
     pub framework: Option<String>,
-    /// Tests that ran.
+    /// Number of tests that ran.
     pub tests: u64,
-    /// Of these failed.
+    /// Number of tests that failed.
     pub failed: u64,
-    /// Skipped.
+    /// Number of skipped tests.
     pub skipped: u64,
-    /// Assertions, where the framework counts them.
+    /// Number of assertions, if the framework counts them.
     pub assertions: Option<u64>,
-    /// The names of some that failed.
+    /// Names of some failed tests.
     pub failures: Vec<String>,
 }
 
-/// What came of a job, or of a version without one.
+/// Result of a job, or of a version without a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// The state.
     #[cfg_attr(feature = "schema", schemars(schema_with = "crate::model::state_schema"))]
     pub state: State,
-    /// With [`State::Infrastructure`], what.
+    /// The fault, with [`State::Infrastructure`].
     #[serde(default)]
     pub fault: Option<Fault>,
-    /// One line: why this state.
+    /// The reason for the state, in one line.
     #[serde(default)]
     pub reason: String,
-    /// When it was begun.
+    /// Start of the job.
     pub began: String,
-    /// Seconds that it took.
+    /// Duration, s.
     pub seconds: f64,
-    /// What shows that tests ran.
+    /// Evidence that tests ran.
     #[serde(default)]
     pub evidence: Evidence,
-    /// A command that does the same again.
+    /// A command that repeats the job.
     #[serde(default)]
     pub repeat: String,
-    /// Bytes of the log beyond the limit, which were not sent.
+    /// Number of bytes of the log beyond the limit, which were not sent.
     #[serde(default)]
     pub log_cut: u64,
-    /// Of a `bench`: what it came to.
+    /// Comparisons of a `bench`.
     #[serde(default)]
     pub comparisons: Vec<Compared>,
 }
 
-/// What a benchmark of a version came to, against the base.
+/// Comparison of a version's benchmark with the base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
@@ -212,15 +214,15 @@ pub struct Compared {
     pub benchmark: String,
     /// The metric.
     pub metric: String,
-    /// `faster`, `slower`, `equivalent`, `inconclusive`: the words of the result's JSON.
+    /// `faster`, `slower`, `equivalent` or `inconclusive`, as in the result's JSON.
     pub verdict: String,
-    /// The version's value over the base's.
+    /// The version's value / the base's value.
     pub ratio: f64,
-    /// Bounds of its 95 % interval.
+    /// Lower end of its 95 % interval.
     pub lower: f64,
-    /// The upper one.
+    /// Upper end of its 95 % interval.
     pub upper: f64,
-    /// Observations a side.
+    /// Number of observations per side.
     pub n: u64,
 }
 
@@ -228,29 +230,29 @@ pub struct Compared {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ending {
-    /// That of the lease.
+    /// The nonce of the lease.
     pub nonce: String,
-    /// Made by the agent when it began: what is handed in twice is one build.
+    /// A key made by the agent at the start, so that a result submitted twice is one build.
     pub key: String,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// What came of a version on a target, of an agent that found the version by itself.
+/// Result of a version on a target, from an agent that found the version by itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewBuild {
-    /// Of whose project.
+    /// Owner of the project.
     pub owner: String,
-    /// Which.
+    /// Name of the project.
     pub project: String,
-    /// Which version.
+    /// Name of the version.
     pub version: String,
     /// The target's digest.
     pub target: String,
-    /// Who did it.
+    /// The node that did it.
     pub node: String,
-    /// What came of it.
+    /// The result.
     pub outcome: Outcome,
 }
 
@@ -260,21 +262,21 @@ pub struct NewBuild {
 pub struct Build {
     /// Its number in the store.
     pub id: i64,
-    /// What it was handed in with.
+    /// The key that it was submitted with.
     pub key: String,
     /// The job that it ended.
     #[serde(default)]
     pub job: Option<i64>,
-    /// When it was added.
+    /// Time at which it was added.
     pub added: String,
-    /// Bytes of its log.
+    /// Size of its log in bytes.
     pub log_bytes: u64,
-    /// Whether there are samples of it.
+    /// True if it has samples.
     pub has_samples: bool,
-    /// Whether it ended no job: it came too late, or the job was queued again.
+    /// True if it ended no job, because it came too late, or because the job was queued again.
     #[serde(default)]
     pub is_evidence: bool,
-    /// What was handed in.
+    /// The submitted data.
     #[serde(flatten)]
     pub of: NewBuild,
 }

@@ -29,7 +29,9 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
     let units: Vec<(Scale, String)> = samples.metrics.iter().map(unit).collect();
     let iterations = samples.metric_index(ITERATIONS);
     for (index, (metric, (_, unit))) in samples.metrics.iter().zip(&units).enumerate() {
-        if Some(index) != iterations && metric_of_unit(unit).0.better != metric.better {
+        let read = metric_of_unit(unit).0;
+        let is_read = (read.better, read.undirected) == (metric.better, metric.undirected);
+        if Some(index) != iterations && !is_read && !metric.undirected {
             let better = if metric.better == Better::Higher { "higher" } else { "lower" };
             writeln!(sink, "Unit {unit} better={better}")?;
         }
@@ -217,11 +219,11 @@ mod tests {
     #[test]
     fn the_direction_of_a_unit_is_told_where_go_would_take_the_other() {
         let score = Metric { better: Better::Higher, ..Metric::lower("score", Unit::One) };
-        let mut samples = Samples::new(vec![score, Metric::lower("errors/s", Unit::PerSecond)]);
+        let mut samples = Samples::new(vec![score, Metric::lower("jobs/s", Unit::PerSecond)]);
         let subject = samples.add_subject("a");
         let values = vec![5.0, 2.0];
         samples.push(Observation { subject, values, ..Observation::default() });
-        let expected = "Unit score better=higher\nUnit errors/s better=lower\n# name of BenchmarkA {\"name\":\"a\",\"label\":\"a\"}\nBenchmarkA\t1\t5 score\t2 errors/s\n";
+        let expected = "Unit score better=higher\nUnit jobs/s better=lower\n# name of BenchmarkA {\"name\":\"a\",\"label\":\"a\"}\nBenchmarkA\t1\t5 score\t2 jobs/s\n";
         assert_eq!(written(&samples), expected);
     }
 }

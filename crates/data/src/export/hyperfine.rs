@@ -14,8 +14,9 @@ use super::text_of;
 use crate::reading::{Take, take};
 use crate::{Observation, Outcome, Samples, Subject};
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
+use std::rc::Rc;
 
 /// Our metric, hyperfine 2's name for it, and the name of its unit there.
 const METRICS: [(&str, &str, &str); 5] = [
@@ -120,9 +121,13 @@ pub fn hyperfine2(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 struct Runs<'a> {
     samples: &'a Samples,
     subject: &'a Subject,
+    of_command: Rc<OfCommand<'a>>,
     /// Indices of the observations.
     taken: Vec<u32>,
 }
+
+/// The subjects of each command.
+type OfCommand<'a> = HashMap<&'a str, Vec<&'a Subject>>;
 
 fn runs(samples: &Samples) -> io::Result<Vec<Runs<'_>>> {
     let Some(wall) = samples.metric_index("wall") else {
@@ -131,9 +136,16 @@ fn runs(samples: &Samples) -> io::Result<Vec<Runs<'_>>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
     };
     let by_subject = samples.by_subject();
+    let mut of_command = OfCommand::new();
+    for subject in &samples.subjects {
+        if let Some(command) = &subject.command {
+            of_command.entry(command).or_default().push(subject);
+        }
+    }
+    let of_command = Rc::new(of_command);
     let all = samples.subjects.iter().enumerate().map(|(place, subject)| {
         let taken = by_subject.series(place, wall).map(|(index, _)| index).collect();
-        Runs { samples, subject, taken }
+        Runs { samples, subject, of_command: Rc::clone(&of_command), taken }
     });
     Ok(all.filter(|runs| !runs.taken.is_empty()).collect())
 }
@@ -149,21 +161,23 @@ impl<'a> Runs<'a> {
         self.taken.iter().filter_map(|&index| self.samples.observation(index as usize))
     }
 
+    /// Returns the subjects with this command.
+    fn with(&self, command: &str) -> &[&'a Subject] {
+        self.of_command.get(command).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns what distinguishes this subject from the others in a layout without names.
     fn command(&self) -> &'a str {
-        let same = |other: &&Subject| {
-            other.command == self.subject.command && other.parameters == self.subject.parameters
-        };
-        let unique = self.samples.subjects.iter().filter(same).count() == 1;
-        self.subject.command.as_deref().filter(|_| unique).unwrap_or(&self.subject.name)
+        let same = |other: &&&Subject| other.parameters == self.subject.parameters;
+        let unique = |command: &&str| self.with(command).iter().filter(same).count() == 1;
+        self.subject.command.as_deref().filter(unique).unwrap_or(&self.subject.name)
     }
 
     /// Returns the name that readers give to a subject without one: its command, with its
     /// parameters if several have the same command.
     fn name_by_command(&self) -> String {
         let mut name = self.command().to_owned();
-        let same = |other: &&Subject| other.command.as_deref() == Some(name.as_str());
-        if self.samples.subjects.iter().filter(same).count() > 1 {
+        if self.with(&name).len() > 1 {
             for (parameter, value) in &self.subject.parameters {
                 name += &format!(" {parameter}={value}");
             }

@@ -50,6 +50,13 @@ pub(crate) fn recorded_apart(first: &str, second: &str) -> Finding {
         .advise(Action::text("record both sides alternately"))
 }
 
+/// Code of the finding about commands whose outputs differ.
+pub const OUTPUT_DIFFERS: &str = "OUTPUT_DIFFERS";
+/// The fact of the environment that says whether the outputs of all commands were [`SAME_OUTPUTS`].
+pub const OUTPUTS: &str = "outputs";
+/// The value of [`OUTPUTS`] if they were the same.
+pub const SAME_OUTPUTS: &str = "same";
+
 /// Code of the finding that the recordings of two sides alternate.
 pub const RECORDINGS_ALTERNATE: &str = "RECORDINGS_ALTERNATE";
 

@@ -20,15 +20,17 @@ use crate::unit::Unit;
 /// Last of the columns for the job's settings.
 const LAST_SETTING: &str = "WarmupCount";
 
+/// First column. In the table of several classes (`--join`), the class precedes the method.
+const FIRST: [&str; 3] = ["Method", "Type", "Namespace"];
+
 /// Returns the separator, which depends on the user's locale.
 fn separator(first: &str) -> Option<u8> {
     let first = first.trim_start_matches('\u{feff}');
     let words = |separator: char| {
-        let mut cells = first.split(separator).map(|cell| cell.trim_matches('"'));
-        let begins = cells.next() == Some("Method");
+        let cells = first.split(separator).map(|cell| cell.trim_matches('"'));
         let cells: Vec<&str> = cells.collect();
         let has = |name: &str| cells.iter().any(|cell| heading(cell).0 == name);
-        begins && has("Mean") && has("StdDev")
+        FIRST.contains(&cells[0]) && has("Method") && has("Mean") && has("StdDev")
     };
     [b',', b';', b'\t'].into_iter().find(|&separator| words(char::from(separator)))
 }
@@ -66,6 +68,11 @@ impl Table {
         self.header.iter().position(|cell| heading(cell).0 == name)
     }
 
+    /// Returns the column of the method, after those of its class.
+    fn method(&self) -> usize {
+        self.column("Method").unwrap_or(0)
+    }
+
     /// Returns the columns that distinguish benchmarks of one method.
     fn parameters(&self) -> Vec<usize> {
         let mean = self.column("Mean").unwrap_or(self.header.len());
@@ -75,7 +82,7 @@ impl Table {
             let first = cells.next();
             cells.any(|cell| Some(cell) != first)
         };
-        (1..mean).filter(|column| *column > last || differs(column)).collect()
+        (self.method() + 1..mean).filter(|column| *column > last || differs(column)).collect()
     }
 
     /// Passes the numbers of all result columns to `marks`: columns that are not read are also
@@ -166,14 +173,14 @@ fn take(
     parameters: &[usize],
     row: &csv::StringRecord,
 ) -> Result<(), String> {
-    let method = row.get(0).unwrap_or_default();
+    let method = row.iter().take(table.method() + 1).collect::<Vec<_>>().join(".");
     let own: Vec<(String, String)> = parameters
         .iter()
         .map(|&column| (table.header[column].clone(), row[column].to_owned()))
         .collect();
     let told: Vec<String> = own.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let plain = match told.is_empty() {
-        true => method.to_owned(),
+        true => method.clone(),
         false => format!("{method}({})", told.join(", ")),
     };
     let mut name = plain.clone();
@@ -195,7 +202,7 @@ fn take(
         recorder.finding(benchmark_error(&name, "has no time: it did not come to its end"));
         return Ok(());
     };
-    let subject = recorder.benchmark(&name, Some(method), &own);
+    let subject = recorder.benchmark(&name, Some(&method), &own);
     let wall = Metric::wall();
     recorder.metric(&wall)?;
     recorder.summary(Summary {

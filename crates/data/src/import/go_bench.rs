@@ -106,7 +106,7 @@ struct Said {
 
 impl Said {
     fn apply(&self, metric: &mut Metric) {
-        metric.better = self.better.unwrap_or(metric.better);
+        *metric = metric.clone().directed(self.better);
         metric.exact |= self.exact;
         metric.assumed_exact |= self.exact;
     }

@@ -7,8 +7,8 @@
 
 use super::number::Conversion;
 use super::recorder::Recorder;
-use crate::samples::{Better, Metric, ParameterValue, Subject};
-use crate::unit::{Unit, unit_of_symbol};
+use crate::samples::{Metric, ParameterValue, Subject};
+use crate::unit::{self, Unit, unit_of_symbol};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -24,9 +24,9 @@ const MAX_TEXT: usize = 64 * 1024 * 1024;
 const FACTS: [(&str, &str); 3] = [("goos", "os"), ("goarch", "architecture"), ("cpu", "cpu_model")];
 
 /// Returns the metric that a unit stands for, and the conversion of its values to base units:
-/// `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is `p50-s/op`. Rates are better when higher.
-pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
-    let (above, below) = unit.split_once('/').map_or((unit, None), |(a, b)| (a, Some(b)));
+/// `ns/op` is `wall`, `MB/s` is `B/s`, `p50-ns/op` is `p50-s/op`. A unit of the benchmark's author may have no direction.
+pub(crate) fn metric_of_unit(of_go: &str) -> (Metric, Conversion) {
+    let (above, below) = of_go.split_once('/').map_or((of_go, None), |(a, b)| (a, Some(b)));
     let (prefix, symbol) = above.rfind('-').map_or(("", above), |dash| above.split_at(dash + 1));
     let is_rate = below == Some("s");
     let conversion = SCALED.contains(&symbol).then(|| Conversion::from_symbol(Some(symbol)));
@@ -47,10 +47,12 @@ pub(crate) fn metric_of_unit(unit: &str) -> (Metric, Conversion) {
         base if is_rate => Unit::Other(format!("{}/s", base.symbol())),
         base => base,
     };
-    let is_rate =
-        is_rate || below.and_then(unit_of_symbol).is_some_and(|(_, unit)| unit == Unit::Second);
-    let better = if is_rate { Better::Higher } else { Better::Lower };
-    (Metric { better, ..Metric::lower(&name, unit) }, conversion)
+    let direction = unit::direction_of_symbol(of_go);
+    let metric = match unit {
+        Unit::One => Metric::of_name(&name),
+        unit => Metric::of_unit(&name, unit),
+    };
+    (metric.directed(direction), conversion)
 }
 
 /// Start of a line that gives the original name of a benchmark that was renamed for Go; the new
@@ -224,6 +226,7 @@ fn parts(name: &str, has_procs: bool) -> (String, Vec<(String, String)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::samples::Better;
 
     #[test]
     fn units_name_metrics_in_base_units() {
@@ -237,13 +240,15 @@ mod tests {
             ("p50-ns/op", "p50-s/op", Unit::Second, Better::Lower, 1e-6),
             ("ns/GC", "s/GC", Unit::Second, Better::Lower, 1e-6),
             ("text-bytes", "text-bytes", Unit::Byte, Better::Lower, 1e3),
-            ("elements", "elements", Unit::One, Better::Lower, 1e3),
+            ("fps", "fps", Unit::One, Better::Higher, 1e3),
+            ("MB/SEC", "B/SEC", Unit::Byte, Better::Higher, 1e9),
             ("peak-MB", "peak-B", Unit::Byte, Better::Lower, 1e9),
         ] {
             let (metric, conversion) = metric_of_unit(unit);
             assert_eq!(metric, Metric { better, ..Metric::lower(name, base) }, "{unit}");
             assert_eq!(conversion.read_plain("1000"), Some(of_1000), "{unit}");
         }
+        assert!(["elements", "%hit", "rows/op"].iter().all(|&own| metric_of_unit(own).0.undirected));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! are possible. Rows come from [`csv`](super::csv) or [`columns`](super::columns), which handle
 //! separators; this module does not.
 
-use super::number::{Conversion, looks_like_number};
+use super::number::{Conversion, looks_like_number, may_be_heading};
 use super::{ColumnRef, Context, ImportError, Part, TableColumns};
 use crate::finding::shared::truncated_file;
 use crate::number::is_number;
@@ -259,7 +259,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
     let value = options.value_column();
     let is_named = |wanted: &Option<ColumnRef>| matches!(wanted, Some(ColumnRef::Name(_)));
     let has_header = |value_column: usize| {
-        is_named(&options.by) || is_named(&value) || !looks_like_number(first[value_column])
+        is_named(&options.by) || is_named(&value) || may_be_heading(first[value_column])
     };
     let unclear = |problem, advice| {
         let place = place(context, line);
@@ -287,7 +287,7 @@ fn decide(context: &Context<'_>, first: &[&str], line: u64) -> Result<(Layout, b
             Ok((Layout::Single { value }, has_header(value)))
         }
         (None, None) if first.len() == 1 => {
-            Ok((Layout::Single { value: 0 }, !looks_like_number(first[0])))
+            Ok((Layout::Single { value: 0 }, may_be_heading(first[0])))
         }
         // Only strict numbers count here: `4 threads` and `2024-05` are names of subjects.
         (None, None) if !first.iter().any(|field| is_number(field)) => Ok((Layout::Wide, true)),

@@ -95,7 +95,7 @@ pub(super) fn lend_metrics(
             });
         }
         own.name.clone_from(&lent.name);
-        own.better = lent.better;
+        (own.better, own.undirected) = (lent.better, lent.undirected);
     }
     Ok(())
 }

@@ -112,6 +112,13 @@ pub(super) fn looks_like_number(text: &str) -> bool {
     has_digit || plain(text).is_some()
 }
 
+/// Returns true if a text may be the heading of a column: it is no number, not even a marked one
+/// such as `−5`, `<1` or `$5`, which must not disappear as a heading.
+pub(super) fn may_be_heading(text: &str) -> bool {
+    let has = |of: fn(char) -> bool| text.contains(of);
+    !looks_like_number(text) && (has(char::is_alphabetic) || !has(char::is_numeric))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,6 +133,16 @@ mod tests {
         assert_eq!(Conversion::from_symbol(Some("us")).read_plain("6.667"), Some(6.667e-6));
         assert_eq!(Conversion::from_symbol(Some("KiB")).read_plain("2"), Some(2048.0));
         assert_eq!(Conversion::from_symbol(Some("furlong")).read_plain("2"), Some(2.0));
+    }
+
+    #[test]
+    fn a_marked_number_is_no_heading() {
+        for text in ["−5", "<1", "$5", "~5", "(5)", "12ms", "1,5", "-.5"] {
+            assert!(!may_be_heading(text), "{text}");
+        }
+        for text in ["ms", "p99", "─", "Zeit (ms)", "-"] {
+            assert!(may_be_heading(text), "{text}");
+        }
     }
 
     #[test]

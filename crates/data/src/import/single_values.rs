@@ -143,7 +143,7 @@ fn take(
                 (Metric { better: Better::Higher, ..rate }, told.value.0)
             }
             "file-size" => (Metric::lower(measure, Unit::Byte), told.value.0),
-            _ => (Metric::lower(measure, Unit::One), told.value.0),
+            _ => (Metric::of_name(measure), told.value.0),
         };
         values.push((recorder.metric(&metric)?, value));
     }

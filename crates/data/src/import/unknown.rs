@@ -32,25 +32,82 @@ const SOURCE: [&str; 14] = [
 /// Returns what a text is that has numbers but no comparable ones, and what to do, as the rest of a
 /// sentence that begins with the file. Otherwise its columns would be taken for values.
 pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
-    let mut lines = head.text.lines();
-    let is_table_of_benchstat = |line: &str| {
-        line.trim_start().starts_with('│') && line.contains("vs base")
-            || line.starts_with("name ")
-                && line.contains(" old ")
-                && line.trim_end().ends_with("delta")
+    let has = |is_of_tool: fn(&str) -> bool| {
+        head.text.lines().map(|line| line.trim_end_matches(['\r', ' '])).any(is_of_tool)
     };
-    let is_of_luau =
-        |line: &str| line.starts_with("SUCCESS: ") && line.trim_end().ends_with("on luau");
-    if lines.clone().any(is_table_of_benchstat) {
-        return Some(
-            "is what benchstat prints: medians and how they differ, without the values; compare the files that benchstat was given",
-        );
-    }
-    lines.any(is_of_luau).then_some(
+    REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
+}
+
+/// Lines that only one tool prints, and what is wrong with a file that has one.
+const REFUSED: [(fn(&str) -> bool, &str); 11] = [
+    (
+        |line| {
+            let line = line.trim_start();
+            let is_table = line.starts_with('│') && line.contains("vs base");
+            let is_csv = line.starts_with(',') && line.ends_with(",vs base,P");
+            let is_old = line.starts_with("name ")
+                && line.contains(" old ")
+                && line.ends_with("delta");
+            is_table || is_csv || is_old
+        },
+        "is what benchstat prints: medians and how they differ, without the values; compare the files that benchstat was given",
+    ),
+    (
+        |line| line.starts_with("SUCCESS: ") && line.ends_with("on luau"),
         "is what Luau's benchmarks print: a mean each, with half an interval; that of several such files can be read with `--pattern '^SUCCESS: \
          (?<name>\\S+) *: (?<value>[0-9.]+)(?<unit>ms)'`",
-    )
-}
+    ),
+    (
+        |line| {
+            let is_table = line.starts_with("Benchmark ") && line.ends_with(" Units");
+            is_table || line.starts_with("# Run progress: ")
+        },
+        "is what JMH prints; run it with `-rf json -rff FILE`",
+    ),
+    (
+        |line| line.starts_with("BenchmarkDotNet v") || line.starts_with("BenchmarkDotNet=v"),
+        "is BenchmarkDotNet's table for people, whose numbers are rounded; run it with `--exporters fulljson`",
+    ),
+    (
+        |line| {
+            let is_screen = line.starts_with("Benchmark ") && line.ends_with("Iterations");
+            is_screen || line.ends_with("Iterations UserCounters...")
+        },
+        "is Google Benchmark's screen, whose numbers are rounded; run it with `--benchmark_out=FILE --benchmark_out_format=json`",
+    ),
+    (
+        |line| {
+            line.starts_with("  Time (mean ± σ):") || line.starts_with("| Command | Mean [")
+        },
+        "is what hyperfine prints, without the runs; run it with `--export-json FILE`",
+    ),
+    (
+        |line| line.starts_with("Name (time in ") && line.contains("Rounds"),
+        "is pytest-benchmark's table, without the rounds; run it with `--benchmark-json FILE`",
+    ),
+    (
+        |line| line.contains(": Mean +- std dev: "),
+        "is what pyperf prints, without the values; run it with `-o FILE`",
+    ),
+    (
+        |line| line.contains(" loops, best of ") && line.ends_with(" per loop"),
+        "is what Python's timeit prints: the best of a few loops; `python -m timeit -v -r 12` prints all of them, and pyperf writes a file",
+    ),
+    (
+        |line| {
+            let is_totals = line.starts_with("Type,Name,") && line.contains("Request");
+            is_totals || line.starts_with("Timestamp,User Count,Type,Name,")
+        },
+        "is locust's table of totals, in which all requests are one number; a verdict needs several runs",
+    ),
+    (
+        |line| {
+            let words = ["name", "hz", "min", "max", "mean", "p75"];
+            line.split_ascii_whitespace().take(words.len()).eq(words)
+        },
+        "is vitest's table for people; run it with `--outputJson FILE`",
+    ),
+];
 
 /// Returns what a text is, as in "is JSON with the keys `a`, `b`", for a sentence that begins with
 /// the file.

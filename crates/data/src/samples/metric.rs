@@ -45,14 +45,26 @@ impl Metric {
         Self { name, unit, better, undirected: false, exact: false, assumed_exact: false }
     }
 
-    /// Returns a metric with the direction implied by its unit. If the unit implies none,
+    /// Returns a metric with the direction implied by its unit, or by its name where the numbers
+    /// are plain and the name is a unit (`req/s`). If neither implies one,
     /// [`undirected`](Self::undirected) is set; but plain numbers and counts are assumed to be
     /// better when smaller.
     pub fn of_unit(name: &str, unit: Unit) -> Self {
-        let direction = unit::direction(&unit);
-        let undirected = direction.is_none() && unit != Unit::One;
+        let is_plain = unit == Unit::One;
+        let direction = match is_plain {
+            true => unit::direction_of_symbol(name),
+            false => unit::direction(&unit),
+        };
+        let undirected = direction.is_none() && !is_plain;
         let better = direction.unwrap_or_default();
         Self { better, undirected, ..Self::lower(name, unit) }
+    }
+
+    /// Returns a metric of which a tool says no more than the name that a benchmark's author gave
+    /// it: undirected unless the name is a unit that implies a direction (`fps`, `hits/s`).
+    pub fn of_name(name: &str) -> Self {
+        let undirected = unit::direction_of_symbol(name).is_none();
+        Self { undirected, ..Self::of_unit(name, Unit::One) }
     }
 
     /// Returns the metric with this direction, if one is given.

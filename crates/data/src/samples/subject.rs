@@ -83,6 +83,10 @@ pub struct Subject {
     /// for the first subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<usize>,
+    /// Index of the subject that this one repeats as a control: the same command, measured a second
+    /// time. It is its own reference, so no verdict is about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<usize>,
     /// Number of runs in parallel; `None` for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,

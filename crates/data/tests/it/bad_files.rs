@@ -89,10 +89,26 @@ fn what_has_numbers_but_no_values_is_refused_with_what_it_is() {
     let now = "goos: linux\n  │    before    │              after              │\n  │    sec/op    │    sec/op     vs base           │\n\
         X   100.0n ± ∞ ¹   101.0n ± ∞ ¹  ~ (p=1.000 n=1) ²\n";
     let before = "name        old time/op  new time/op  delta\nGobEncode   13.6ms ± 1%  11.8ms ± 1%  -13.31%  (p=0.016 n=4+5)\n";
-    for text in [now, before] {
+    let csv = ",old.txt,,new.txt\n,sec/op,CI,sec/op,CI,vs base,P\nA-8,1.7e-06,1%,1.4e-06,1%,-17.20%,p=0.000 n=10\n";
+    for text in [now, before, csv] {
         let error = refused(text);
         assert!(error.starts_with("`x.txt` is what benchstat prints"), "{error}");
         assert!(error.ends_with("compare the files that benchstat was given"), "{error}");
+    }
+    for (text, option) in [
+        ("Benchmark    Mode  Cnt  Score    Error   Units\nB.test     thrpt    5  1.193 ± 94.500  ops/ms\n", "-rf json"),
+        ("# Run progress: 0.00% complete, ETA 00:01:00\nIteration   1: 1240.123 ops/ms\n", "-rf json"),
+        ("```\nBenchmarkDotNet v0.14.0, Ubuntu 22.04\n```\n| Method | Mean |\n| A | 5.4 us |\n", "fulljson"),
+        ("2026-01-01T00:00:00+00:00\nRunning ./x\n-----\nBenchmark    Time      CPU   Iterations\n-----\nBM_A    100 ns    99.0 ns    7000000\n", "--benchmark_out=FILE"),
+        ("Benchmark 1: sleep 0.1\n  Time (mean ± σ):     101.5 ms ±   0.6 ms\n", "--export-json"),
+        ("| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `a` | 1.0 ± 0.1 | 0.9 |\n", "--export-json"),
+        ("Name (time in us)      Min   Max   Mean   Rounds\ntest_a   1.0 (1.0)  2.0 (1.0)  1.5 (1.0)  10\n", "--benchmark-json"),
+        (".....................\nbench: Mean +- std dev: 12.3 us +- 0.4 us\n", "-o FILE"),
+        ("100000 loops, best of 5: 2.34 usec per loop\n", "-v -r 12"),
+        ("Type,Name,Request Count,Failure Count\r\nGET,/,10,0\r\n", "several runs"),
+        (" ✓ a.bench.ts (1) 15ms\n     name   hz   min   max   mean   p75\n   · a  1,234.5  0.1  0.2  0.1  0.1\n", "--outputJson"),
+    ] {
+        assert!(refused(text).contains(option), "{text}: {}", refused(text));
     }
     let luau = "SUCCESS: base64      : 14.041ms +/- 1.636% on luau\nSUCCESS: chess       : 65.070ms +/- 1.358% on luau\n";
     let error = refused(luau);

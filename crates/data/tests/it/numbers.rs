@@ -57,6 +57,22 @@ fn tables_of_benchmark_dotnet_are_read_in_every_culture() {
 }
 
 #[test]
+fn a_joined_table_of_benchmark_dotnet_names_the_class() {
+    let samples = read("Type,Method,N,Mean,StdDev\nMd5,Hash,1,12.5 ns,1 ns\nSha,Hash,1,13.5 ns,1 ns\n");
+    let samples = samples.expect("two classes");
+    let names: Vec<&str> = samples.subjects.iter().map(|subject| subject.name.as_str()).collect();
+    assert_eq!(names, ["Md5.Hash", "Sha.Hash"]);
+}
+
+#[test]
+fn a_marked_number_does_not_disappear_as_a_heading() {
+    for first in ["−5", "<1", "$5", "~5"] {
+        refused(&format!("{first}\n6\n7\n"), "is not a number");
+    }
+    assert_eq!(values("p99\n6\n7\n", "p99"), [6.0, 7.0]);
+}
+
+#[test]
 fn junit_times_are_seconds_in_every_language() {
     let suite = |times: &[&str]| {
         let case =
@@ -168,6 +184,44 @@ fn anything_per_time_is_better_when_larger() {
     for unit in ["points", "furlong", "%"] {
         assert!(published(unit).1, "{unit}");
     }
+}
+
+/// The names, and which of them have a direction: `+` for larger, `-` for smaller.
+fn directions(text: &str, options: &ImportOptions) -> String {
+    let read = load_bytes(text.as_bytes().to_vec(), "x.txt", options).expect("values");
+    let told = read.metrics.iter().map(|metric| match (metric.undirected, metric.better) {
+        (true, _) => format!("{} ?", metric.name),
+        (false, Better::Higher) => format!("{} +", metric.name),
+        (false, Better::Lower) => format!("{} -", metric.name),
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn what_an_author_named_has_the_direction_of_its_name_or_none() {
+    let named = |better| ImportOptions { better, ..ImportOptions::default() };
+    let go = "BenchmarkX 10 5 ns/op 60 fps 3 cache-misses/op 7 widgets 2 MB/SEC\n";
+    assert_eq!(
+        directions(go, &named(None)),
+        "wall -, fps +, cache-misses/op -, widgets ?, B/SEC +, iterations +"
+    );
+    assert!(directions(go, &named(Some(Better::Higher))).contains("widgets +"));
+    let google = r#"{"context": {"num_cpus": 2}, "benchmarks": [{"name": "a", "run_type": "iteration", "iterations": 10,
+        "real_time": 1, "cpu_time": 1, "time_unit": "ns", "QPS": 1.5, "hits": 0.5, "items_per_second": 2, "CYCLES": 1.5}]}"#;
+    let found = directions(google, &named(None));
+    for expected in ["QPS +", "hits ?", "items_per_second +", "CYCLES -", "cpu -"] {
+        assert!(found.contains(expected), "{found}");
+    }
+    let bencher = r#"{"a": {"latency": {"value": 1}, "hits": {"value": 2}, "req/s": {"value": 3}}}"#;
+    let found = directions(bencher, &named(None));
+    assert!(["hits ?", "req/s +", "wall -"].iter().all(|one| found.contains(one)), "{found}");
+    let table = "name,Requests/s\na,1\nb,2\n";
+    let options = ImportOptions {
+        by: Some("name".parse().expect("a column")),
+        value: Some("Requests/s".parse().expect("a column")),
+        ..ImportOptions::default()
+    };
+    assert_eq!(directions(table, &options), "Requests/s +");
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub enum ClientError {
     },
 }
 
-/// The reasons for refusals (docs/internals/010-farm.md).
+/// The reasons for refusals (docs/reference/farm-api.md).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of the API, which are explained there")]
 pub enum Code {

@@ -115,7 +115,7 @@ impl Answer {
 pub(crate) struct Failure {
     /// The status.
     pub status: u16,
-    /// One of the codes of docs/internals/010-farm.md.
+    /// One of the codes of docs/reference/farm-api.md.
     pub code: &'static str,
     /// What failed, where, and what to do.
     pub message: String,

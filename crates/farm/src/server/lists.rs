@@ -12,15 +12,15 @@ pub(crate) const TOOL: &str = concat!("assay-farm ", env!("CARGO_PKG_VERSION"));
 /// The version of the API.
 pub(crate) const API: u64 = 1;
 
-/// What the server says of itself.
+/// Facts about the server.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct About {
-    /// What runs.
+    /// Name and version of the program.
     tool: &'static str,
     /// The version of the API.
     api: u64,
-    /// Its clock.
+    /// Time on its clock.
     time: String,
 }
 

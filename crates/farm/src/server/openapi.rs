@@ -34,7 +34,7 @@ mod tests {
             "info": {
                 "title": "assay farm",
                 "version": API.to_string(),
-                "description": format!("{TOOL}. Errors are `Refusal`; lists go on with `after=` what `next` said."),
+                "description": format!("{TOOL}. Errors are of type `Refusal`. To continue a list, pass the value of `next` as `after=`."),
             },
             "paths": paths,
             "components": {
@@ -61,10 +61,10 @@ mod tests {
         let parameters: Vec<Value> = in_path.chain(in_query).collect();
         let good = match route.gives {
             Some(shape) => json!({
-                "description": "What was asked for",
+                "description": "The requested data",
                 "content": {"application/json": {"schema": shape(generator)}},
             }),
-            None => json!({"description": "What was asked for"}),
+            None => json!({"description": "The requested data"}),
         };
         let mut operation = json!({
             "summary": route.does,
@@ -72,7 +72,7 @@ mod tests {
             "responses": {
                 "2XX": good,
                 "default": {
-                    "description": "Why not",
+                    "description": "The error",
                     "content": {"application/json": {"schema": refusal}},
                 },
             },
@@ -133,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn the_design_names_each_route() {
-        let design = include_str!("../../../../docs/internals/010-farm.md");
+    fn the_page_of_the_api_names_each_route() {
+        let page = include_str!("../../../../docs/reference/farm-api.md");
         for route in ROUTES {
             let path = route.path.trim_start_matches("/api/v1");
             let last = path.rsplit('/').find(|part| !part.is_empty() && !part.starts_with('{'));
             let last = last.unwrap_or_default();
-            assert!(design.contains(last), "{} of {path}", last);
+            assert!(page.contains(last), "{} of {path}", last);
         }
     }
 }

@@ -99,26 +99,31 @@ use Verb::{Delete, Post, Put};
 pub(crate) const ROUTES: &[Route] = &[
     Route {
         needs: Needs::Nothing,
-        ..get("/api/v1", "What runs here, and its clock", lists::about, of::<lists::About>())
+        ..get(
+            "/api/v1",
+            "Name, version and clock of the server",
+            lists::about,
+            of::<lists::About>(),
+        )
     },
     Route {
         needs: Needs::Nothing,
         gives: None,
         ..get("/api/v1/openapi.json", "This document", lists::openapi, of::<()>())
     },
-    list("/api/v1/owners", "Owners, by name", things::owners, of::<wire::Page<wire::Owner>>()),
-    get(OWNER, "An owner", things::owner, of::<wire::Owner>()),
+    list("/api/v1/owners", "Lists owners by name", things::owners, of::<wire::Page<wire::Owner>>()),
+    get(OWNER, "Returns an owner", things::owner, of::<wire::Owner>()),
     change(
         Put,
         OWNER,
         Needs::Submit,
-        "Adds an owner, or gives the one that is there",
+        "Adds an owner, or returns an existing one",
         things::add_owner,
         of::<wire::Owner>(),
     ),
     list(
         "/api/v1/owners/{owner}/projects",
-        "Projects, by name",
+        "Lists projects by name",
         things::projects,
         of::<wire::Page<wire::Project>>(),
     ),
@@ -128,7 +133,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             PROJECT,
             Needs::Submit,
-            "Adds a project, or changes the one that is there",
+            "Adds a project, or changes an existing one",
             things::add_project,
             of::<wire::Project>(),
         ),
@@ -136,7 +141,7 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     list(
         "/api/v1/owners/{owner}/projects/{project}/versions",
-        "Versions, the newest first",
+        "Lists versions, newest first",
         things::versions,
         of::<wire::Page<wire::Version>>(),
     ),
@@ -146,7 +151,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             VERSION,
             Needs::SubmitOrAgent,
-            "Adds a version, and queues a job for each target that its project's needs are met by; or gives the one that is there",
+            "Adds a version and queues a job for each suitable target, or returns an existing version",
             things::add_version,
             of::<wire::Version>(),
         ),
@@ -156,13 +161,13 @@ pub(crate) const ROUTES: &[Route] = &[
         Delete,
         VERSION,
         Needs::SubmitOrAgent,
-        "Notes that a version is gone where it came from, and cancels its jobs, unless an agent says so; what was found of it stays",
+        "Marks a version as gone from its origin, and cancels its jobs unless the request is from an agent; results are kept",
         things::gone,
         of::<wire::Version>(),
     ),
     list(
         "/api/v1/owners/{owner}/projects/{project}/versions/{version}/benched",
-        "All that benchmarks of a version came to",
+        "Lists benchmark results of a version",
         lists::benched,
         of::<wire::Page<shown::Benched>>(),
     ),
@@ -170,7 +175,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Stands::Project,
         list(
             "/api/v1/owners/{owner}/projects/{project}/page",
-            "What the page of a project shows",
+            "Returns the data of a project's page",
             lists::project,
             of::<shown::ProjectPage>(),
         ),
@@ -179,7 +184,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Stands::Project,
         list(
             "/api/v1/owners/{owner}/projects/{project}/matrix",
-            "Versions × targets, the newest versions first",
+            "Returns the matrix of versions and targets, newest versions first",
             lists::matrix,
             of::<wire::Matrix>(),
         ),
@@ -188,14 +193,14 @@ pub(crate) const ROUTES: &[Route] = &[
         Stands::Project,
         list(
             "/api/v1/owners/{owner}/projects/{project}/verdicts",
-            "What each version came to over all targets, the newest first",
+            "Returns the verdict on each version over all targets, newest first",
             verdicts::verdicts,
             of::<verdicts::Verdicts>(),
         ),
     ),
     list(
         "/api/v1/targets",
-        "Targets, as they were added",
+        "Lists targets in the order of adding",
         things::targets,
         of::<wire::Page<wire::Target>>(),
     ),
@@ -205,7 +210,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             TARGET,
             Needs::SubmitOrAgent,
-            "Adds a target, and queues the newest versions for it, with those that no target was there for; or gives the one that is there",
+            "Adds a target and queues jobs for the newest versions, and for versions without any target, or returns an existing target",
             things::add_target,
             of::<wire::Target>(),
         ),
@@ -213,13 +218,13 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     kept(
         Stands::Home,
-        list("/api/v1/home", "What the first page shows", lists::home, of::<shown::Home>()),
+        list("/api/v1/home", "Returns the data of the home page", lists::home, of::<shown::Home>()),
     ),
     Route {
         query: BUILDS,
         ..get(
             "/api/v1/builds",
-            "Builds, the last first",
+            "Lists builds, latest first",
             lists::builds,
             of::<wire::Page<wire::Build>>(),
         )
@@ -228,7 +233,7 @@ pub(crate) const ROUTES: &[Route] = &[
         query: BUILDS,
         ..get(
             "/api/v1/waterfall",
-            "Builds in short, the last first",
+            "Lists summaries of builds, latest first",
             lists::waterfall,
             of::<shown::Waterfall>(),
         )
@@ -239,7 +244,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             "/api/v1/builds/{build}",
             Needs::SubmitOrAgent,
-            "Adds what came of a version without a job, by its key",
+            "Adds the result of a version without a job, by its key",
             jobs::add_build,
             of::<wire::Build>(),
         ),
@@ -247,21 +252,26 @@ pub(crate) const ROUTES: &[Route] = &[
     ),
     get(
         "/api/v1/builds/{build}/page",
-        "What the page of a build shows",
+        "Returns the data of a build's page",
         lists::build_page,
         of::<shown::BuildPage>(),
     ),
     Route {
         gives: None,
         query: &["offset"],
-        ..get("/api/v1/builds/{build}/log", "Bytes of its log", jobs::log_of_build, of::<()>())
+        ..get(
+            "/api/v1/builds/{build}/log",
+            "Returns bytes of a build's log",
+            jobs::log_of_build,
+            of::<()>(),
+        )
     },
     often(bytes(
         change(
             Put,
             "/api/v1/builds/{build}/log",
             Needs::SubmitOrAgent,
-            "Bytes of the log of a build without a job, by its key; those that are known already change nothing",
+            "Adds bytes to the log of a build without a job, by its key; bytes already stored are ignored",
             jobs::add_log_of_build,
             of::<wire::Logged>(),
         ),
@@ -274,7 +284,7 @@ pub(crate) const ROUTES: &[Route] = &[
         query: &["offset"],
         ..get(
             "/api/v1/builds/{build}/log/follow",
-            "Its log as server-sent events",
+            "Streams a build's log as server-sent events",
             jobs::follow_build,
             of::<()>(),
         )
@@ -283,7 +293,7 @@ pub(crate) const ROUTES: &[Route] = &[
         gives: None,
         ..get(
             "/api/v1/builds/{build}/samples",
-            "Its file of samples",
+            "Returns a build's sample file",
             samples::of_build,
             of::<()>(),
         )
@@ -293,7 +303,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             "/api/v1/builds/{build}/samples",
             Needs::SubmitOrAgent,
-            "The file of samples of a build without a job, by its key",
+            "Adds the sample file of a build without a job, by its key",
             samples::add_of_build,
             of::<samples::Kept>(),
         ),
@@ -305,7 +315,7 @@ pub(crate) const ROUTES: &[Route] = &[
         query: &["progress", "after", "limit"],
         ..get(
             "/api/v1/jobs",
-            "Jobs that have not ended; with progress=queued those that nobody has, the most urgent first",
+            "Lists unfinished jobs; with progress=queued only waiting ones, most urgent first",
             jobs::jobs,
             of::<wire::Page<wire::Job>>(),
         )
@@ -315,7 +325,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Post,
             "/api/v1/jobs",
             Needs::Submit,
-            "Queues a job, or gives the one that has not ended",
+            "Queues a job, or returns an unfinished one",
             jobs::add,
             of::<wire::Job>(),
         ),
@@ -336,7 +346,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Post,
             "/api/v1/jobs/{id}/heartbeat",
             Needs::Agent,
-            "Prolongs a lease",
+            "Extends a lease",
             jobs::beat,
             of::<wire::Beaten>(),
         ),
@@ -347,7 +357,7 @@ pub(crate) const ROUTES: &[Route] = &[
         query: &["offset"],
         ..get(
             "/api/v1/jobs/{id}/log",
-            "Bytes of the log of its last lease",
+            "Returns bytes of the log of a job's last lease",
             jobs::log_of_job,
             of::<()>(),
         )
@@ -357,7 +367,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             "/api/v1/jobs/{id}/log",
             Needs::Agent,
-            "Bytes of the log of a lease; those that are known already change nothing",
+            "Adds bytes to the log of a lease; bytes already stored are ignored",
             jobs::add_log,
             of::<wire::Logged>(),
         ),
@@ -370,7 +380,7 @@ pub(crate) const ROUTES: &[Route] = &[
         query: &["offset"],
         ..get(
             "/api/v1/jobs/{id}/log/follow",
-            "The same as server-sent events, while it runs",
+            "Streams the log of a running job as server-sent events",
             jobs::follow_job,
             of::<()>(),
         )
@@ -380,7 +390,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             "/api/v1/jobs/{id}/samples",
             Needs::Agent,
-            "The file of samples of a lease, which goes into the history as any other run",
+            "Adds the sample file of a lease, which is kept in the history like any run",
             samples::add,
             of::<samples::Kept>(),
         ),
@@ -393,17 +403,17 @@ pub(crate) const ROUTES: &[Route] = &[
             Put,
             "/api/v1/jobs/{id}/result",
             Needs::Agent,
-            "Ends a job with what came of it",
+            "Ends a job with its result",
             jobs::end,
             of::<wire::Build>(),
         ),
         of::<wire::Ending>(),
     ),
-    list("/api/v1/nodes", "Nodes, by name", nodes::nodes, of::<wire::Page<wire::Node>>()),
+    list("/api/v1/nodes", "Lists nodes by name", nodes::nodes, of::<wire::Page<wire::Node>>()),
     get("/api/v1/nodes/{node}", "A node", nodes::node, of::<wire::Node>()),
     get(
         "/api/v1/nodes/{node}/page",
-        "What the page of a node shows",
+        "Returns the data of a node's page",
         nodes::page,
         of::<shown::NodePage>(),
     ),
@@ -412,7 +422,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Post,
             "/api/v1/nodes/{node}/hello",
             Needs::Agent,
-            "An agent begins",
+            "Registers an agent",
             nodes::hello,
             of::<wire::Welcome>(),
         ),
@@ -425,7 +435,7 @@ pub(crate) const ROUTES: &[Route] = &[
                 Post,
                 "/api/v1/nodes/{node}/lease",
                 Needs::Agent,
-                "Gives a job, or 204 with Retry-After",
+                "Leases a job, or returns 204 with Retry-After",
                 nodes::lease,
                 of::<wire::Leased>(),
             ),
@@ -437,7 +447,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Post,
             "/api/v1/nodes/{node}/calibration",
             Needs::Agent,
-            "What A/A runs of a node came to",
+            "Adds the result of a node's A/A run",
             nodes::calibration,
             of::<wire::Node>(),
         ),
@@ -448,7 +458,7 @@ pub(crate) const ROUTES: &[Route] = &[
             Post,
             "/api/v1/nodes/{node}/drain",
             Needs::AgentOrAdmin,
-            "Gives a node no more leases",
+            "Drains a node: it gets no more leases",
             nodes::drain,
             of::<wire::Node>(),
         ),
@@ -458,7 +468,7 @@ pub(crate) const ROUTES: &[Route] = &[
         Post,
         "/api/v1/nodes/{node}/resume",
         Needs::AgentOrAdmin,
-        "Gives a node leases again",
+        "Resumes a node: it gets leases again",
         nodes::resume,
         of::<wire::Node>(),
     ),
@@ -466,7 +476,7 @@ pub(crate) const ROUTES: &[Route] = &[
         needs: Needs::Admin,
         ..list(
             "/api/v1/tokens",
-            "Tokens, never with their secrets",
+            "Lists tokens, without their secrets",
             tokens::tokens,
             of::<wire::Page<wire::Token>>(),
         )
@@ -476,18 +486,18 @@ pub(crate) const ROUTES: &[Route] = &[
             Post,
             "/api/v1/tokens",
             Needs::Admin,
-            "Makes a token; its secret is told this once",
+            "Creates a token, whose secret is shown only this once",
             tokens::add,
             of::<wire::MadeToken>(),
         ),
         of::<wire::NewToken>(),
     ),
-    change(Delete, TOKEN, Needs::Admin, "Takes a token back", tokens::remove, of::<wire::Token>()),
+    change(Delete, TOKEN, Needs::Admin, "Revokes a token", tokens::remove, of::<wire::Token>()),
     change(
         Post,
         "/api/v1/tokens/{id}/rotate",
         Needs::Admin,
-        "Gives a token another secret",
+        "Gives a token a new secret",
         tokens::rotate,
         of::<wire::MadeToken>(),
     ),
@@ -495,7 +505,7 @@ pub(crate) const ROUTES: &[Route] = &[
         needs: Needs::Admin,
         ..list(
             "/api/v1/audit",
-            "Who did what, the last first",
+            "Lists the audit log, latest first",
             tokens::audit,
             of::<wire::Page<wire::Audited>>(),
         )

@@ -14,13 +14,13 @@ use std::io::Cursor;
 /// The sides of a benchmark measured by an agent: the base, and the version itself.
 const SIDES: [&str; 2] = ["base", "version"];
 
-/// Where samples are kept.
+/// The location of samples.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Kept {
     /// The run of the history, by its digest.
     run: String,
-    /// What the project is called there.
+    /// Name of the project in the history.
     project: String,
 }
 

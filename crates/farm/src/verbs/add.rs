@@ -9,7 +9,7 @@ use assay_console::output;
 use clap::ArgGroup;
 use std::path::PathBuf;
 
-/// Add a project, or a version of one
+/// Add a project, or a version of a project
 #[derive(clap::Args, Debug)]
 #[command(
     group = ArgGroup::new("origin").args(["git", "gem", "pypi", "list"]),
@@ -17,64 +17,65 @@ use std::path::PathBuf;
 Examples:
   assay farm add alice/tidy --git https://git.example/tidy --test 'rake test' --token-file farm/admin-token
   assay farm add pallets/itsdangerous --pypi itsdangerous --need runtime.python=3
-  assay farm add alice/tidy --version 1.2.0             a version that no agent finds by itself
+  assay farm add alice/tidy --version 1.2.0             add a version that no agent discovers
 
-Agents with --discover find the versions of a project that has an origin. Added again, with other words, a project is changed to these; what was found of it stays."
+Agents with --discover find the versions of a project that has an origin. Adding a project again changes its settings, and keeps its results."
 )]
 pub(crate) struct Args {
-    /// The project; its owner is added with it
+    /// Project to add; its owner is added if missing
     #[arg(value_name = "OWNER/PROJECT")]
     project: String,
 
-    /// Its versions are the branches and tags of a repository
+    /// Take the versions from the branches and tags of a git repository
     #[arg(long, value_name = "URL", value_parser = given::words)]
     git: Option<String>,
 
-    /// Its versions are those of a gem
+    /// Take the versions from a Ruby gem
     #[arg(long, value_name = "NAME", value_parser = given::words)]
     gem: Option<String>,
 
-    /// Its versions are those of a distribution of Python
+    /// Take the versions from a Python distribution
     #[arg(long, value_name = "NAME", value_parser = given::words)]
     pypi: Option<String>,
 
-    /// Its versions are what a command prints, `VERSION [ADDRESS]` a line
+    /// Take the versions from a command that prints `VERSION [ADDRESS]` lines
     #[arg(long, value_name = "COMMAND", requires = "get", value_parser = given::words)]
     list: Option<String>,
 
-    /// With --list: the command that fetches $VERSION from $ADDRESS
+    /// Command that fetches $VERSION from $ADDRESS, with --list
     #[arg(long, value_name = "COMMAND", requires = "list", value_parser = given::words)]
     get: Option<String>,
 
-    /// With --gem or --pypi: the index, if it is not the usual one
+    /// Package index, with --gem or --pypi [default: the public one]
     #[arg(long, value_name = "URL", conflicts_with_all = ["git", "list"], requires = "origin", value_parser = given::web)]
     index: Option<String>,
 
-    /// Command that installs what it needs; repeat it for more [default: what its files ask for]
+    /// Command that installs the dependencies; repeat it for more [default: derived from the
+    /// project's files]
     #[arg(long, value_name = "COMMAND", value_parser = given::words)]
     install: Vec<String>,
 
-    /// Command of its tests [default: what its files suggest]
+    /// Command that runs the tests [default: derived from the project's files]
     #[arg(long, value_name = "COMMAND", value_parser = given::words)]
     test: Option<String>,
 
-    /// What is measured of it, as behind `assay bench`
+    /// Benchmark to measure, as arguments of `assay bench`
     #[arg(long, value_name = "ARGUMENTS", value_parser = arguments, allow_hyphen_values = true)]
     bench: Option<String>,
 
-    /// Let its tests use the network
+    /// Let the tests use the network
     #[arg(long)]
     network: bool,
 
-    /// Seconds that all of a job may take
+    /// Maximum time of a job, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
 
-    /// What a platform must be, as in runtime.ruby=3.4; repeat it for more
+    /// Required property of a platform, as in runtime.ruby=3.4; repeat it for more
     #[arg(long, value_name = "FACT=VALUE", value_parser = fact)]
     need: Vec<(String, String)>,
 
-    /// Add this version of a project that is there
+    /// Add this version of an existing project
     #[arg(
         long,
         value_name = "VERSION",
@@ -83,15 +84,15 @@ pub(crate) struct Args {
     )]
     version: Option<String>,
 
-    /// With --version: it is a commit, and no release
+    /// The version is a commit, not a release
     #[arg(long, requires = "version")]
     commit: bool,
 
-    /// With --version: where it can be fetched
+    /// Address to fetch the version from
     #[arg(long, value_name = "URL", requires = "version", value_parser = given::web)]
     address: Option<String>,
 
-    /// With --address: SHA-256 of what is fetched
+    /// SHA-256 of the file at --address
     #[arg(long, value_name = "DIGITS", requires = "address", value_parser = given::sha256)]
     sha256: Option<String>,
 
@@ -99,11 +100,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8040")]
     server: String,
 
-    /// File with a token of scope `submit`; otherwise ASSAY_FARM_TOKEN
+    /// File with a token of scope `submit` [default: the token in ASSAY_FARM_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Print what was added as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

@@ -11,61 +11,64 @@ use std::time::Duration;
 /// Arguments of `assay farm agent`.
 #[derive(clap::Args, Debug)]
 #[command(
-    about = "Build, test and measure on this machine what a server asks for",
-    long_about = "Build, test and measure on this machine what a server asks for
+    about = "Build, test and measure on this machine for a server",
+    long_about = "Build, test and measure on this machine for a server
 
-The agent asks the server for jobs, does them in a sandbox, and hands in what came of them. What can't be handed in while the server is away waits in its \
-directory. It is for each runtime that it finds on PATH (ruby, python3.x, node, go, rustc) a target of its own.",
+The agent asks the server for jobs, does them in a sandbox, and submits the results. While the server cannot be reached, results wait in the agent's \
+directory. Each runtime that the agent finds on PATH (ruby, python3.x, node, go, rustc) is a separate target.",
     after_help = "\
-The token is in a file that only you can read (--token-file) or in ASSAY_FARM_TOKEN, never on the command line.
+The token comes from a file that only you can read (--token-file) or from ASSAY_FARM_TOKEN, never from the command line.
 
 Examples:
   assay farm agent --server https://farm.example --name lab-1 --token-file token
-  assay farm agent --server http://127.0.0.1:8080 --name lab-1 --once       one job, then the end
+  assay farm agent --server http://127.0.0.1:8040 --name lab-1 --once       do one job, then stop
   assay farm agent --server https://farm.example --name lab-1 --runtime ruby --kind test"
 )]
 pub(crate) struct Args {
     /// Address of the server, as in https://farm.example
     #[arg(long, value_name = "URL")]
     server: String,
-    /// Name of this machine there
+    /// Name of this machine on the server
     #[arg(long, value_name = "NODE")]
     name: String,
-    /// File with the token; else it is in ASSAY_FARM_TOKEN
+    /// File with the agent's token [default: the token in ASSAY_FARM_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// End after one job; with a number, only that one
+    /// Stop after one job; with a number, do only that job
     #[arg(long, value_name = "JOB", num_args = 0..=1, require_equals = true)]
     once: Option<Option<i64>>,
-    /// Directory of this agent, outside of home directories [default: /var/lib/assay-farm/agent for root, else in the state directory]
+    /// Directory of this agent, outside of home directories [default: /var/lib/assay-farm/agent for
+    /// root, otherwise in the state directory]
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// Only for this runtime, as in ruby or python3.12; may be given several times
+    /// Use only this runtime, such as ruby or python3.12; repeat it for more
     #[arg(long, value_name = "NAME")]
     runtime: Vec<String>,
-    /// Only jobs of this kind
+    /// Take only jobs of this kind
     #[arg(long, value_name = "KIND", value_enum)]
     kind: Option<KindOf>,
-    /// A job may write so many bytes in all, as in 500MB or 8GiB
+    /// Maximum number of bytes that a job may write, as in 500MB or 8GiB
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "8GiB")]
     disk: u64,
-    /// Measure every so many hours, and at the start, whether this machine can be trusted (assay calibrate); 0: never
+    /// Hours between checks whether this machine can be trusted (assay calibrate), starting at
+    /// once; 0 disables them
     #[arg(long, value_name = "HOURS", default_value_t = 24)]
     calibrate: u32,
-    /// Also look for new versions where projects come from, every so many minutes [default: 20]
+    /// Also look for new versions at the projects' origins, at this interval in minutes [default:
+    /// 20]
     #[arg(long, value_name = "MINUTES", num_args = 0..=1, require_equals = true, default_missing_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     discover: Option<u32>,
-    /// Let projects come from repositories on this machine (file:)
+    /// Allow projects whose repositories are on this machine (file:)
     #[arg(long)]
     local_repositories: bool,
 }
 
-/// A kind of jobs.
+/// Kinds of jobs.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum KindOf {
-    /// Whether tests pass
+    /// Run the tests of a version
     Test,
-    /// Whether it is as fast as its base
+    /// Compare the speed of a version with its base
     Bench,
 }
 

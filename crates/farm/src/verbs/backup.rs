@@ -7,23 +7,23 @@ use assay_console::output;
 use jiff::Timestamp;
 use std::path::PathBuf;
 
-/// Write all that a farm knows into one file, while its server runs
+/// Write all data of a farm to one file, while its server runs
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   assay farm backup --data /srv/farm/data farm-monday.tar
-  assay farm backup --check farm-monday.tar                  are all checksums right?
+  assay farm backup --check farm-monday.tar                  check all checksums
 
-The file has the rows of the store, of one moment, and the logs and samples, each with its checksum. It is for either database.")]
+The file contains a consistent snapshot of the store, and the logs and samples, each with its checksum. It can be restored to SQLite and to PostgreSQL.")]
 pub(crate) struct Args {
     #[command(flatten)]
     of: Option<DataArgs>,
 
-    /// Check a backup in place of writing one
+    /// Check a backup instead of writing one
     #[arg(long, conflicts_with = "DataArgs")]
     check: bool,
 
-    /// The backup
+    /// Backup file
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

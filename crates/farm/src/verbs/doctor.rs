@@ -10,15 +10,15 @@ use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// See what this machine lacks to be a server or an agent
+/// Check what this machine lacks to be a server or an agent
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  assay farm doctor                                        can an agent work here?
-  assay farm doctor --data /srv/farm/data                  can the server?
+  assay farm doctor                                        check for an agent
+  assay farm doctor --data /srv/farm/data                  check for a server
   assay farm doctor --server http://farm:8040 --strict     for scripts: status 1 if something is missing")]
 pub(crate) struct Args {
-    /// Directory of an agent, whose disk is looked at
+    /// Directory of an agent, whose disk to check
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
 
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Database of the server, where that is not a file in its directory
+    /// Database of the server, if it is not a file in the data directory
     #[arg(long, value_name = "URL", value_parser = place, requires = "data")]
     store: Option<Place>,
 
@@ -34,11 +34,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listen)]
     listen: Option<SocketAddr>,
 
-    /// Address of the server that an agent is to ask
+    /// Address of the server that an agent is to use
     #[arg(long, value_name = "URL")]
     server: Option<String>,
 
-    /// File with the agent's token; otherwise ASSAY_FARM_TOKEN
+    /// File with the agent's token [default: the token in ASSAY_FARM_TOKEN]
     #[arg(long, value_name = "FILE", requires = "server")]
     token_file: Option<PathBuf>,
 

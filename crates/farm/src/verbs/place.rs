@@ -21,61 +21,61 @@ const SAID: usize = 1000;
 /// Number of attempts without a start after which a job is reported.
 const TALKED_ABOUT: u32 = 3;
 
-/// Begin the farm's jobs on the nodes of a cluster
+/// Start the farm's jobs on the nodes of a cluster
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   assay farm place --server http://farm:8040 --token-file admin.token --directory /shared/farm
   assay farm place … --feature runtime.ruby=3.4:ruby34 --sbatch --partition=bench
 
-Each job is one batch job, alone on its node, that runs `assay-farm agent --once`. Nodes that are drained in Slurm are drained in the farm, and the other
-way round; whoever drained a node resumes it.")]
+Each job is one batch job, alone on its node, that runs `assay-farm agent --once`. A node drained in Slurm is also drained in the farm, and vice versa;
+resume it where it was drained.")]
 pub(crate) struct Args {
     /// Kind of cluster
     #[arg(long, value_enum, default_value = "slurm")]
     executor: Executor,
 
-    /// Address of the server, as the cluster's nodes reach it
+    /// Address of the server, as reachable from the cluster's nodes
     #[arg(long, value_name = "URL")]
     server: String,
 
-    /// File with a token of scope `admin`; otherwise ASSAY_FARM_TOKEN
+    /// File with a token of scope `admin` [default: the token in ASSAY_FARM_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Directory that all nodes see: the nodes' tokens, and what batch jobs printed
+    /// Directory shared by all nodes, for their tokens and the output of batch jobs
     #[arg(long, value_name = "DIR")]
     directory: PathBuf,
 
-    /// assay-farm on the nodes; otherwise where it is here
+    /// Path of assay-farm on the nodes [default: its path here]
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 
-    /// Feature of nodes that stands for a fact, as in runtime.ruby=3.4:ruby34; repeat it for more
+    /// Node feature that implies a property, as in runtime.ruby=3.4:ruby34; repeat it for more
     #[arg(long, value_name = "FACT=VALUE:NAME", value_parser = feature)]
     feature: Vec<Feature>,
 
-    /// Further option for sbatch, as in --sbatch=--partition=bench; repeat it for more
+    /// Additional option for sbatch, as in --sbatch=--partition=bench; repeat it for more
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     sbatch: Vec<String>,
 
-    /// Further option for the agents; repeat it for more
+    /// Additional option for the agents; repeat it for more
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     agent: Vec<String>,
 
-    /// Let several jobs run on a node at a time, where the cluster allows it: never with benchmarks
+    /// Let several jobs run on a node at a time, where the cluster allows it; never with benchmarks
     #[arg(long)]
     shared: bool,
 
-    /// Jobs that the cluster has at a time, at most
+    /// Maximum number of jobs in the cluster at a time
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     most: u64,
 
-    /// Time between two looks
+    /// Seconds between two checks of the queue
     #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
     every: u64,
 
-    /// Place what is queued now, and end
+    /// Place the jobs that are queued now, then exit
     #[arg(long)]
     once: bool,
 }
@@ -83,7 +83,7 @@ pub(crate) struct Args {
 /// Kinds of clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Executor {
-    /// Slurm, by its commands
+    /// Slurm, through its commands
     Slurm,
 }
 

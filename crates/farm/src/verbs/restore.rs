@@ -5,19 +5,19 @@ use crate::{Ending, backup};
 use assay_console::output;
 use std::path::PathBuf;
 
-/// Make a farm from a backup, where there is none
+/// Create a farm from a backup
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   assay farm restore --data /srv/farm/data farm-monday.tar
-  assay farm restore --data /srv/farm/data --store postgres:///farm farm-monday.tar     from SQLite to PostgreSQL
+  assay farm restore --data /srv/farm/data --store postgres:///farm farm-monday.tar     move from SQLite to PostgreSQL
 
-All checksums are checked before anything is written.")]
+The place must not contain a farm yet. All checksums are verified before anything is written.")]
 pub(crate) struct Args {
     #[command(flatten)]
     of: DataArgs,
 
-    /// The backup
+    /// Backup file
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

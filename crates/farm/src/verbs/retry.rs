@@ -8,20 +8,20 @@ use assay_console::output;
 use assay_farm::plain::counted;
 use std::path::PathBuf;
 
-/// Test again what did not pass
+/// Repeat the tests that did not pass
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  assay farm retry alice/tidy --token-file farm/admin-token    on every platform where a version did not pass
-  assay farm retry alice/tidy --version 1.2.0                  that version alone
+  assay farm retry alice/tidy --token-file farm/admin-token    on every platform where a version failed
+  assay farm retry alice/tidy --version 1.2.0                  only this version
 
-A project whose recipe is changed by `assay farm add` is built again by itself: its twenty newest versions.")]
+When `assay farm add` changes a project, its twenty newest versions are built again automatically.")]
 pub(crate) struct Args {
-    /// The project
+    /// Project to test
     #[arg(value_name = "OWNER/PROJECT")]
     project: String,
 
-    /// This version alone [default: the fifty newest]
+    /// Test only this version [default: the fifty newest]
     #[arg(long, value_name = "VERSION", value_parser = given::words)]
     version: Option<String>,
 
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8040")]
     server: String,
 
-    /// File with a token of scope `submit`; otherwise ASSAY_FARM_TOKEN
+    /// File with a token of scope `submit` [default: the token in ASSAY_FARM_TOKEN]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 }

@@ -10,10 +10,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Run the server: the API that agents and programs ask, and the pages for people
+/// Run the server, with its API for agents and programs and its web pages
 ///
-/// The first start makes a token of scope `admin` and writes it to DIR/admin-token, which only its owner can read. Only this machine is let in,
-/// unless --listen says otherwise; then --tls-cert and --tls-key, or a proxy in front of it, keep tokens secret on their way.
+/// The first start creates a token of scope `admin` and writes it to DIR/admin-token, which only
+/// its owner can read. Only this machine can connect, unless --listen allows others. In that case,
+/// protect tokens in transit with --tls-cert and --tls-key, or with a proxy in front of the server.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   assay farm serve --data farm
@@ -23,53 +24,54 @@ pub(crate) struct Args {
     #[command(flatten)]
     data: DataArgs,
 
-    /// Address and port to listen on; with port 0 any that is free
+    /// Address and port to listen on; port 0 selects a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040", value_parser = given::listen)]
     listen: SocketAddr,
 
-    /// Name by which the server may be asked, beside its addresses and localhost; may be given several times
+    /// Host name that requests may use, in addition to the server's addresses and localhost; repeat
+    /// it for more
     #[arg(long, value_name = "NAME", value_parser = given::host)]
     host: Vec<String>,
 
-    /// File with the server's certificate and its chain (PEM)
+    /// File with the server's certificate chain (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// File with the certificate's key (PEM)
+    /// File with the certificate's private key (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// How long an agent may not be heard of before its job is given to another one [default: 60s]
+    /// Time without contact after which an agent's job is given to another agent [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = durations::read)]
     lease: Option<Duration>,
 
-    /// How long an agent waits that was given nothing [default: 2s]
+    /// Time that an agent waits before it asks again, if there is no job [default: 2s]
     #[arg(long, value_name = "TIME", value_parser = durations::read)]
     ask: Option<Duration>,
 
-    /// Requests a second that one token may make
+    /// Maximum number of requests per second for each token
     #[arg(long, value_name = "N", default_value_t = policy::RATE)]
     rate: f64,
 
-    /// Let anybody read: pages, builds and logs need no token; changing anything still does
+    /// Let everyone read pages, builds and logs without a token; changes still need one
     #[arg(long)]
     public: bool,
 
-    /// What is logged, to standard error
+    /// Level of the log on standard error
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: Level,
 }
 
-/// What is logged.
+/// Log levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Level {
     /// Nothing
     Off,
-    /// What went wrong on the server
+    /// Errors of the server
     Error,
-    /// Also what was changed and what was refused
+    /// Also changes and refused requests
     Info,
-    /// Also each request
+    /// Also every request
     Debug,
 }
 

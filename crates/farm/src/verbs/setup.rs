@@ -12,34 +12,34 @@ use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Set a farm up on a machine, again and again with the same result
+/// Set up a farm on a machine; running it again changes nothing
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  assay farm setup --directory /srv/farm                              on this machine
-  assay farm setup --directory /srv/farm --host root@farm.example     on another one
+  assay farm setup --directory /srv/farm                              set up this machine
+  assay farm setup --directory /srv/farm --host root@farm.example     set up another machine over ssh
   assay farm setup … --step 'cache=mkdir -p /var/cache/gems && chown assay-farm: /var/cache/gems'
   assay farm setup … --store postgres:///farm --step 'postgres=runuser -u postgres -- sh -c \"createuser $FARM_USER; createdb -O $FARM_USER farm\"'
 
-Each step says whether it changed something. A second run changes nothing.")]
+Each step reports whether it changed something. A second run changes nothing.")]
 pub(crate) struct Args {
-    /// Directory of the farm, with its programs, settings and data below it
+    /// Directory of the farm, for its programs, settings and data
     #[arg(long, value_name = "DIR")]
     directory: String,
 
-    /// User whose the server is; made where there is none
+    /// User that runs the server, created if missing
     #[arg(long, value_name = "USER", default_value = "assay-farm")]
     user: String,
 
-    /// Machine to set it up on, as ssh knows it; otherwise this one
+    /// Machine to set up, as a host name for ssh [default: this machine]
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
 
-    /// Command that reaches it
+    /// Command that connects to the machine
     #[arg(long, value_name = "COMMAND", default_value = "ssh -o BatchMode=yes", requires = "host")]
     ssh: String,
 
-    /// Become root there by sudo, which must ask for no password
+    /// Become root on the machine with sudo, which must not ask for a password
     #[arg(long)]
     sudo: bool,
 
@@ -47,23 +47,28 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8040", value_parser = given::listen)]
     listen: SocketAddr,
 
-    /// Database of PostgreSQL that keeps the store, as in postgres:///farm; its password by --env PGPASSWORD=… [default: a file in the directory]
+    /// PostgreSQL database for the store, as in postgres:///farm [default: a file in the directory]
+    ///
+    /// Set its password with --env PGPASSWORD=…
     #[arg(long, value_name = "URL")]
     store: Option<String>,
 
-    /// Variable in the server's environment; repeat it for more
+    /// Environment variable of the server; repeat it for more
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
 
-    /// Step of your own, run in the directory as who sets it up; once, and again when the command is another; repeat it for more
+    /// Your own setup step, a command that runs in the directory; repeat it for more
+    ///
+    /// It runs once as the user that sets up the farm, and again if the command changes.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = step)]
     step: Vec<(String, String)>,
 
-    /// Directory with assay-farm and assay for that machine; otherwise where these are
+    /// Directory with assay-farm and assay for that machine [default: the directory of this
+    /// program]
     #[arg(long, value_name = "DIR")]
     programs: Option<PathBuf>,
 
-    /// Directory of systemd's units
+    /// Directory of systemd units
     #[arg(long, value_name = "DIR", default_value = "/etc/systemd/system")]
     units: String,
 }

@@ -14,26 +14,26 @@ use assay_history::Access;
 use assay_report::farm as report;
 use serde::Serialize;
 
-/// Show how much there is to do, which nodes are there, and what came last
+/// Show queued jobs, nodes, and the latest builds
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
-  assay farm status --data farm                  jobs, nodes and the last builds
-  assay farm status --data farm alice/tidy       versions and targets of a project, with the verdict
+  assay farm status --data farm                  jobs, nodes and the latest builds
+  assay farm status --data farm alice/tidy       a project with its versions, targets and verdict
   assay farm status --data /var/lib/assay-farm --store postgres:///farm --json")]
 pub(crate) struct Args {
-    /// Project whose versions and targets are shown instead, with the verdict
+    /// Project whose versions, targets and verdict to show instead
     #[arg(value_name = "OWNER/PROJECT")]
     project: Option<String>,
 
     #[command(flatten)]
     of: DataArgs,
 
-    /// Versions that are shown of a project
+    /// Number of versions to show for a project
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(i64).range(1..=500))]
     versions: i64,
 
-    /// Print it as JSON
+    /// Print JSON instead of a screen
     #[arg(long)]
     json: bool,
 }

@@ -13,12 +13,14 @@ use clap::{Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
 
-/// Make, list, replace and take back the tokens that agents and programs ask with
+/// Create, list, replace and revoke the tokens of agents and programs
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay farm token add --data farm --scope agent --node arm1 arm1    for the agent of the node arm1
-  assay farm token add --data farm --scope submit --owner rails ci   for a program that adds versions of rails
-  assay farm token list --data farm")]
+  assay farm token add --data farm --scope agent --node arm1 arm1    a token for the agent of the node arm1
+  assay farm token add --data farm --scope submit --owner rails ci   a token for a program that adds versions of rails
+  assay farm token list --data farm                                  all tokens, with their numbers
+  assay farm token rotate --data farm 3                              a new secret for token 3
+  assay farm token remove --data farm 3                              token 3 stops working")]
 pub(crate) struct Args {
     #[command(subcommand)]
     does: Does,
@@ -26,13 +28,22 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Does {
-    /// Make a token; its secret is printed, this once
+    /// Create a token, and print its secret, which is not shown again
+    #[command(after_help = "Examples:
+  assay farm token add --data farm --scope agent --node arm1 arm1
+  assay farm token add --data farm --scope read --lasts 720h dashboard")]
     Add(Add),
-    /// List the tokens, never with their secrets
+    /// List the tokens, without their secrets
+    #[command(after_help = "Examples:
+  assay farm token list --data farm")]
     List(List),
-    /// Give a token another secret, which is printed; the old one is worth nothing from then on
+    /// Give a token a new secret, and print it; the old one stops working
+    #[command(after_help = "Examples:
+  assay farm token rotate --data farm 3")]
     Rotate(One),
-    /// Take a token back
+    /// Revoke a token
+    #[command(after_help = "Examples:
+  assay farm token remove --data farm 3")]
     Remove(One),
 }
 
@@ -41,23 +52,23 @@ struct Add {
     #[command(flatten)]
     of: DataArgs,
 
-    /// What the token is for; the audit calls whoever has it so
+    /// Name of the token, which identifies its user in the audit log
     #[arg(value_name = "NAME")]
     name: String,
 
-    /// What it allows
+    /// Scope of the token
     #[arg(long, value_name = "SCOPE")]
     scope: Allows,
 
-    /// Node whose agent has it; with --scope agent
+    /// Node of the agent that uses it, with --scope agent
     #[arg(long, value_name = "NODE", required_if_eq("scope", "agent"))]
     node: Option<String>,
 
-    /// Owner whose projects alone it may change
+    /// Owner whose projects it may change [default: all owners]
     #[arg(long, value_name = "OWNER")]
     owner: Option<String>,
 
-    /// How long it is good for, as in 720h [default: until it is taken back]
+    /// Lifetime, as in 720h [default: until it is revoked]
     #[arg(long, value_name = "TIME", value_parser = crate::durations::read)]
     lasts: Option<Duration>,
 }
@@ -67,7 +78,7 @@ struct List {
     #[command(flatten)]
     of: DataArgs,
 
-    /// Print the list as JSON
+    /// Print JSON instead of a screen
     #[arg(long)]
     json: bool,
 }
@@ -77,21 +88,21 @@ struct One {
     #[command(flatten)]
     of: DataArgs,
 
-    /// Its number, as the list has it
+    /// Number of the token, as listed by `assay farm token list`
     #[arg(value_name = "ID")]
     id: i64,
 }
 
-/// What a token allows. Each includes reading.
+/// Scopes of tokens. Each includes reading.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Allows {
-    /// To read
+    /// Read
     Read,
-    /// To add owners, projects, versions, targets, builds and jobs
+    /// Add owners, projects, versions, targets, builds and jobs
     Submit,
-    /// To take jobs under one node's name, and to hand in what came of them
+    /// Take jobs for one node, and submit their results
     Agent,
-    /// To make and take back tokens, to drain nodes, to delete
+    /// Create and revoke tokens, drain nodes, delete
     Admin,
 }
 

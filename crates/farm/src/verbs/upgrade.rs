@@ -12,20 +12,20 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Bring a farm's store up to this version, with a backup before
+/// Upgrade a farm's store to this version, after a backup
 #[derive(clap::Args, Debug)]
 #[command(after_help = "\
 Examples:
   assay farm upgrade --data farm
   assay farm upgrade --data /var/lib/assay-farm --store postgres:///farm
 
-A store that is not there yet is made. One of an earlier version is first written into the directory `backups` below the data; if a step then fails,
-nothing of it stays. Stop the server meanwhile.")]
+Stop the server first. A missing store is created. A store of an earlier version is first saved in the directory `backups` below the data; if a step of
+the upgrade fails, the store is left unchanged.")]
 pub(crate) struct Args {
     #[command(flatten)]
     of: DataArgs,
 
-    /// Print what was done as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

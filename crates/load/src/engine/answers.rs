@@ -211,7 +211,9 @@ impl Engine<'_> {
         self.in_flight -= 1;
         let (Some(target), None) = (target, failure) else {
             let failure = failure.unwrap_or(Failure::RedirectedAway);
-            self.tally.explain(failure, without_user(place));
+            // An empty target is the place itself (RFC 3986, 4.4).
+            let place = if place.is_empty() { "itself".to_owned() } else { without_user(place) };
+            self.tally.explain(failure, place);
             self.in_flight += 1;
             return self.failed(flight, failure, time);
         };

@@ -13,6 +13,8 @@ use rustix::event::epoll;
 /// Maximum number of times that an unprocessed request is sent again. Several connections may be
 /// closed together, each of which may have carried it.
 const MOST_AGAIN: u8 = 5;
+/// Detail of a connection that broke off after the first byte of an answer.
+const HALF: &str = "it broke the connection off in the middle of its answer";
 
 impl Engine<'_> {
     /// Opens a connection for a request.
@@ -363,6 +365,10 @@ impl Engine<'_> {
                 }
                 if let Some(problem) = connection.reader.problem {
                     self.tally.explain(failure, problem);
+                } else if matches!(failure, Failure::Reset | Failure::Closed)
+                    && connection.flights.front().is_some_and(|flight| flight.first > 0)
+                {
+                    self.tally.explain(failure, HALF);
                 }
                 if connection.flights.is_empty() && connection.served > 0 {
                     let counts = &mut self.tally.connections;

@@ -24,6 +24,7 @@ pub struct Replayed {
 pub fn replay(text: &str) -> Result<Replayed, ReadingError> {
     let mut found = Replayed::default();
     let mut is_log = false;
+    let text = text.trim_start_matches('\u{feff}');
     for (number, line) in text.lines().enumerate().take(MOST) {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn numbers_are_moments() {
-        let found = replay("# seconds\n10.5\n10\n12\n").expect("moments");
+        let found = replay("\u{feff}# seconds\n10.5\n10\n12\n").expect("moments");
         assert_eq!(found.times, [0.0, 0.5, 2.0]);
     }
 

@@ -1,4 +1,5 @@
-//! Tables of values for the placeholders of requests: CSV with a header.
+//! Tables of values for the placeholders of requests: CSV with a header, whose columns are separated
+//! by commas, tabs or semicolons.
 
 use super::{MOST, ReadingError};
 use std::io::Read;
@@ -7,9 +8,16 @@ use std::io::Read;
 ///
 /// # Errors
 /// If the file is not a valid table; includes the line.
-pub fn values(file: impl Read) -> Result<(Vec<String>, Vec<Vec<String>>), ReadingError> {
+pub fn values(mut file: impl Read) -> Result<(Vec<String>, Vec<Vec<String>>), ReadingError> {
     let wrong = |error: csv::Error| ReadingError(error.to_string());
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::Headers).from_reader(file);
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).map_err(|error| ReadingError(error.to_string()))?;
+    let heading = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let separator = b",\t;".iter().find(|separator| heading.contains(separator));
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::Headers)
+        .delimiter(*separator.unwrap_or(&b','))
+        .from_reader(text.as_slice());
     let columns: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
     if columns.iter().all(String::is_empty) {
         return Err(ReadingError(
@@ -45,6 +53,10 @@ mod tests {
             (columns, rows[1].clone()),
             (vec!["id".into(), "name".into()], vec!["2".into(), "b,c".into()])
         );
+        for text in ["id\tname\n1\ta\n", "id;name\r\n1;a\r\n"] {
+            let (columns, rows) = values(text.as_bytes()).expect("a table");
+            assert_eq!((columns.len(), rows[0].join(" ")), (2, "1 a".to_owned()), "{text:?}");
+        }
         for (text, said) in [
             ("", "line 1"),
             ("a\n", "no row"),

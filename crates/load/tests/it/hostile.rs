@@ -342,13 +342,13 @@ const BROKEN: &[Mode] = &[
     (
         "closes in the head",
         |_| then(text("HTTP/1.1 200 OK\r\nX:"), Close),
-        Failed(Failure::Closed, ""),
+        Failed(Failure::Closed, "in the middle of its answer"),
     ),
     ("resets without an answer", |_| vec![Reset], Failed(Failure::Reset, "")),
     (
         "resets in the body",
         |_| then(of("Content-Length: 100\r\n", "hello"), Reset),
-        Failed(Failure::Reset, ""),
+        Failed(Failure::Reset, "in the middle of its answer"),
     ),
 ];
 

@@ -108,6 +108,7 @@ impl Client {
             stderr_tail: None,
             output_bytes: None,
             output: captured.output,
+            trace: None,
             errors: captured.errors,
             samples: None,
         })

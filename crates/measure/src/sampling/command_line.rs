@@ -15,9 +15,10 @@ const SHIM: &str = include_str!("shim.rb");
 pub(super) const NOTHING: &str = "nothing";
 
 /// The file with a program's exit status, for samplers that do not report it, and the shell line
-/// that writes it.
+/// that writes it. py-spy kills the shell that it started as soon as the program is gone: another
+/// one within it writes the file.
 pub(super) const STATUS: &str = "status";
-const KEEPS_STATUS: &str = r#""$@"; echo $? > "$0""#;
+const KEEPS_STATUS: &str = r#"("$@"; echo $? > "$0"); :"#;
 
 /// A process to start.
 pub(super) struct Line {
@@ -28,6 +29,8 @@ pub(super) struct Line {
     pub wrote: PathBuf,
     /// True if it ends by itself after the requested time.
     pub keeps_time: bool,
+    /// The file into which the shell around the program writes its exit status.
+    pub status: Option<PathBuf>,
 }
 
 /// Returns the command line of a sampler.
@@ -84,6 +87,7 @@ pub(super) fn of(
             command.arg(&wrote);
         }
     }
+    let mut status = None;
     match target {
         Target::Process(process) => {
             command.args(["--pid", &process.to_string()]);
@@ -91,7 +95,8 @@ pub(super) fn of(
                 // perf samples for as long as a given command runs. Its startup takes long and does
                 // not count.
                 command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
-                return Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: true });
+                let keeps_time = true;
+                return Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time, status });
             }
         }
         Target::Command(program) => {
@@ -101,14 +106,16 @@ pub(super) fn of(
                 _ => program.resolve()?,
             };
             command.arg("--");
-            if place.sampler == Sampler::PySpy && !request.alone {
-                // py-spy does not report the program's exit status.
-                command.args(["/bin/sh", "-c", KEEPS_STATUS]).arg(request.directory.join(STATUS));
+            // py-spy does not report the program's exit status.
+            let is_kept = place.sampler == Sampler::PySpy && !request.alone;
+            status = is_kept.then(|| request.directory.join(STATUS));
+            if let Some(status) = &status {
+                command.args(["/bin/sh", "-c", KEEPS_STATUS]).arg(status);
             }
             command.arg(path).args(&program.argv[1..]);
         }
     }
-    Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false })
+    Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false, status })
 }
 
 /// Returns the program without a sampler, started as a sampler would start it, so that the two are
@@ -117,7 +124,8 @@ pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
     let mut command = process::Command::new(find::behind_shim(program.resolve()?));
     command.args(&program.argv[1..]);
     furnish(&mut command, program);
-    Ok(Line { command, stop_by: Signal::TERM, wrote: PathBuf::new(), keeps_time: false })
+    let wrote = PathBuf::new();
+    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
 /// Returns Ruby with a file that is loaded before the program.
@@ -143,7 +151,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
         .env("ASSAY_PROFILE_DIR", &wrote)
         .env("ASSAY_PROFILE_MODE", mode)
         .env("ASSAY_PROFILE_INTERVAL", format!("{interval:.0}"));
-    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false })
+    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
 /// Sets the command's variables and its directory.

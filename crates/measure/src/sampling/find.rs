@@ -130,6 +130,12 @@ pub fn find(
             Sampler::Stackprof => {
                 interpreter.filter(|ruby| loads_stackprof(ruby)).map(Path::to_owned)
             }
+            // A version manager's script would start other programs, whose CPU time would count as
+            // the sampled program's.
+            Sampler::PySpy => {
+                let real = interpreter.map(|path| behind_shim(path.to_owned()));
+                beside(real.as_deref(), sampler.name()).or_else(|| in_path(sampler.name()))
+            }
             _ => beside(interpreter, sampler.name()).or_else(|| in_path(sampler.name())),
         };
         path.map(|path| Place { sampler, path })
@@ -236,6 +242,23 @@ mod tests {
         ] {
             assert_eq!(by_name(Path::new(path)), language, "{path}");
         }
+    }
+
+    #[test]
+    fn py_spy_is_the_one_of_the_python_behind_a_version_managers_script() {
+        let room = tempfile::tempdir().unwrap();
+        let program = |name: &str, text: &str| {
+            let path = room.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let real = program("versions/python3", "");
+        let py_spy = program("versions/py-spy", "");
+        program("shims/py-spy", "#!/bin/sh\n");
+        let shim = program("shims/python3", &format!("#!/bin/sh\necho {}\n", real.display()));
+        assert_eq!(find(Language::Python, None, Some(&shim)).unwrap().path, py_spy);
     }
 
     #[test]

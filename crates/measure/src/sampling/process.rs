@@ -27,6 +27,10 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(20);
 /// Time for remaining processes to end.
 const LAST_GRACE: Duration = Duration::from_secs(2);
+/// Time for the shell around a program to write its exit status, on a busy machine.
+const FILE_GRACE: Duration = Duration::from_secs(1);
+/// Time between two looks at processes that are left.
+const PAUSE: Duration = Duration::from_millis(5);
 /// Maximum sleep, since a signal that arrives between the check and the sleep does not wake us.
 const LOOK: Duration = Duration::from_millis(500);
 /// Number of bytes kept from the end of the output.
@@ -75,12 +79,14 @@ pub(super) fn direct(
     Ok(said)
 }
 
-/// Runs it to its end.
+/// Runs it to its end. `status` is a file that the program's shell writes, perhaps after the end of
+/// the process.
 pub(super) fn run(
     mut command: Command,
     stop_by: Signal,
     duration: Option<Duration>,
     said: &File,
+    status: Option<&Path>,
 ) -> Result<Ended, SamplingError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| SamplingError::Start { program: program.clone(), source };
@@ -101,6 +107,11 @@ pub(super) fn run(
     let process = Pid::from_child(&started);
     let waited = wait(process, stop_by, duration, count_before);
     let wall_seconds = (clock::monotonic_ns() - began) as f64 * 1e-9;
+    // A program that was ended here has no status of its own.
+    let ended_itself = duration.is_none() && interrupt::count() == count_before;
+    if let Some(status) = status.filter(|_| ended_itself) {
+        await_file(status, &others);
+    }
     end_what_is_left(&others);
     // Its number may be reused from here on.
     guard.page().set_group(0);
@@ -186,25 +197,43 @@ fn tell(process: Pid, signal: Signal) {
     let _gone = kill_process(process, signal);
 }
 
-/// Ends processes left running: first asked, then killed, and waited for.
+/// Waits until the file has content, no process is left that could write it, or its time is up.
+fn await_file(file: &Path, others: &[Pid]) {
+    let began = Instant::now();
+    let is_written = || fs::metadata(file).is_ok_and(|file| file.len() > 0);
+    while !is_written() && began.elapsed() < FILE_GRACE && !left_running(others).is_empty() {
+        sleep(PAUSE);
+    }
+}
+
+/// Returns the processes left running; those that have ended are waited for.
+fn left_running(others: &[Pid]) -> Vec<Pid> {
+    let mut left = children();
+    left.retain(|process| !others.contains(process));
+    left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
+    left
+}
+
+/// Ends processes left running: each is asked first, then all are killed, and waited for. Those
+/// whose parent has ended by this are found after it.
 fn end_what_is_left(others: &[Pid]) {
-    let mut asked = false;
+    let mut asked = Vec::new();
     let began = Instant::now();
     loop {
-        let mut left = children();
-        left.retain(|process| !others.contains(process));
-        // Ended ones are only waited for.
-        left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
+        let left = left_running(others);
         if left.is_empty() {
             return;
         }
-        let patience_is_over = began.elapsed() > LAST_GRACE;
-        if !asked || patience_is_over {
-            let signal = if patience_is_over { Signal::KILL } else { Signal::TERM };
-            left.iter().for_each(|&process| tell(process, signal));
-            asked = true;
+        if began.elapsed() > LAST_GRACE {
+            left.iter().for_each(|&process| tell(process, Signal::KILL));
         }
-        sleep(Duration::from_millis(5));
+        for process in left {
+            if !asked.contains(&process) {
+                tell(process, Signal::TERM);
+                asked.push(process);
+            }
+        }
+        sleep(PAUSE);
     }
 }
 

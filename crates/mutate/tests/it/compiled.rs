@@ -80,7 +80,9 @@ fn finds_the_same(
     command: &[&str],
     (is_strict, part): (bool, &[&str]),
 ) -> BTreeMap<String, String> {
-    let once = project.tried(&["--jobs", "2"], command);
+    // Strict compilers are slow; `choosing.rs` builds for them in several copies.
+    let jobs = if is_strict { "1" } else { "2" };
+    let once = project.tried(&["--jobs", jobs], command);
     assert_eq!(once["notes"], serde_json::json!([]), "built once");
     let each = project.tried(&[&["--jobs", "1", "--separate-builds"], part].concat(), command);
     let (once, each) = (fates(&once), fates(&each));
@@ -98,7 +100,16 @@ fn finds_the_same(
     once
 }
 
+/// Checks that a program that ends with status 0 in the middle of a test has not passed: `own` is
+/// the mutant that always ends it.
+fn its_end_is_noticed(fates: &BTreeMap<String, String>, own: &str) {
+    let is_own = |name: &str| own.split(' ').all(|word| name.split(' ').any(|own| own == word));
+    let found: Vec<_> = fates.iter().filter(|(name, _)| is_own(name)).collect();
+    assert!(found.len() == 1 && found[0].1 == "killed", "{own}: {found:?} of {fates:#?}");
+}
+
 const C: &str = "\
+#include <stdlib.h>
 #include <string.h>
 
 int clamp(int x, int most)
@@ -125,6 +136,13 @@ void talk(char *into)
     strcpy(into, \"talk\");
 }
 
+int stop(int code)
+{
+    if (code == 9)
+        exit(0);
+    return code;
+}
+
 int unused(int x)
 {
     return x + 1;
@@ -136,6 +154,7 @@ const C_TESTS: &str = "\
 int clamp(int, int);
 int count(const char *, char);
 void talk(char *);
+int stop(int);
 static int number, failed;
 static void ok(int is)
 {
@@ -150,7 +169,7 @@ int main(void)
     ok(clamp(5, 3) == 3 && clamp(2, 3) == 2);
     ok(count(\"banana\", 'a') == 3 && count(0, 'a') == 0);
     talk(into);
-    ok(1);
+    ok(stop(1) == 1);
     return failed;
 }
 ";
@@ -170,6 +189,7 @@ fn c_is_built_once_and_finds_the_same() {
     let project = Project::new(&[("own.c", C), ("tests/tests.c", C_TESTS), ("Makefile", MAKEFILE)]);
     let fates = finds_the_same(&project, &["make", "-s", "test"], (false, &["--shard", "1/2"]));
     assert!(fates.keys().any(|own| own.starts_with("count ")));
+    its_end_is_noticed(&fates, "stop condition (1)");
 }
 
 #[test]
@@ -194,6 +214,7 @@ package own
 
 import (
 \t\"errors\"
+\t\"os\"
 \t\"strings\"
 )
 
@@ -222,6 +243,13 @@ func squares(n int) []int {
 
 func Shout(text string) string {
 \treturn strings.ToUpper(text) + \"!\"
+}
+
+func Stop(code int) int {
+\tif code == 9 {
+\t\tos.Exit(0)
+\t}
+\treturn code
 }
 
 func unused(x int) int { return x + 1 }
@@ -267,6 +295,12 @@ func TestTable(t *testing.T) {
 }
 
 func TestShout(t *testing.T) { Shout(\"a\") }
+
+func TestStop(t *testing.T) {
+\tif Stop(1) != 1 {
+\t\tt.Error(\"stop\")
+\t}
+}
 ";
 
 const GO_OTHER: &str = "\
@@ -306,7 +340,8 @@ fn go_is_built_once_and_finds_the_same() {
         ("other/other.go", GO_OTHER),
         ("other/other_test.go", GO_OTHER_TESTS),
     ]);
-    finds_the_same(&project, &["go", "test", "./..."], (true, &["few.go"]));
+    let fates = finds_the_same(&project, &["go", "test", "./..."], (true, &["few.go"]));
+    its_end_is_noticed(&fates, "Stop condition true");
 }
 
 const MANIFEST: &str =
@@ -362,6 +397,13 @@ pub fn shout(text: &str) -> String {
     text.to_uppercase() + \"!\"
 }
 
+pub fn stop(code: i32) -> i32 {
+    if code == 9 {
+        std::process::exit(0)
+    }
+    code
+}
+
 pub fn unused(x: i32) -> i32 {
     x + 1
 }
@@ -396,6 +438,7 @@ mod tests {
         assert_eq!(evens(5).collect::<Vec<_>>(), [0, 2, 4]);
         assert_eq!(shown(&1).to_string(), \"<1>\");
         shout(\"a\");
+        assert_eq!(stop(1), 1);
     }
 }
 ";
@@ -411,6 +454,7 @@ fn rust_is_built_once_and_finds_the_same() {
     let of = |unit: &str| -> Vec<&String> {
         fates.iter().filter(|(own, _)| own.starts_with(unit)).map(|(_, fate)| fate).collect()
     };
+    its_end_is_noticed(&fates, "stop condition true");
     // Only a doc test notices it.
     assert!(of("longest ").iter().any(|own| *own == "killed"), "{fates:#?}");
     // Some of them are values of types without a default.

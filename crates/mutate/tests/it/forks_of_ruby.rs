@@ -197,7 +197,8 @@ const LEFT: [&str; 3] = ["Kinds.Loud.shout", "Kinds.again", "Kinds.held"];
 /// A method that runs only while the tests are loaded, which the driver cannot know.
 const OVER: &str = "Kinds.Loud.method_added";
 
-fn there_is(library: &str) -> bool {
+/// Returns true if a library of Ruby is installed; otherwise prints that the test is skipped.
+pub fn there_is(library: &str) -> bool {
     let ruby =
         Command::new("ruby").args(["-e", &format!("require '{library}'; exit!(0)")]).output();
     let is_there = ruby.is_ok_and(|output| output.status.success());

@@ -12,6 +12,7 @@ mod choosing;
 mod compiled;
 mod coupling;
 mod equivalents;
+mod exits;
 mod forks_of_ruby;
 mod hand;
 mod mutate;

@@ -4,7 +4,7 @@
 
 use crate::project;
 
-use project::{Project, SANDBOX, fates, text};
+use project::{Project, SANDBOX, fates, is_there, text};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -171,7 +171,8 @@ fn tests_that_are_red_without_a_change_end_it() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("without any change, 1 test fails in each of 3 runs"), "{said}");
-    assert!(said.contains("test_stack.StackTest: test_largest"), "{said}");
+    assert!(said.contains("test_stack.StackTest: test_largest; the first says: "), "{said}");
+    assert!(said.contains("3 != 4"), "{said}");
 }
 
 #[test]
@@ -299,6 +300,53 @@ fn whoever_is_interrupted_shows_what_is_known() {
     assert!(result["notes"].to_string().contains("interrupted"), "{result}");
     assert!(result["score"]["known"].as_u64().unwrap() > 0);
     assert_eq!(fs::read_dir(project.temporary()).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn tests_that_run_when_it_is_interrupted_end_too() {
+    // They would go on for much longer than this test waits.
+    let python = |began: &str| {
+        format!(
+            "import time, unittest\n\n\nclass T(unittest.TestCase):\n    def test_long(self):\n        open({began:?}, 'w').close()\n        time.sleep(600)\n"
+        )
+    };
+    let make = |began: &str| format!("test:\n\ttouch {began}\n\tsleep 600\n");
+    let node = |began: &str| {
+        format!(
+            "require('node:test')('long', async () => {{\n  require('fs').writeFileSync({began:?}, '');\n  await new Promise((ends) => setTimeout(ends, 600000));\n}});\n"
+        )
+    };
+    type Text<'a> = &'a dyn Fn(&str) -> String;
+    let all: [(&str, Text<'_>, (&str, &str), &[&str]); 3] = [
+        ("test_long.py", &python, ("stack.py", STACK), &["python3", "-m", "unittest"]),
+        ("Makefile", &make, ("own.c", "int one(void) { return 1; }\n"), &["make", "test"]),
+        ("long.test.js", &node, ("own.js", "exports.one = () => 1;\n"), &["node", "--test"]),
+    ];
+    for (name, text_of, source, command) in all {
+        if !is_there(command[0], "--version") {
+            continue;
+        }
+        let project = Project::new(&[source]);
+        let marker = project.0.path().join("began");
+        project.write(name, &text_of(marker.to_str().unwrap()));
+        let words = [&["--jobs", "1", "--"], command].concat();
+        let mut own = project.command(&words);
+        let child = own.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let began = Instant::now();
+        while !marker.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{name}: not begun in a minute");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let id = child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{name}: {}", text(&output.stderr));
+        while works_in(&project.temporary()) {
+            assert!(began.elapsed() < Duration::from_secs(120), "{name}: a process is left");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(fs::read_dir(project.temporary()).unwrap().count(), 0, "{name}");
+    }
 }
 
 #[test]
@@ -466,6 +514,8 @@ fn a_budget_that_is_too_small_says_what_is_not_known() {
     assert_eq!(score["interval"]["lower"], 0.0);
     assert!(score["interval"]["upper"].as_f64().unwrap() > 0.5, "{score}");
     assert_eq!(result["is_sample"], true);
+    let notes = result["notes"].to_string();
+    assert!(notes.contains("no change was tried in this time"), "{notes}");
     let (whole, _) = project.tried(&["--budget", "10min"]);
     assert_eq!(whole["is_sample"], false);
     assert_eq!(whole["score"]["known"], whole["score"]["counted"]);
@@ -514,7 +564,7 @@ fn a_command_is_needed_and_questions_are_answered() {
     assert!(text(&none.stderr).contains("no command that runs the tests"));
     let about = project.run(&["--assay-about"]);
     assert_eq!(about.status.code(), Some(0));
-    assert!(text(&about.stdout).starts_with("Change the source in small ways"));
+    assert!(text(&about.stdout).starts_with("Make small changes to the source"));
     assert!(text(&project.run(&["--assay-completions", "bash"]).stdout).contains("assay-mutate"));
     assert_eq!(project.run(&["--diff"]).status.code(), Some(2));
 }

@@ -4,6 +4,9 @@
 //! py-spy writes `name (file:line)`, rbspy `name - file:line`: the place is removed from the name,
 //! since samples are counted by name. For a thread that runs no Python code, py-spy writes a count
 //! without a stack, and an empty stack in speedscope's format; both are skipped.
+//!
+//! Counts with decimals, as flamegraph.pl takes them, are amounts: how many samples they stand for
+//! is not known.
 
 use super::Problem;
 use crate::builder::Builder;
@@ -18,6 +21,9 @@ pub(super) fn is_it(text: &str) -> bool {
 pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     let mut builder = Builder::default();
     builder.profile.tool = Some("collapsed stacks".to_owned());
+    if let Some(problem) = two_counts(text) {
+        return Err(problem);
+    }
     for (index, line) in text.lines().enumerate() {
         if is_skipped(line) || is_of_no_stack(line) {
             continue;
@@ -28,9 +34,40 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
                 "this is no stack with a count behind it, as in `main;parse;read 12`",
             ));
         };
-        builder.add_frames(stack.split(';').filter(|name| !name.is_empty()).map(frame), count);
+        let names = stack.split(';').filter(|name| !name.is_empty());
+        let frames = names.map(|name| builder.frame(frame(name))).collect();
+        let (samples, amount) = match count {
+            Count::Samples(samples) => (samples, samples as f64),
+            Count::Amount(amount) => (0, amount),
+        };
+        builder.add(frames, Vec::new(), samples, amount);
     }
     Ok(builder.build())
+}
+
+/// What a stack has behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Count {
+    Samples(u64),
+    Amount(f64),
+}
+
+/// Returns the problem of a file in which every stack has two counts, as difffolded.pl writes it.
+fn two_counts(text: &str) -> Option<Problem> {
+    let mut stacks = text
+        .lines()
+        .filter(|line| !is_skipped(line))
+        .filter_map(split)
+        .map(|(stack, _)| stack)
+        .peekable();
+    let _some = stacks.peek()?;
+    // A single function may be called `thread 1`, but not each of several behind a `;`.
+    let has_two = |stack: &str| stack.contains(';') && split(stack).is_some();
+    stacks.all(has_two).then(|| {
+        Problem::new(
+            "each stack has two counts, as of a comparison (difffolded.pl); give the two profiles that were compared",
+        )
+    })
 }
 
 fn is_skipped(line: &str) -> bool {
@@ -42,12 +79,21 @@ fn is_of_no_stack(line: &str) -> bool {
     line.strip_prefix(' ').is_some_and(|count| count.trim_end().parse::<u64>().is_ok())
 }
 
-fn split(line: &str) -> Option<(&str, u64)> {
+fn split(line: &str) -> Option<(&str, Count)> {
     let (stack, count) = line.trim_end().rsplit_once([' ', '\t'])?;
     let stack = stack.trim();
     // A whole number, possibly with `.0` if the tool uses weights.
-    let count = count.strip_suffix(".0").unwrap_or(count).parse().ok()?;
+    let count = match count.strip_suffix(".0").unwrap_or(count).parse() {
+        Ok(samples) => Count::Samples(samples),
+        Err(_) => Count::Amount(decimal(count)?),
+    };
     (!stack.is_empty()).then_some((stack, count))
+}
+
+/// Parses an amount of plain digits with a point: a name may end in `inf` or `1e5`.
+fn decimal(text: &str) -> Option<f64> {
+    let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    is_plain.then(|| text.parse().ok()).flatten()
 }
 
 fn frame(text: &str) -> Frame {
@@ -100,6 +146,16 @@ mod tests {
             assert_eq!((profile.samples(), profile.stacks.len()), (7, 2));
         }
         assert!(!is_it(" 68\n 70\n"));
+    }
+
+    #[test]
+    fn counts_with_decimals_are_amounts_and_two_counts_are_no_profile() {
+        let profile = parse("main;a 10.5\nmain;b 3\n").unwrap();
+        assert_eq!((profile.samples(), profile.amount()), (3, 13.5));
+        assert!(!is_it("main;a nan\n") && !is_it("main;a -3\n"));
+        let problem = parse("main;a 10 12\nmain;b 20 3\n").unwrap_err();
+        assert!(problem.what.contains("difffolded"), "{problem:?}");
+        assert_eq!(parse("thread 1 30\nthread 2 40\n").unwrap().samples(), 70);
     }
 
     #[test]

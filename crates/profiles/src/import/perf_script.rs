@@ -1,6 +1,7 @@
 //! The text of `perf script`: for each sample a header line
 //! (`comm pid/tid [cpu] time: period event:`), followed by its stack, innermost frame first, and an
-//! empty line. With `--header`, the recording's settings come first.
+//! empty line. With `--header`, the recording's settings come first. A recording without stacks
+//! (`perf record` without `-g`) has one line for each sample, with the function at its end.
 //!
 //! Only the first event of a recording is read; others are reported.
 
@@ -19,7 +20,28 @@ pub(super) fn is_it(text: &str) -> bool {
         return true;
     }
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    lines.next().is_some_and(|line| Head::of(line).is_some())
+    lines.next().is_some_and(|line| Sample::of(line).is_some())
+}
+
+/// The first line of a sample: its head, and its only frame if the recording has no stacks.
+struct Sample<'a> {
+    head: Head<'a>,
+    frame: Option<&'a str>,
+}
+
+impl<'a> Sample<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        if let Some(head) = Head::of(line) {
+            return Some(Self { head, frame: None });
+        }
+        let is_address = |word: &str| word.len() > 1 && word.bytes().all(|b| b.is_ascii_hexdigit());
+        line.match_indices(": ").find_map(|(end, _)| {
+            let (head, frame) = line.split_at(end + 1);
+            let frame = frame.trim();
+            is_address(frame.split(' ').next()?).then_some(())?;
+            Some(Self { head: Head::of(head)?, frame: Some(frame) })
+        })
+    }
 }
 
 /// The header line of a sample.
@@ -80,18 +102,18 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        let Some(head) = Head::of(line) else {
+        let Some(Sample { head, frame: only }) = Sample::of(line) else {
             return Err(Problem::at(
                 index + 1,
                 "this is no head of a sample of perf's; write the file by: perf script --header -F comm,pid,tid,time,period,event,ip,sym,dso",
             ));
         };
-        let mut stack = Vec::new();
+        let mut stack: Vec<Frame> = only.into_iter().map(frame).collect();
         while let Some((_, line)) = lines.peek() {
             if line.trim().is_empty() {
                 break;
             }
-            if Head::of(line).is_some() {
+            if Sample::of(line).is_some() {
                 break;
             }
             stack.push(frame(line));

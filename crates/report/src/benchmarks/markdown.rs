@@ -4,7 +4,7 @@
 //! Deliberately short; the CSV has every row. Names may contain anything and are quoted so that
 //! they stay text.
 
-use super::{Shown, centres, ordered, words};
+use super::{Shown, centres, ends_of_centres, ordered, words};
 use crate::findings;
 use crate::markdown::escaped;
 use crate::number::Column;
@@ -56,10 +56,10 @@ fn rows(text: &mut String, suite: &Analysis, table: &Table<'_>, rows: &[&Compari
     let (old, new) = (escaped(&suite.sides[0].name), escaped(&suite.sides[table.side].name));
     *text += &format!("| {name} | {old} | {new} | change | |\n|:--|--:|--:|:--|:--|\n");
     let unit = &suite.metrics[table.metric].unit;
-    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    let ends = ends_of_centres(rows);
     for row in rows.iter().take(MOST_ROWS) {
         let (x, y) = centres(row);
-        let column = Column::for_row(unit, &all, &[x, y], &[]);
+        let column = Column::for_row(unit, ends, &[x, y], &[]);
         let verdict = words::verdict(suite, row);
         let verdict = if row.decision.verdict.is_directional() {
             format!("**{}**", escaped(&verdict))
@@ -77,7 +77,7 @@ fn rows(text: &mut String, suite: &Analysis, table: &Table<'_>, rows: &[&Compari
     if rows.len() > MOST_ROWS {
         *text += &format!("\n... and {} more rows.\n", rows.len() - MOST_ROWS);
     }
-    if let Some(note) = words::contradictions(suite, rows, &all) {
+    if let Some(note) = words::contradictions(suite, rows) {
         *text += &format!("\n{}\n", escaped(&note));
     }
     if rows.iter().any(|row| words::is_starred(row)) {

@@ -1,7 +1,7 @@
 //! The self-contained page of a suite for publication: headline, forest plots, tables, findings,
 //! settings and methods in one HTML file. The template escapes everything that came from outside.
 
-use super::{Shown, centres, ordered, pictured, words};
+use super::{Shown, centres, ends_of_centres, ordered, pictured, words};
 use crate::all_table;
 use crate::charts::{self, forest};
 use crate::findings::Noted;
@@ -122,10 +122,10 @@ fn in_pictures(suite: &Analysis, row: &Comparison, figures: &Figures, number: us
 fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: Shown) -> Table {
     let rows = ordered(suite, table, shown.sort);
     let unit = &suite.metrics[table.metric].unit;
-    let all: Vec<f64> = rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect();
+    let ends = ends_of_centres(&rows);
     let cells = |row: &&Comparison| {
         let (x, y) = centres(row);
-        let column = Column::for_row(unit, &all, &[x, y], &[]);
+        let column = Column::for_row(unit, ends, &[x, y], &[]);
         let c = &row;
         let count = |n: usize| if n == 0 { "?".to_owned() } else { n.to_string() };
         html::Row {
@@ -144,7 +144,7 @@ fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: Shown) -> Table
     if rows.len() > MOST_ROWS {
         told += &format!("; shown are {MOST_ROWS} of {} rows", rows.len());
     }
-    if let Some(note) = words::contradictions(suite, &rows, &all) {
+    if let Some(note) = words::contradictions(suite, &rows) {
         told += &format!("; {note}");
     }
     if rows.iter().any(|row| words::is_starred(row)) {

@@ -4,7 +4,7 @@
 //! On narrow pages, names and headings are shortened in the middle first, then the intervals are
 //! dropped, then the medians; finally every row gets its own lines.
 
-use super::{Shown, centres, ordered, toggles, words};
+use super::{Shown, centres, ends_of_centres, ordered, toggles, words};
 use crate::all_table;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
@@ -163,7 +163,7 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
                 let told = format!("{} at the beginning of a name: {beginning}", page.ellipsis());
                 page.paragraph(2, &[(Tone::Quiet, told)]);
             }
-            let note = words::contradictions(suite, &rows, &all_centres(&rows));
+            let note = words::contradictions(suite, &rows);
             if let Some(note) = note.filter(|_| medians) {
                 page.paragraph(2, &[(Tone::Quiet, note)]);
             }
@@ -180,13 +180,9 @@ fn draw_table(page: &mut Page, suite: &Analysis, table: &Table<'_>, rows: Vec<&C
 }
 
 /// Returns the scale and decimals of a row, in the scale of the whole table if possible.
-fn scale(suite: &Analysis, table: &Table<'_>, all: &[f64], row: &Comparison) -> Column {
+fn scale(suite: &Analysis, table: &Table<'_>, ends: [f64; 2], row: &Comparison) -> Column {
     let (x, y) = centres(row);
-    Column::for_row(&suite.metrics[table.metric].unit, all, &[x, y], &[])
-}
-
-fn all_centres(rows: &[&Comparison]) -> Vec<f64> {
-    rows.iter().flat_map(|row| <[f64; 2]>::from(centres(row))).collect()
+    Column::for_row(&suite.metrics[table.metric].unit, ends, &[x, y], &[])
 }
 
 fn columns(
@@ -199,14 +195,14 @@ fn columns(
 ) -> Vec<Cells> {
     let mut columns = Vec::new();
     if let Some(widest_side) = medians {
-        let all = all_centres(rows);
+        let ends = ends_of_centres(rows);
         let heads = page.fitted(
             &[suite.sides[0].name.clone(), suite.sides[table.side].name.clone()],
             widest_side,
         );
         let (mut old, mut new) = (Vec::new(), Vec::new());
         for row in rows {
-            let column = scale(suite, table, &all, row);
+            let column = scale(suite, table, ends, row);
             let (x, y) = centres(row);
             let unit = &suite.metrics[table.metric].unit;
             old.push(page.spelled(&words::value(&column, x, unit)));

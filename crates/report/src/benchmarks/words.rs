@@ -326,15 +326,11 @@ pub(crate) fn title(suite: &Analysis, table: &Table<'_>) -> String {
 }
 
 /// Returns an explanation, below a table, of ratios whose direction differs from the values shown
-/// next to them; `None` if there are none. `all` are the centres of the table's rows, by which its
-/// scale was chosen.
-pub(crate) fn contradictions(
-    suite: &Analysis,
-    rows: &[&Comparison],
-    all: &[f64],
-) -> Option<String> {
+/// next to them; `None` if there are none.
+pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<String> {
+    let ends = super::ends_of_centres(rows);
     let mut of_kind: Vec<(String, Vec<String>)> = Vec::new();
-    for row in rows.iter().filter(|row| is_contradicted(suite, row, all)) {
+    for row in rows.iter().filter(|row| is_contradicted(suite, row, ends)) {
         let kind = what_effect_is(suite, row);
         let name = suite.row_of(row).name.clone();
         match of_kind.iter_mut().find(|(known, _)| *known == kind) {
@@ -376,7 +372,7 @@ pub(crate) fn sides(suite: &Analysis, table: &Table<'_>) -> Option<String> {
 
 /// Returns true if the effect of a row and the values before it, as printed, have different
 /// directions.
-fn is_contradicted(suite: &Analysis, row: &Comparison, all: &[f64]) -> bool {
+fn is_contradicted(suite: &Analysis, row: &Comparison, ends: [f64; 2]) -> bool {
     let c = &row;
     // The ratio of summaries is that of the values shown.
     if c.basis == Basis::Summary {
@@ -384,7 +380,7 @@ fn is_contradicted(suite: &Analysis, row: &Comparison, all: &[f64]) -> bool {
     }
     let unit = &suite.metrics[c.metric].unit;
     let (x, y) = super::centres(row);
-    let column = number::Column::for_row(unit, all, &[x, y], &[]);
+    let column = number::Column::for_row(unit, ends, &[x, y], &[]);
     let effect = match (c.ratio, c.decision.scale) {
         (Some(ratio), Scale::Ratio) => {
             let told =

@@ -7,41 +7,45 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 view! {
-    /// What came of all requests of one side at one step, all slices together. It describes: intervals and verdicts are those of
-    /// `comparisons` and `descriptions`, whose observations are slices.
+    /// Results of all requests of one side at one step, over all slices. These are descriptive: the
+    /// intervals and verdicts are in `comparisons` and `descriptions`, whose observations are
+    /// slices.
     Answers of (analysis: &Analysis, own: &slices::Answers) {
         /// Name of the side.
         side: String = analysis.sides[analysis.subjects[own.subject].side].name.clone(),
-        /// The step: rate or connections, and parameters of the server.
+        /// The step: rate or number of connections, and the parameters of the server.
         parameters: Map<String, Value> = parameters(&analysis.subjects[own.subject].parameters),
-        /// Slices.
+        /// Number of slices.
         slices: usize = own.slices,
-        /// Counts by name, settling parts left out: `due`, `answered`, `failed`, each way of failing (`failed.timeout`), statuses
-        /// (`status.200`), `connections`, `full_handshakes`, `resumed_handshakes`, `most_open` (the most of any slice).
+        /// Counts by name, without settling times: `due`, `answered`, `failed`, each kind of
+        /// failure (`failed.timeout`), status codes (`status.200`), `connections`,
+        /// `full_handshakes`, `resumed_handshakes`, `most_open` (the maximum of any slice).
         counts: BTreeMap<String, u64> = own.counts.clone(),
-        /// Seconds from the moment at which a request was due to the end of its answer, by share of the requests; what failed was never
-        /// answered: `null` where so many failed.
+        /// Latency in seconds from the scheduled time of a request to the end of its answer, by
+        /// share of the requests. A failed request counts as never answered: `null` if that many
+        /// failed.
         latency: BTreeMap<String, Option<f64>> = quantiles(|share| own.within(share)),
-        /// Seconds from its sending instead.
+        /// The same from the time at which the request was sent.
         service: BTreeMap<String, Option<f64>> =
             quantiles(|share| own.service.quantile_seconds(share, own.count("failed"))),
-        /// Second by second from the start of a slice, its settling part included, all slices together.
+        /// Counts for each second from the start of a slice, including its settling time, over all
+        /// slices.
         seconds: Vec<Second> = own.seconds.iter().map(Second::of).collect(),
     }
 }
 
 view! {
-    /// One second.
+    /// One second of the slices.
     Second of (second: &slices::SecondOf) {
-        /// Answered.
+        /// Number of answered requests.
         answered: u64 = second.answered,
-        /// Failed.
+        /// Number of failed requests.
         failed: u64 = second.failed,
-        /// Median latency of the answered, s; `null` where nothing was answered.
+        /// Median latency of the answered requests, s; `null` without any.
         p50: Option<f64> = Some(second.latency[0]).filter(|value| value.is_finite()),
-        /// The same within which 90 % were.
+        /// 90 % quantile of their latency, s.
         p90: Option<f64> = Some(second.latency[1]).filter(|value| value.is_finite()),
-        /// The same within which 99 % were.
+        /// 99 % quantile of their latency, s.
         p99: Option<f64> = Some(second.latency[2]).filter(|value| value.is_finite()),
     }
 }
@@ -53,13 +57,13 @@ view! {
         side: String = analysis.sides[analysis.subjects[own.subject].side].name.clone(),
         /// The parameters of the server.
         parameters: Map<String, Value> = parameters(&analysis.subjects[own.subject].parameters),
-        /// The rate that was asked for, 1/s.
+        /// The requested rate, 1/s.
         rate: f64 = own.rate,
-        /// The share of the requests that the latency is of: that of the first goal.
+        /// The share of the requests that `latency` refers to, from the first goal.
         share: f64 = search.share,
-        /// Within which so many were answered, s; `null` where so many failed.
+        /// Time within which this share was answered, s; `null` if too many failed.
         latency: Option<f64> = Some(own.latency).filter(|value| value.is_finite()),
-        /// Whether all goals were met.
+        /// True if all goals were met.
         held: bool = own.is_held,
     }
 }

@@ -18,64 +18,67 @@ use means::{EquivalenceTest, RatioOfMeans, StudentT, TTest, VarianceTest};
 use ranks::{BrunnerMunzel, EffectSize, HodgesLehmann, KolmogorovSmirnov, MannWhitney};
 use serde::Serialize;
 
-/// Every classical test of two series, with R's numbers for the same data: `of` and `against` stand for the values of the side
-/// and of the reference, as in `t.test(of, against)`; in blocks they are the values of the complete blocks. The verdict does not
-/// come from these tests. A test without an answer is `null`.
+/// Every classical test of two series, with R's numbers for the same data. `of` and `against` are
+/// the values of the side and of the reference, as in `t.test(of, against)`; for blocks, the values
+/// of the complete blocks. The verdict does not come from these tests. A test without an answer is
+/// `null`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairTests {
-    /// Student's t, one variance for both. R: `t.test(of, against, var.equal = TRUE)`.
+    /// Student's t-test, assuming equal variances. R: `t.test(of, against, var.equal = TRUE)`.
     pub t_pooled: Option<TTest>,
-    /// Welch's t. R: `t.test(of, against)`.
+    /// Welch's t-test. R: `t.test(of, against)`.
     pub t_welch: Option<TTest>,
-    /// Student's t of the differences of pairs. R: `t.test(of, against, paired = TRUE)`.
+    /// Student's t-test of the differences of pairs. R: `t.test(of, against, paired = TRUE)`.
     pub t_paired: Option<StudentT>,
-    /// Mann-Whitney (Wilcoxon's rank sum). R: `wilcox.test(of, against)`.
+    /// The Mann-Whitney test (Wilcoxon's rank-sum test). R: `wilcox.test(of, against)`.
     pub mann_whitney: Option<MannWhitney>,
     /// The shift with its intervals. R: `wilcox.test(of, against, conf.int = TRUE)`.
     pub hodges_lehmann: Option<HodgesLehmann>,
-    /// The same of logarithms, turned back into ratios; needs positive values. R: `exp()` of
+    /// The ratio, from the shift of the logarithms; needs positive values. R: `exp()` of
     /// `wilcox.test(log(of), log(against), conf.int = TRUE)`.
     pub ratio_hodges_lehmann_log: Option<HodgesLehmann>,
-    /// Signed ranks of the differences of pairs. R: `wilcox.test(of, against, paired = TRUE, conf.int = TRUE)`.
+    /// Wilcoxon's signed-rank test of the differences of pairs. R: `wilcox.test(of, against, paired
+    /// = TRUE, conf.int = TRUE)`.
     pub wilcoxon_signed_rank: Option<SignedRanks>,
-    /// Whether one tends to be smaller. R: `brunnermunzel.test(of, against)` of the package `brunnermunzel`.
+    /// The Brunner-Munzel test: does one side tend to be smaller? R: `brunnermunzel.test(of,
+    /// against)` of the package `brunnermunzel`.
     pub brunner_munzel: Option<BrunnerMunzel>,
-    /// Two-sample Kolmogorov-Smirnov. R: `ks.test(of, against)`.
+    /// The two-sample Kolmogorov-Smirnov test. R: `ks.test(of, against)`.
     pub ks_two_sample: Option<KolmogorovSmirnov>,
-    /// Sizes of the difference.
+    /// Effect sizes.
     pub effect_size: Option<EffectSize>,
     /// Ratio of the variances. R: `var.test(of, against)`.
     pub f_test_variance: Option<VarianceTest>,
     /// Equivalence of the means within 1 % of the reference's mean. R: `t.test(of, against, mu = -margin,
     /// alternative = "greater")`, and `mu = margin` with `"less"`.
     pub tost_welch_1pct_of_mean_against: Option<EquivalenceTest>,
-    /// The same within 5 %.
+    /// Equivalence of the means within 5 % of the reference's mean.
     pub tost_welch_5pct_of_mean_against: Option<EquivalenceTest>,
-    /// The same within the threshold of the plan.
+    /// Equivalence of the means within the threshold of the plan.
     pub tost_welch_threshold: Option<EquivalenceTest>,
     /// Ratio of the means; needs positive values.
     pub ratio_of_means: Option<RatioOfMeans>,
-    /// What stays true however often one looks, of blocks of positive values.
+    /// Results that hold at every look, for blocks with positive values.
     pub anytime: Option<AnytimeValid>,
-    /// How values were paired; `null`: not at all.
+    /// The pairing of values; `null` without pairing.
     pub paired_by: Option<PairedBy>,
-    /// For each test without an answer, by its key, why.
+    /// Reasons for missing answers, by the key of the test.
     pub reasons: Named<String>,
 }
 
 words! {
-    /// How values were paired.
+    /// Pairings of values.
     PairedBy from found::Pairing {
         /// By blocks.
         Source::Blocks => Blocks,
-        /// Recordings of the same length: first with first.
+        /// By order, for recordings of the same length.
         Source::Order => Order,
     }
 }
 
-/// Intervals at 90, 95 and 99 % as `ci90`, `ci95` and `ci99`, and at another confidence that was asked for (`ci97.5`). `null`
-/// where there is none.
+/// Intervals at 90, 95 and 99 % as `ci90`, `ci95` and `ci99`, and at another requested confidence
+/// (`ci97.5`). `null` if there is no interval.
 pub(crate) type Levels = Named<Option<Interval>>;
 
 /// Intervals by their confidence.
@@ -85,12 +88,12 @@ pub struct Intervals {
     /// The intervals.
     #[serde(flatten)]
     pub levels: Levels,
-    /// How often such intervals hold; `null` where they hold as often as they promise.
+    /// Simulated coverage of such intervals; `null` if it equals their confidence.
     pub coverage: Option<Coverage>,
 }
 
 impl Intervals {
-    /// Of a method for data of that kind; `None` where it is not known of which.
+    /// Returns the intervals of a method for this kind of data, `None` if the kind is unknown.
     pub(crate) fn of(all: &found::Intervals, situation: Option<Situation>, method: Method) -> Self {
         let levels = all.iter().map(|(confidence, i)| (key(*confidence), i.map(Interval::from)));
         let coverage = situation.and_then(|s| s.warning(method)).map(Coverage::from);
@@ -99,7 +102,7 @@ impl Intervals {
 }
 
 view! {
-    /// Intervals of an exact distribution, which has no confidence between two.
+    /// Intervals of an exact distribution, which only has certain confidence levels.
     ExactIntervals of (
         all: &[(f64, found::Interval, f64)],
         situation: Option<Situation>,
@@ -112,19 +115,21 @@ view! {
             situation,
             method,
         ),
-        /// The confidence of each interval in their order: less than asked for where the samples are too small.
+        /// Achieved confidence of each interval, in order; lower than requested if the samples are
+        /// too small.
         conf_level_achieved: Vec<Option<f64>> =
             all.iter().map(|(confidence, _, achieved)| Some(achieved.min(*confidence))).collect(),
     }
 }
 
-/// The key of the interval at a confidence: `ci95`, `ci97.5`.
+/// Returns the key of the interval at a confidence: `ci95`, `ci97.5`.
 pub(crate) fn key(confidence: f64) -> String {
     format!("ci{}", (confidence * 1e8).round() / 1e6)
 }
 
 view! {
-    /// p-values against a difference, against a smaller and against a larger side. Below about 1e-308 they are 0.
+    /// p-values against a difference, against a smaller side and against a larger side. Below about
+    /// 1e-308 they are 0.
     PValues of (p: found::PValues) {
         /// Two-sided.
         p_two: Option<f64> = Some(p.two),
@@ -136,25 +141,26 @@ view! {
 }
 
 view! {
-    /// What holds at every look, whenever one stops.
+    /// Results that hold at every look, no matter when the run is stopped.
     AnytimeValid of (found: &found::Anytime) {
         /// 1 − the confidence.
         level: f64 = found.level,
-        /// log₁₀ of the e-value of the sign e-process against "either is the faster as often as the other".
+        /// log₁₀ of the e-value of the sign e-process against "each is faster equally often".
         sign_log10_e: Option<f64> = Some(found.sign_log10_e),
-        /// Whether it has reached 1/`level`.
+        /// True if the e-value has reached 1/`level`.
         rejects: bool = found.rejects,
         /// Asymptotic confidence sequence of the geometric mean of the per-block ratios; `null` below 20 blocks.
         mean_ratio: Option<Interval> = found.mean_ratio.map(Interval::from),
-        /// Confidence sequence of their median, whatever their distribution; `null` where the blocks are too few.
+        /// Confidence sequence of the median of the per-block ratios, for any distribution; `null`
+        /// if there are too few blocks.
         median_ratio: Option<Interval> = found.median_ratio.map(Interval::from),
     }
 }
 
-/// Tests that have an answer where all values are equal, if not a p-value.
+/// Tests that have an answer, but no p-value, if all values are equal.
 const WITHOUT_P: [&str; 4] = ["mann_whitney", "brunner_munzel", "f_test_variance", "effect_size"];
 
-/// Collects the answers of tests, and why there is none.
+/// Collects the answers of tests, and the reasons for missing ones.
 #[derive(Default)]
 struct Reasons(Vec<(String, String)>);
 
@@ -169,7 +175,7 @@ impl Reasons {
         }
     }
 
-    /// One reason for each test; the last one counts.
+    /// Keeps one reason for each test: the last one.
     fn add(&mut self, key: &str, reason: &str) {
         match self.0.iter_mut().find(|(known, _)| known == key) {
             Some((_, known)) => reason.clone_into(known),

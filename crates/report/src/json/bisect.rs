@@ -10,18 +10,19 @@ use assay_analysis::bisect;
 use assay_analysis::verdict::{Decision, Scale};
 
 view! {
-    /// Which commit brought a change.
+    /// Result of a search for the commit that changed a metric.
     Bisection of (report: &BisectReport<'_>) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("bisect"),
-        /// How it ended.
+        /// Outcome of the search.
         outcome: SearchOutcome = (&report.found.outcome).into(),
-        /// The bad commit against the good one: `slower` for the worse, `faster` for the better; `null` where they were not measured.
+        /// Verdict on the bad commit against the good one: `slower` for worse, `faster` for better;
+        /// `null` if they were not measured.
         verdict: Option<Verdict> = report.found.ends.as_ref().map(|ends| (&ends.verdict).into()),
         /// The answer in one sentence. For people.
         sentence: String = sentence(report),
-        /// The command or benchmark.
+        /// The measured command or benchmark.
         measured: String = report.what.to_owned(),
         /// The metric that decides.
         metric: String = report.metric.name.clone(),
@@ -31,59 +32,62 @@ view! {
         good: Option<BisectedCommit> = report.commits.first().map(BisectedCommit::of),
         /// The bad commit.
         bad: Option<BisectedCommit> = report.commits.last().map(BisectedCommit::of),
-        /// How many commits may have brought the change: those after the good one up to the bad one, by first parents.
+        /// Number of commits that may have caused the change: those after the good one up to the
+        /// bad one, by first parents.
         commits: usize = report.commits.len().saturating_sub(1),
-        /// Bad / good; `null` where it is not known or a value is zero or negative.
+        /// Bad / good; `null` if unknown or if a value is zero or negative.
         ends_ratio: Option<Estimate> = report.found.ends.as_ref().and_then(ratio_of_ends),
-        /// Bad - good, where that decides.
+        /// Bad − good, if differences decide.
         ends_shift: Option<Estimate> = report.found.ends.as_ref().and_then(shift_of_ends),
-        /// The commit that brought the change, or the last of several of which the others could not be measured; `null` unless it was found.
+        /// The commit that caused the change, or the last of several, if the others could not be
+        /// measured; `null` if none was found.
         commit: Option<BisectedCommit> = place_found(report).and_then(|c| report.commits.get(c.at)).map(BisectedCommit::of),
-        /// The commit before the change that it was compared with; `null` unless it was found.
+        /// The commit before the change that it was compared with; `null` if none was found.
         after: Option<BisectedCommit> = place_found(report).and_then(|c| report.commits.get(c.after)).map(BisectedCommit::of),
-        /// `commit` / `after`; `null` unless it was found, or where a value is zero or negative.
+        /// `commit` / `after`; `null` if none was found, or if a value is zero or negative.
         ratio: Option<Estimate> = change(report, Scale::Ratio),
-        /// `commit` - `after`, where that decides.
+        /// `commit` − `after`, if differences decide.
         shift: Option<Estimate> = change(report, Scale::Shift),
-        /// How probable it is that this is the commit.
+        /// Probability that this is the commit.
         probability: Option<f64> = place_found(report).map(|c| c.probability),
-        /// Blocks that hold both.
+        /// Number of blocks that contain both.
         direct_blocks: Option<usize> = place_found(report).and(report.found.best).map(|(_, pair)| pair.blocks),
-        /// All commits that may have brought it, the most probable first.
+        /// All commits that may have caused the change, most probable first.
         candidates: Vec<BisectCandidate> = candidates(report),
         /// Commits that could not be measured.
         skipped: Vec<SkippedCommit> = report.skipped.iter().map(|s| SkippedCommit::of(report, s)).collect(),
-        /// How probable a commit must be, and the confidence of all intervals.
+        /// Probability that a commit must reach, and confidence of all intervals.
         confidence: f64 = report.found.confidence,
-        /// How many commits were measured.
+        /// Number of measured commits.
         built: usize = report.found.measured,
-        /// How many runs there were.
+        /// Number of runs.
         runs: usize = report.found.runs,
-        /// In how many blocks.
+        /// Number of blocks.
         blocks: usize = report.found.blocks,
-        /// Standard deviation of what a run differs by: of logarithms where ratios are compared, else in the unit.
+        /// Standard deviation of a single run: of logarithms if ratios are compared, otherwise in
+        /// the unit.
         noise: Option<f64> = report.found.known.as_ref().map(|known| known.noise),
-        /// Standard deviation of what builds differ by themselves, on the same scale.
+        /// Standard deviation between builds of the same commit, on the same scale.
         build_noise: Option<f64> = report.found.known.as_ref().map(|known| known.own),
-        /// About how many blocks more it takes; `null` where that can't be said.
+        /// Estimated number of further blocks needed; `null` if unknown.
         blocks_left: Option<f64> = report.found.blocks_left,
-        /// A command that goes on; `null` where nothing is left to do.
+        /// A command that continues the search; `null` if nothing is left to do.
         next: Option<String> = report.next.map(str::to_owned),
-        /// What to know about it.
+        /// Findings about the search.
         findings: Vec<Finding> = report.findings.iter().map(Finding::of).collect(),
     }
 }
 
 words! {
-    /// How a search ended.
+    /// Outcome of a search.
     SearchOutcome from bisect::Outcome {
-        /// A commit is established.
+        /// The commit was found.
         Source::Found => Found,
         /// The good and the bad commit do not differ by the threshold.
         Source::Unchanged => Unchanged,
-        /// Whether they differ is not known.
+        /// It is unknown whether the two commits differ.
         Source::EndsUnknown => EndsUnknown,
-        /// They differ, and which commit brought it is not known.
+        /// The two commits differ, but the commit that caused it is unknown.
         Source::Unplaced => Unplaced,
     }
 }
@@ -91,9 +95,9 @@ words! {
 view! {
     /// A commit.
     BisectedCommit of (commit: &Commit) {
-        /// Its full name.
+        /// The full commit id.
         commit: String = commit.commit.clone(),
-        /// When it was committed, RFC 3339.
+        /// Time of the commit, RFC 3339.
         committed: String = rfc3339(commit.time.saturating_mul(1000)),
         /// The first line of its message.
         subject: String = commit.subject.clone(),
@@ -101,15 +105,15 @@ view! {
 }
 
 view! {
-    /// A commit that may have brought the change.
+    /// A commit that may have caused the change.
     BisectCandidate of (commit: &Commit, after: &Commit, chance: f64) {
-        /// Its full name.
+        /// The full commit id.
         commit: String = commit.commit.clone(),
         /// The last commit before it that could be measured.
         after: String = after.commit.clone(),
         /// The first line of its message.
         subject: String = commit.subject.clone(),
-        /// How probable it is.
+        /// Probability of this commit.
         probability: f64 = chance,
     }
 }
@@ -117,9 +121,9 @@ view! {
 view! {
     /// A commit that could not be measured.
     SkippedCommit of (report: &BisectReport<'_>, skipped: &(usize, String)) {
-        /// Its full name.
+        /// The full commit id.
         commit: Option<String> = report.commits.get(skipped.0).map(|c| c.commit.clone()),
-        /// Why.
+        /// The reason.
         why: String = skipped.1.clone(),
     }
 }

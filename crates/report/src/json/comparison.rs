@@ -13,162 +13,179 @@ use assay_data::{Metric, Plan};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// A server whose requests fail beyond those of the other.
+/// A server that has more failed requests than the other.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failing {
-    /// Its side.
+    /// Name of its side.
     pub side: String,
     /// Share of its requests that failed.
     pub share: f64,
-    /// The same of the other side.
+    /// The same for the other side.
     pub other_share: f64,
-    /// The slice, counted from 1, from which on it answered nothing; `null` if it still answers.
+    /// Number of the slice, from 1, from which on it no longer answered; `null` if it still
+    /// answers.
     pub stopped_in_slice: Option<usize>,
-    /// Its slices.
+    /// Number of its slices.
     pub slices: usize,
-    /// How long it answered nothing between slices, when it had nothing else to do, s.
+    /// Total time without an answer between slices, while it had nothing else to do, s.
     pub silent_seconds: f64,
 }
 
-/// One metric of one side against the reference. Effects are `of` / `against` and `of` − `against`.
+/// One metric of one side, compared with the reference. Effects are `of` / `against` and `of` −
+/// `against`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Name of the side that the verdict is about.
     pub of: String,
-    /// Name of the side that is the reference. In a scan of one command it is the same side, with other parameters.
+    /// Name of the reference side. In a scan of one command it is the same side, with other
+    /// parameters.
     pub against: String,
     /// Name of the row (benchmark, function); empty for commands.
     pub row: String,
-    /// The parameters by name: of a scan, or of a benchmark.
+    /// The parameters by name, of a scan or of a benchmark.
     pub parameters: Map<String, Value>,
-    /// The parameters of the reference: the same, unless a scan compares with another value.
+    /// The parameters of the reference; different only if a scan compares with another value.
     pub against_parameters: Map<String, Value>,
-    /// What was compared.
+    /// Name of the metric.
     pub metric: String,
     /// The metric's base unit: `s`, `B`, `1`, `1/s`, or another tool's.
     pub unit: String,
-    /// With which other comparisons the allowed error is shared.
+    /// The other comparisons that share the allowed error.
     pub family: Family,
-    /// How the samples were taken.
+    /// The design of the experiment.
     pub design: Design,
-    /// Which values are better; `null` where nothing says so. Then `slower` stands for larger values.
+    /// The direction of better values; `null` if unknown. In that case `slower` means larger
+    /// values.
     pub better: Option<Better>,
-    /// What is known of the difference.
+    /// The verdict on the difference.
     pub verdict: Verdict,
-    /// The size of the difference as the sentence has it, which is what programs should report: `ratio.estimate` of few or noisy values
-    /// exaggerates. `null` without a direction.
+    /// The size of the difference as in `sentence`. Programs should report this one, because
+    /// `ratio.estimate` exaggerates if values are few or noisy. `null` without a direction.
     pub size: Option<Size>,
-    /// True where the direction is known, but not that the difference exceeds the threshold.
+    /// True if the direction is known, but the difference may be smaller than the threshold.
     pub possibly_below_threshold: bool,
-    /// The side of a load test whose requests fail beyond the other's: then that decided the verdict, and no value did. `null` otherwise.
+    /// The side of a load test with more failed requests than the other, if the failures decided
+    /// the verdict instead of the values; otherwise `null`.
     pub failing: Option<Failing>,
     /// The verdict in words. For people; programs should read the numbers.
     pub sentence: String,
-    /// `of` / `against`. The whole is `null` where a value is zero or negative. The one of `ratio` and `shift` that `scale` names
-    /// has both ends wherever there is a verdict other than `inconclusive` that failures did not decide. The other may have none although there is one: its own
-    /// differences are tested for dependence, and where the machine changed its speed during the run, a steady ratio is no steady amount.
+    /// `of` / `against`. `null` as a whole if a value is zero or negative. Of `ratio` and `shift`,
+    /// the one named by `scale` has both ends whenever the verdict is not `inconclusive` and was
+    /// not decided by failures. The other may have no ends even then, because the dependence of its
+    /// differences is tested separately: if the machine changed its speed during the run, a
+    /// constant ratio is not a constant amount.
     pub ratio: Option<Estimate>,
-    /// `of` − `against`, in the unit. Where `scale` is `ratio` it may lack its ends: see there.
+    /// `of` − `against`, in the unit. If `scale` is `ratio`, it may have no ends: see `ratio`.
     pub shift: Estimate,
-    /// Which of the two decided.
+    /// The scale that decided: `ratio` or `shift`.
     pub scale: Scale,
-    /// The threshold that was applied, on that scale: a fraction for `ratio`, an amount for `shift`. `null` where there is none
-    /// (a fraction of 0).
+    /// The applied threshold on that scale: a fraction for `ratio`, an amount for `shift`. `null`
+    /// if there is none (a fraction of 0).
     pub threshold: Option<f64>,
     /// Confidence of the whole run.
     pub confidence: f64,
-    /// Two-sided level of the interval: smaller than 1 − `confidence` where the run looked often, or at several comparisons.
+    /// Two-sided level of the interval: smaller than 1 − `confidence` if the run looked several
+    /// times, or has several comparisons.
     pub level: Option<f64>,
-    /// True where the interval holds whenever the run is stopped.
+    /// True if the interval holds no matter when the run is stopped.
     pub anytime_valid: bool,
-    /// Complete blocks of this metric; `null` when not taken in blocks.
+    /// Number of complete blocks of this metric; `null` if not measured in blocks.
     pub blocks: Option<usize>,
-    /// The fewest blocks at which there could be a verdict; `null` when not taken in blocks.
+    /// The smallest number of blocks that allows a verdict; `null` if not measured in blocks.
     pub fewest_blocks: Option<u32>,
-    /// What was compared.
+    /// The kind of values that were compared.
     pub basis: ComparisonBasis,
-    /// What a unit is called where `basis` is `units`: `process`, `build`; otherwise `null`.
+    /// The name of a unit if `basis` is `units`: `process`, `build`; otherwise `null`.
     pub unit_of_basis: Option<String>,
-    /// Number of values (units, where `basis` is `units`: of builds that were run in blocks those of either side); `null` where a summary does not say.
+    /// Number of values of each side (if `basis` is `units`, of units; for builds measured in
+    /// blocks, the builds of each side); `null` if a summary does not state it.
     pub counts: Counts,
-    /// Medians over what was compared.
+    /// Medians of the compared values.
     pub medians: Both,
-    /// Arithmetic means over what was compared.
+    /// Arithmetic means of the compared values.
     pub means: Both,
-    /// 99 % quantiles over what was compared.
+    /// 99 % quantiles of the compared values.
     pub p99: Both,
-    /// Ratio of the medians, for distributions whose shapes differ; `null` where `ratio` is.
+    /// Ratio of the medians, for distributions with different shapes; `null` if `ratio` is.
     pub ratio_of_medians: Option<f64>,
-    /// Where in the distribution the difference lies; empty for secondary metrics and below 20 values on a side.
+    /// The difference at each quantile; empty for secondary metrics and below 20 values per side.
     pub quantiles: Vec<Quantile>,
-    /// How often the side was better.
+    /// Number of blocks in which the side was better or worse.
     pub wins: Wins,
-    /// How many independent blocks (values of the smaller side, when unpaired) the interval is worth.
+    /// Number of independent blocks (values of the smaller side, if unpaired) that the interval is
+    /// worth.
     pub effective_sample_size: Option<f64>,
-    /// What is known of the dependence of successive differences (of the values of the worse side, when unpaired), on which the interval
-    /// rests.
+    /// Dependence of successive differences (if unpaired, of the values of the worse side), which
+    /// affects the interval.
     pub dependence: Dependence,
-    /// Whether the dependence of the differences, or of the values of a side, could not be tested because there are fewer than 24 of them;
-    /// `dependence` then speaks of the other side.
+    /// True if the dependence of the differences, or of the values of a side, could not be tested
+    /// because there are fewer than 24 of them. `dependence` then refers to the other side.
     pub dependence_untested: bool,
-    /// Rank autocorrelation of neighbours among them; `null` where there are none.
+    /// Rank autocorrelation of neighbours among them; `null` if there are none.
     pub lag1: Option<f64>,
-    /// Whether the size of a difference is known to half of it; else the sentence says only what it is at least.
+    /// True if the size of the difference is known to within half of it; otherwise the sentence
+    /// only states a lower bound.
     pub size_known: bool,
-    /// Why there is no interval on `scale`; `null` where there is one.
+    /// The reason for a missing interval on `scale`; otherwise `null`.
     pub no_interval: Option<WhyNoInterval>,
-    /// The same in words.
+    /// The same reason in words.
     pub reason: Option<String>,
-    /// The step in which values come, on the scale of `threshold`. What it hides is part of `ratio` and `shift`.
+    /// The resolution of the values, on the scale of `threshold`. Its effect is included in `ratio`
+    /// and `shift`.
     pub clock_step: Option<f64>,
-    /// How far layout alone moves the metric, on the scale of `threshold`: 95 % of builds of one source lie within so much of their
-    /// mean. `null` without several builds a side, or with too few blocks to know it.
+    /// The effect of code layout alone on the metric, on the scale of `threshold`: 95 % of builds
+    /// of the same source are within this distance of their mean. `null` without several builds per
+    /// side, or with too few blocks.
     pub layout: Option<f64>,
-    /// The smallest true difference that such an experiment finds in 80 of 100 cases, on the scale of `threshold`; `null`
-    /// without an interval.
+    /// The smallest true difference that 80 of 100 such experiments find, on the scale of
+    /// `threshold`; `null` without an interval.
     pub detectable: Option<f64>,
-    /// Forecasts for a comparison that is not settled; otherwise `null`.
+    /// Forecasts for an undecided comparison; otherwise `null`.
     pub outlook: Option<Outlook>,
     /// Every classical test of the primary metric, with `--all`; otherwise `null`.
     pub tests: Option<PairTests>,
 }
 
-/// The reported size of a difference: one of the three, the others are `null`. Signed, `of` against `against`: on the scale `ratio` a
-/// fraction of the reference (0.1 for 10 % more, −0.2 for 20 % less), on `shift` an amount in the unit.
+/// The reported size of a difference. Exactly one of the three members is not `null`. Sizes are
+/// signed, `of` relative to `against`: on the scale `ratio` a fraction of the reference (0.1 for 10
+/// % more, −0.2 for 20 % less), on `shift` an amount in the unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Size {
-    /// The size, where it is known to half of itself.
+    /// The size, if it is known to within half of it.
     pub number: Option<f64>,
     /// A lower bound, if no more is known.
     pub at_least: Option<f64>,
-    /// An upper bound, if runs that hit the time limit allow no more.
+    /// An upper bound, if runs that reached the time limit allow no more.
     pub at_most: Option<f64>,
 }
 
-/// With which other comparisons the allowed error is shared.
+/// The comparisons that share the allowed error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// The comparisons of the metric that decides: all sides, all values of a scan, all rows of a suite.
+    /// Comparisons of the primary metric: all sides, all values of a scan, all rows of a suite.
     Primary,
-    /// The comparisons of all other metrics.
+    /// Comparisons of all other metrics.
     Secondary,
+    /// A control (`run --control`): a command against itself, by itself. No verdict depends on it.
+    Control,
 }
 
-/// What was compared.
+/// The kind of values that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ComparisonBasis {
-    /// The values.
+    /// Single values.
     Values,
-    /// The means of processes or builds, where a tool recorded several, because values within one are not independent.
+    /// Means of processes or builds, for tools that recorded several, because values within one are
+    /// not independent.
     Units,
-    /// Means from summaries: no values survive.
+    /// Means from summaries, without single values.
     Summary,
 }
 
@@ -176,34 +193,34 @@ pub enum ComparisonBasis {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
-    /// That of the side that the verdict is about.
+    /// Number of the side that the verdict is about.
     pub of: Option<usize>,
-    /// That of the reference.
+    /// Number of the reference.
     pub against: Option<usize>,
 }
 
-/// In how many blocks (pairs of values, when unpaired) the side was better or worse.
+/// Number of blocks (if unpaired, of pairs of values) in which the side was better or worse.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wins {
-    /// Better than the reference.
+    /// Number in which it was better than the reference.
     pub better: Option<f64>,
-    /// Worse than the reference.
+    /// Number in which it was worse than the reference.
     pub worse: Option<f64>,
-    /// Out of how many, ties included.
+    /// Total number, including ties.
     pub of: Option<f64>,
 }
 
 words! {
-    /// What is known of the dependence of successive values or differences.
+    /// The dependence of successive values or differences.
     Dependence from assay_analysis::dependence::Dependence {
-        /// It was tested, and none beyond chance was found.
+        /// It was tested, and no more than chance was found.
         Source::Unseen => NoneFound,
-        /// There are too few for a test: 24 are needed.
+        /// It was not tested: there are fewer than 24.
         Source::Untested => NotTested,
-        /// There is some, and the interval is widened for it.
+        /// It was found, and the interval is widened for it.
         Source::Noticed => Noticed,
-        /// There is so much that there is no interval.
+        /// It is so strong that there is no interval.
         Source::TooStrong => TooStrong,
     }
 }
@@ -217,22 +234,23 @@ words! {
         Source::TooDependent => Autocorrelated,
         /// The run was resumed with a different setup, so its blocks are not one experiment.
         Source::Mixed => ResumedDifferent,
-        /// A summary does not say how many values it is of.
+        /// A summary does not state its number of values.
         Source::NoCount => NoCount,
         /// A summary has no spread.
         Source::NoSpread => NoSpread,
     }
 }
 
-/// Forecasts for a comparison that is not settled.
+/// Forecasts for an undecided comparison.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlook {
-    /// Blocks more to rule out any difference above the threshold, if there is none.
+    /// Number of further blocks to rule out any difference above the threshold, if there is none.
     pub to_rule_out: Option<u64>,
-    /// Blocks more to confirm what is seen now.
+    /// Number of further blocks to confirm the present estimate.
     pub to_confirm: Option<u64>,
-    /// The threshold that a whole run could rule out, where `to_rule_out` is beyond it; on the scale of `threshold`.
+    /// The threshold that a complete run could rule out, if `to_rule_out` is out of reach; on the
+    /// scale of `threshold`.
     pub reachable_threshold: Option<f64>,
 }
 
@@ -246,15 +264,16 @@ pub struct Quantile {
     pub of: Option<f64>,
     /// The quantile of the reference.
     pub against: Option<f64>,
-    /// `of` − `against`, with its interval at `confidence`; no ends below `fewest` independent values on a side.
+    /// `of` − `against`, with its interval at `confidence`; without ends below `fewest` independent
+    /// values per side.
     pub shift: Estimate,
-    /// `of` / `against`, likewise; the whole is `null` where a value is zero or negative.
+    /// `of` / `against`, likewise; `null` as a whole if a value is zero or negative.
     pub ratio: Option<Estimate>,
     /// p-value against no difference; `null` without an interval.
     pub p: Option<f64>,
     /// The p-value adjusted for all quantiles (Benjamini and Hochberg).
     pub p_adjusted: Option<f64>,
-    /// Values on each side below which this quantile has no interval.
+    /// The smallest number of values per side for which this quantile has an interval.
     pub fewest: u64,
 }
 
@@ -273,13 +292,13 @@ impl From<&QuantileDifference> for Quantile {
     }
 }
 
-/// One of the two that are compared, as the comparison's key names it.
+/// One of the two compared sides, as named by the comparison's key.
 pub(crate) struct Key<'a> {
     pub side: &'a str,
     pub parameters: Map<String, Value>,
 }
 
-/// What a comparison does not know of itself.
+/// Facts about a comparison that the comparison does not contain.
 pub(crate) struct Context<'a> {
     pub of: Key<'a>,
     pub against: Key<'a>,
@@ -287,14 +306,14 @@ pub(crate) struct Context<'a> {
     pub metric: &'a Metric,
     pub family: Family,
     pub sentence: String,
-    /// The size that the sentence has, on the scale of the decision.
+    /// The size in the sentence, on the scale of the decision.
     pub size: Option<Reported>,
     pub plan: &'a Plan,
     pub tests: Option<PairTests>,
 }
 
 impl Comparison {
-    /// A comparison with its names.
+    /// Returns a comparison with its names.
     pub(crate) fn new(context: Context<'_>, c: &assay_analysis::Comparison) -> Self {
         let Context { of, against, row, metric, family, sentence, size: reported, plan, tests } =
             context;

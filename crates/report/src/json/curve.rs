@@ -5,29 +5,31 @@ use assay_analysis::{NoExponent, scaling};
 use serde_json::{Map, Value};
 
 view! {
-    /// How the primary metric of one side grows with one parameter. There is one for every parameter with at least three distinct
-    /// positive numbers for values, and every combination of the other parameters' values.
+    /// Growth of one side's primary metric with one parameter. There is a curve for every parameter
+    /// with at least three distinct positive numbers as values, and for every combination of the
+    /// other parameters' values.
     Curve of (curve: &assay_analysis::Curve) {
         /// Name of the side.
         side: String = curve.command.clone(),
         /// The parameter that varies.
         parameter: String = curve.parameter.clone(),
-        /// The other parameters with the values at which they are held.
+        /// The other parameters, with their fixed values.
         fixed: Map<String, Value> = super::parameters(&curve.fixed),
         /// The points, by ascending value of the parameter.
         points: Vec<Point> = curve.points.iter().map(Point::of).collect(),
-        /// The power of the parameter with which the metric grows: 1 where twice the parameter means twice the value. `null` where
-        /// none can be given.
+        /// The power of the parameter with which the metric grows: 1 if twice the parameter means
+        /// twice the value. `null` if there is none.
         exponent: Option<f64> = curve.exponent.as_ref().ok().map(|e| e.estimate),
-        /// Its interval; no ends for too few blocks.
+        /// Its interval; without ends if there are too few blocks.
         exponent_interval: Interval =
             Interval::ends(curve.exponent.as_ref().ok().and_then(|e| e.interval)),
-        /// The exponents between neighbouring points; `null` where there is no exponent.
+        /// The exponents between neighbouring points; `null` if there is no exponent.
         steps: Option<Vec<Option<f64>>> =
             curve.exponent.as_ref().ok().map(|e| e.steps.iter().copied().map(Some).collect()),
-        /// True where a single power does not do: the metric grows with another power at the end than at the beginning.
+        /// True if a single power does not fit: the exponent is different at the end than at the
+        /// start.
         curved: Option<bool> = curve.exponent.as_ref().ok().map(|e| e.curved),
-        /// Why there is no exponent; otherwise `null`.
+        /// The reason for a missing exponent; otherwise `null`.
         reason: Option<WhyNoExponent> = curve.exponent.as_ref().err().map(WhyNoExponent::from),
     }
 }
@@ -45,7 +47,7 @@ view! {
 }
 
 words! {
-    /// Why a curve has no exponent.
+    /// Reasons for a missing exponent.
     WhyNoExponent from NoExponent {
         /// The samples were not taken in blocks.
         Source::NotInBlocks => NotInBlocks,

@@ -7,7 +7,7 @@ use assay_analysis::noise::NoiseOf;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// One side on one row at one setting of the parameters, by itself.
+/// One side on one row at one setting of the parameters.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Description {
@@ -17,23 +17,23 @@ pub struct Description {
     pub row: String,
     /// The parameters by name.
     pub parameters: Map<String, Value>,
-    /// What people see.
+    /// The name shown to people.
     pub name: String,
-    /// The command line; `null` for what is not a command.
+    /// The command line; `null` if it is not a command.
     pub command: Option<String>,
-    /// How often it was measured.
+    /// Number of observations.
     pub observations: usize,
-    /// How often it failed.
+    /// Number of failures.
     pub failures: usize,
-    /// How often it hit the time limit.
+    /// Number of runs that reached the time limit.
     pub timeouts: usize,
-    /// One summary per metric, by the metric's name; metrics without values are left out.
+    /// A summary of each metric, by name; metrics without values are omitted.
     pub metrics: Named<Summary>,
-    /// What the spread of the primary metric goes with; `null` where nothing was recorded that could show it.
+    /// Recorded causes of the spread of the primary metric; `null` if none was recorded.
     pub noise: Option<Noise>,
 }
 
-/// One metric, by itself.
+/// Summary of one metric.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
@@ -55,21 +55,24 @@ pub struct Summary {
     pub max: Option<f64>,
     /// Quantiles by their share (`0.05`, `0.25`, `0.75`, `0.95`, `0.99`), interpolated (type 7).
     pub quantiles: Named<Option<f64>>,
-    /// Values farther than three interquartile ranges outside the quartiles; counted, never removed.
+    /// Number of values more than three interquartile ranges outside the quartiles. They are
+    /// counted, never removed.
     pub outliers: usize,
-    /// How strongly successive values are correlated (1: not at all).
+    /// Autocorrelation time of successive values (1: no correlation).
     pub autocorrelation_time: Option<f64>,
-    /// How many independent values they are worth.
+    /// Number of independent values that they are worth.
     pub effective_sample_size: Option<f64>,
     /// Rank autocorrelation of neighbours.
     pub lag1: Option<f64>,
-    /// Smallest gap between distinct values; `null` when all are equal.
+    /// Smallest gap between distinct values; `null` if all are equal.
     pub clock_step: Option<f64>,
-    /// Change from the first to the last third, in the unit, where it is more than chance; otherwise `null`.
+    /// Change from the first to the last third, in the unit, if larger than chance; otherwise
+    /// `null`.
     pub drift: Option<f64>,
 }
 
-/// The interval of a median: two of the values. The ends are `null` where too few values, or too few independent ones, allow none.
+/// The interval of a median, whose ends are two of the values. They are `null` if there are too few
+/// values, or too few independent ones.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MedianInterval {
@@ -77,11 +80,14 @@ pub struct MedianInterval {
     pub lower: Option<f64>,
     /// Its upper end.
     pub upper: Option<f64>,
-    /// Its confidence: that of the plan, or the stricter one of the looks for a single command that stopped by itself.
+    /// Its confidence: that of the plan, or the stricter one of repeated looks, for a single
+    /// command that stopped by itself.
     pub confidence: Option<f64>,
-    /// Number of independent values that the median is worth, by the autocorrelation of the signs about it.
+    /// Number of independent values that the median is worth, by the autocorrelation of the signs
+    /// about it.
     pub effective_sample_size: Option<f64>,
-    /// True if the interval holds only for independent values: up to twelve values cannot show whether they are.
+    /// True if the interval holds only for independent values: twelve values or fewer cannot show
+    /// whether they are.
     pub assumes_independence: bool,
     /// The reason for a missing interval: `too_few` values, or values that are `too_dependent` on each other; otherwise `null`.
     pub reason: Option<&'static str>,
@@ -103,42 +109,43 @@ impl MedianInterval {
     }
 }
 
-/// What the spread of a primary metric goes with.
+/// Recorded causes of the spread of a primary metric.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
-    /// Runs with a value of the primary metric.
+    /// Number of runs with a value of the primary metric.
     pub runs: usize,
-    /// What was recorded beside all of them.
+    /// The causes, each recorded with every run.
     pub causes: Vec<Cause>,
-    /// The share of the spread that goes with all causes together; `null` where that is no more than chance gives. A
+    /// The share of the spread that all causes together explain; `null` if no larger than chance. A
     /// correlation, not a proof.
     pub together: Option<f64>,
-    /// The runs that were put aside or waited for the disk more than usual: numbers of observations in the file, the first is
-    /// 0. They count like any other.
+    /// Runs that were preempted or waited for the disk more than usual, as indices of observations
+    /// in the file, from 0. They count like any other.
     pub disturbed: Vec<usize>,
-    /// The difference in which blocks with disturbed runs count less. It never decides. `null` for a reference, without
-    /// disturbed runs, and for what was not taken in blocks.
+    /// The difference with less weight for blocks with disturbed runs. It never decides. `null` for
+    /// a reference, without disturbed runs, and if not measured in blocks.
     pub weighed: Option<Weighed>,
 }
 
-/// What was recorded beside every run.
+/// A quantity recorded with every run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cause {
     /// The metric: involuntary switches, minor and major faults, stolen time.
     pub metric: String,
-    /// Its correlation by ranks with the primary metric, slow drift taken out; `null` where it never changed.
+    /// Its rank correlation with the primary metric, without slow drift; `null` if it never
+    /// changed.
     pub correlation: Option<f64>,
-    /// The share of the spread that goes with it alone; `null` where that is no more than chance gives.
+    /// The share of the spread that it alone explains; `null` if no larger than chance.
     pub share: Option<f64>,
 }
 
-/// A difference in which disturbed blocks count less.
+/// A difference with less weight for disturbed blocks.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Weighed {
-    /// On which scale.
+    /// Its scale.
     pub scale: Scale,
     /// The difference.
     pub estimate: Option<f64>,
@@ -172,7 +179,7 @@ impl Summary {
 }
 
 impl Noise {
-    /// `None` where nothing was recorded that could show it.
+    /// Returns the noise, `None` if no cause was recorded.
     pub(crate) fn new(of: &NoiseOf) -> Option<Self> {
         (!of.causes.is_empty() || !of.disturbed.is_empty()).then(|| Self {
             runs: of.runs,

@@ -8,53 +8,54 @@ use crate::doctor::{self, Ailment, DoctorReport};
 use assay_analysis::spread;
 
 view! {
-    /// What disturbs measuring on this machine, and which settings help, as measured here.
+    /// Disturbances of measurements on this machine, and the measured effect of settings against
+    /// them.
     Diagnosis of (report: &DoctorReport) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("doctor"),
-        /// What matters and what would help most. For people.
+        /// The main disturbance and the best remedy, in one sentence. For people.
         sentence: String = report.sentence(),
-        /// The machine in a line.
+        /// A description of the machine in one line.
         machine: String = report.machine.clone(),
-        /// What disturbs measuring, the most serious first.
+        /// The disturbances, most serious first.
         findings: Vec<Disturbance> = report.disturbs.iter().map(Disturbance::of).collect(),
-        /// Privileges and devices that are missing, each with what it would allow.
+        /// Missing privileges and devices, each with what it would allow.
         missing: Vec<String> = report.missing.clone(),
         /// The program that was run under every setting.
         workload: String = report.workload.clone(),
-        /// The settings that were tried, in random order with the program as it is.
+        /// The tried settings, in random order with the program without a setting.
         trials: Vec<Trial> = report.costs.iter().map(Trial::of).collect(),
     }
 }
 
 view! {
-    /// A finding, and what it costs here.
+    /// A finding, and its measured cost.
     Disturbance of (ailment: &Ailment) {
-        /// What it is.
+        /// The finding.
         #[serde(flatten)]
         finding: Finding = Finding::of(&ailment.finding),
-        /// Name of the trial that shows what it costs here; `null` where none does.
+        /// Name of the trial that shows its cost; `null` if none does.
         trial: Option<String> = ailment.trial.clone(),
-        /// Whether `assay doctor --fix` removes it.
+        /// True if `assay doctor --fix` removes it.
         can_fix: bool = ailment.can_fix,
     }
 }
 
 view! {
-    /// A setting, against the program as it is.
+    /// A setting, compared with the program without it.
     Trial of (trial: &doctor::Trial) {
         /// The setting, as given on the command line.
         name: String = trial.name.clone(),
         /// Number of blocks.
         blocks: usize = trial.found.blocks,
-        /// The spread of the program as it is.
+        /// The spread without the setting.
         before: Spread = Spread::of(&trial.found.before),
-        /// Its spread under the setting.
+        /// The spread with the setting.
         after: Spread = Spread::of(&trial.found.after),
         /// `iqr_over_median` after / before.
         spread_ratio: Estimate = Estimate::new(trial.found.ratio, Some(trial.found.interval)),
-        /// What is known of the change.
+        /// The verdict on the change of the spread.
         verdict: SpreadVerdict = (&trial.found.verdict).into(),
         /// The relative change of the median.
         median_change: Option<f64> = Some(trial.found.median_change()),
@@ -62,7 +63,7 @@ view! {
 }
 
 view! {
-    /// How much the wall times of a program spread.
+    /// The spread of a program's wall times.
     Spread of (found: &spread::Spread) {
         /// The median, s.
         median: Option<f64> = Some(found.median),
@@ -74,13 +75,13 @@ view! {
 }
 
 words! {
-    /// What is known of a change of the spread.
+    /// Verdicts on a change of the spread.
     SpreadVerdict from spread::SpreadVerdict {
-        /// Runs spread less.
+        /// Runs vary less.
         Source::Narrower => Narrower,
-        /// Runs spread more.
+        /// Runs vary more.
         Source::Wider => Wider,
-        /// Not known.
+        /// Unknown.
         Source::Unknown => Unknown,
     }
 }

@@ -6,19 +6,19 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 view! {
-    /// What a check found.
+    /// A finding of a check.
     Finding of (finding: &assay_data::Finding) {
         /// Its stable name, listed in [findings](findings.md).
         code: String = finding.code.clone(),
-        /// How much it matters.
+        /// Its severity.
         severity: Severity = (&finding.severity).into(),
-        /// What was found, in one sentence.
+        /// The finding in one sentence.
         message: String = finding.message.clone(),
-        /// What it is about, by its name; `null` for the whole run.
+        /// Name of its subject; `null` for the whole run.
         subject: Option<String> = finding.subject.clone(),
-        /// The numbers behind it, by name, in base units; `null` for one that is not known.
+        /// The numbers behind it, by name, in base units; `null` for an unknown number.
         evidence: Named<Option<f64>> = finding.evidence.iter().map(|(name, v)| (name.clone(), Some(*v))).collect(),
-        /// What to do about it: alternatives, the best first.
+        /// Ways to deal with it, best first.
         advice: Vec<Advice> = finding.advice.iter().map(Advice::from).collect(),
     }
 }
@@ -27,18 +27,20 @@ view! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
-    /// A stable word, such as `decide_by`, `measure_longer` or `stop_other_work`; `do` and `run` are what no option of assay does.
+    /// A stable word, such as `decide_by`, `measure_longer` or `stop_other_work`; `do` and `run`
+    /// are actions that no option of assay performs.
     pub action: String,
-    /// The same in words.
+    /// The action in words.
     pub text: String,
-    /// The option of this verb that does it; `null` where there is none.
+    /// The option of this verb that does it; `null` if there is none.
     pub option: Option<String>,
-    /// The value to give to the option; `null` where there is none.
+    /// The value for the option; `null` if there is none.
     pub value: Option<String>,
-    /// A command to run instead; `null` where there is none.
+    /// A command to run instead; `null` if there is none.
     pub command: Option<String>,
-    /// What belongs to the action, by name: the `metric` to decide by, how many `seconds`, `runs`, `values`, of which `units` or
-    /// `rows`, the `setting` that the tool that recorded is to be given, the `page` to read.
+    /// Details of the action, by name: the `metric` to decide by, the number of `seconds`, `runs`
+    /// or `values`, their `units` or `rows`, the `setting` of the tool that recorded, the `page` to
+    /// read.
     pub details: Map<String, Value>,
 }
 

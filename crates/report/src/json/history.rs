@@ -12,81 +12,81 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 view! {
-    /// Runs that are kept.
+    /// Runs in the history.
     RunList of (log: &Log<'_>, store: &str) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("history"),
-        /// The file or the database that keeps them.
+        /// The file or database of the history.
         store: String = store.to_owned(),
         /// The project.
         project: String = log.project.to_owned(),
-        /// How many runs of it there are.
+        /// Number of runs of the project.
         total: u64 = log.total,
-        /// Those that were asked for, the latest first.
+        /// The listed runs, latest first.
         runs: Vec<Run> = log.runs.iter().map(Run::of).collect(),
     }
 }
 
 view! {
-    /// A run that is kept, without what it holds.
+    /// A run in the history, without its contents.
     Run of (run: &history::Run) {
-        /// The SHA-256 that it is known by; any beginning that no other has will do.
+        /// The SHA-256 that identifies it; any unambiguous prefix can be used.
         run: String = run.digest.clone(),
-        /// When it was measured, RFC 3339.
+        /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(run.started),
-        /// The revision; `null` where it is not known.
+        /// The revision; `null` if unknown.
         revision: Option<Revision> = run.revision.as_ref().map(Revision::of),
-        /// Whether the tree had changes that are in no commit.
+        /// True if the working tree had uncommitted changes.
         changed: bool = run.changed,
         /// The machine's name.
         machine: String = run.machine.clone(),
-        /// What the machine is known by.
+        /// The fingerprint that identifies the machine.
         fingerprint: String = run.fingerprint.clone(),
         /// The file that it was read from.
         source: String = run.source.clone(),
-        /// Tool and version that measured.
+        /// Tool and version that measured it.
         tool: Option<String> = run.tool.clone(),
-        /// The command line that measured.
+        /// The command line of the measurement.
         argv: Vec<String> = run.argv.clone(),
-        /// The metric that decides.
+        /// The primary metric.
         primary: Option<String> = run.metric.clone(),
         /// Number of results: one for each metric of each benchmark.
         results: u64 = run.results,
-        /// The worst verdict of its comparisons; `null` where nothing was compared.
+        /// The worst verdict of its comparisons; `null` if nothing was compared.
         verdict: Option<String> = run.verdict.clone(),
     }
 }
 
 view! {
-    /// A revision with its place in the history of its repository.
+    /// A revision with its position in the history of its repository.
     Revision of (revision: &history::Revision) {
-        /// The full name of the commit, or what the user called it.
+        /// The full commit id, or the user's name for the revision.
         commit: String = revision.commit.clone(),
         /// The first parent.
         parent: Option<String> = revision.parent.clone(),
-        /// How many commits lead to it by first parents.
+        /// Number of commits that lead to it by first parents.
         ordinal: Option<u64> = revision.ordinal,
-        /// When it was committed, RFC 3339.
+        /// Time of the commit, RFC 3339.
         committed: Option<String> =
             revision.time.map(|seconds| rfc3339(seconds.saturating_mul(1000))),
     }
 }
 
 view! {
-    /// One run with what stands beside its samples.
+    /// One run with the data kept along with its samples.
     RunContents of (shown: &Shown<'_>) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("history"),
         /// The run.
         run: Run = Run::of(shown.run),
-        /// One for each metric of each benchmark.
+        /// The results, one for each metric of each benchmark.
         results: Vec<KeptResult> = shown.contents.results.iter().map(KeptResult::of).collect(),
-        /// The comparisons of the metric that decides, as they were when the run was added.
+        /// The comparisons of the primary metric, as they were when the run was added.
         comparisons: Vec<KeptComparison> =
             shown.contents.comparisons.iter().map(KeptComparison::of).collect(),
-        /// What was found, without evidence and advice.
+        /// The findings, without evidence and advice.
         findings: Vec<Finding> = shown.contents.findings.iter().map(Finding::of).collect(),
     }
 }
@@ -94,11 +94,12 @@ view! {
 view! {
     /// One metric of one benchmark in a run.
     KeptResult of (result: &RunResult) {
-        /// The benchmark, as it is called now.
+        /// The benchmark, by its present name.
         benchmark: String = result.benchmark.name.clone(),
         /// Its parameters.
         parameters: Map<String, Value> = super::parameters(&result.benchmark.parameters),
-        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        /// Index of its side, if there are several that are not revisions; 0 is the reference, or
+        /// the only side.
         role: usize = result.benchmark.role,
         /// The metric.
         metric: String = result.metric.name.clone(),
@@ -106,9 +107,10 @@ view! {
         unit: String = result.metric.unit.symbol().to_owned(),
         /// Number of values.
         n: u64 = result.summary.n,
-        /// Processes (or builds) that they come from.
+        /// Number of processes (or builds) that they come from.
         units: u64 = result.summary.units,
-        /// The median, over processes of their medians; its interval is that within the run, at 95 %.
+        /// The median; for several processes, the median of their medians. Its interval is the one
+        /// within the run, at 95 %.
         centre: Estimate = Estimate::new(result.summary.centre, result.summary.interval),
     }
 }
@@ -116,40 +118,40 @@ view! {
 view! {
     /// A comparison in a run.
     KeptComparison of (compared: &Compared) {
-        /// What the verdict is about.
+        /// The side that the verdict is about.
         of: String = compared.subject.clone(),
-        /// What it was compared with.
+        /// The reference.
         against: String = compared.reference.clone(),
         /// The verdict.
         verdict: String = compared.verdict.clone(),
-        /// Its ratio to the reference.
+        /// The ratio to the reference.
         ratio: Option<Estimate> = compared.ratio.map(Into::into),
     }
 }
 
-/// What was changed in a store, or written from it.
+/// Changes to a history, or runs exported from it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StoreChange {
-    /// Layout and verb.
+    /// Layout version and verb.
     #[serde(flatten)]
     pub head: Head,
-    /// The file or the database that keeps the runs.
+    /// The file or database of the history.
     pub store: String,
     /// The project.
     pub project: String,
     /// Every run that was added, removed or exported.
     pub runs: Vec<ChangedRun>,
-    /// Other names of benchmarks, old to new, where those were asked for.
+    /// Other names of benchmarks, old to new, if requested.
     pub aliases: Vec<[String; 2]>,
-    /// Levels that were accepted as normal, where those were asked for.
+    /// Levels accepted as normal, if requested.
     pub blessings: Vec<Blessing>,
-    /// Runs that could not be read, of a damaged store.
+    /// Runs of a damaged history that could not be read.
     pub lost: u64,
 }
 
 impl StoreChange {
-    /// A change of nothing yet.
+    /// Returns a change without any runs.
     pub fn new(store: &str, project: &str) -> Self {
         let (store, project) = (store.to_owned(), project.to_owned());
         let head = Head::of("history");
@@ -159,17 +161,17 @@ impl StoreChange {
 }
 
 view! {
-    /// A level that was accepted as normal.
+    /// A level accepted as normal.
     Blessing of (blessing: &history::Blessing) {
-        /// The benchmark; `null`: all.
+        /// The benchmark; `null` for all.
         benchmark: Option<String> = blessing.benchmark.clone(),
-        /// The run from which on it holds.
+        /// The first run of the level.
         run: String = blessing.run.clone(),
-        /// When that was measured, RFC 3339.
+        /// Time at which that run was measured, RFC 3339.
         measured: String = rfc3339(blessing.started),
-        /// When it was accepted, RFC 3339.
+        /// Time of the acceptance, RFC 3339.
         accepted: String = rfc3339(blessing.blessed),
-        /// Why; may be empty.
+        /// The reason; may be empty.
         reason: String = blessing.reason.clone(),
     }
 }
@@ -178,21 +180,24 @@ view! {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedRun {
-    /// What it is known by; of a damaged store, as much as is left of it; empty while it waits, and where there is none.
+    /// The SHA-256 that identifies it; for a damaged history, as much as is left of it; empty for a
+    /// waiting run, and if there is none.
     pub run: String,
-    /// `added`, `known` (it was there), `waiting` (for a server that is gone), `not read` (of a store of another tool), `failed` (of a backfill), `removed`, `would be removed` or `exported`.
+    /// The action: `added`, `known` (it was already there), `waiting` (for a server that cannot be
+    /// reached), `not read` (from a store of another tool), `failed` (in a backfill), `removed`,
+    /// `would be removed` or `exported`.
     pub done: &'static str,
-    /// The file that it was read from, or written to; of a backfill, the revision.
+    /// The file that it was read from or written to; for a backfill, the revision.
     pub file: String,
 }
 
 view! {
     /// A benchmark over its revisions.
     Trends of (reports: &[TrendReport<'_>]) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("history"),
-        /// One for each metric, machine and set of parameters that was asked for.
+        /// The trends, one for each requested metric, machine and set of parameters.
         trends: Vec<Trend> = reports.iter().map(Trend::of).collect(),
     }
 }
@@ -206,7 +211,8 @@ view! {
         benchmark: String = report.trend.series.benchmark.name.clone(),
         /// Its parameters.
         parameters: Map<String, Value> = super::parameters(&report.trend.series.benchmark.parameters),
-        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        /// Index of its side, if there are several that are not revisions; 0 is the reference, or
+        /// the only side.
         role: usize = report.trend.series.benchmark.role,
         /// The metric.
         metric: String = report.trend.series.metric.name.clone(),
@@ -214,14 +220,14 @@ view! {
         unit: String = report.trend.series.metric.unit.symbol().to_owned(),
         /// The machine.
         machine: String = report.trend.series.machine.clone(),
-        /// Confidence of intervals and places.
+        /// Confidence of the intervals and of the commit ranges.
         confidence: f64 = report.trend.confidence,
         /// The runs, in the order of their revisions.
         runs: Vec<TrendRun> = report.trend.series.points.iter().map(TrendRun::of).collect(),
-        /// The changes, in their order.
+        /// The changes, in order.
         changes: Vec<TrendChange> = report.trend.changes.iter().zip(report.narrow)
             .map(|(change, narrow)| TrendChange::of(report.trend, change, narrow.as_deref())).collect(),
-        /// What to know about it.
+        /// Findings about the trend.
         findings: Vec<Finding> = report.trend.findings.iter().map(Finding::of).collect(),
     }
 }
@@ -229,9 +235,9 @@ view! {
 view! {
     /// One run of a benchmark.
     TrendRun of (point: &history::Point) {
-        /// The beginning of what it is known by.
+        /// A prefix of the SHA-256 that identifies it.
         run: String = point.recording.clone(),
-        /// When it was measured, RFC 3339.
+        /// Time of the measurement, RFC 3339.
         measured: String = rfc3339(point.started),
         /// The revision.
         revision: Option<Revision> = point.revision.as_ref().map(Revision::of),
@@ -247,91 +253,92 @@ view! {
     TrendChange of (trend: &trend::Trend, change: &trend::Change, narrow: Option<&str>) {
         /// `slower` for the worse, `faster` for the better.
         verdict: Verdict = (&change.verdict).into(),
-        /// Index of the first run after it, as it fits best.
+        /// Index of the first run after the change, by the best fit.
         index: usize = change.index,
-        /// Index of the earliest run that may be the first after it.
+        /// Earliest possible index of the first run after the change.
         earliest: usize = change.earliest,
-        /// Index of the latest run that may be the first after it.
+        /// Latest possible index of the first run after the change.
         latest: usize = change.latest,
-        /// After / before; `null` where a value is zero or negative.
+        /// After / before; `null` if a value is zero or negative.
         ratio: Option<Estimate> = change.ratio.map(Into::into),
-        /// After - before.
+        /// After − before.
         shift: Estimate = change.shift.into(),
-        /// The last commit that is before it.
+        /// The last commit before the change.
         after_commit: Option<String> = trend.between(change).0.map(|r| r.commit.clone()),
-        /// The first commit that has it.
+        /// The first commit after the change.
         up_to_commit: Option<String> = trend.between(change).1.map(|r| r.commit.clone()),
-        /// How many commits it may be, by first parents.
+        /// Number of commits that may have caused it, by first parents.
         commits: Option<u64> = trend.commits(change),
-        /// The chance of finding anything so clear in a series of as many runs that didn't change.
+        /// Probability of finding so clear a change in a series of as many runs without one.
         p: f64 = change.p,
-        /// The accepted level that its new one belongs to; `null` where nobody accepted it.
+        /// The accepted level that the new one belongs to; `null` if it was not accepted.
         accepted: Option<Blessing> = change.accepted.as_ref().map(Blessing::of),
-        /// A command line that narrows it.
+        /// A command line that narrows the range of commits.
         narrow: Option<String> = narrow.map(str::to_owned),
     }
 }
 
 view! {
-    /// What happened to a project: the changes of all its series, those of one cause together.
+    /// Changes of all series of a project, grouped by probable cause.
     Happenings of (report: &EventsReport<'_>) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("history"),
         /// The answer in one sentence. For people.
         sentence: String = sentence_of_events(report),
         /// The project.
         project: String = report.project.to_owned(),
-        /// How many series were looked at: one for each benchmark and machine.
+        /// Number of examined series: one for each benchmark and machine.
         series: usize = report.events.series,
-        /// How many of them have enough runs for a change to be detected.
+        /// Number of series with enough runs to detect a change.
         with_enough_runs: usize = report.events.enough,
         /// The machines.
         machines: Vec<String> = report.events.machines.clone(),
-        /// Confidence of intervals and places.
+        /// Confidence of the intervals and of the commit ranges.
         confidence: f64 = report.events.confidence,
-        /// The events, the latest first.
+        /// The events, latest first.
         events: Vec<Event> = report.events.events.iter().zip(report.narrow)
             .map(|(event, narrow)| Event::of(event, narrow.as_deref())).collect(),
-        /// What to know about it.
+        /// Findings about the events.
         findings: Vec<Finding> = report.events.findings.iter().map(Finding::of).collect(),
     }
 }
 
 view! {
-    /// Changes that may lie at one place.
+    /// Changes that may have the same commit as their cause.
     Event of (event: &events::Event, narrow: Option<&str>) {
         /// The machine.
         machine: String = event.machine.clone(),
-        /// When the first run that surely has it was measured, RFC 3339.
+        /// Time at which the first run certainly after it was measured, RFC 3339.
         measured: String = rfc3339(event.after.started),
-        /// How many series got worse.
+        /// Number of series that got worse.
         worse: usize = event.ways().0,
-        /// How many got better.
+        /// Number of series that got better.
         better: usize = event.ways().1,
-        /// Whether all of its changes were accepted.
+        /// True if all of its changes were accepted.
         accepted: bool = event.accepted().is_some(),
-        /// The last commit that is before all of its changes.
+        /// The last commit before all of its changes.
         after_commit: Option<String> = event.between().0.map(|r| r.commit.clone()),
-        /// The first commit that has them all.
+        /// The first commit after all of its changes.
         up_to_commit: Option<String> = event.between().1.map(|r| r.commit.clone()),
-        /// How many commits it may be, by first parents.
+        /// Number of commits that may have caused it, by first parents.
         commits: Option<u64> = event.commits(),
-        /// A command line that narrows it.
+        /// A command line that narrows the range of commits.
         narrow: Option<String> = narrow.map(str::to_owned),
-        /// The series, the largest change first.
+        /// The changes of its series, largest first.
         changes: Vec<EventChange> = event.moved.iter().map(EventChange::of).collect(),
     }
 }
 
 view! {
-    /// A series that an event moved.
+    /// The change of a series at an event.
     EventChange of (moved: &events::Moved) {
         /// The benchmark.
         benchmark: String = moved.benchmark.name.clone(),
         /// Its parameters.
         parameters: Map<String, Value> = super::parameters(&moved.benchmark.parameters),
-        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        /// Index of its side, if there are several that are not revisions; 0 is the reference, or
+        /// the only side.
         role: usize = moved.benchmark.role,
         /// The metric.
         metric: String = moved.metric.name.clone(),
@@ -339,132 +346,137 @@ view! {
         unit: String = moved.metric.unit.symbol().to_owned(),
         /// `slower` for the worse, `faster` for the better.
         verdict: Verdict = (&moved.change.verdict).into(),
-        /// After / before; `null` where a value is zero or negative.
+        /// After / before; `null` if a value is zero or negative.
         ratio: Option<Estimate> = moved.change.ratio.map(Into::into),
-        /// After - before.
+        /// After − before.
         shift: Estimate = moved.change.shift.into(),
-        /// The chance of finding anything so clear in a series of as many runs that didn't change.
+        /// Probability of finding so clear a change in a series of as many runs without one.
         p: f64 = moved.change.p,
-        /// The accepted level that its new one belongs to; `null` where nobody accepted it.
+        /// The accepted level that the new one belongs to; `null` if it was not accepted.
         accepted: Option<Blessing> = moved.change.accepted.as_ref().map(Blessing::of),
     }
 }
 
 view! {
-    /// A run beside what is normal.
+    /// A run, judged by the normal runs of the history.
     Gated of (report: &GateReport<'_>) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("gate"),
-        /// The worst standing of all benchmarks; what is better than normal counts as normal.
+        /// The worst standing of all benchmarks; `better` counts as `normal`.
         verdict: Standing = (&report.gate.standing()).into(),
         /// The answer in one sentence. For people.
         sentence: String = sentence_of_gate(report),
         /// The project.
         project: String = report.project.to_owned(),
-        /// The file or run that was judged.
+        /// The judged file or run.
         run: String = report.run.to_owned(),
         /// The machine.
         machine: String = report.machine.to_owned(),
-        /// How sure all answers together are.
+        /// Confidence of all answers together.
         confidence: f64 = report.gate.asked.confidence,
-        /// The smallest worsening that is reported.
+        /// The smallest reported worsening.
         threshold: f64 = report.gate.asked.threshold,
-        /// The worsening that has to be detectable.
+        /// The worsening that must be detectable.
         detect: f64 = report.gate.asked.detect,
         /// The benchmarks.
         benchmarks: Vec<GatedBenchmark> = report.gate.judged.iter().map(GatedBenchmark::of).collect(),
-        /// What to know about it.
+        /// Findings about the run.
         findings: Vec<Finding> = report.gate.findings.iter().map(Finding::of).collect(),
     }
 }
 
 words! {
-    /// Where a run stands beside what is normal.
+    /// A run compared with normal runs.
     Standing from gate::Standing {
-        /// As ever.
+        /// Within the normal range.
         Source::Normal => Normal,
-        /// Better than ever.
+        /// Better than normal.
         Source::Better => Better,
-        /// Not known: a worsening that matters could not have been seen.
+        /// Unknown: a worsening that matters could not have been detected.
         Source::Inconclusive => Inconclusive,
-        /// Worse.
+        /// Worse than normal.
         Source::Worse => Worse,
     }
 }
 
 view! {
-    /// One benchmark beside what is normal.
+    /// One benchmark, judged by normal runs.
     GatedBenchmark of (judged: &gate::Judged) {
         /// The benchmark.
         benchmark: String = judged.benchmark.name.clone(),
         /// Its parameters.
         parameters: Map<String, Value> = super::parameters(&judged.benchmark.parameters),
-        /// The place of its side among several that are no revisions; 0: the reference, or the only one.
+        /// Index of its side, if there are several that are not revisions; 0 is the reference, or
+        /// the only side.
         role: usize = judged.benchmark.role,
         /// The metric.
         metric: String = judged.metric.name.clone(),
         /// Base unit of the numbers.
         unit: String = judged.metric.unit.symbol().to_owned(),
-        /// Where it stands.
+        /// Its standing.
         standing: Standing = (&judged.standing).into(),
         /// The median of this run.
         now: f64 = judged.now,
-        /// What is normal, with the range in which one run is, at its share of the error.
+        /// The normal level, with the range that a single run may have, at its share of the error.
         normal: Option<Estimate> = judged.normal.map(|normal| Estimate {
             estimate: Some(normal),
             lower: judged.range.map(|(lower, _)| lower),
             upper: judged.range.map(|(_, upper)| upper),
         }),
-        /// This run (or where `together`, the median of the last three) / normal.
+        /// This run / normal; if `together`, the median of the last three runs / normal.
         ratio: Option<f64> = judged.ratio,
-        /// Whether it took the last three runs to see it.
+        /// True if the last three runs together were needed to detect it.
         together: bool = judged.together,
-        /// True if this run is worse alone and no other run confirms it yet: `standing` is then `inconclusive`.
+        /// True if only this run is worse and no other run confirms it yet; `standing` is then
+        /// `inconclusive`.
         stands_out: bool = judged.stands_out,
-        /// Runs that are normal.
+        /// Number of normal runs.
         runs: usize = judged.runs,
         /// Standard deviation between runs, as a fraction.
         spread: Option<f64> = judged.spread,
-        /// The worsening that is found within three runs in 80 %.
+        /// The worsening that is detected within three runs with a probability of 80 %.
         detectable: Option<f64> = judged.detectable,
-        /// So many more runs make `detect` detectable; `null` where it is, or no number would.
+        /// Number of further runs that make `detect` detectable; `null` if it is already, or if no
+        /// number would.
         more_runs: Option<usize> = judged.more_runs,
         /// p-value of "not worse", adjusted over all benchmarks.
         p: Option<f64> = judged.p,
-        /// The last normal revision; `null` where normal runs have none.
+        /// The last normal revision; `null` if normal runs have no revision.
         last_normal: Option<Revision> = judged.last_normal.as_ref().map(Revision::of),
-        /// What a fresh run says of the alarm; `null` without an alarm, or where it was not asked for (`--confirm`).
+        /// Result of a fresh run that checks the alarm; `null` without an alarm, or without
+        /// `--confirm`.
         confirmation: Option<Confirmation> = judged.confirmation.as_ref().map(Confirmation::of),
     }
 }
 
 view! {
-    /// A fresh run of the last normal revision and the new one by turns, about one alarm.
+    /// A fresh run that measures the last normal revision and the new one alternately, to check one
+    /// alarm.
     Confirmation of (found: &gate::Confirmation) {
-        /// What became of the alarm.
+        /// The result.
         outcome: ConfirmationOutcome = (&found.outcome()).into(),
-        /// The last normal revision; `null` where it is not known.
+        /// The last normal revision; `null` if unknown.
         against: Option<String> = found.against.clone(),
-        /// The new revision; `null` where it is not known.
+        /// The new revision; `null` if unknown.
         revision: Option<String> = found.revision.clone(),
-        /// The verdict of the fresh run; `null` where there was none.
+        /// The verdict of the fresh run; `null` without one.
         verdict: Option<Verdict> = found.fresh.as_ref().ok().map(|fresh| (&fresh.verdict).into()),
         /// New / last normal in the fresh run.
         ratio: Option<Estimate> = found.fresh.as_ref().ok().and_then(|fresh| fresh.ratio).map(Into::into),
-        /// Why there was no fresh run; `null` where there was one.
+        /// The reason for a missing fresh run; otherwise `null`.
         why: Option<String> = found.fresh.as_ref().err().cloned(),
     }
 }
 
 words! {
-    /// What became of an alarm.
+    /// Results of checking an alarm.
     ConfirmationOutcome from gate::Outcome {
-        /// The fresh run finds it worse, too: the alarm stands.
+        /// The fresh run also finds it worse, so the alarm is kept.
         Source::Confirmed => Confirmed,
-        /// The fresh run does not: it is no alarm.
+        /// The fresh run does not find it worse, so the alarm is dropped.
         Source::NotConfirmed => NotConfirmed,
-        /// There was no fresh run: the alarm stands.
+        /// There was no fresh run, so the alarm is kept.
         Source::NotMeasured => NotMeasured,
     }
 }

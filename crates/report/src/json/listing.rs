@@ -8,12 +8,12 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Listing {
-    /// Layout and verb.
+    /// Layout version and verb.
     #[serde(flatten)]
     pub head: Head,
     /// Names of the sides.
     pub sides: Vec<String>,
-    /// The harness of each of them.
+    /// The harness of each side.
     pub harnesses: Vec<String>,
     /// The benchmarks, in the order of the first side that has them.
     pub benchmarks: Vec<Listed>,
@@ -30,26 +30,26 @@ pub struct Listed {
 }
 
 impl Listing {
-    /// Of benchmarks that were listed.
+    /// Returns the listing of these benchmarks.
     pub fn new(sides: Vec<String>, harnesses: Vec<String>, benchmarks: Vec<Listed>) -> Self {
         Self { head: Head::of("bench"), sides, harnesses, benchmarks }
     }
 }
 
-/// How the benchmarks fared, each run once on every side.
+/// Results of running each benchmark once on every side.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SmokeTest {
-    /// Layout and verb.
+    /// Layout version and verb.
     #[serde(flatten)]
     pub head: Head,
-    /// How many were run, those of every side counted.
+    /// Number of runs, over all sides.
     pub runs: usize,
-    /// Those that are broken.
+    /// The benchmarks that failed.
     pub failures: Vec<Failure>,
 }
 
-/// A benchmark that is broken.
+/// A benchmark that failed.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
@@ -57,12 +57,12 @@ pub struct Failure {
     pub benchmark: String,
     /// The side.
     pub side: String,
-    /// What it did, in words.
+    /// The failure, in words.
     pub failure: String,
 }
 
 impl SmokeTest {
-    /// Of benchmarks that were tried.
+    /// Returns the results of these runs.
     pub fn new(runs: usize, failures: Vec<Failure>) -> Self {
         Self { head: Head::of("bench"), runs, failures }
     }

@@ -7,74 +7,77 @@ use assay_analysis::mutation::Scores;
 use assay_data::mutation::{Fate as Became, MutantResult, Mutation, Place};
 
 view! {
-    /// What became of the mutants of a project.
+    /// Results of mutating a project.
     Mutated of (mutation: &Mutation, scores: &Scores) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("mutate"),
-        /// The framework of the tests, with its version.
+        /// The test framework, with its version.
         framework: String = mutation.framework.clone(),
-        /// How long the whole suite takes without a change, s.
+        /// Time of the whole suite without a change, s.
         suite_seconds: f64 = mutation.suite_seconds,
-        /// How long it took, s.
+        /// Total time, s.
         seconds: f64 = mutation.seconds,
-        /// How many fates were known from a run before.
+        /// Number of results known from an earlier run.
         known_before: usize = mutation.known_before,
-        /// The revision from which lines had to differ to be changed; `null`: all lines were.
+        /// The revision from which changed lines had to differ; `null` for all lines.
         since: Option<String> = mutation.since.clone(),
-        /// Whether those that were tried, beside those without a body, are a random sample of all.
+        /// True if the tried mutants, apart from removed bodies, are a random sample of all.
         is_sample: bool = mutation.is_sample,
-        /// Of everything.
+        /// The score of the whole project.
         score: MutationScore = MutationScore::of(&scores.whole),
-        /// The files that were changed.
+        /// The files with mutants.
         files: Vec<MutatedFile> = mutation.files.iter().enumerate().map(|(index, file)| MutatedFile::of(file, &scores.files[index], scores.couplings.as_ref().map(|all| &all.files[index]))).collect(),
-        /// Their functions and methods.
+        /// The functions and methods with mutants.
         units: Vec<MutatedUnit> = mutation.units.iter().enumerate().map(|(index, unit)| MutatedUnit::of(unit, &scores.units[index], scores.couplings.as_ref().map(|all| &all.units[index]))).collect(),
-        /// How all of it and the tests are coupled; `null`: it was not asked (`--coupling`).
+        /// Coupling of the whole project and its tests; `null` without `--coupling`.
         coupling: Option<MutationCoupling> = scores.couplings.as_ref().map(|all| MutationCoupling::of(&all.whole)),
-        /// Its classes and modules of several functions, where that was asked.
+        /// Classes and modules with several functions, with `--coupling`.
         classes: Vec<MutatedClass> = scores.couplings.iter().flat_map(|all| &all.classes).map(MutatedClass::of).collect(),
-        /// The mutants, unit by unit.
+        /// The mutants, in the order of their units.
         mutants: Vec<Mutant> = mutation.mutants.iter().map(Mutant::of).collect(),
-        /// The rewrites, unit by unit: changes that mean the same. One that is `killed` failed a test that holds on to how the code is written.
+        /// The rewrites, which do not change behaviour, in the order of their units. A `killed`
+        /// rewrite failed a test that depends on how the code is written.
         rewrites: Vec<Mutant> = mutation.rewrites.iter().map(Mutant::of).collect(),
-        /// The tests that they were tried with.
+        /// The tests that the mutants were tried with.
         tests: Vec<MutationTest> = mutation.tests.iter().map(MutationTest::of).collect(),
-        /// Tests that failed in some runs without any change; they were left out.
+        /// Tests that failed in some runs without any change, and were left out.
         flaky: Vec<String> = mutation.flaky.clone(),
-        /// What should be known of it.
+        /// Remarks about the results.
         notes: Vec<String> = mutation.notes.clone(),
     }
 }
 
 view! {
-    /// Which share of some mutants the tests notice.
+    /// The share of mutants that the tests notice.
     MutationScore of (score: &assay_analysis::mutation::Score) {
-        /// Mutants that count, tried or not.
+        /// Number of mutants that count, tried or not.
         counted: usize = score.counted,
-        /// Those whose fate is known.
+        /// Number of mutants with a known result.
         known: usize = score.known,
-        /// Those that the tests noticed.
+        /// Number of mutants that the tests noticed.
         detected: usize = score.detected,
-        /// Those that they did not.
+        /// Number of mutants that the tests did not notice.
         missed: usize = score.missed,
-        /// The share that is noticed, 0 to 1, estimated where not all are known; `null`: nothing counts.
+        /// The share noticed, 0 to 1, estimated if not all results are known; `null` if no mutant
+        /// counts.
         share: Option<f64> = score.share,
-        /// Where the share of all lies, with 95 % confidence; both ends are the share where all are known, and `null` where nothing counts.
+        /// 95 % confidence interval of the share. Both ends equal the share if all results are
+        /// known, and are `null` if no mutant counts.
         interval: Interval = Interval::ends(score.interval),
     }
 }
 
 view! {
-    /// A file that was changed.
+    /// A file with mutants.
     MutatedFile of (file: &assay_data::mutation::MutatedFile, score: &assay_analysis::mutation::Score, coupling: Option<&Coupling>) {
-        /// Its path, from the top of the project.
+        /// Its path, relative to the root of the project.
         path: String = file.path.clone(),
         /// Its language.
         language: String = file.language.clone(),
-        /// What the tests notice of it.
+        /// The score of the file.
         score: MutationScore = MutationScore::of(score),
-        /// How it and the tests are coupled; `null`: it was not asked.
+        /// Coupling of the file and its tests; `null` without `--coupling`.
         coupling: Option<MutationCoupling> = coupling.map(MutationCoupling::of),
     }
 }
@@ -90,63 +93,68 @@ view! {
         begin: u32 = unit.begin,
         /// Its last line.
         end: u32 = unit.end,
-        /// What the tests notice of it.
+        /// The score of the unit.
         score: MutationScore = MutationScore::of(score),
-        /// How it and the tests are coupled; `null`: it was not asked.
+        /// Coupling of the unit and its tests; `null` without `--coupling`.
         coupling: Option<MutationCoupling> = coupling.map(MutationCoupling::of),
     }
 }
 
 view! {
-    /// A class or module of several functions.
+    /// A class or module with several functions.
     MutatedClass of (class: &assay_analysis::coupling::Class) {
         /// Index of its file.
         file: usize = class.file,
         /// Its name.
         name: String = class.name.clone(),
-        /// How it and the tests are coupled.
+        /// Coupling of the class and its tests.
         coupling: MutationCoupling = MutationCoupling::of(&class.coupling),
     }
 }
 
 view! {
-    /// Whether code is well tested, or so entangled with everything that any change is noticed anywhere.
+    /// The coupling of code and tests: code is well tested, or so tangled that tests of other code
+    /// also notice its changes.
     MutationCoupling of (own: &Coupling) {
-        /// What the code is; `null`: there is too little to say.
+        /// The quadrant of the code; `null` if there is too little data.
         quadrant: Option<CouplingQuadrant> = own.quadrant.as_ref().map(CouplingQuadrant::from),
-        /// Whether the intervals leave no doubt about that.
+        /// True if the intervals leave no doubt about the quadrant.
         is_clear: bool = own.is_clear,
         /// The share of changes that the tests notice.
         share: Option<f64> = own.score.share,
-        /// Changes that failed a test, and with which all tests ran: what follows is of them.
+        /// Number of changes that failed a test and were tried with all tests. The following
+        /// members refer to these.
         complete: usize = own.complete,
-        /// The share of the failing tests that are the code's own, in the mean; `null`: it can't be told whose tests are whose.
+        /// The mean share of failing tests that belong to the code; `null` if this cannot be
+        /// determined.
         focus: Option<Estimate> = own.focus.map(|own| Estimate::new(own.mean, own.interval)),
-        /// How many test files fail with a change, in the mean.
+        /// The mean number of test files that fail with a change.
         blast_radius: Option<Estimate> = own.radius.map(|own| Estimate::new(own.mean, own.interval)),
-        /// How local failures are: focus over the number of test files that fail, all of its own counted as one.
+        /// Locality of failures: focus divided by the number of failing test files, with all of the
+        /// code's own counted as one.
         locality: Option<Estimate> = own.locality.map(|own| Estimate::new(own.mean, own.interval)),
-        /// Test files of others that fail, with how many of the changes, the most frequent first.
+        /// Failing test files of other code, with the number of changes, most frequent first.
         foreign: Named<usize> = own.foreign.iter().cloned().collect(),
-        /// Rewrites that were tried.
+        /// Number of rewrites that were tried.
         rewrites: usize = own.rewrites,
-        /// Those of them that failed a test.
+        /// Number of rewrites that failed a test.
         failing_rewrites: usize = own.failing,
-        /// Their share.
+        /// The share of rewrites that failed a test.
         brittleness: Option<Estimate> = own.brittleness.map(|own| Estimate::new(own.mean, own.interval)),
-        /// Indices of the tests that failed with rewrites, the most frequent first.
+        /// Indices of the tests that failed with rewrites, most frequent first.
         brittle_tests: Vec<usize> = own.brittle_tests.clone(),
     }
 }
 
 words! {
-    /// What code is, by its tests.
+    /// Kinds of code, by its tests.
     CouplingQuadrant from Quadrant {
-        /// Most of its changes are noticed by nobody, or too many are not.
+        /// Most of its changes, or too many of them, are not noticed.
         Source::Untested => Untested,
-        /// Changes are noticed, but all over the place.
+        /// Changes are noticed, but by tests all over the project.
         Source::Tangled => Tangled,
-        /// Changes are noticed where they belong, but so are rewrites that mean the same.
+        /// Changes are noticed by the right tests, but so are rewrites that do not change
+        /// behaviour.
         Source::Brittle => Brittle,
         /// Changes are noticed by the code's own tests and by few others.
         Source::WellTested => WellTested,
@@ -154,27 +162,29 @@ words! {
 }
 
 words! {
-    /// What became of a mutant.
+    /// Results of a mutant.
     Fate from Became {
-        /// A test failed that passes without it.
+        /// A test failed that passes without the change.
         Source::Killed => Killed,
-        /// The tests took much longer than without it, and were ended.
+        /// The tests took much longer than without the change, and were stopped.
         Source::TimedOut => TimedOut,
-        /// All tests passed that may use it.
+        /// All tests that may use the code passed.
         Source::Survived => Survived,
-        /// It was not tried: it is the same program as another change, which survived.
+        /// Not tried, because it is the same program as another mutant, which survived.
         Source::Implied => Implied,
         /// No test uses its code.
         Source::Uncovered => Uncovered,
-        /// All tests passed, as they must: it is the same program, as its compiler says. It does not count.
+        /// All tests passed, as they must: according to the compiler, it is the same program. It
+        /// does not count.
         Source::Equivalent => Equivalent,
-        /// The tests could not be run with it.
+        /// The tests could not be run with the change.
         Source::Unviable => Unviable,
-        /// A comment accepts that it survives; it was not tried.
+        /// Not tried, because a comment accepts its survival.
         Source::Kept => Kept,
-        /// Its code is not part of the program that the tests run here: another platform's, or of a feature that is off. It does not count.
+        /// The code is not part of the program that the tests run here: it belongs to another
+        /// platform, or to a disabled feature. It does not count.
         Source::Absent => Absent,
-        /// It was not tried.
+        /// Not tried.
         Source::Pending => Pending,
     }
 }
@@ -182,35 +192,37 @@ words! {
 view! {
     /// A mutant.
     Mutant of (own: &MutantResult) {
-        /// By what it is known, in the next run too.
+        /// An identifier that is the same in the next run.
         id: String = own.id.clone(),
         /// Index of its unit.
         unit: usize = own.unit,
-        /// Name of the kind of change.
+        /// Name of the operator, the kind of change.
         operator: String = own.operator.clone(),
-        /// Where the change begins.
+        /// Start of the change.
         begin: MutationPlace = MutationPlace::of(&own.begin),
-        /// Where it ends.
+        /// End of the change.
         end: MutationPlace = MutationPlace::of(&own.end),
-        /// What stands there instead.
+        /// The replacement text.
         replacement: String = own.replacement.clone(),
-        /// The change in its lines, as `diff -u` has it.
+        /// The change as a diff, in the format of `diff -u`.
         diff: String = own.diff.clone(),
-        /// What became of it.
+        /// The result.
         fate: Fate = Fate::from(&own.fate),
-        /// Indices of the tests that may use it; `null`: not known, all were run.
+        /// Indices of the tests that may use the code; `null` if unknown, in which case all were
+        /// run.
         covered_by: Option<Vec<usize>> = own.covered_by.clone(),
-        /// Indices of the tests that failed with it.
+        /// Indices of the tests that failed with the change.
         killed_by: Vec<usize> = own.killed_by.clone(),
-        /// Whether these are all that fail; else the first failure ended it.
+        /// True if these are all tests that fail; otherwise testing stopped at the first failure.
         is_complete: bool = own.is_complete,
-        /// How many tests ended with it.
+        /// Number of tests that ended with the change.
         tests_run: usize = own.tests_run,
-        /// How long they took, s; `null`: none was run.
+        /// Time of these tests, s; `null` if none was run.
         seconds: Option<f64> = own.seconds,
-        /// Why: the reason of a comment, what a run said; `null`: nothing.
+        /// The reason: that of a comment, or the message of a run; `null` if there is none.
         reason: Option<String> = own.reason.clone(),
-        /// Why it may mean the same as what was there, so that no test could notice it; `null`: nothing speaks for that.
+        /// A reason to suspect that the change has no effect, so that no test could notice it;
+        /// otherwise `null`.
         doubt: Option<String> = own.doubt.clone(),
     }
 }
@@ -226,13 +238,13 @@ view! {
 }
 
 view! {
-    /// A test that mutants were tried with.
+    /// A test that the mutants were tried with.
     MutationTest of (test: &assay_data::mutation::MutationTest) {
         /// Its name.
         name: String = test.name.clone(),
-        /// Its file; `null`: not known.
+        /// Its file; `null` if unknown.
         file: Option<String> = test.file.clone(),
-        /// How long it takes without a change, s; `null`: not known.
+        /// Its time without a change, s; `null` if unknown.
         seconds: Option<f64> = test.seconds,
     }
 }

@@ -19,7 +19,8 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
     let primary = primary.map(|(i, c)| comparison(analysis, c, Family::Primary, tests(i)));
     let secondary =
         analysis.secondary.iter().map(|c| comparison(analysis, c, Family::Secondary, None));
-    let comparisons: Vec<Comparison> = primary.chain(secondary).collect();
+    let controls = analysis.controls.iter().map(|c| comparison(analysis, c, Family::Control, None));
+    let comparisons: Vec<Comparison> = primary.chain(secondary).chain(controls).collect();
     let sentence = match analysis.comparisons.as_slice() {
         _ if analysis.is_suite() => {
             let headlines = analysis.primary_tables().map(|t| of_rows::headline(analysis, &t));

@@ -4,7 +4,7 @@ use super::values::words;
 use assay_data::StopRule;
 use serde::Serialize;
 
-/// What was decided before the first block.
+/// Decisions made before the first block.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
@@ -12,17 +12,17 @@ pub struct Plan {
     pub confidence: f64,
     /// The smallest difference that matters.
     pub threshold: Threshold,
-    /// When the run stops.
+    /// The stopping rule.
     pub stop: Stop,
-    /// Seconds that measuring might take; `null` for no limit.
+    /// Time budget of measuring, s; `null` for no limit.
     pub budget_seconds: Option<f64>,
-    /// Blocks taken first and not recorded.
+    /// Number of warm-up blocks, not recorded.
     pub warmup: u32,
     /// Name of the metric that decides.
     pub primary: String,
-    /// Names of the secondary metrics that are compared; empty for all.
+    /// Names of the compared secondary metrics; empty for all.
     pub secondary: Vec<String>,
-    /// The condition at which the run stops, as it was given; `null` to stop when the answer is clear.
+    /// The stop condition as given; `null` to stop when the answer is clear.
     pub until: Option<String>,
     /// The seed of every random choice.
     pub seed: u64,
@@ -32,34 +32,35 @@ pub struct Plan {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Threshold {
-    /// A fraction of the reference: 0.01 is 1 %. `null` where it is an amount.
+    /// A fraction of the reference: 0.01 is 1 %. `null` for an amount.
     pub relative: Option<f64>,
-    /// An amount; `null` where it is a fraction.
+    /// An amount; `null` for a fraction.
     pub absolute: Option<f64>,
-    /// The base unit of the amount; `null` where it is a fraction.
+    /// The base unit of the amount; `null` for a fraction.
     pub unit: Option<String>,
 }
 
-/// When a run stops.
+/// The stopping rule of a run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
-    /// How it is decided.
+    /// The rule.
     pub rule: Rule,
-    /// Level of an interval that holds at any moment; `null` for a fixed number.
+    /// Level of an interval that holds at any time; `null` for a fixed number.
     pub look_level: Option<f64>,
-    /// Blocks at which it gives up; `null` for a fixed number.
+    /// Number of blocks at which the run gives up; `null` for a fixed number.
     pub max_blocks: Option<u32>,
-    /// Blocks of a fixed number; 0 for samples that were not measured by a plan; otherwise `null`.
+    /// The fixed number of blocks; 0 for samples that were not measured by a plan; otherwise
+    /// `null`.
     pub blocks: Option<u32>,
 }
 
 words! {
-    /// How it is decided when a run stops.
+    /// Stopping rules.
     Rule from StopRule {
-        /// Looks from time to time, and stops when the answer is clear.
+        /// Evaluate repeatedly, and stop when the answer is clear.
         Source::Sequential { .. } => Sequential,
-        /// Takes a fixed number of blocks and looks once.
+        /// Take a fixed number of blocks and evaluate once.
         Source::Fixed { .. } => Fixed,
     }
 }

@@ -5,9 +5,9 @@ use super::values::view;
 use crate::preloaded::{Held, HeldStage};
 
 view! {
-    /// What is kept loaded: of all projects of this user.
+    /// Processes kept loaded for all projects of this user.
     HeldProcesses of (held: &[Held]) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("warm"),
         /// The processes.
@@ -18,29 +18,29 @@ view! {
 view! {
     /// A process that is kept loaded.
     HeldProcess of (held: &Held) {
-        /// The command with which it was started.
+        /// The command that started it.
         command: String = held.command.clone(),
-        /// The directory in which it was started.
+        /// The directory that it was started in.
         directory: String = held.directory.clone(),
-        /// The number of the process that keeps it.
+        /// Process id of the process that keeps it.
         keeper: u64 = held.keeper,
-        /// Its own number.
+        /// Its own process id.
         process: u64 = held.process,
-        /// `ready`, `loading`, or why it can't be had.
+        /// `ready`, `loading`, or the reason why it is unavailable.
         standing: String = held.standing.clone(),
-        /// Since when it is kept, in UTC.
+        /// Time of its start, UTC.
         since: String = held.since.clone(),
-        /// When it was used last, in UTC.
+        /// Time of its last use, UTC.
         used: String = held.used.clone(),
-        /// Runs that it was asked for.
+        /// Number of runs requested from it.
         runs: u64 = held.runs,
-        /// It ends when it is not used for so long from now, s.
+        /// Time until it ends, if it is not used, s.
         ends_in: f64 = held.ends_in,
-        /// What all its stages hold in memory, B; of what they share each has its part.
+        /// Memory of all its stages, B; shared memory is divided among the stages.
         memory: u64 = held.memory,
-        /// Its stages, the first one first.
+        /// Its stages, first one first.
         stages: Vec<HeldProcessStage> = held.stages.iter().map(HeldProcessStage::of).collect(),
-        /// What a fork does not carry over, and what could not be loaded.
+        /// Limits of a fork, and files that could not be loaded.
         notes: Vec<String> = held.notes.clone(),
     }
 }
@@ -50,13 +50,13 @@ view! {
     HeldProcessStage of (stage: &HeldStage) {
         /// `framework`, `application` or `helpers`.
         name: String = stage.name.clone(),
-        /// The number of its process.
+        /// Its process id.
         process: u64 = stage.process,
-        /// How many files it loaded.
+        /// Number of files that it loaded.
         files: u64 = stage.files,
-        /// How long that took, s.
+        /// Loading time, s.
         seconds: f64 = stage.seconds,
-        /// Its share of memory, B; `null`: not known.
+        /// Its share of the memory, B; `null` if unknown.
         memory: Option<u64> = stage.memory,
     }
 }

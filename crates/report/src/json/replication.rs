@@ -9,17 +9,18 @@ use assay_data::Metric;
 use serde_json::{Map, Value};
 
 view! {
-    /// A recorded run, and what became of its result when it was repeated.
+    /// A recorded run, with the results of repeating it.
     Repetition of (report: &ReplicationReport<'_>, meta: &Meta) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("repeat"),
-        /// What became of the old result: the worst of `results`.
+        /// Status of the old result: the worst in `results`.
         replication: ReplicationStatus = (&report.replication.status()).into(),
-        /// Every comparison of the primary metric then and now; where nothing was compared, the median of every command.
+        /// Every comparison of the primary metric in both runs; if nothing was compared, the median
+        /// of every command.
         results: Vec<Replicated> =
             report.replication.results.iter().map(|r| Replicated::of(report, r)).collect(),
-        /// In what the two runs differ (machine, settings, files of the programs), one sentence each.
+        /// Differences between the two runs (machine, settings, program files), one sentence each.
         differences: Vec<String> = report.differences.to_vec(),
         /// The run that was repeated.
         repeated: Repeated = Repeated::of(report),
@@ -33,17 +34,17 @@ view! {
     Repeated of (report: &ReplicationReport<'_>) {
         /// Its file.
         file: String = report.file.to_owned(),
-        /// When it began (RFC 3339), or `null`.
+        /// Start of the run (RFC 3339), or `null`.
         started: Option<String> = report.then.started.clone(),
     }
 }
 
 view! {
-    /// A result then and now. Ratios are given as such, everything else in the unit.
+    /// A result in both runs. Ratios are given as such, everything else in the unit.
     Replicated of (report: &ReplicationReport<'_>, result: &found::Replicated) {
-        /// Name of the side that it is about.
+        /// Name of the side.
         of: String = side(report, result.of),
-        /// Name of the side that is the reference; `null` for a median.
+        /// Name of the reference side; `null` for a median.
         against: Option<String> = result.against.map(|subject| side(report, subject)),
         /// The parameters of the side by name.
         parameters: Map<String, Value> = parameters(&report.now.subjects[result.of].parameters),
@@ -54,67 +55,69 @@ view! {
         metric: String = metric(report).name.clone(),
         /// Its base unit.
         unit: String = metric(report).unit.symbol().to_owned(),
-        /// What became of it.
+        /// Status of the result.
         status: ReplicationStatus = (&result.status).into(),
-        /// Why.
+        /// The reason for the status.
         reason: ReplicationReason = (&result.reason).into(),
-        /// The same in words. For people.
+        /// The result in words. For people.
         sentence: String = sentence(report, result),
-        /// Which effect decided.
+        /// The scale of the effect that decided.
         scale: Scale = (&result.scale).into(),
         /// The first run.
         then: RunResult = RunResult::of(result, result.then),
         /// The second run.
         now: RunResult = RunResult::of(result, result.now),
-        /// now / then on the scale `ratio`, else now − then, with an interval that has the uncertainty of both runs. The sizes agree
-        /// where that interval contains no change, or lies within the threshold.
+        /// now / then on the scale `ratio`, otherwise now − then, with an interval that includes
+        /// the uncertainty of both runs. The sizes agree if that interval contains no change, or is
+        /// within the threshold.
         change: Estimate = size(result, result.change, result.change_interval),
-        /// The new effect as a multiple of the old one, of logarithms on the scale `ratio`; `null` where that had no direction.
+        /// The new effect as a multiple of the old one, of logarithms on the scale `ratio`; `null`
+        /// if the old one had no direction.
         effect_ratio: Option<f64> = result.effect_ratio,
     }
 }
 
 view! {
-    /// What one run found.
+    /// The result of one run.
     RunResult of (result: &found::Replicated, run: found::RunResult) {
         /// Its size.
         #[serde(flatten)]
         size: Estimate = size(result, run.estimate, run.interval),
         /// Its verdict; `null` for a median.
         verdict: Option<Verdict> = run.verdict.as_ref().map(Verdict::from),
-        /// True where the direction is known, but not that the difference exceeds the threshold.
+        /// True if the direction is known, but the difference may be smaller than the threshold.
         possibly_below_threshold: bool = run.possibly_below_threshold,
     }
 }
 
 words! {
-    /// What became of a result.
+    /// Statuses of a repeated result.
     ReplicationStatus from found::Status {
-        /// The same again.
+        /// The result is the same.
         Source::Confirmed => Confirmed,
-        /// One of the runs does not know enough.
+        /// One of the runs is too uncertain.
         Source::Unknown => Unknown,
-        /// Not the same, though the two do not exclude each other.
+        /// The result is not the same, but the two do not exclude each other.
         Source::NotConfirmed => NotConfirmed,
-        /// Both can't be true of the same thing.
+        /// The results exclude each other.
         Source::Contradicted => Contradicted,
     }
 }
 
 words! {
-    /// Why a result has its status.
+    /// Reasons for a status.
     ReplicationReason from found::Reason {
-        /// The same verdict, and the sizes agree.
+        /// The verdict is the same, and the sizes agree.
         Source::Same => Same,
-        /// The size is not the one that the first run predicts.
+        /// The size is outside the range that the first run predicts.
         Source::OtherSize => OtherSize,
-        /// Faster then, slower now, or the other way round.
+        /// Faster then, slower now, or vice versa.
         Source::OtherDirection => OtherDirection,
-        /// A difference that mattered then, none now.
+        /// There was a difference that mattered, and there is none now.
         Source::Gone => Gone,
-        /// No difference that mattered then, one now.
+        /// There was no difference that mattered, and there is one now.
         Source::New => New,
-        /// A difference that may be too small to matter, and none that matters.
+        /// One run found a difference that may be too small to matter, the other none that matters.
         Source::BothSmall => BothSmall,
         /// The second run has no verdict, but its size agrees.
         Source::OpenNow => OpenNow,

@@ -20,118 +20,126 @@ use assay_analysis::{Adjust, Analysis};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What `assay run`, `bench`, `load`, `compare` and `profile A B` found.
+/// A result of `assay run`, `bench`, `load`, `compare` or `profile A B`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decision {
-    /// Version of this layout: 1. New members may be added within a version; a member changes its meaning only with a new one.
+    /// Version of this layout: 1. New members may be added within a version. The meaning of a
+    /// member changes only with a new version.
     pub schema: u64,
-    /// The verb that wrote this: `run`, `bench`, `load`, `tests`, `compare` or `profile`.
+    /// The verb that wrote this document: `run`, `bench`, `load`, `tests`, `compare` or `profile`.
     pub verb: String,
-    /// What is known of all comparisons of the primary metric together: `slower` if any is, else `inconclusive` if any is, else
-    /// `faster` if any is, else `equivalent`. `null` where nothing is compared.
+    /// The verdict on all comparisons of the primary metric together: `slower` if any is, otherwise
+    /// `inconclusive` if any is, otherwise `faster` if any is, otherwise `equivalent`. `null` if
+    /// nothing is compared.
     pub verdict: Option<Verdict>,
-    /// The answer in words. For people; programs should read the numbers. `null` where nothing is compared.
+    /// The answer in words. For people; programs should read the numbers. `null` if nothing is
+    /// compared.
     pub sentence: Option<String>,
     /// Confidence of the verdicts, for all comparisons of the primary metric together: 0.95.
     pub confidence: f64,
     /// The smallest difference that matters.
     pub threshold: Threshold,
-    /// How the comparisons of a family share the allowed error.
+    /// The multiple-comparison correction within a family.
     pub adjust: AdjustWord,
     /// Name of the metric that decides.
     pub primary: String,
-    /// How the samples were taken.
+    /// The design of the experiment.
     pub design: Design,
-    /// Complete blocks; `null` when not taken in blocks.
+    /// Number of complete blocks; `null` if not measured in blocks.
     pub blocks: Option<usize>,
-    /// What a block took, hooks and all: the median from the start of one to the start of the next, so that a pause before
-    /// `--resume` does not count; `null` when not known.
+    /// Time of a block, including hooks: the median from the start of one to the start of the next,
+    /// so that a pause before `--resume` does not count; `null` if unknown.
     pub seconds_per_block: Option<f64>,
-    /// Why measuring stopped; `null` for samples that do not say.
+    /// The reason for the end of measuring; `null` for samples that do not state it.
     pub stop: Option<StopReason>,
-    /// What is compared: commands, builds, revisions, files. The first is the reference.
+    /// The compared sides: commands, builds, revisions, files. The first is the reference.
     pub sides: Vec<Side>,
-    /// What the sides are compared on: benchmarks, functions. One without a name for commands.
+    /// The rows that the sides are compared on: benchmarks, functions. A single one without a name
+    /// for commands.
     pub rows: Vec<Row>,
-    /// Every metric of every side that is compared, against its reference: first the primary metric, then the secondary ones.
+    /// Every metric of every compared side, against its reference: the primary metric first, then
+    /// the secondary ones.
     pub comparisons: Vec<Comparison>,
     /// The tests of all sides together, with `--all`; otherwise `null`.
     pub groups: Option<GroupTests>,
-    /// What many comparisons of one metric come to together: of a suite for every side, of a scan for every two sides that are
-    /// compared at the same values. They summarise and do not decide.
+    /// Summaries of many comparisons of one metric: for a suite, of every side; for a scan, of
+    /// every two sides that are compared at the same values. They do not decide.
     pub means: Vec<Mean>,
-    /// Every side on every row and at every setting of the parameters, by itself.
+    /// Every side on every row at every setting of the parameters.
     pub descriptions: Vec<Description>,
-    /// How the primary metric grows with the parameters of a scan.
+    /// Growth of the primary metric with the parameters of a scan.
     pub curves: Vec<Curve>,
-    /// What came of the requests of a load test, for every side at every step; empty for all else.
+    /// Results of the requests of a load test, for every side at every step; otherwise empty.
     pub answers: Vec<Answers>,
-    /// What a search for the highest rate (`load --find`) tried, all blocks together; empty for all else.
+    /// Rates that a search for the highest rate (`load --find`) tried, from all blocks; otherwise
+    /// empty.
     pub tries: Vec<Try>,
-    /// The suites of tests of all sides (`assay tests`); empty for all else.
+    /// Test suites of all sides (`assay tests`); otherwise empty.
     pub suites: Vec<TestSuite>,
-    /// What is not on both sides.
+    /// Rows and metrics that are missing on some sides.
     pub only: Vec<Only>,
-    /// The four-step check, with the option that asks for it; otherwise `null`.
+    /// The four-step check, with `--rigorous`; otherwise `null`.
     pub rigorous: Option<Rigorous>,
-    /// What the checks found, the most serious first.
+    /// Findings of the checks, most serious first.
     pub findings: Vec<Finding>,
-    /// What was decided before the first block.
+    /// Decisions made before the first block.
     pub plan: Plan,
-    /// Facts about the machine, by name, as recorded with the samples. Facts in which files differ stand there a second time,
-    /// with the side behind an `@`.
+    /// Facts about the machine, by name, as recorded with the samples. If files differ in a fact,
+    /// it appears once more, with `@` and the side after its name.
     pub environment: Map<String, Value>,
-    /// When the run began (RFC 3339), or `null`.
+    /// Start of the run (RFC 3339), or `null`.
     pub started: Option<String>,
-    /// What made this report, such as `assay 0.1.0`.
+    /// The tool and version that made this report, such as `assay 0.1.0`.
     pub tool: String,
-    /// The command line that took the samples.
+    /// The command line of the measurement.
     pub argv: Vec<String>,
-    /// The file that keeps the samples, or `null`.
+    /// The file with the samples, or `null`.
     pub file: Option<String>,
 }
 
 words! {
-    /// How the comparisons of a family share the allowed error.
+    /// Multiple-comparison corrections within a family.
     AdjustWord from Adjust {
-        /// Holm's: at most so rarely is any direction wrong.
+        /// Holm's method: limits the probability of any wrong direction.
         Source::Holm => Holm,
-        /// Benjamini and Hochberg's false discovery rate: of the directions that are reported, at most this share is wrong.
+        /// Benjamini and Hochberg's false discovery rate: limits the share of wrong directions
+        /// among those reported.
         Source::FalseDiscovery => Bh,
-        /// Not at all: each by itself.
+        /// No correction: each comparison by itself.
         Source::None => None,
     }
 }
 
 view! {
-    /// What is compared.
+    /// A compared side.
     Side of (side: &assay_data::Side) {
-        /// Its name; unique.
+        /// Its unique name.
         name: String = side.name.clone(),
-        /// The command line as it was typed, with `{n}` where the value of a parameter comes; `null` where there is none.
+        /// The command line as typed, with `{n}` for the value of a parameter; `null` if there is
+        /// none.
         command: Option<String> = side.command.clone(),
-        /// The file that the values came from; `null` for what was measured now.
+        /// The file of the values; `null` for a new measurement.
         source: Option<String> = side.source.clone(),
-        /// The builds of it that were run by turns, as their files; none where there is one.
+        /// The files of its builds, which were run alternately; empty for a single build.
         builds: Vec<String> = side.builds.clone(),
     }
 }
 
 view! {
-    /// What sides are compared on.
+    /// A row that sides are compared on.
     Row of (row: &assay_data::Row) {
-        /// Its full name, unique; empty for commands.
+        /// Its full, unique name; empty for commands.
         name: String = row.name.clone(),
-        /// Its name without parameters, where the tool that measured it says.
+        /// Its name without parameters, if the measuring tool states it.
         label: Option<String> = row.label.clone(),
-        /// What such a row is called, as in `function`; `null` for a benchmark.
+        /// The word for such a row, as in `function`; `null` for a benchmark.
         noun: Option<String> = row.noun.clone(),
     }
 }
 
 view! {
-    /// What the comparisons of one metric of two sides come to.
+    /// A summary of the comparisons of one metric of two sides.
     Mean of (analysis: &Analysis, table: &analysis::Table<'_>) {
         /// Name of the side.
         of: String = analysis.sides[table.side].name.clone(),
@@ -139,37 +147,39 @@ view! {
         against: String = analysis.sides[table.against].name.clone(),
         /// The metric.
         metric: String = analysis.metrics[table.metric].name.clone(),
-        /// Whether it is the primary metric.
+        /// The family of the comparisons.
         family: Family = if table.metric == analysis.primary { Family::Primary } else { Family::Secondary },
         /// The headline in words; `null` for a scan.
         sentence: Option<String> = analysis.is_suite().then(|| of_rows::headline(analysis, table)),
-        /// How many comparisons there are.
+        /// Number of comparisons.
         compared: usize = table.rows.len(),
-        /// How many are better.
+        /// Number of comparisons that are better.
         faster: usize = table.counts().faster,
-        /// How many are worse.
+        /// Number of comparisons that are worse.
         slower: usize = table.counts().slower,
-        /// How many are within the threshold.
+        /// Number of comparisons within the threshold.
         equivalent: usize = table.counts().equivalent,
-        /// How many are not known.
+        /// Number of comparisons that are inconclusive.
         inconclusive: usize = table.counts().inconclusive,
-        /// The geometric mean of the ratios `of` / `against`, each the Hodges-Lehmann ratio, in blocks the pseudo-median of the
-        /// per-block ratios; `null` for fewer than two.
+        /// The geometric mean of the ratios `of` / `against`; each is the Hodges-Lehmann ratio or,
+        /// in blocks, the pseudo-median of the per-block ratios. `null` for fewer than two.
         geometric_mean: Option<f64> = table.mean.map(|m| m.estimate),
-        /// Its interval for these rows or values: only the samples could have come out otherwise. `null` where the spread of some is
-        /// not known.
+        /// Its interval for exactly these rows or values, which covers the variation of the samples
+        /// only. `null` if the spread of some is unknown.
         interval_of_these: Option<Interval> = table.mean.and_then(|m| m.of_these).map(Interval::from),
-        /// The wider interval for others of which these are a sample; it means nothing where somebody chose them with a purpose.
+        /// The wider interval for other rows or values that these are a sample of. It is
+        /// meaningless if they were chosen for a purpose.
         interval_of_such: Option<Interval> = table.mean.and_then(|m| m.of_such).map(Interval::from),
-        /// How many ratios are in the mean.
+        /// Number of ratios in the mean.
         rows: Option<usize> = table.mean.map(|m| m.rows),
     }
 }
 
 view! {
-    /// Rows that a side has and another lacks, or of which it alone has a metric.
+    /// Rows, or metrics of rows, that one side has and another lacks.
     Only of (analysis: &Analysis, only: &analysis::Only) {
-        /// The metric that only this side has of rows on both; `null` where the other side lacks the rows.
+        /// The metric that only this side has, for rows on both sides; `null` if the other side
+        /// lacks the rows.
         metric: Option<String> = only.metric.map(|metric| analysis.metrics[metric].name.clone()),
         /// Name of the side that has them.
         side: String = analysis.sides[only.side].name.clone(),

@@ -12,26 +12,28 @@ use assay_analysis::protocol::{
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The four-step check of what may be published. All sizes are shifts, `of` − `against`, in the metric's base unit.
+/// The four-step check for publication. All sizes are shifts, `of` − `against`, in the metric's
+/// base unit.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rigorous {
-    /// The worst status of all chains. It rules what may be published; `verdict` of a comparison stays beside it even where this
-    /// is `failed`.
+    /// The worst status of all chains. It decides what may be published. The `verdict` of a
+    /// comparison is still present if this is `failed`.
     pub outcome: Option<StepStatus>,
-    /// The significance level asked for.
+    /// The requested significance level.
     pub alpha: Option<f64>,
-    /// The power asked for.
+    /// The requested power.
     pub power: Option<f64>,
-    /// The confidence asked for.
+    /// The requested confidence.
     pub confidence: Option<f64>,
-    /// How many comparisons share significance and confidence.
+    /// Number of comparisons that share significance and confidence.
     pub shared_by: Option<usize>,
-    /// True for a run that looked after every block: level and interval are then those of one look.
+    /// True for a run that was evaluated after every block; level and interval are then those of a
+    /// single evaluation.
     pub looked_often: Option<bool>,
     /// The seed of the resampling.
     pub seed: Option<u64>,
-    /// One for every side that is compared; of one command alone, its own.
+    /// One chain for every compared side; for a single command, its own.
     pub chains: Vec<Chain>,
 }
 
@@ -39,9 +41,9 @@ pub struct Rigorous {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chain {
-    /// Name of the side that it is about.
+    /// Name of the side.
     pub of: String,
-    /// Name of the side that is the reference; `null` for one command alone.
+    /// Name of the reference side; `null` for a single command.
     pub against: Option<String>,
     /// Name of the row; empty for commands.
     pub row: String,
@@ -51,13 +53,13 @@ pub struct Chain {
     pub metric: String,
     /// Its base unit.
     pub unit: String,
-    /// Whether the samples were taken in blocks.
+    /// True if the samples were taken in blocks.
     pub paired: bool,
     /// The worst status of its steps.
     pub outcome: StepStatus,
     /// The step that failed, or `null`.
     pub stopped_at: Option<&'static str>,
-    /// What one may publish, or why nothing.
+    /// The statement that may be published, or the reason why none may be.
     pub sentence: String,
     /// The smallest difference that matters.
     pub threshold: Option<f64>,
@@ -66,15 +68,15 @@ pub struct Chain {
 }
 
 words! {
-    /// How a step of the check ended.
+    /// Statuses of a step.
     StepStatus from Status {
-        /// In order.
+        /// The step passed.
         Source::Passed => Passed,
-        /// In order, if the findings are read with it.
+        /// The step passed, with findings to consider.
         Source::Warning => Warning,
-        /// The check ends here.
+        /// The step failed, and the check ends here.
         Source::Failed => Failed,
-        /// A step before failed, or there is nothing to take the step with.
+        /// An earlier step failed, or the data for this step is missing.
         Source::NotReached => NotReached,
     }
 }
@@ -87,42 +89,43 @@ pub struct Step {
     pub name: &'static str,
     /// Its status.
     pub status: StepStatus,
-    /// What it found, in words.
+    /// Its result in words.
     pub line: String,
-    /// What speaks against it, and what to know about it, the worst first: `serious` fails the step, `warning` warns.
+    /// Objections and remarks, worst first: `serious` fails the step, `warning` warns.
     pub findings: Vec<Finding>,
-    /// What it rests on; `null` where it was not reached.
+    /// The numbers behind it; `null` if it was not reached.
     pub numbers: Option<Numbers>,
 }
 
-/// What a step rests on.
+/// The numbers behind a step.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Numbers {
-    /// Of `validity`.
+    /// Numbers of `validity`.
     Validity(ValidityNumbers),
-    /// Of `power`.
+    /// Numbers of `power`.
     Power(PowerNumbers),
-    /// Of `test`.
+    /// Numbers of `test`.
     Test(TestNumbers),
-    /// Of `effect`.
+    /// Numbers of `effect`.
     Effect(EffectNumbers),
 }
 
 view! {
     /// Numbers of `validity`.
     ValidityNumbers of (found: &Validity, names: &[String]) {
-        /// The series, the reference first.
+        /// The series, reference first.
         series: Vec<CheckedSeries> = found.series.iter().map(|s| CheckedSeries::of(s, names)).collect(),
-        /// The same of the per-block differences; `null` when not taken in blocks.
+        /// The series of the per-block differences; `null` if not measured in blocks.
         differences: Option<CheckedSeries> =
             found.differences.as_ref().map(|d| CheckedSeries::of(d, names)),
-        /// The step in which values come.
+        /// The resolution of the values.
         clock_step: Option<f64> = Some(found.clock_step),
-        /// Rank autocorrelation of successive differences where the difference changed during a run in blocks; otherwise `null`.
+        /// Rank autocorrelation of successive differences, if the difference changed during a run
+        /// in blocks; otherwise `null`.
         drift_correlation: Option<f64> = found.drifting,
-        /// What may have caused autocorrelation.
+        /// Possible causes of autocorrelation.
         causes: Vec<PossibleCause> = found.causes.iter().map(PossibleCause::of).collect(),
     }
 }
@@ -136,7 +139,7 @@ view! {
         n: usize = found.n,
         /// The largest absolute autocorrelation over `lags_r_default` lags. R: `acf(x)`.
         acf_max_abs_r_default: Option<f64> = Some(found.acf_max_r_default),
-        /// The lags that R takes by itself.
+        /// The number of lags that R uses by default.
         lags_r_default: usize = found.lags_r_default,
         /// The largest absolute autocorrelation over 30 lags.
         acf_max_abs_30: Option<f64> = Some(found.acf_max_30),
@@ -144,24 +147,24 @@ view! {
         acf_bound: Option<f64> = Some(found.acf_bound),
         /// Rank autocorrelation of neighbours.
         rank_lag1: Option<f64> = Some(found.lag1),
-        /// How strongly successive values are correlated (1: not at all).
+        /// Autocorrelation time of successive values (1: no correlation).
         autocorrelation_time: Option<f64> = Some(found.autocorrelation_time),
-        /// How many independent values they are worth.
+        /// Number of independent values that they are worth.
         effective_sample_size: Option<f64> = Some(found.effective),
-        /// The same as a share of `n`.
+        /// The effective sample size as a share of `n`.
         ess_per_n: Option<f64> = Some(found.share()),
-        /// Change from the first to the last third, where it is more than chance.
+        /// Change from the first to the last third, if larger than chance; otherwise `null`.
         drift: Option<f64> = found.drift,
         /// Skewness.
         skewness_g1: Option<f64> = Some(found.moments.0.plain),
         /// Excess kurtosis.
         kurtosis_g2: Option<f64> = Some(found.moments.1.plain),
-        /// How far the values are from normal, lognormal and exponential.
+        /// Distances of the values from normal, lognormal and exponential distributions.
         distributions: Vec<CheckedDistribution> =
             found.distributions.iter().map(CheckedDistribution::of).collect(),
-        /// How often it failed.
+        /// Number of failures.
         failures: usize = found.failures.0,
-        /// How often it hit the time limit.
+        /// Number of runs that reached the time limit.
         timeouts: usize = found.failures.1,
     }
 }
@@ -171,34 +174,34 @@ view! {
     CheckedDistribution of (found: &DistributionFound) {
         /// `normal`, `lognormal` or `exponential`.
         distribution: &'static str = found.distribution,
-        /// The distance of the distribution functions.
+        /// The distance between the distribution functions.
         #[serde(rename = "D")]
         d: Option<f64> = Some(found.d),
         /// The p-value that ignores the fitting. R: `ks.test` with fitted parameters.
         p_naive: Option<f64> = Some(found.p_naive),
-        /// Whether the distribution is rejected.
+        /// True if the distribution is rejected.
         rejected: bool = found.is_rejected(),
     }
 }
 
 view! {
-    /// What may have caused autocorrelation.
+    /// A possible cause of autocorrelation.
     PossibleCause of (cause: &Cause) {
-        /// Which.
+        /// The cause.
         cause: CauseKind = (&cause.kind).into(),
-        /// A quote from the recording; `null` where it says nothing.
+        /// A quote from the recording; `null` if there is none.
         evidence: Option<String> = cause.evidence.clone(),
     }
 }
 
 words! {
-    /// A thing that makes values correlated.
+    /// Causes of correlated values.
     CauseKind from protocol::CauseKind {
-        /// The CPU's frequency was left to follow the load.
+        /// The CPU's frequency followed the load.
         Source::Frequency => FrequencyScaling,
         /// Other work on the machine.
         Source::Neighbours => Neighbours,
-        /// The values drift: warming up, leaking, filling a cache.
+        /// The values drift: by warming up, leaking memory, or filling a cache.
         Source::Drift => Drift,
     }
 }
@@ -206,32 +209,35 @@ words! {
 view! {
     /// Numbers of `power`.
     PowerNumbers of (found: &PowerFound, names: &[String], chain: &Protocol) {
-        /// The bootstrapped standard deviation of each side, in blocks of the differences. R: `boot.ci`.
+        /// The bootstrapped standard deviation of each side; in blocks, of the differences. R:
+        /// `boot.ci`.
         bootstrap_sd: Vec<BootstrappedSpread> =
             found.spreads.iter().map(|s| BootstrappedSpread::of(s, names)).collect(),
         /// Confidence of its intervals.
         confidence: Option<f64> = Some(found.confidence),
-        /// The standard deviation planned with: the largest of all upper ends.
+        /// The standard deviation used for planning: the largest of all upper ends.
         sd: Option<f64> = Some(found.sd),
-        /// The difference planned for: the threshold.
+        /// The planned difference: the threshold.
         delta: Option<f64> = Some(chain.threshold),
-        /// The share of the significance.
+        /// The significance level of this comparison.
         sig_level: Option<f64> = Some(chain.level_planned()),
-        /// The power asked for.
+        /// The requested power.
         power: Option<f64> = Some(chain.power_wanted),
-        /// Values (or blocks) of each that Student's t needs; `null` without a solution. R: `power.t.test`.
+        /// Number of values (or blocks) per side that Student's t-test needs; `null` without a
+        /// solution. R: `power.t.test`.
         n_t: Option<f64> = found.n_t,
-        /// 1.15 times that, rounded up to a whole number.
+        /// 1.15 times that number, rounded up.
         needed: Option<f64> = found.needed,
-        /// The same, rounded up to two leading digits.
+        /// The same number, rounded up to two significant digits.
         planned: Option<f64> = found.planned,
         /// `needed` for ten times the threshold.
         needed_tenfold: Option<f64> = found.needed_tenfold,
-        /// Values (or blocks) of each that there are or are worth; for two sides the harmonic mean.
+        /// Number of values (or blocks) per side that there are, or are worth; for two sides, the
+        /// harmonic mean.
         have: Option<f64> = Some(found.have),
-        /// The power that these have for the threshold.
+        /// The power of these values for the threshold.
         achieved: Option<f64> = found.power,
-        /// The smallest difference that they find with the power asked for.
+        /// The smallest difference that these values find with the requested power.
         detectable: Option<f64> = found.visible,
     }
 }
@@ -239,7 +245,7 @@ view! {
 view! {
     /// A bootstrapped standard deviation.
     BootstrappedSpread of (spread: &FoundSpread, names: &[String]) {
-        /// Whose.
+        /// Name of its series.
         name: Option<String> = names.get(spread.subject).cloned(),
         /// The standard deviation.
         t0: Option<f64> = Some(spread.sd),
@@ -257,31 +263,31 @@ view! {
 view! {
     /// Numbers of `test`.
     TestNumbers of (found: &TestFound, chain: &Protocol) {
-        /// Which test.
+        /// The test that was used.
         test: TestName = (&found.name).into(),
-        /// R's W (pairs in which `of` is larger, ties half), or V.
+        /// R's W (number of pairs in which `of` is larger; ties count half), or V.
         statistic: Option<f64> = Some(found.statistic),
-        /// Whether the p-value is exact.
+        /// True if the p-value is exact.
         exact: bool = found.exact,
-        /// Two-sided p-value that takes the values for independent.
+        /// Two-sided p-value for independent values.
         p_two: Option<f64> = Some(found.p),
-        /// Its log₁₀, also where it is 0.
+        /// log₁₀ of `p_two`, even if that is 0.
         log10_p_two: Option<f64> = Some(found.log10_p),
-        /// The same, made larger for autocorrelation: the one that decides.
+        /// The same, increased for autocorrelation. It decides.
         log10_p_decisive: Option<f64> = Some(found.log10_p_decisive),
-        /// The level that it was held against.
+        /// The significance level that it is compared with.
         level: Option<f64> = Some(level(chain.level)),
-        /// Whether it rejects.
+        /// True if the test rejects.
         rejects: bool = found.rejects,
     }
 }
 
 words! {
-    /// The test of a difference.
+    /// Tests of a difference.
     TestName from protocol::TestName {
-        /// Mann and Whitney's, or Wilcoxon's rank-sum test.
+        /// The Mann-Whitney test, or Wilcoxon's rank-sum test.
         Source::MannWhitney => MannWhitney,
-        /// Wilcoxon's signed-rank test, of blocks.
+        /// Wilcoxon's signed-rank test, for blocks.
         Source::SignedRank => WilcoxonSignedRank,
     }
 }
@@ -289,21 +295,22 @@ words! {
 view! {
     /// Numbers of `effect`.
     EffectNumbers of (found: &EffectFound, chain: &Protocol) {
-        /// The median of all differences `of` − `against`; for blocks the pseudo-median of their differences.
+        /// The median of all differences `of` − `against`; for blocks, the pseudo-median of their
+        /// differences.
         hodges_lehmann: Option<f64> = Some(found.estimate),
-        /// The interval that decides; `null` for too few values.
+        /// The interval that decides; `null` if there are too few values.
         interval: Option<Interval> = found.interval.map(Interval::from),
-        /// The interval that takes the values for independent, as R gives it.
+        /// The interval for independent values, as in R.
         classic: Option<Interval> = found.classic.map(Interval::from),
-        /// Two-sided level of both.
+        /// Two-sided level of both intervals.
         level: Option<f64> = Some(level(chain.interval_level)),
-        /// Share of pairs (or blocks) in which `of` is better, ties half.
+        /// Share of pairs (or blocks) in which `of` is better; ties count half.
         superiority: Option<f64> = Some(found.superiority()),
-        /// Pairs in which it is better.
+        /// Number of pairs in which it is better.
         better: Option<f64> = Some(found.wins.better),
-        /// Pairs in which it is worse.
+        /// Number of pairs in which it is worse.
         worse: Option<f64> = Some(found.wins.worse),
-        /// All pairs.
+        /// Number of all pairs.
         pairs: Option<f64> = Some(found.wins.of),
         /// Differences of quantiles.
         quantiles: Vec<QuantileShift> = found.quantiles.iter().map(QuantileShift::of).collect(),
@@ -313,7 +320,7 @@ view! {
 view! {
     /// The difference of one quantile.
     QuantileShift of (found: &QuantileDifference) {
-        /// The share of values below it.
+        /// The share of values below it: 0.99 for p99.
         share: f64 = found.share,
         /// The quantile of the side.
         of: Option<f64> = Some(found.y),
@@ -327,7 +334,7 @@ view! {
 }
 
 impl Rigorous {
-    /// The chains of an analysis.
+    /// Returns the chains of an analysis.
     pub fn new(analysis: &Analysis, chains: &[Protocol]) -> Self {
         let first = chains.first();
         Self {

@@ -9,84 +9,87 @@ use assay_profiles::marked::Owned;
 use assay_profiles::shares::Basis;
 
 view! {
-    /// Where the time of a test suite goes, by its tests. Shares lie between 0 and 1; those of `tests` and `outside` sum to 1.
+    /// The time of a test suite by test. Shares are between 0 and 1; those of `tests` and `outside`
+    /// sum to 1.
     SuiteShares of (suite: &SampledSuite<'_>) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("tests"),
-        /// What was profiled.
+        /// The profiled suite.
         name: String = suite.whole.profile.name.clone(),
-        /// The test framework, as its runs told it.
+        /// The test framework, as reported by its runs.
         framework: String = suite.framework.to_owned(),
-        /// The tool that sampled.
+        /// The sampler.
         sampler: Option<String> = suite.whole.profile.tool.clone(),
-        /// What was sampled: `cpu` or `wall`.
+        /// The sampled quantity: `cpu` or `wall`.
         metric: String = suite.whole.profile.measure.clone(),
         /// Its base unit.
         unit: String = suite.whole.profile.unit.symbol().to_owned(),
-        /// Number of samples, of all runs.
+        /// Number of samples of all runs.
         samples: u64 = suite.found.samples,
-        /// What all samples come to, in the unit; of several runs the mean of a run.
+        /// The sum of all samples, in the unit; for several runs, the mean per run.
         amount: Option<f64> = Some(suite.found.amount),
         /// Number of runs.
         runs: usize = if let Basis::Runs(runs) = suite.found.basis { runs } else { 1 },
-        /// Samples a second that were asked for.
+        /// Requested samples per second.
         asked_hz: Option<f64> = suite.whole.profile.asked_hz,
-        /// Samples a second that were taken; `null` where the sampler does not tell.
+        /// Actual samples per second; `null` if the sampler does not report it.
         delivered_hz: Option<f64> = suite.whole.profile.delivered_hz,
-        /// Samples that the sampler reports as missed.
+        /// Number of samples that the sampler reports as missed.
         missed: u64 = suite.whole.profile.missed,
         /// Confidence of each interval by itself.
         confidence: f64 = suite.found.confidence,
-        /// Where the intervals of shares come from.
+        /// Basis of the intervals of shares.
         intervals: ShareIntervals = (&suite.found.basis).into(),
-        /// Share of the garbage collection; `null` where none was seen.
+        /// Share of garbage collection; `null` if none was seen.
         garbage_collection: Option<Estimate> =
             suite.whole.shares.collection.map(|(share, own)| Estimate::new(share, own)),
-        /// Tests that ran.
+        /// Number of tests that ran.
         ran: usize = suite.ran,
-        /// Tests that failed.
+        /// Number of tests that failed.
         failed: usize = suite.failed,
-        /// The tests that have samples, the largest share first.
+        /// The tests with samples, largest share first.
         tests: Vec<SampledPart> =
             suite.found.tests().map(|own| SampledPart::of(own, suite.whole.top)).collect(),
-        /// What lies outside of tests, the largest share first.
+        /// Parts of the run outside of tests, largest share first.
         outside: Vec<SampledPart> =
             suite.found.others().map(|own| SampledPart::of(own, suite.whole.top)).collect(),
-        /// The functions of all tests together, the largest first; shares are those of the tests' samples.
+        /// The functions of all tests together, largest first; shares refer to the tests' samples.
         functions: Vec<FunctionShare> = most(&suite.found.functions.functions, suite.whole.top),
-        /// What the checks found, the most serious first.
+        /// Findings of the checks, most serious first.
         findings: Vec<Finding> = suite.whole.findings.iter().map(Finding::of).collect(),
     }
 }
 
 view! {
-    /// What a test, or something outside of tests, has of the samples.
+    /// The samples of a test, or of a part of the run outside of tests.
     SampledPart of (own: &Owned, top: usize) {
-        /// The name of the test; of others what it is.
+        /// The name of the test, or a description of the part.
         name: String = title(own.mark.as_ref()),
-        /// Of what kind it is, as the hooks have it (`test`, `group_setup`, `fixture`, `run`); `null`: none of them, which is start, loading and end, and threads
-        /// that tests start.
+        /// The kind, as reported by the hooks (`test`, `group_setup`, `fixture`, `run`); `null` for
+        /// start, loading and end, and for threads that tests start.
         kind: Option<String> = own.mark.as_ref().map(|mark| mark.kind.clone()),
-        /// Its group or fixture, where it is of one.
+        /// Its group or fixture, if any.
         group: Option<String> = own
             .mark
             .as_ref()
             .filter(|mark| !own.is_test() && !mark.name.is_empty())
             .map(|mark| mark.name.clone()),
-        /// Its samples, of all runs.
+        /// Number of its samples, of all runs.
         samples: u64 = own.samples,
-        /// What they come to, in the unit; of several runs the mean of a run.
+        /// The sum of its samples, in the unit; for several runs, the mean per run.
         amount: Option<f64> = Some(own.amount),
         /// Its share of all samples.
         share: Estimate = Estimate::new(own.share, own.interval),
-        /// Share of the garbage collection of its samples; `null` where the sampler does not see the collector.
+        /// Share of garbage collection in its samples; `null` if the sampler does not see the
+        /// garbage collector.
         garbage_collection: Option<Estimate> =
             own.collection.map(|(share, own)| Estimate::new(share, own)),
-        /// Share of the garbage collection of its time, as the hooks timed it; `null` where they did not.
+        /// Share of garbage collection in its time, as timed by the hooks; `null` if they did not
+        /// time it.
         timed_garbage_collection: Option<Estimate> =
             own.timed_collection.map(|(share, own)| Estimate::new(share, own)),
-        /// Its functions, the largest first; shares are those of its own samples.
+        /// Its functions, largest first; shares refer to its own samples.
         functions: Vec<FunctionShare> = most(&own.shares.functions, top),
     }
 }

@@ -69,7 +69,11 @@ const DOCUMENTS: [Document; 23] = [
     },
     Document { title: "The doctor's report", commands: &["doctor"], names: &["doctor"] },
     Document { title: "A list of runs", commands: &["history log"], names: &["history-log"] },
-    Document { title: "A run that is kept", commands: &["history show"], names: &["history-show"] },
+    Document {
+        title: "A run in the history",
+        commands: &["history show"],
+        names: &["history-show"],
+    },
     Document {
         title: "A change of the history",
         commands: &[
@@ -84,7 +88,7 @@ const DOCUMENTS: [Document; 23] = [
     },
     Document { title: "A trend", commands: &["history trend"], names: &["history-trend"] },
     Document {
-        title: "What happened to a project",
+        title: "The changes of a project",
         commands: &["history trend (without a benchmark)"],
         names: &["history-events"],
     },

@@ -28,30 +28,31 @@ use shape::{
 };
 
 view! {
-    /// Every series by itself.
+    /// Descriptions of all series.
     SeriesDescription of (all: &SeriesSummaries, meta: &Meta) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("describe"),
-        /// Confidence of the intervals of medians, and of one more interval of every other kind.
+        /// Confidence of the intervals of medians, and of one interval of every other kind.
         confidence: f64 = all.confidence,
         /// The seed of every random choice.
         seed: u64 = all.seed,
-        /// The series that have values: of every subject the primary metric, with `--all` every metric.
+        /// The series with values: the primary metric of every subject, or every metric with
+        /// `--all`.
         series: Vec<Series> = all.series.iter().map(|p| Series::of(p, all.confidence)).collect(),
-        /// What is left of series without values: only a summary was recorded.
+        /// Series without values, of which only a summary was recorded.
         summaries: Vec<Summarized> = all.left.iter().map(Summarized::of).collect(),
-        /// What the checks found, in reading and of every series, the most serious first.
+        /// Findings about the input and about every series, most serious first.
         findings: Vec<Finding> = findings(all),
         /// Facts about the machine, by name, as recorded with the samples.
         environment: Map<String, Value> = all.environment.facts.clone(),
-        /// When the run began (RFC 3339), or `null`.
+        /// Start of the run (RFC 3339), or `null`.
         started: Option<String> = all.started.clone(),
-        /// What made this report, such as `assay 0.1.0`.
+        /// The tool and version that made this report, such as `assay 0.1.0`.
         tool: String = meta.tool.clone(),
-        /// The command line that took the samples.
+        /// The command line of the measurement.
         argv: Vec<String> = meta.argv.clone(),
-        /// The file that keeps the samples, or `null`.
+        /// The file with the samples, or `null`.
         file: Option<String> = meta.file.clone(),
     }
 }
@@ -64,7 +65,7 @@ fn findings(all: &SeriesSummaries) -> Vec<Finding> {
 }
 
 impl SeriesDescription {
-    /// Describes series of which only summaries are left.
+    /// Returns the descriptions of series with summaries only.
     pub fn of_overview(overview: &Overview, seed: u64, meta: &Meta) -> Self {
         let left = |line: &Line| match &line.known {
             Known::Summary(left) => Some(Left {
@@ -88,7 +89,7 @@ impl SeriesDescription {
 }
 
 view! {
-    /// What is left of a series without values.
+    /// The summary of a series without values.
     Summarized of (left: &Left) {
         /// Name of the subject.
         name: String = left.name.clone(),
@@ -112,7 +113,7 @@ view! {
 }
 
 view! {
-    /// One series. In the calls of R, `x` stands for its values.
+    /// One series. In the R calls, `x` is its values.
     Series of (p: &SeriesSummary, confidence: f64) {
         /// Name of the subject.
         name: String = p.name.clone(),
@@ -122,78 +123,86 @@ view! {
         unit: String = p.metric.unit.symbol().to_owned(),
         /// Number of values.
         n: usize = p.description.n,
-        /// Interval of the median at `confidence`: that of `median_ci` for as many independent values as the median is worth. The same
-        /// as in the documents about comparisons.
+        /// Interval of the median at `confidence`: that of `median_ci` for the number of
+        /// independent values that the median is worth. The same as in documents about comparisons.
         median_interval: WidenedInterval = WidenedInterval::of(p, confidence),
-        /// Plain numbers.
+        /// Descriptive statistics.
         descriptives: Descriptives = Descriptives::of(&p.descriptives),
-        /// Intervals of the median by order statistics at several levels, for independent values: where the values are, `median_interval` is
-        /// the one at its confidence.
+        /// Intervals of the median from order statistics at several levels, for independent values.
+        /// If the values are independent, `median_interval` is the one at its confidence.
         median_ci: MedianIntervals = MedianIntervals::of(p),
-        /// Student's test of the mean against 0. R: `t.test(x)`.
+        /// Student's t-test of the mean against 0. R: `t.test(x)`.
         t_mean: MeanTest = MeanTest::of(p, confidence),
         /// Autocorrelations. R: `acf(x, 30)`.
         acf: Autocorrelation = Autocorrelation::of(&p.correlation),
-        /// The same at the lags that R takes by itself. R: `acf(x)`.
+        /// Autocorrelations at R's default lags. R: `acf(x)`.
         acf_r_default: DefaultLags = DefaultLags::of(&p.correlation),
-        /// Whether the autocorrelations up to a lag differ from 0: for the lags `lag1`, `lag5`, `lag10`, `lag20`, `lag30` that there
-        /// are. R: `Box.test(x, lag, type = "Ljung-Box")`.
+        /// Ljung-Box tests of the autocorrelations up to a lag: `lag1`, `lag5`, `lag10`, `lag20`,
+        /// `lag30`, as far as available. R: `Box.test(x, lag, type = "Ljung-Box")`.
         ljung_box: Named<LjungBox> =
             p.correlation.ljung_box.iter().map(|f| (format!("lag{}", f.lags), LjungBox::of(f))).collect(),
-        /// Runs above and below the median.
+        /// The test of runs above and below the median.
         runs_test: Runs = Runs::of(p),
-        /// Whether the values are normal; 3 to 5000 values. R: `shapiro.test(x)`.
+        /// The Shapiro-Wilk test of normality, for 3 to 5000 values. R: `shapiro.test(x)`.
         shapiro_wilk: ShapiroWilk = ShapiroWilk::of(p),
-        /// Whether the values are normal; from 8 values on. R: `nortest::ad.test(x)`.
+        /// The Anderson-Darling test of normality, for at least 8 values. R: `nortest::ad.test(x)`.
         anderson_darling_normal: AndersonDarling = AndersonDarling::of(p),
-        /// Whether the values are normal; from 5 values on. R: `nortest::lillie.test(x)`.
+        /// Lilliefors' test of normality, for at least 5 values. R: `nortest::lillie.test(x)`.
         lilliefors: Lilliefors = Lilliefors::of(p),
-        /// The distance from the normal distribution fitted. R: `ks.test(x, "pnorm", mean(x), sd(x))`.
+        /// The distance from the fitted normal distribution. R: `ks.test(x, "pnorm", mean(x),
+        /// sd(x))`.
         ks_normal: FittedDistance = FittedDistance::of(p.tests.normal, "too few values"),
-        /// The distance from the lognormal distribution fitted. R: the same of `log(x)`.
+        /// The distance from the fitted lognormal distribution. R: as for `ks_normal`, with
+        /// `log(x)`.
         ks_lognormal: FittedDistance = FittedDistance::of(p.tests.lognormal, fit::NOT_POSITIVE),
-        /// The distance from the exponential distribution fitted. R: `ks.test(x, "pexp", 1 / mean(x))`.
+        /// The distance from the fitted exponential distribution. R: `ks.test(x, "pexp", 1 /
+        /// mean(x))`.
         ks_exponential: FittedDistance = FittedDistance::of(p.tests.exponential, fit::NOT_POSITIVE),
-        /// Bandwidths of a kernel density.
+        /// Bandwidths of a kernel density estimate.
         bandwidth: Bandwidths = Bandwidths::of(&p.bandwidths),
-        /// Whether the values have one mode; `null` for too few. R: `diptest::dip.test(x)`.
+        /// Hartigan's dip test of a single mode; `null` if there are too few values. R:
+        /// `diptest::dip.test(x)`.
         dip: Option<Dip> = p.tests.dip.as_ref().map(Dip::of),
-        /// Where values cluster.
+        /// The modes, where values cluster.
         modes: Vec<Mode> = p.modes.iter().map(Mode::of).collect(),
-        /// Known distributions fitted to the values; those that do not apply are left out.
+        /// Known distributions fitted to the values; those that do not apply are omitted.
         distributions: Vec<FittedDistribution> =
             p.distributions.iter().map(FittedDistribution::of).collect(),
-        /// Skewness and kurtosis beside those of known distributions; `null` where there are none.
+        /// Skewness and kurtosis compared with those of known distributions; `null` if there are
+        /// none.
         tails: Option<Tails> = p.tails.as_ref().map(Tails::of),
-        /// Where the spread comes from; `null` unless the values come from several levels of repetition.
+        /// Sources of the spread; `null` unless the values come from several levels of repetition.
         levels: Option<NestedLevels> = p.levels.as_ref().map(|l| NestedLevels::of(l, confidence)),
-        /// Values far outside; counted, never removed.
+        /// Values far outside the quartiles. They are counted, never removed.
         outliers: Outliers = Outliers::of(&p.outliers),
-        /// How many different values there are.
+        /// Number of distinct values.
         distinct: usize = p.distinct,
-        /// The different values, where they are up to twelve, of at least 20 values; otherwise empty.
+        /// The distinct values, if there are at most twelve among at least 20 values; otherwise
+        /// empty.
         repeated_values: Vec<RepeatedValue> =
             p.repeated.iter().map(|r| RepeatedValue::of(r, p.description.n)).collect(),
-        /// Smallest gap between distinct values; `null` when all are equal.
+        /// Smallest gap between distinct values; `null` if all are equal.
         clock_step: Option<f64> = p.description.clock_step,
-        /// How strongly successive values are correlated (1: not at all).
+        /// Autocorrelation time of successive values (1: no correlation).
         autocorrelation_time: Option<f64> = Some(p.description.autocorrelation_time),
-        /// How many independent values they are worth.
+        /// Number of independent values that they are worth.
         effective_sample_size: Option<f64> = Some(p.description.effective()),
-        /// The same as a share of `n`.
+        /// The effective sample size as a share of `n`.
         effective_share: Option<f64> = Some(p.effective_share()),
-        /// Change from the first to the last third, in the unit, where it is more than chance; otherwise `null`.
+        /// Change from the first to the last third, in the unit, if larger than chance; otherwise
+        /// `null`.
         drift: Option<f64> = p.description.drift,
-        /// Where the series changed.
+        /// The change points of the series.
         change_points: ChangePoints = ChangePoints::of(&p.stability.changes),
-        /// Whether the series came to rest; `null` below 40 values.
+        /// The steady state of the series; `null` below 40 values.
         steady_state: Option<SteadyState> =
             p.stability.steady.as_ref().map(|s| SteadyState::of(s, p.stability.tolerance)),
-        /// Whether every so many values one differs; `null` where none does.
+        /// A periodic pattern, in which every n-th value differs; `null` if there is none.
         periodic: Option<Periodic> = p.periodic.as_ref().map(Periodic::of),
-        /// Counts for a picture.
+        /// Counts for a plot.
         histogram: Histogram = Histogram::of(&p.shape),
-        /// Whether the values lie about 0, with `--all`; otherwise `null`. R: `wilcox.test(x, conf.int = TRUE)`.
+        /// The signed-rank test against 0, with `--all`; otherwise `null`. R: `wilcox.test(x,
+        /// conf.int = TRUE)`.
         signed_rank_about_zero: Option<SignedRanks> =
             p.signed_rank.as_ref().map(|ranks| SignedRanks::of(ranks, Some(p.situation))),
         /// Bootstrap of the mean, with `--all`; otherwise `null`. R: `boot::boot` and `boot::boot.ci`.
@@ -202,46 +211,47 @@ view! {
         bootstrap_sd: Option<Bootstrap> = Bootstrap::of_sd(p, confidence),
         /// Bootstrap of the median, likewise.
         bootstrap_median: Option<Bootstrap> = Bootstrap::of_median(p, confidence),
-        /// What the checks found in this series.
+        /// Findings of the checks in this series.
         findings: Vec<Finding> = p.findings.iter().map(Finding::of).collect(),
     }
 }
 
 view! {
-    /// The interval of a median, with what it rests on.
+    /// The interval of a median, with its coverage.
     WidenedInterval of (p: &SeriesSummary, confidence: f64) {
         /// The interval.
         #[serde(flatten)]
         interval: MedianInterval = MedianInterval::new(&p.description),
-        /// How often such intervals hold; `null` where they hold as often as they promise.
+        /// Simulated coverage of such intervals; `null` if it equals their confidence.
         coverage: Option<Coverage> = coverage(p, Method::MedianWidened, confidence),
     }
 }
 
-/// Returns how often intervals of a method cover for values like these, if the simulation covers
-/// that confidence.
+/// Returns the coverage of a method's intervals for values like these, if it was simulated for that
+/// confidence.
 fn coverage(p: &SeriesSummary, method: Method, confidence: f64) -> Option<Coverage> {
     p.situation.warning(method).filter(|_| speaks_for(confidence)).map(Coverage::from)
 }
 
 view! {
-    /// Intervals of a median by order statistics.
+    /// Intervals of a median from order statistics.
     MedianIntervals of (p: &SeriesSummary) {
         /// The intervals.
         #[serde(flatten)]
         levels: Named<MedianOrder> =
             p.median_intervals.iter().map(|m| (key(m.confidence), MedianOrder::of(m))).collect(),
-        /// How often such intervals hold; `null` where they hold as often as they promise.
+        /// Simulated coverage of such intervals; `null` if it equals their confidence.
         coverage: Option<Coverage> = p.situation.warning(Method::MedianOrder).map(Coverage::from),
     }
 }
 
 view! {
-    /// An interval of a median by order statistics. R: `qbinom((1 - level) / 2, n, 0.5)`.
+    /// An interval of a median from order statistics. R: `qbinom((1 - level) / 2, n, 0.5)`.
     MedianOrder of (found: &series_summary::MedianInterval) {
         /// The interval.
         ci: Interval = Interval::ends(found.interval),
-        /// Its ends are the values `k` and n + 1 − `k` in ascending order; 0 where no values are far enough apart.
+        /// Its ends are the values number `k` and n + 1 − `k` in ascending order; 0 if there are
+        /// too few values.
         k: u64 = found.k,
         /// The exact confidence for independent values.
         coverage: Option<f64> = Some(found.coverage),
@@ -249,17 +259,17 @@ view! {
 }
 
 view! {
-    /// Student's test of a mean.
+    /// Student's t-test of a mean.
     MeanTest of (p: &SeriesSummary, confidence: f64) {
         /// The mean.
         mean: Option<f64> = Some(p.descriptives.mean),
         /// The statistic.
         t: Option<f64> = p.student.map(|t| t.t),
-        /// Its degrees of freedom.
+        /// Degrees of freedom.
         df: Option<f64> = p.student.map(|t| t.df),
         /// Two-sided p-value.
         p_two: Option<f64> = p.student.map(|t| t.p().two),
-        /// Why there is no test; otherwise `null`.
+        /// The reason for a missing test; otherwise `null`.
         reason: Option<&'static str> =
             fit::reason(p.student, p.description.n, 2, "too few values"),
         /// Intervals of the mean.
@@ -280,11 +290,12 @@ fn per_level(confidence: f64, of: impl Fn(f64) -> Found) -> Vec<(f64, Found)> {
 }
 
 view! {
-    /// Levels of repetition, such as iterations within processes: how much of the spread comes from each.
+    /// Levels of repetition, such as iterations within processes, with the contribution of each to
+    /// the spread.
     NestedLevels of (found: &Nested, confidence: f64) {
-        /// What they are of: `values`, or `values within runs`.
+        /// The base of the levels: `values`, or `values within runs`.
         of: &'static str = if found.of_series { "values" } else { "values within runs" },
-        /// The levels, the outermost first.
+        /// The levels, outermost first.
         levels: Vec<NestedLevel> =
             (0..found.names.len()).map(|index| NestedLevel::of(found, index)).collect(),
         /// Mean of the means of the outermost units.
@@ -293,7 +304,8 @@ view! {
         standard_error: Option<f64> = Some(found.levels.squared_error.sqrt()),
         /// Its degrees of freedom.
         df: Option<f64> = Some(found.levels.df()),
-        /// How many times too narrow an interval would be that took all values for independent.
+        /// Factor by which an interval would be too narrow if all values were treated as
+        /// independent.
         too_narrow: Option<f64> = found.too_narrow(),
         /// Its intervals.
         #[serde(flatten)]
@@ -307,22 +319,25 @@ view! {
 view! {
     /// A level of repetition.
     NestedLevel of (found: &Nested, index: usize) {
-        /// What its units are called.
+        /// The name of its units.
         name: String = found.names[index].clone(),
-        /// How many there are in all.
+        /// Total number of units.
         units: usize = found.levels.levels[index].units,
-        /// How many there are within one of the level above, on average.
+        /// Average number of units within one unit of the level above.
         repetitions: Option<f64> = Some(found.levels.levels[index].repetitions),
-        /// Variance of the means of its units within one of the level above (S²).
+        /// Variance of the means of its units within one unit of the level above (S²).
         variance: Option<f64> = Some(found.levels.levels[index].variance),
-        /// What the level itself adds to the variance (T²), without bias: chance may make it negative.
+        /// Unbiased contribution of the level itself to the variance (T²), which may be negative by
+        /// chance.
         component: Option<f64> = Some(found.levels.levels[index].component),
         /// Its share of the variance of the mean; a negative component counts as 0.
         share: Option<f64> = Some(found.levels.levels[index].share),
-        /// By which share the interval gets narrower at most by more repetitions of this level alone.
+        /// Largest share by which more repetitions of this level alone can narrow the interval.
         most_gained: Option<f64> = Some(found.most_gained()[index]),
-        /// How many repetitions within one of the level above are best, where units of all levels cost the same beside their content
-        /// (√c times as many if the one above costs c times as much); `null` for the outermost and where the level above adds nothing.
+        /// Optimal number of repetitions within one unit of the level above, if units of all levels
+        /// cost the same apart from their content (√c times as many if the level above costs c
+        /// times as much); `null` for the outermost level, and if the level above contributes
+        /// nothing.
         best_repetitions: Option<f64> =
             index.checked_sub(1).and_then(|above| found.best_repetitions(1.0).get(above).copied()?),
     }

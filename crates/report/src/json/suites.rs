@@ -5,42 +5,45 @@ use assay_analysis::testing::{self, Testing};
 use std::collections::BTreeMap;
 
 view! {
-    /// What the suite of tests of one side is by itself. Times of single tests stand in `descriptions`, verdicts in `comparisons`.
+    /// The test suite of one side. Times of single tests are in `descriptions`, verdicts in
+    /// `comparisons`.
     TestSuite of (found: &Testing) {
         /// Name of the side.
         side: String = found.side.clone(),
-        /// How often the suite ran.
+        /// Number of runs of the suite.
         runs: usize = found.runs,
-        /// The median time of the whole, s.
+        /// Median total time, s.
         wall: f64 = found.whole.median,
-        /// Its interval; `null` for too few runs.
+        /// Its interval; `null` if there are too few runs.
         wall_interval: Option<Interval> = found.whole.median_interval.map(Into::into),
-        /// Seconds of each part of that time, in the mean over runs: they sum to the mean of the whole.
+        /// Mean time of each part over the runs, s. The parts sum to the mean total time.
         parts: BTreeMap<String, f64> =
             found.parts.iter().map(|part| (part.name.to_owned(), part.seconds)).collect(),
-        /// What all tests took together, over all processes, in the mean, s.
+        /// Mean sum of the times of all tests over all processes, s.
         test_time: Option<f64> = Some(found.together).filter(|time| time.is_finite()),
-        /// How many processes ran tests, in the mean; `null`: not known.
+        /// Mean number of processes that ran tests; `null` if unknown.
         workers: Option<f64> = found.workers,
-        /// What the first test of a run takes longer, whichever it is; `null`: nothing that runs in different orders show.
+        /// Extra time of the first test of a run, whichever it is; `null` if runs in different
+        /// orders show none.
         first: Option<FirstTest> = found.first.as_ref().map(FirstTest::of),
-        /// The tests whose time is known, the slowest first.
+        /// The tests with known times, slowest first.
         tests: Vec<TestShare> = found.tests.iter().map(TestShare::of).collect(),
-        /// Names of the tests that ran and whose time no report says.
+        /// Names of the tests that ran, but have no reported time.
         untimed: Vec<String> = found.untimed.clone(),
-        /// The tests that failed in any run, the most frequent first; also those that failed at first and passed when the framework tried them again.
+        /// The tests that failed in any run, most frequent first, including those that passed when
+        /// the framework retried them.
         failing: Vec<FailingTest> = found.failing.iter().map(FailingTest::of).collect(),
     }
 }
 
 view! {
-    /// What the first test of a run takes longer than when it comes later.
+    /// Extra time of the first test of a run, compared with the same test at a later position.
     FirstTest of (found: &testing::First) {
-        /// Seconds: the median over runs.
+        /// Median extra time over the runs, s.
         seconds: f64 = found.seconds,
-        /// The interval of that.
+        /// Its interval.
         interval: Interval = found.interval.into(),
-        /// In how many runs that is known.
+        /// Number of runs in which it is known.
         runs: usize = found.runs,
     }
 }
@@ -52,11 +55,11 @@ view! {
         name: String = test.name.clone(),
         /// Its median time, s.
         wall: f64 = test.time.median,
-        /// Its share of the time of the whole, in the median over runs.
+        /// Its share of the total time, as the median over runs.
         share: f64 = test.share,
-        /// The interval of that; `null` for too few runs.
+        /// Its interval; `null` if there are too few runs.
         share_interval: Option<Interval> = test.share_interval.map(Into::into),
-        /// The medians of what was counted while it ran, by name.
+        /// Medians of counted causes during the test, by name.
         causes: BTreeMap<String, f64> = test.causes.clone(),
     }
 }
@@ -66,15 +69,16 @@ view! {
     FailingTest of (test: &testing::Failing) {
         /// Its name.
         name: String = test.name.clone(),
-        /// Runs in which it failed.
+        /// Number of runs in which it failed.
         failed: u64 = test.failed,
-        /// Runs in which it failed at first, and passed when the framework tried it again.
+        /// Number of runs in which it failed at first, and passed when the framework retried it.
         retried: u64 = test.retried,
-        /// Runs in which it ran.
+        /// Number of runs in which it ran.
         runs: u64 = test.runs,
-        /// The interval of the share of failures (Wilson).
+        /// The interval of the share of failures (Wilson's).
         interval: Option<Interval> = test.interval.map(Into::into),
-        /// So many green runs in a row would show that it is fixed; `null` for one that fails in every run.
+        /// Number of green runs in a row that would show that it is fixed; `null` if it fails in
+        /// every run.
         green_runs: Option<u64> = test.green_runs,
         /// The blocks in which it failed, from 0.
         failed_in: Vec<u32> = test.failed_in.clone(),

@@ -5,18 +5,18 @@ use super::{Head, Meta};
 use assay_analysis::mock::{Distribution, Recipe};
 
 view! {
-    /// Synthetic data that were written to a file.
+    /// Synthetic data written to a file.
     Synthetic of (recipe: &Recipe, metric: &str, unit: &str, meta: Meta) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("simulate"),
-        /// The file that has the values.
+        /// The file with the values.
         file: Option<String> = meta.file,
-        /// Values of every subject; where `blocks` is true, blocks.
+        /// Number of values of every subject; if `blocks` is true, number of blocks.
         n: u64 = recipe.count.into(),
-        /// Whose values they are.
+        /// The subjects of the values.
         subjects: Vec<Drawn> = recipe.subjects.iter().map(Drawn::of).collect(),
-        /// Whether one value of every subject was drawn per block.
+        /// True if one value of every subject was drawn per block.
         blocks: bool = recipe.blocks,
         /// Name of the metric.
         metric: String = metric.to_owned(),
@@ -24,7 +24,7 @@ view! {
         unit: String = unit.to_owned(),
         /// The seed of every random choice.
         seed: u64 = recipe.seed,
-        /// What made this report, such as `assay 0.1.0`.
+        /// The tool and version that made this report, such as `assay 0.1.0`.
         tool: String = meta.tool,
         /// The command line.
         argv: Vec<String> = meta.argv,
@@ -36,7 +36,7 @@ view! {
     Drawn of (subject: &(String, Distribution)) {
         /// Its name.
         name: String = subject.0.clone(),
-        /// Its distribution, as it can be typed again.
+        /// Its distribution, in the syntax of `--distribution`.
         distribution: String = subject.1.to_string(),
     }
 }

@@ -5,22 +5,22 @@ use super::values::view;
 use assay_data::test_log::{self, ByLevel, Level, LineShape};
 
 view! {
-    /// Which tests write how much into a log.
+    /// Number of lines that each test writes into a log.
     TestLog of (log: &test_log::TestLog, file: &str) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("tests"),
-        /// The log that was read; `-`: standard input.
+        /// The log that was read; `-` is standard input.
         file: String = file.to_owned(),
-        /// Lines, those that begin a test not counted.
+        /// Number of lines, without those that start a test.
         lines: u64 = log.lines,
-        /// Bytes, unpacked.
+        /// Number of bytes, uncompressed.
         bytes: u64 = log.bytes,
-        /// How many times a test began.
+        /// Number of times that a test started.
         begun: u64 = log.begun,
         /// The tests, most lines first, then by name.
         tests: Vec<LoggedTest> = log.tests.iter().map(LoggedTest::of).collect(),
-        /// Lines of tests beyond those that are counted by name.
+        /// Lines of tests that are not counted by name.
         beyond: u64 = log.beyond,
         /// Lines by level.
         levels: Levels = Levels::of(&log.levels),
@@ -30,13 +30,14 @@ view! {
 }
 
 view! {
-    /// What one test wrote.
+    /// The lines of one test.
     LoggedTest of (test: &test_log::LoggedTest) {
         /// Its name; empty for lines before the first test.
         name: String = test.name.clone(),
-        /// How many lines.
+        /// Number of lines.
         lines: u64 = test.lines,
-        /// How many of them look like one large message, such as an e-mail; `null`: none do.
+        /// Number of lines that look like one large message, such as an e-mail; `null` if there are
+        /// none.
         message: Option<u64> = test.message,
         /// Lines by level.
         levels: Levels = Levels::of(&test.levels),
@@ -68,13 +69,13 @@ view! {
 }
 
 view! {
-    /// Lines that differ in their values alone.
+    /// Lines that differ only in their values.
     Shape of (shape: &LineShape) {
         /// The line with `#` for numbers and `*` for quoted values.
         text: String = shape.text.clone(),
-        /// How many lines, at least.
+        /// Number of lines, as a lower bound.
         lines: u64 = shape.lines,
-        /// How many more there may be.
+        /// Number of lines that may have been missed.
         missed: u64 = shape.missed,
     }
 }

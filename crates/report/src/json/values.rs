@@ -7,7 +7,7 @@
 use assay_analysis::{Effect, coverage::Optimistic};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// An interval. An end is `null` where it is infinite or there is no interval.
+/// An interval. An end is `null` if it is infinite, or if there is no interval.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
@@ -18,7 +18,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// An interval of which both ends are `null` where there is none.
+    /// Returns an interval, with `null` for both ends if there is none.
     pub(crate) fn ends(found: Option<assay_analysis::Interval>) -> Self {
         Self { lower: found.map(|i| i.lower), upper: found.map(|i| i.upper) }
     }
@@ -30,7 +30,7 @@ impl From<assay_analysis::Interval> for Interval {
     }
 }
 
-/// A number with its interval. The ends are `null` where there is no interval.
+/// A number with its interval. Its ends are `null` if there is no interval.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
@@ -43,7 +43,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// An estimate with its interval, if there is one.
+    /// Returns an estimate with its interval, if any.
     pub(crate) fn new(estimate: f64, interval: Option<assay_analysis::Interval>) -> Self {
         let Interval { lower, upper } = Interval::ends(interval);
         Self { estimate: Some(estimate), lower, upper }
@@ -56,33 +56,33 @@ impl From<Effect> for Estimate {
     }
 }
 
-/// A number of each of the two that are compared.
+/// One number for each of the two compared sides.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Both {
-    /// That of the side that the verdict is about.
+    /// Number of the side that the verdict is about.
     pub of: Option<f64>,
-    /// That of the reference.
+    /// Number of the reference.
     pub against: Option<f64>,
 }
 
 impl Both {
-    /// From a pair that names the reference first, as the analysis does.
+    /// Returns the numbers of a pair that has the reference first, as in the analysis.
     pub(crate) fn new((against, of): (f64, f64)) -> Self {
         Self { of: Some(of), against: Some(against) }
     }
 }
 
-/// How often such intervals hold, where that is less often than they promise.
+/// The coverage of intervals, if it is lower than their confidence.
 #[derive(Clone, Debug, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coverage {
-    /// The confidence that the interval promises: 0.95.
+    /// The nominal confidence of the interval: 0.95.
     pub nominal: f64,
-    /// The share of simulated experiments in which it held.
+    /// The share of simulated experiments in which the interval held.
     pub simulated: f64,
-    /// The kind of data that these values are like: `normal`, `lognormal`, `bimodal`, `heavy_tail`, `ties` or `ar1_0.5`; the
-    /// worst of those that fit.
+    /// The kind of data most similar to these values: `normal`, `lognormal`, `bimodal`,
+    /// `heavy_tail`, `ties` or `ar1_0.5`; the worst one if several are similar.
     pub situation: &'static str,
 }
 
@@ -129,12 +129,13 @@ impl<T: schemars::JsonSchema> schemars::JsonSchema for Named<T> {
     }
 }
 
-/// A significance level, which is 1 minus a confidence: twelve digits, so that 0.05 is not 0.050000000000000044.
+/// Returns a significance level, 1 − the confidence, with twelve digits, so that 0.05 is not
+/// 0.050000000000000044.
 pub(crate) fn level(value: f64) -> f64 {
     format!("{value:.11e}").parse().unwrap_or(value)
 }
 
-/// Makes an enum of words, and the conversion from the type of the analysis that it names.
+/// Makes an enum of words, and the conversion from the named type of the analysis.
 macro_rules! words {
     (
         $(#[$of_all:meta])* $name:ident from $source:ty {
@@ -161,7 +162,8 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Makes an object of a document, and a constructor that names the source of each member beside its type.
+/// Makes an object of a document, and a constructor that states the source of each member next to
+/// its type.
 macro_rules! view {
     (
         $(#[$of_all:meta])*
@@ -177,7 +179,7 @@ macro_rules! view {
         }
 
         impl $name {
-            /// From what it is about.
+            /// Returns the object for its source.
             pub fn of($($given: $source),*) -> Self {
                 Self { $($member: $value),* }
             }
@@ -187,7 +189,7 @@ macro_rules! view {
 pub(crate) use view;
 
 words! {
-    /// What is known of a difference.
+    /// Verdicts on a difference.
     Verdict from assay_analysis::Verdict {
         /// Better than the reference: for times, less.
         Source::Faster => Faster,
@@ -195,35 +197,35 @@ words! {
         Source::Slower => Slower,
         /// Any difference is within the threshold.
         Source::Equivalent => Equivalent,
-        /// Not known.
+        /// Unknown.
         Source::Inconclusive => Inconclusive,
     }
 }
 
 words! {
-    /// Which values are better.
+    /// Directions of better values.
     Better from assay_data::Better {
-        /// Smaller ones.
+        /// Smaller values.
         Source::Lower => Lower,
-        /// Larger ones.
+        /// Larger values.
         Source::Higher => Higher,
     }
 }
 
 words! {
-    /// How the samples were taken.
+    /// Designs of an experiment.
     Design from assay_data::Design {
-        /// Everything that is compared once per block, in random order.
+        /// All compared sides once per block, in random order.
         Source::Blocks => Blocks,
-        /// Recorded apart.
+        /// Recorded separately.
         Source::Unpaired => Unpaired,
-        /// No values survive, only a summary of them.
+        /// Only a summary, without values.
         Source::Summary => Summary,
     }
 }
 
 words! {
-    /// On which scale a difference is decided.
+    /// Scales of a difference.
     Scale from assay_analysis::Scale {
         /// `of` / `against`.
         Source::Ratio => Ratio,
@@ -233,33 +235,33 @@ words! {
 }
 
 words! {
-    /// Why measuring stopped.
+    /// Reasons for the end of measuring.
     StopReason from assay_data::StopReason {
-        /// Every comparison has its answer.
+        /// Every comparison has a clear answer.
         Source::Clear => Clear,
-        /// One command alone: its median is known well enough.
+        /// For a single command, the median is known precisely enough.
         Source::Precise => Precise,
-        /// One command alone: twice as many runs hardly made the interval of its median narrower.
+        /// For a single command, twice as many runs hardly narrowed the interval of the median.
         Source::Diminishing => Diminishing,
-        /// As many blocks as planned were taken.
+        /// The planned number of blocks was taken.
         Source::Blocks => Blocks,
-        /// The time was spent.
+        /// The time budget was spent.
         Source::Budget => Budget,
         /// The user stopped it.
         Source::Interrupted => Interrupted,
         /// A command or a hook failed.
         Source::Failed => Failed,
-        /// The condition of `--until` came true.
+        /// The condition of `--until` is true.
         Source::Until => Until,
     }
 }
 
 words! {
-    /// How much a finding matters.
+    /// Severities of findings.
     Severity from assay_data::Severity {
-        /// Worth knowing; the verdict stands.
+        /// Worth knowing; the verdict is not affected.
         Source::Note => Note,
-        /// The verdict may be off, or could be had more cheaply.
+        /// The verdict may be wrong, or can be obtained at lower cost.
         Source::Warning => Warning,
         /// The verdict was changed or withheld because of this.
         Source::Serious => Serious,

@@ -6,40 +6,43 @@ use super::values::view;
 use crate::watching::{Came, Failed};
 
 view! {
-    /// What came of a run of `assay watch`: one object on a line by itself for every run that got through.
+    /// The result of a run of `assay watch`: one object on its own line for every completed run.
     WatchedRun of (came: &Came) {
-        /// Layout and verb.
+        /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("watch"),
-        /// Which run it was, from 1.
+        /// Number of the run, from 1.
         run: u64 = came.run,
-        /// When it began, in UTC.
+        /// Start of the run, UTC.
         began: String = came.began.clone(),
-        /// The files that were saved before it, from the directory that is watched.
+        /// The files saved before it, relative to the watched directory.
         changed: Vec<String> = came.changed.clone(),
-        /// Why it ran.
+        /// The reason for the run.
         why: String = came.why.clone(),
-        /// Whether all tests were to run.
+        /// True if all tests were to run.
         all: bool = came.all,
-        /// `green`: all that ran passed; `red`: something failed; `broken`: a source can't be read, so nothing ran.
+        /// `green`: all tests that ran passed; `red`: something failed; `broken`: a source file
+        /// cannot be parsed, so nothing ran.
         state: String = came.light.name().to_owned(),
-        /// Whether all tests ran and passed, with nothing since.
+        /// True if all tests have run and passed, without a change since.
         all_green: bool = came.all_green,
-        /// How many tests passed; `null` where no tests were run, but a command (`--any`).
+        /// Number of passed tests; `null` if a command was run instead of tests (`--any`).
         passed: Option<usize> = came.passed,
-        /// How many were skipped.
+        /// Number of skipped tests.
         skipped: usize = came.skipped,
-        /// Those that failed.
+        /// The failed tests.
         failed: Vec<FailedTest> = came.failed.iter().map(FailedTest::of).collect(),
-        /// How long it took, s.
+        /// Duration of the run, s.
         seconds: f64 = came.seconds,
-        /// Whether it was a fork of a preloaded process (warm), not one that was started anew (cold).
+        /// True if the run was a fork of a preloaded process (warm), false if it was started from
+        /// scratch (cold).
         warm: bool = came.warm,
-        /// Why it is red, where that is no failed test, or what is wrong with the source; `null`: nothing.
+        /// The reason for `red` other than failed tests, or the problem with the source file;
+        /// otherwise `null`.
         trouble: Option<String> = came.trouble.clone(),
-        /// What the command wrote last, to standard output and error (`--any`); `null`: not kept.
+        /// The end of the command's standard output and error (`--any`); `null` if it was not kept.
         said: Option<String> = came.said.clone(),
-        /// What was found over the runs of days.
+        /// Findings from the runs of the last days.
         findings: Vec<Finding> = came.findings.iter().map(Finding::of).collect(),
     }
 }
@@ -49,11 +52,11 @@ view! {
     FailedTest of (test: &Failed) {
         /// Its name.
         name: String = test.name.clone(),
-        /// Its file; `null`: not known.
+        /// Its file; `null` if unknown.
         file: Option<String> = test.file.clone(),
-        /// Where it stands there; `null`: not known.
+        /// Its line in the file; `null` if unknown.
         line: Option<u32> = test.line,
-        /// What it said; `null`: nothing.
+        /// Its message; `null` if there is none.
         message: Option<String> = test.message.clone(),
     }
 }

@@ -288,11 +288,12 @@ fn table(found: &Testing) -> (Vec<(String, bool)>, Vec<Row>) {
     }
     heads.extend(causes.iter().map(|cause| (clean(&cause.replace('_', " ")), true)));
     heads.push(("status".to_owned(), false));
-    let all: Vec<f64> = found.tests.iter().map(|test| test.time.median).collect();
+    let medians: Vec<f64> = found.tests.iter().map(|test| test.time.median).collect();
+    let table = number::ends(&medians);
     let row = |test: &TestTime| {
         let interval = test.time.median_interval.filter(|interval| interval.is_bounded());
         let widths: Vec<f64> = interval.iter().map(|i| i.half_width()).collect();
-        let column = Column::for_row(&Unit::Second, &all, &[test.time.median], &widths);
+        let column = Column::for_row(&Unit::Second, table, &[test.time.median], &widths);
         let mut cells = vec![named(&test.name), column.with_unit(test.time.median)];
         if several {
             cells.push(ends_of(&column, interval));

@@ -71,11 +71,27 @@ impl Teller<'_> {
         let (load, cpus) =
             (environment.number("load_1m")?, environment.number("cpus_online")?.max(1.0));
         (at_least && load / cpus > policy::BUSY_PER_CPU).then(|| {
+            let instead = self.cpu_metric().map_or(String::new(), |name| {
+                format!(", or let {name} decide (--primary {name})")
+            });
             format!(
-                "The machine was busy (load {} on {cpus} CPUs), which can hide more than half of the difference: measure again when it is quiet, or let cpu decide (--primary cpu)",
+                "The machine was busy (load {} on {cpus} CPUs), which can hide more than half of the difference: measure again when it is quiet{instead}",
                 number::fixed(load, 0)
             )
         })
+    }
+
+    /// Returns the metric of CPU time that could decide instead, if it was measured.
+    fn cpu_metric(&self) -> Option<&'static str> {
+        let own = &self.analysis.metrics;
+        let is_measured = |name: &&str| {
+            let at = own.iter().position(|metric| metric.name == **name);
+            at.is_some_and(|at| {
+                at != self.c.metric
+                    && self.analysis.subjects.iter().all(|own| own.metrics[at].is_some())
+            })
+        };
+        ["cpu", "server_cpu_per_request"].into_iter().find(is_measured)
     }
 }
 

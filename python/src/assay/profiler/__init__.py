@@ -180,16 +180,17 @@ class MethodProfiler:
         """
         engine.tune()
         with cls._lock:
-            calibration.calibrate(0, cls._count_alone, monitored=bool(cls._monitored))
+            if not calibration.is_done(cls._monitored):
+                calibration.calibrate(0, cls._count_alone, monitored=bool(cls._monitored))
             outer = engine.recording()
-            depth = 0 if outer is None else outer.owner._depth + 1
-            if outer is not None and depth >= LOST and sys.getrefcount(outer.owner) <= 2:
-                cls._give_up(outer)
-                outer, depth = None, 0
+            depth = 0
+            if outer is not None:
+                depth = outer.owner._depth + 1
+                if depth >= LOST and sys.getrefcount(outer.owner) <= 2:
+                    cls._give_up(outer)
+                    outer, depth = None, 0
             recording = engine.Recording(outer)
-            profile = Profile(recording, cls._names, cls._cost_of, cls._finish)
-            profile._depth = depth
-            recording.owner = profile
+            recording.owner = profile = Profile(recording, cls._names, cls._cost_of, cls._finish, depth)
             cls._count(profile, 1)
         engine.current.set(recording)
         return profile
@@ -289,8 +290,7 @@ class MethodProfiler:
     def _count(cls, profile: Profile, by: int) -> None:
         cls._running += by
         engine.set_active(cls._running)
-        notes = cls._settle()
-        if notes:
+        if notes := cls._settle():
             profile.notes.extend(notes)
 
     @classmethod

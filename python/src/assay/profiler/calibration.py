@@ -54,6 +54,12 @@ def costs(*, monitored: bool) -> tuple[float, float]:
     return (_monitored_costs if monitored else None) or _costs or (0.0, 0.0)
 
 
+def is_done(monitored: object) -> bool:
+    """Returns whether the costs are known, those of `sys.monitoring` included if they are needed.
+    Called at every start."""
+    return _costs is not None and (not monitored or _monitored_costs is not None)
+
+
 def calibrate(label: int, count: Callable[[int], object], *, monitored: bool) -> None:
     """Determines the missing costs. `label` is an unused number; `count` counts recordings, up with
     1, down with -1."""

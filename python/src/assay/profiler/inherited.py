@@ -65,9 +65,9 @@ class Behind:
         return found if bind is None else bind(found, instance, kind)
 
     def method(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls it as a method of its first argument."""
-        if not args:
-            return self._bound(None, self._owner)(**kwargs)
+        """Calls it as a method of its first argument, if that is an instance."""
+        if not args or not isinstance(args[0], self._owner):
+            return self._bound(None, self._owner)(*args, **kwargs)
         kind = type(args[0])
         if self._found(kind) is object.__init__ and getattr(kind, "__new__", None) is not object.__new__:
             return None  # It takes any arguments as long as no class overrides it, which the stand-in does.
@@ -147,9 +147,9 @@ def stand_in(owner: Any, name: str, found: Any, wrap: Wrap, label: int | None = 
         raise TypeError(f"{where} and nothing that is called: patch methods, functions, and properties")
     if wrappers.decides(found):
         raise TypeError(f"{where}, which decides by itself what it is bound to: patch the function that it calls")
-    # A builtin, a partial or a callable object in a class does not receive the instance; neither
-    # must its wrapper.
-    return staticmethod(_wrapped(found, behind.static, wrap))
+    # A builtin, a partial or a callable object in a class does not receive the instance. The
+    # stand-in does, since a mock may be replaced by the method at any time.
+    return _wrapped(found, behind.method, wrap)
 
 
 def _wrapped(original: Any, call: Any, wrap: Wrap) -> Any:

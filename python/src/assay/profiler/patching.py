@@ -147,7 +147,9 @@ class Patch:
     found: Any
     own: bool
     installed: bool
-    wrapper: Any
+    #: The wrapper: the object among the target's own members while this is installed. Read at every
+    #: start and stop.
+    standing: Any
 
     def __init__(self, target: Target, name: str, label: str, index: int) -> None:
         self.target = target
@@ -172,11 +174,6 @@ class Patch:
             )
         self._make(found, own)
 
-    @property
-    def standing(self) -> Any:
-        """The object among the target's own members while this is installed."""
-        return self.wrapper
-
     def _make(self, found: Any, own: bool) -> None:
         functions, made = [], []
 
@@ -187,9 +184,9 @@ class Patch:
             return made[-1]
 
         if own:
-            self.wrapper = wrapped(self.target, self.name, found, wrap)
+            self.standing = wrapped(self.target, self.name, found, wrap)
         else:
-            self.wrapper = inherited.stand_in(self.target, self.name, found, wrap, self.index)
+            self.standing = inherited.stand_in(self.target, self.name, found, wrap, self.index)
         self.found, self.own, self.functions, self._made = found, own, functions, made
 
     def install(self) -> None:
@@ -202,7 +199,7 @@ class Patch:
         message if an unexpected object was found, None otherwise."""
         place = f"`{self.name}` of {describe(self.target)}"
         found, own = find(self.target, self.name)
-        if self.installed and found is self.wrapper:
+        if self.installed and found is self.standing:
             if self.own:
                 return None
             found = inherited.find(self.target, self.target, self.name)
@@ -211,7 +208,7 @@ class Patch:
             self.uninstall()
             found, own = find(self.target, self.name)
         was, self.installed = self.installed, False
-        inherited.in_place.pop(id(self.wrapper), None)  # Another object may get its address.
+        inherited.in_place.pop(id(self.standing), None)  # Another object may get its address.
         if found is _missing:
             return self._lose(f"{place} is gone: its calls are not counted as {self.label!r} any more")
         try:
@@ -229,22 +226,22 @@ class Patch:
         return f"{place} was replaced or wrapped by other code: calls that did not pass the wrapper until now are not counted"
 
     def _put_in(self, found: Any, own: bool) -> None:
-        if own and found is not self.wrapper:
+        if own and found is not self.standing:
             # Other code may have restored a former wrapper.
             found, own = next(((f, o) for wrapper, f, o in self._former if wrapper is found), (found, own))
             if not own:
                 found, _ = find(self.target, self.name, behind=True)
-        if found is not self.wrapper and (found is not self.found or own is not self.own):
-            old, before = self._made, (self.wrapper, self.found, self.own)
+        if found is not self.standing and (found is not self.found or own is not self.own):
+            old, before = self._made, (self.standing, self.found, self.own)
             self._make(found, own)
             for wrapper in old:
                 wrappers.retire(wrapper)
             self._former = [*self._former[-_REMEMBERED:], before]
-        inherited.in_place[id(self.wrapper)] = self.index, self.found if self.own else None
+        inherited.in_place[id(self.standing)] = self.index, self.found if self.own else None
         try:
-            setattr(self.target, self.name, self.wrapper)
+            setattr(self.target, self.name, self.standing)
         except BaseException:
-            del inherited.in_place[id(self.wrapper)]
+            del inherited.in_place[id(self.standing)]
             raise
         self.installed = True
 
@@ -255,9 +252,9 @@ class Patch:
         if not self.installed:
             return None
         self.installed = False
-        inherited.in_place.pop(id(self.wrapper), None)
+        inherited.in_place.pop(id(self.standing), None)
         now = self.members.get(self.name, _missing)
-        if now is not self.wrapper:
+        if now is not self.standing:
             place = f"`{self.name}` of {describe(self.target)}"
             if now is not _missing or find(self.target, self.name)[0] is not _missing:
                 return self._replaced(place)

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from . import pure
     from .._types import P, R
 
+#: Number of forks between the first process and this one. Read at every start, where asking the system for the process id costs more.
+_process = 0
+
+
+def _forked() -> None:
+    global _process
+    _process += 1
+
+
+os.register_at_fork(after_in_child=_forked)
+
 
 class Section(NamedTuple):
     """The totals of one name. All times are in seconds, without the profiler's own cost.
@@ -89,14 +100,15 @@ class Profile(Mapping[str, Union[float, Totals]]):
         names: list[str],
         cost_of: Callable[[str], tuple[float, float]],
         finish: Callable[[Profile], None],
+        depth: int = 0,
     ) -> None:
         self._recording = recording
         self._names = names
         self._cost_of = cost_of
         self._finish = finish
         self._counted: dict[int, tuple[Any, ...]] | None = None
-        self._process = os.getpid()
-        self._depth = 0
+        self._process = _process
+        self._depth = depth
         #: Remarks on these totals: methods that other code replaced, or that are gone.
         self.notes: list[str] = []
         self._began = _clock()
@@ -105,7 +117,7 @@ class Profile(Mapping[str, Union[float, Totals]]):
     def __del__(self) -> None:
         # The profile was started and lost, for example with a cancelled task: it must not run
         # forever.
-        if getattr(self, "_ended", 0) is None and self._process == os.getpid():
+        if getattr(self, "_ended", 0) is None and self._process == _process:
             self._finish(self)
 
     def __reduce__(self) -> tuple[Any, ...]:

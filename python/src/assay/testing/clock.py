@@ -13,6 +13,14 @@ from typing import Any, Callable, Union
 Moment = Union[float, str, _datetime.date]
 
 
+class Timer:
+    """An action at a time of a clock, in nanoseconds of its `elapsed`."""
+
+    def __init__(self, at: int, action: Callable[[], object]) -> None:
+        self.at = at
+        self.action = action
+
+
 class Clock:
     """Starts at the real time, or at `now`: seconds since 1970, a date or a `datetime`, or a text
     as accepted by `datetime.fromisoformat`; without a zone it is local time."""
@@ -25,6 +33,7 @@ class Clock:
         # loop that waits for the deadline runs once more.
         self._monotonic = -(-_time.monotonic_ns() // 10**9) * 10**9
         self._elapsed = 0
+        self._timers: list[Timer] = []
 
     @property
     def now(self) -> float:
@@ -41,8 +50,45 @@ class Clock:
         back."""
         if seconds < 0:
             raise ValueError(f"time does not go back by {-seconds} s")
+        left = round(seconds * 1e9)
+        while left or self._due(0):
+            with self._lock:
+                due = self._due(left)
+                step = max(0, due.at - self._elapsed) if due else left
+                self._elapsed += step
+                if due:
+                    self._timers.remove(due)
+            left -= step
+            if due:
+                due.action()
+
+    # Timers, for the fakes of this package.
+
+    def at(self, seconds: float, action: Callable[[], object]) -> Timer:
+        """Calls `action` when the clock comes to this time, in seconds from now."""
         with self._lock:
-            self._elapsed += round(seconds * 1e9)
+            timer = Timer(self._elapsed + max(0, round(seconds * 1e9)), action)
+            self._timers.append(timer)
+        return timer
+
+    def forget(self, timer: Timer) -> None:
+        """Removes a timer."""
+        with self._lock:
+            if timer in self._timers:
+                self._timers.remove(timer)
+
+    def until(self, timer: Timer) -> float:
+        """Seconds until the timer."""
+        return max(0, timer.at - self._elapsed) / 1e9
+
+    def until_next(self) -> float | None:
+        """Seconds until the next timer; None if there is none."""
+        return min((self.until(timer) for timer in list(self._timers)), default=None)
+
+    def _due(self, within: int) -> Timer | None:
+        """Returns the next timer within these nanoseconds."""
+        due = [timer for timer in self._timers if timer.at <= self._elapsed + within]
+        return min(due, key=lambda timer: timer.at, default=None)
 
     def travel_to(self, to: Moment) -> None:
         """Sets the time of day, in the past or the future. Monotonic clocks do not change, as when

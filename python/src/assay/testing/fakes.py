@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import importlib
 import inspect
 import sys
 import threading
-import types
 from typing import Any, Callable, ClassVar, Iterable, Iterator, NamedTuple, NoReturn, Union, overload
 
+from . import waits
 from .clock import Clock, Moment
 from .replace import Also, Replacement, describe, put
 
@@ -189,9 +190,16 @@ def fake_sleep(
     target: object, *, results: Results = None, clock: Clock | None = None, limit: int = _MANY, unused: str = "fail"
 ) -> Fake:
     """Sleeping returns immediately and advances `clock` (by default a new one): `time.sleep`,
-    `asyncio.sleep`, and `wait` of a `threading.Event` or a `threading.Condition` with a timeout, in
-    a module; or the method `sleep` of a class or an object. A time limit by `asyncio.timeout` that
-    would end a sleep ends it. A fake that is never called is an error, unless `unused` is "ok".
+    `asyncio.sleep` and `anyio.sleep` in a module; or the method `sleep` of a class or an object. A time limit by
+    `asyncio.timeout` that would end a sleep ends it. A fake that is never called is an error, unless
+    `unused` is "ok".
+
+    In a module waits with a timeout are faked as well, of an Event, a Condition, a Semaphore, a
+    Queue, a Thread, a Future, `concurrent.futures.wait` and `as_completed`, and of `select` without
+    files. What other threads do is real, so the wait is real for a moment (20 ms; a second for a
+    Thread or a Future) before it ends by the clock. A `threading.Timer` fires when the clock comes
+    to its time. Real as ever: waits for files, processes and locks, and time limits of `asyncio`
+    but `asyncio.timeout`.
 
     `results` may be a list with the result of each call, None or an exception, or a function of the
     seconds. Without it `limit` calls are allowed, so that a loop that would sleep forever ends too.
@@ -215,44 +223,26 @@ def fake_sleep(
         await asyncio.sleep(0)  # Others get their turn, as with a real sleep; a time limit that is over ends it here.
         return result
 
-    def wait(really: Callable[[float], bool], timeout: float) -> bool:
-        """Waits for an event or a condition that has not been set."""
-        if really(0):
-            return True
-        fake.called(None, timeout)
-        fake.clock.advance(max(0, timeout))
-        return really(0)  # Other threads have had their turn.
+    def record(seconds: float) -> None:
+        fake.called(None, seconds)
 
-    fake._members = {"time": {"sleep": sleep}, "asyncio": {"sleep": asyncio_sleep}}
+    def passes(seconds: float) -> None:
+        record(seconds)
+        fake.clock.advance(max(0, seconds))
+
+    async def anyio_sleep(delay: float) -> None:
+        passes(delay)
+        await importlib.import_module("anyio.lowlevel").checkpoint()
+
+    waiting = waits.functions(fake.clock, passes)
+    fake._members = {"time": {"sleep": sleep}, "asyncio": {"sleep": asyncio_sleep}, **waiting}
+    if "anyio" in sys.modules:
+        fake._members["anyio"] = {"sleep": anyio_sleep}
     own = inspect.getattr_static(target, "sleep", None)
     own = own.__func__ if isinstance(own, (staticmethod, classmethod)) else own
     fake._function = asyncio_sleep if inspect.iscoroutinefunction(own) else sleep
-    fake._also = functools.partial(_fake_waits, wait)
+    fake._also = functools.partial(waits.fake_waits, fake.clock, record, passes)
     return fake
-
-
-#: Classes of `threading` whose `wait` takes a timeout.
-_WAITED_FOR = (threading.Event, threading.Condition)
-_Waiting = Callable[[Callable[[float], bool], float], bool]
-
-
-def _fake_waits(wait: _Waiting, replacement: Replacement, target: types.ModuleType) -> bool:
-    """Fakes waits with a timeout in the code of this module; all others wait for real."""
-    for kind in _WAITED_FOR:
-        replacement.set(kind, "wait", _waiting(kind.wait, wait, target))
-    known = (threading, *_WAITED_FOR)
-    return any(any(value is one for one in known) or isinstance(value, _WAITED_FOR) for value in list(vars(target).values()))
-
-
-def _waiting(before: Any, wait: _Waiting, target: types.ModuleType) -> Any:
-    @functools.wraps(before)
-    def waiting(self: Any, timeout: float | None = None) -> bool:
-        if timeout is not None and sys._getframe(1).f_globals is vars(target):
-            return wait(functools.partial(before, self), timeout)
-        came: bool = before(self, timeout)
-        return came
-
-    return waiting
 
 
 def _time_limit() -> Any:

@@ -30,8 +30,12 @@ class Held:
 
     def replace(self) -> bool:
         """Returns whether anything was replaced."""
-        for value in list(vars(self._module).values()):
-            self._look(value, 0)
+        for name, value in list(vars(self._module).items()):
+            new = self._again(value)
+            if new is _missing:
+                self._look(value, 0)
+            else:
+                self._put(functools.partial(setattr, self._module, name), new, value)
         return self.changed
 
     def _look(self, thing: Any, depth: int) -> None:
@@ -56,7 +60,7 @@ class Held:
         elif isinstance(thing, type):
             if thing.__module__ == self._module.__name__:
                 self._attributes(thing, depth)
-        elif kind.__module__ == self._module.__name__ and hasattr(thing, "__dict__"):
+        elif kind.__module__ == self._module.__name__ and not issubclass(kind, tuple):
             self._attributes(thing, depth)
 
     def _function(self, function: types.FunctionType, depth: int) -> None:
@@ -66,7 +70,7 @@ class Held:
                 self._look(inner, depth)
             return
         defaults = function.__defaults__
-        if defaults and any(self._swap(value) is not _missing for value in defaults):
+        if defaults and any(self._new(value) is not _missing for value in defaults):
             swapped = tuple(self._swapped(value) for value in defaults)
             self._put(lambda new: setattr(function, "__defaults__", new), swapped, defaults)
         by_name = function.__kwdefaults__
@@ -77,7 +81,7 @@ class Held:
                 held = cell.cell_contents
             except ValueError:  # It is empty yet.
                 continue
-            new = self._swap(held)
+            new = self._new(held)
             if new is _missing:
                 self._look(held, depth + 1)
             else:
@@ -100,15 +104,15 @@ class Held:
 
     def _container(self, container: Any, depth: int) -> None:
         for key, value in list(container.items() if isinstance(container, dict) else enumerate(container)):
-            new = self._swap(value)
+            new = self._new(value)
             if new is _missing:
                 self._look(value, depth)
             else:
                 self._put(functools.partial(container.__setitem__, key), new, value)
 
     def _attributes(self, owner: Any, depth: int) -> None:
-        for name, value in list(vars(owner).items()):
-            new = self._swap(getattr(value, "__func__", value) if isinstance(value, (staticmethod, classmethod)) else value)
+        for name, value in _members(owner):
+            new = self._new(getattr(value, "__func__", value) if isinstance(value, (staticmethod, classmethod)) else value)
             if new is _missing:
                 self._look(value, depth + 1)
             else:
@@ -116,13 +120,40 @@ class Held:
                 held = staticmethod(new) if isinstance(owner, type) and callable(new) else new
                 self._put(functools.partial(setattr, owner, name), held, value)
 
-    def _swapped(self, value: object) -> Any:
+    def _new(self, value: object) -> Any:
         new = self._swap(value)
+        return self._again(value) if new is _missing else new
+
+    def _again(self, value: Any) -> Any:
+        """Returns a tuple with its values replaced, named or not."""
+        if not isinstance(value, tuple) or type(value) is not tuple and not hasattr(value, "_make"):
+            return _missing
+        values = [self._swap(each) for each in value]
+        if all(each is _missing for each in values):
+            return _missing
+        values = [old if each is _missing else each for old, each in zip(value, values)]
+        made: Any = type(value)
+        return tuple(values) if made is tuple else made._make(values)
+
+    def _swapped(self, value: object) -> Any:
+        new = self._new(value)
         return value if new is _missing else new
 
     def _put(self, put: Callable[[Any], object], new: Any, old: Any) -> None:
         self.changed = True
         self._exchange(lambda: put(new), lambda: put(old))
+
+
+def _members(owner: Any) -> list[tuple[str, Any]]:
+    """Returns the attributes of a class or an object, those in slots included."""
+    found = dict(getattr(owner, "__dict__", {}))
+    if not isinstance(owner, type):
+        for kind in type(owner).__mro__:
+            slots = vars(kind).get("__slots__", ())
+            for name in (slots,) if isinstance(slots, str) else slots:
+                if not name.startswith("__") and hasattr(owner, name):
+                    found[name] = getattr(owner, name)
+    return list(found.items())
 
 
 def names_in_code(module: types.ModuleType) -> Iterator[str]:

@@ -133,11 +133,19 @@ def _put_in_module(
                 if isinstance(fake, types.FunctionType):
                     vars(fake)["_assay_real"] = genuine  # So that one fake may lie over another.
 
+    def stand_in(module: Any) -> Any:
+        name = real(module).__name__
+        its_fakes = dict(members.get(name, {}))
+        for other in members:
+            package, _, inner = other.rpartition(".")
+            if package == name and hasattr(module, inner):  # `import concurrent.futures` gives `concurrent`.
+                its_fakes[inner] = stand_in(getattr(module, inner))
+        return _StandIn(module, its_fakes) if its_fakes else held._missing
+
     def swap(value: Any) -> Any:
         genuine = real(value)
         if issubclass(type(genuine), types.ModuleType):
-            its_fakes = members.get(genuine.__name__)
-            return held._missing if its_fakes is None else _StandIn(value, its_fakes)
+            return stand_in(value)
         if type(genuine) is types.BuiltinMethodType and isinstance(genuine.__self__, type):
             # A method that was taken out of a class, such as `date.today`.
             owner = functions.get(id(genuine.__self__))
@@ -152,8 +160,8 @@ def _put_in_module(
             changed = True
 
     def imported(module: types.ModuleType) -> Any:
-        its_fakes = members.get(real(module).__name__)
-        return module if its_fakes is None else _StandIn(module, its_fakes)
+        faked = stand_in(module)
+        return module if faked is held._missing else faked
 
     end = imports.answer(target, imported)
     replacement.exchange(lambda: None, end)

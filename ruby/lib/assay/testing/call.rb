@@ -24,10 +24,13 @@ module Assay
         case name
         when :wait then arguments[1]
         when :select then arguments[3]
-        when :pop, :shift, :deq then keywords[:timeout]
+        when :pop, :shift, :deq, :push, :enq then keywords[:timeout]
         else arguments.first
         end
       end
+
+      # Returns true if a `select` waits for files.
+      def files? = arguments.first(3).any? { |files| files && !files.empty? }
 
       # The program to be started, without its environment and arguments.
       def program

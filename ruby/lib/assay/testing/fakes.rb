@@ -27,7 +27,7 @@ module Assay
       MODULES = { sleep: [], system: [], "`": [], spawn: [Process], fork: [Process], open: [] }.freeze
       # Methods that start or open something.
       COMMANDS = [:system, :`, :spawn, :fork, :open, :popen, :exec, *PipingKind::NAMES].freeze
-      SLEEPS = [:sleep, *SleepKind.waits.map(&:last)].uniq.freeze
+      SLEEPS = [:sleep, *SleepKind.targets.map(&:last)].uniq.freeze
       private_constant :MODULES, :SLEEPS
 
       # `sleep` returns immediately with the rounded seconds, as if they had passed, and advances
@@ -35,8 +35,10 @@ module Assay
       # instead of hanging.
       #
       # With a block, waits with a timeout also end, unless another thread ends them within a
-      # moment: `ConditionVariable#wait`, `Mutex#sleep`, `Queue#pop(timeout:)`, and `IO.select`
-      # without files.
+      # moment (20 ms): `ConditionVariable#wait`, `Mutex#sleep`, `Queue#pop(timeout:)`,
+      # `SizedQueue#push(timeout:)`, and `IO.select` without files; and `Thread#join(limit)`, whose
+      # thread has a second. Waits for files and processes are real, and so are the time limits of
+      # Timeout, which a faked sleep never exceeds.
       def fake_sleep(*object, **options, &block) = assay_fake(:sleep, SleepKind.new(assay_test.clock), object, options, &block)
 
       # `system` returns true.
@@ -169,7 +171,7 @@ module Assay
         end
 
         own = [Kernel, Kernel.singleton_class, *MODULES.fetch(name).map(&:singleton_class)].map { |owner| [owner, name] }
-        name == :sleep ? own + SleepKind.waits : own
+        name == :sleep ? own + SleepKind.targets : own
       end
 
       def assay_singleton(object, name)

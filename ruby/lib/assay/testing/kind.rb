@@ -4,6 +4,7 @@
 # the effects of a call. One small class for each kind of method.
 
 require "stringio"
+require "timeout"
 require_relative "last_status"
 require_relative "processes"
 
@@ -36,22 +37,33 @@ module Assay
     end
 
     # `sleep`: returns the rounded seconds immediately, and advances the clock. A wait with a
-    # timeout really waits for a moment, since another thread may be about to end it, and then times
-    # out.
+    # timeout really waits for a moment if there are other threads, since one may be about to end
+    # it, and then times out.
     class SleepKind < Kind
       MOMENT = 0.02
+      # For the work of another thread.
+      WORK = 1.0
       SLEEP = Thread::Mutex.instance_method(:sleep)
       WAIT = Thread::ConditionVariable.instance_method(:wait)
       POP = Thread::Queue.instance_method(:pop)
       SIZED_POP = Thread::SizedQueue.instance_method(:pop)
-      private_constant :MOMENT, :SLEEP, :WAIT, :POP, :SIZED_POP
+      SIZED_PUSH = Thread::SizedQueue.instance_method(:push)
+      JOIN = Thread.instance_method(:join)
+      PUSHES = %i[push enq].freeze
+      # Time limits count real time: the library's own sleeps and waits, in threads of its own, are real.
+      LIMITS = Timeout.method(:timeout).source_location.first
+      OWN = File.expand_path("..", __dir__)
+      private_constant :MOMENT, :WORK, :SLEEP, :WAIT, :POP, :SIZED_POP, :SIZED_PUSH, :JOIN, :PUSHES, :LIMITS, :OWN
 
       # Methods other than `sleep` that wait with a timeout.
       def self.waits
-        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq])
+        queues = [Thread::Queue, Thread::SizedQueue].product(%i[pop shift deq]) + [Thread::SizedQueue].product(PUSHES)
         [[Thread::Mutex, :sleep], [Thread::ConditionVariable, :wait], [Kernel, :select], [Kernel.singleton_class, :select],
          [IO.singleton_class, :select], *(POP.parameters.include?(%i[key timeout]) ? queues : [])]
       end
+
+      # All faked waits: also those for another thread's work, which a budget does not count as sleep.
+      def self.targets = waits << [Thread, :join]
 
       def initialize(clock)
         super()
@@ -60,10 +72,10 @@ module Assay
 
       # Waits without a timeout, and waits for files, are left alone.
       def takes?(call)
-        return false if Thread.current[:__assay_waiting]
+        return false if Thread.current[:__assay_waiting] || of_a_limit?
 
         case call.name
-        when :select then call.arguments.first(3).none? && !call.seconds.nil?
+        when :select then !call.files? && !call.seconds.nil?
         when :sleep then !call.receiver.is_a?(Thread::Mutex) || !call.seconds.nil?
         else !call.seconds.nil?
         end
@@ -80,10 +92,10 @@ module Assay
       end
 
       def finish(call, scripted, answer)
-        seconds = call.seconds || 0
         ended = waited(call)
         return ended if ended
 
+        seconds = call.seconds || 0
         @clock.advance(seconds)
         return answer if scripted
 
@@ -92,18 +104,27 @@ module Assay
 
       private
 
+      def of_a_limit? = caller_locations(2, 15).find { |place| !place.path.start_with?(OWN, "<internal:") }&.path == LIMITS
+
       # The result of a wait that ended within a moment; nil otherwise.
       def waited(call)
         Thread.current[:__assay_waiting] = true
-        moment = [MOMENT, call.seconds].compact.min
+        moment = Thread.list.size > 1 ? [call.receiver.is_a?(Thread) ? WORK : MOMENT, call.seconds].compact.min : 0
         case call.receiver
         when Thread::Mutex then SLEEP.bind_call(call.receiver, moment)
         when Thread::ConditionVariable then WAIT.bind_call(call.receiver, call.arguments.first, moment)
-        when Thread::SizedQueue then SIZED_POP.bind_call(call.receiver, timeout: moment)
+        when Thread then JOIN.bind_call(call.receiver, moment)
+        when Thread::SizedQueue then sized(call, moment)
         when Thread::Queue then POP.bind_call(call.receiver, timeout: moment)
         end
       ensure
         Thread.current[:__assay_waiting] = nil
+      end
+
+      def sized(call, moment)
+        return SIZED_PUSH.bind_call(call.receiver, call.arguments.first, timeout: moment) if PUSHES.include?(call.name)
+
+        SIZED_POP.bind_call(call.receiver, timeout: moment)
       end
     end
 

@@ -1,7 +1,7 @@
 //! Tests of dependence by seeded experiments: it is neither missed nor reported without cause.
 //! Every cell is a share of experiments; a limit is exceeded if the share is above it by 3.3
 //! standard errors (there are a hundred cells). `make coverage` simulates 4,000 experiments per
-//! cell and prints the table of docs/concepts/deciding.md; otherwise there are a few hundred.
+//! cell and prints the table; otherwise there are a few hundred.
 
 use super::experiments;
 use assay_analysis::dependence::Dependence;

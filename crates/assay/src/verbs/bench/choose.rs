@@ -7,11 +7,11 @@ use assay_measure::Command;
 use regex::Regex;
 use std::ffi::OsString;
 
-/// Which benchmarks.
+/// Options that select benchmarks.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Selecting benchmarks")]
 pub(super) struct ChooseArgs {
-    /// Only benchmarks that match this query: Copy, /^BM_/, 'Copy OR Move', -Slow
+    /// Measure only benchmarks that match this query: Copy, /^BM_/, 'Copy OR Move', -Slow
     /// (docs/reference/filter.md)
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     filter: Option<Filter>,
@@ -20,13 +20,14 @@ pub(super) struct ChooseArgs {
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     exclude: Option<Filter>,
 
-    /// Compare two sets of benchmarks within one program: those whose names match this regular
-    /// expression are the reference
+    /// Compare two sets of benchmarks within one program; the names of the reference match this
+    /// regular expression
     #[arg(long, value_name = "REGEX", requires = "new_filter")]
     old_filter: Option<Regex>,
 
-    /// The set to compare with them; benchmarks are paired by what remains of their names without
-    /// the match
+    /// The set to compare with --old-filter
+    ///
+    /// Two benchmarks form a pair if their names are equal without the parts that match.
     #[arg(long, value_name = "REGEX", requires = "old_filter")]
     new_filter: Option<Regex>,
 
@@ -47,11 +48,11 @@ impl ChooseArgs {
     }
 }
 
-/// What the sides are.
+/// Options for the sides.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sides")]
 pub(super) struct SideArgs {
-    /// Name of a side; repeat it for each side, in their order
+    /// Name of a side; repeat it for each side, in order
     #[arg(long, short = 'n', value_name = "NAME")]
     name: Vec<String>,
 
@@ -59,8 +60,9 @@ pub(super) struct SideArgs {
     #[arg(long, value_name = "[N:]NAME=VALUE")]
     env: Vec<String>,
 
-    /// Set an environment variable for the first side; with --new-env it compares one program in
-    /// two environments
+    /// Set an environment variable for the first side
+    ///
+    /// With --new-env, one program is compared in two environments.
     #[arg(long, value_name = "NAME=VALUE")]
     old_env: Vec<String>,
 

@@ -10,7 +10,7 @@ use assay_measure::Command;
 use assay_measure::revisions::{Linker, Links, SEED};
 use std::path::{Path, PathBuf};
 
-/// Which revisions, and how they are built.
+/// Options for comparing git revisions.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(super) struct RevisionArgs {
@@ -23,14 +23,17 @@ pub(super) struct RevisionArgs {
     #[arg(long, value_name = "LINE", requires = "rev", value_parser = any_words())]
     build: Option<String>,
 
-    /// Program that the build produces, relative to the root of the working tree, in quotes if it
-    /// has arguments; it runs there
+    /// Program that the build produces, in quotes if it has arguments
+    ///
+    /// The path is relative to the root of the working tree, and the program runs there.
     #[arg(long, value_name = "PROGRAM", requires = "rev")]
     program: Option<String>,
 
-    /// Measure several builds a side, so that what the linker's placement does is measured, not
-    /// mistaken for a change: with --rev how often to link each, in shuffled order; else the files
-    /// of each side (docs/guides/layout.md)
+    /// Measure several builds per side, so that effects of the linker's placement are not mistaken
+    /// for a change
+    ///
+    /// With --rev: the number of links per side, in shuffled order. Otherwise: the files of each
+    /// side, as in 'old-*,new-*' (docs/guides/layout.md).
     #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"], value_parser = any_builds())]
     pub builds: Option<Builds>,
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Maximum number of names of each side in an error.
 const NAMED: usize = 3;
 
-/// How to show and decide a suite.
+/// Options for deciding and showing a suite.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Suites (files of many benchmarks)")]
 pub(crate) struct SuiteArgs {
@@ -24,17 +24,17 @@ pub(crate) struct SuiteArgs {
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = SortBy::Effect)]
     sort: SortBy,
 
-    /// For secondary metrics show every benchmark, not only those that differ
+    /// Show every benchmark for secondary metrics, not only those that differ
     #[arg(long)]
     all_metrics: bool,
 }
 
-/// How the comparisons of a suite share the error.
+/// Multiple-comparison corrections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AdjustHow {
     /// Family-wise: no wrong direction in any benchmark, at the level of --confidence
     Holm,
-    /// False discovery rate (Benjamini-Hochberg): few of the reported differences are wrong; for
+    /// False discovery rate (Benjamini-Hochberg): few of the reported differences are wrong; suits
     /// large suites
     Bh,
     /// No correction: every benchmark by itself

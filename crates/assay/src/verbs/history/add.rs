@@ -21,21 +21,22 @@ const NAMED: usize = 3;
 /// Arguments of `assay history add`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history add run.assay                         what assay recorded knows its revision
-  assay history add --rev v1.2 --machine ci new.json  what another tool measured of v1.2
-  assay history add --unit ms times.txt               numbers, one a line
-  assay history add .asv/results                      all that asv has measured
-  assay history add gh-pages/dev/bench/data.js        the data of github-action-benchmark
-  assay history add .benchmarks                       the runs that pytest-benchmark has saved
-  assay history add target/criterion --rev HEAD       the last run of criterion
+  assay history add run.assay                         a run of assay, which contains its revision
+  assay history add --rev v1.2 --machine ci new.json  results of another tool for v1.2
+  assay history add --unit ms times.txt               numbers, one per line
+  assay history add .asv/results                      all results of asv
+  assay history add gh-pages/dev/bench/data.js        data of github-action-benchmark
+  assay history add .benchmarks                       runs saved by pytest-benchmark
+  assay history add target/criterion --rev HEAD       last run of criterion
 
-A run is known by its content: adding a file or a store again adds what is new in it.")]
+Runs are identified by their content: adding a file or a store again adds only new runs.")]
 pub(crate) struct Args {
-    /// Files in any format that `assay compare` reads, each a run, and stores of other tools, with all of their runs; - is standard input
+    /// Files in any format that `assay compare` reads, each one run, and stores of other tools with
+    /// all their runs; - is standard input
     #[arg(required = true, value_name = "FILE|DIR")]
     files: Vec<PathBuf>,
 
-    /// Revision that was measured [default: as the file says]
+    /// Revision that was measured [default: the one in the file]
     #[arg(long, value_name = "REVISION", value_parser = any_words())]
     rev: Option<String>,
 
@@ -118,7 +119,8 @@ impl Work<'_> {
         };
         let results = counted(run.results as usize, "result");
         let known = if is_new { "" } else { "; it was there before" };
-        output::print(&format!("{done} {} ({results} of {of}{known})\n", run.short()))?;
+        let told = format!("{done} {} ({results} of {of}{known})\n", run.short());
+        output::print(&output::in_plain_text(&told))?;
         if is_new && !is_placed(run) && !look.quiet {
             output::say(&unplaced(run, &file));
         }
@@ -242,7 +244,9 @@ impl Sums {
             unread => format!("; {unread} left out"),
         };
         let added = counted(self.added, "run");
-        format!("added {added}{revisions} from {from} ({tool}){known}{left_out}\n")
+        output::in_plain_text(&format!(
+            "added {added}{revisions} from {from} ({tool}){known}{left_out}\n"
+        ))
     }
 
     fn remarks(&self) {

@@ -10,19 +10,19 @@ use assay_report::json::{self, StoreChange};
 /// Arguments of `assay history alias`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history alias BM_Copy BM_CopyBytes   what was recorded as BM_Copy is BM_CopyBytes now
-  assay history alias --remove BM_Copy       and no longer
-  assay history alias                        list them")]
+  assay history alias BM_Copy BM_CopyBytes   records of BM_Copy count as BM_CopyBytes
+  assay history alias --remove BM_Copy       undo this
+  assay history alias                        list all aliases")]
 pub(crate) struct Args {
-    /// Name that the benchmark had
+    /// Old name of the benchmark
     #[arg(value_name = "OLD", value_hint = clap::ValueHint::Other, requires = "new")]
     old: Option<String>,
 
-    /// Name that it has now
+    /// New name of the benchmark
     #[arg(value_name = "NEW", value_hint = clap::ValueHint::Other, conflicts_with = "remove")]
     new: Option<String>,
 
-    /// Let the benchmark of this old name stand for itself again
+    /// Remove the alias of this old name
     #[arg(long, value_name = "OLD", value_hint = clap::ValueHint::Other, conflicts_with = "old")]
     remove: Option<String>,
 

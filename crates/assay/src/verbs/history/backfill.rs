@@ -30,19 +30,19 @@ use std::path::Path;
   assay history backfill --at v1.0 --at v1.1 --build 'cargo build --release' -- run -n start 'target/release/app --version'
   assay history backfill v1.0..main -- run 'python3 bench.py'
 
-What stands behind -- is a command line of assay run, bench or load, and runs in the tree of each revision: programs are named from its top.
-First the ends are measured, then always the middle of the widest gap. A revision that does not build, or can't be measured, is left out.
-Interrupted or killed, the same line goes on with what is left.")]
+The words after `--` are a command line of assay run, bench or load. It runs in the tree of each revision, and paths of programs are
+relative to the root of that tree. The ends of the range are measured first, then always the middle of the widest gap. A revision that does
+not build, or cannot be measured, is left out. After an interruption, run the same command again to continue.")]
 pub(super) struct Args {
-    /// The commits from A to B, both included, by first parents; A alone: up to HEAD
+    /// Commits from A to B, both included, by first parents [default for B: HEAD]
     #[arg(value_name = "A..B", required_unless_present = "at", value_parser = any_words())]
     range: Option<String>,
 
-    /// Only each N-th commit of the range, counted from its end, and the first one
+    /// Measure only the first commit of the range, and every N-th counted from its end [default: 1]
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
 
-    /// Measure this revision, whether or not it is in the range; repeat it for more
+    /// Measure this revision, even if it is outside the range; repeat it for more
     #[arg(long, value_name = "REVISION", value_parser = any_words())]
     at: Vec<String>,
 
@@ -50,15 +50,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "LINE", default_value = NO_BUILD, hide_default_value = true, value_parser = any_words())]
     build: String,
 
-    /// Measure revisions that have a run on this machine, too
+    /// Also measure revisions that already have a run on this machine
     #[arg(long)]
     again: bool,
 
-    /// What measures a revision: run, bench or load, with its arguments
+    /// Measuring command: run, bench or load, with its arguments
     #[arg(last = true, required = true, value_name = "VERB|ARGUMENT", value_parser = any_words())]
     words: Vec<String>,
 
-    /// Name of the machine, where its host name changes from run to run
+    /// Name of the machine, if its host name changes from run to run
     #[arg(long, value_name = "NAME", help_heading = "History", value_parser = any_words())]
     machine: Option<String>,
 

@@ -13,31 +13,31 @@ use jiff::Timestamp;
 /// Arguments of `assay history bless`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history bless BM_Copy --reason 'checks every byte'   the last run's level of BM_Copy is normal
-  assay history bless --run 9c41                             that of all benchmarks, from an earlier run on
-  assay history bless --list                                 what was accepted
-  assay history bless BM_Copy --run 9c41 --remove            and no longer
+  assay history bless BM_Copy --reason 'checks every byte'   accept the latest run's level of BM_Copy
+  assay history bless --run 9c41                             accept the levels of all benchmarks from an earlier run on
+  assay history bless --list                                 list the accepted levels
+  assay history bless BM_Copy --run 9c41 --remove            withdraw an acceptance
 
-From that run on `assay gate` holds runs against those since, so it takes some of them until it can tell again, and
-`assay history trend` says that the change was accepted.")]
+`assay gate` then compares new runs only with that run and later ones, so it needs some more runs before it can judge again.
+`assay history trend` shows the change as accepted.")]
 pub(crate) struct Args {
     /// Benchmarks, as `assay history show` names them [default: all]
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
     benchmarks: Vec<String>,
 
-    /// The run that has the new level: its first digits, or `last`
+    /// Run with the new level: its first digits, or `last`
     #[arg(long, value_name = "RUN", value_hint = clap::ValueHint::Other, default_value = "last")]
     run: String,
 
-    /// Why it is accepted
+    /// Reason for accepting the level
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     reason: String,
 
-    /// List what was accepted, and change nothing
+    /// List the accepted levels, without changing anything
     #[arg(long, conflicts_with_all = ["benchmarks", "run", "reason", "remove"])]
     list: bool,
 
-    /// Take it back
+    /// Withdraw the acceptance
     #[arg(long, conflicts_with = "reason")]
     remove: bool,
 

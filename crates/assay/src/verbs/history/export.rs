@@ -13,9 +13,9 @@ use std::path::PathBuf;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   assay history export 9c41f0aa27            writes 9c41f0aa27.assay
-  assay history export --all --out backup    all runs of the project; all that can be read, if the store is damaged
+  assay history export --all --out backup    all runs of the project; if the history is damaged, all readable ones
 
-What was written is read by all verbs, and by `assay history add`.")]
+All verbs can read these files, including `assay history add`.")]
 pub(crate) struct Args {
     /// The first digits of the runs, or `last`
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::Other, required_unless_present = "all", conflicts_with = "all")]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
 
-    /// Directory to write to; it is made if it is not there
+    /// Directory to write to, created if missing
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
 

@@ -14,21 +14,21 @@ use std::collections::HashMap;
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("what").args(["keep", "older_than"]).required(true).multiple(true))]
 #[command(after_help = "Examples:
-  assay history prune --keep 5                        what would go: all but 5 runs of each revision on each machine
-  assay history prune --older-than 365d               what would go: what was measured more than a year ago
-  assay history prune --older-than 90d --keep 1 --remove   of what is older than 90 days one run of each revision stays
+  assay history prune --keep 5                        list all but the latest 5 runs of each revision on each machine
+  assay history prune --older-than 365d               list runs that are more than a year old
+  assay history prune --older-than 90d --keep 1 --remove   thin out runs older than 90 days to one per revision
 
-Without --remove nothing is changed. A run whose level was accepted (`assay history bless`) stays.")]
+Without --remove, runs are only listed. A run whose level was accepted (`assay history bless`) is never removed.")]
 pub(crate) struct Args {
-    /// Keep so many of the last runs of each revision on each machine
+    /// Keep this many of the latest runs of each revision on each machine
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..))]
     keep: Option<u32>,
 
-    /// Only runs that were measured so many days ago or earlier, as in 90d
+    /// Remove only runs measured at least this many days ago, as in 90d
     #[arg(long, value_name = "DAYS", value_parser = days)]
     older_than: Option<u32>,
 
-    /// Remove them, instead of showing what would go
+    /// Remove the runs, instead of only listing them
     #[arg(long)]
     remove: bool,
 

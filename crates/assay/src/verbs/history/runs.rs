@@ -11,10 +11,10 @@ use assay_report::json::{self, ChangedRun, RunContents, RunList, StoreChange};
 /// Arguments of `assay history log`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history log          the last 20 runs
-  assay history log -n 0     all of them")]
+  assay history log          list the latest 20 runs
+  assay history log -n 0     list all runs")]
 pub(crate) struct LogArgs {
-    /// How many runs to list; 0: all
+    /// Number of runs to list; 0 lists all
     #[arg(long, short = 'n', value_name = "RUNS", default_value_t = 20)]
     number: usize,
 
@@ -28,8 +28,8 @@ pub(crate) struct LogArgs {
 /// Arguments of `assay history show`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history show              the last run
-  assay history show 9c41 --all   with all its metrics")]
+  assay history show              show the latest run
+  assay history show 9c41 --all   show a run with all its metrics")]
 pub(crate) struct ShowArgs {
     /// The first digits of the run, or `last`
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::Other, default_value = "last")]
@@ -49,7 +49,7 @@ pub(crate) struct ShowArgs {
 /// Arguments of `assay history rm`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history rm 9c41f0aa27")]
+  assay history rm 9c41f0aa27     remove one run")]
 pub(crate) struct RmArgs {
     /// The first digits of the runs, or `last`
     #[arg(required = true, value_name = "RUN", value_hint = clap::ValueHint::Other)]

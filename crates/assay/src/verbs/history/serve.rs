@@ -10,16 +10,16 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 /// Arguments of `assay history serve`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history serve             then open the address that it prints; Ctrl-C ends it
-  assay history serve --port 0    at any port that is free
+  assay history serve             open the address that it prints; stop it with Ctrl-C
+  assay history serve --port 0    listen on any free port
 
-It answers this machine alone, unless --listen is given, and programs of other web pages not at all. It only reads the history.")]
+Only this machine can connect, unless --listen is given. Scripts of other web pages are always refused. The history is only read.")]
 pub(crate) struct Args {
-    /// Port to listen at; 0: one that is free
+    /// Port to listen on; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 8020)]
     port: u16,
 
-    /// Address to listen at; with one that is not this machine's own, whoever reaches it can read the history
+    /// Address to listen on; everyone who can reach a non-local address can read the history
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
 

@@ -13,17 +13,17 @@ use std::path::PathBuf;
 /// Arguments of `assay history site`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history site public/             then open public/index.html
+  assay history site public/             write the pages, to open public/index.html
   assay history site public/ --store /srv/ci.db --project parser
 
-There is an overview, a page for each benchmark, one for any two runs side by side, and one for the machines. They need no server and load
-nothing from elsewhere. Writing them again replaces them.")]
+The pages are an overview, one page for each benchmark, a comparison of any two runs, and a page on the machines. They need no server and
+load nothing from the network. Writing them again replaces them.")]
 pub(crate) struct Args {
-    /// Directory to write to; it is made if it is not there
+    /// Directory to write to, created if missing
     #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     out: PathBuf,
 
-    /// Leave absolute paths and what looks like a secret in names, which else have neither
+    /// Keep absolute paths and possible secrets in names [default: both are removed]
     #[arg(long)]
     unredacted: bool,
 

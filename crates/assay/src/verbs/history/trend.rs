@@ -25,30 +25,31 @@ const CONFIDENCE: f64 = 0.95;
 /// Arguments of `assay history trend`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay history trend                           what happened to all benchmarks, the latest first
-  assay history trend BM_Copy                   its changes, and between which commits each lies
-  assay history trend BM_Copy --metric cpu      of another metric
-  assay history trend 'BM_Copy n=64'            at one value of its parameter
+  assay history trend                           list the changes of all benchmarks, latest first
+  assay history trend BM_Copy                   show its changes, each with its range of commits
+  assay history trend BM_Copy --metric cpu      examine another metric
+  assay history trend 'BM_Copy n=64'            examine one value of its parameter
 
-A change lies between two recorded runs: the more commits are recorded, the nearer it is known.")]
+A change is located between two recorded runs: the more commits are recorded, the narrower its range.")]
 pub(crate) struct Args {
-    /// The benchmark, as `assay history show` names it; without it, all benchmarks at once
+    /// Benchmark, as named by `assay history show` [default: all benchmarks together]
     #[arg(value_name = "BENCHMARK", value_hint = clap::ValueHint::Other)]
     benchmark: Option<String>,
 
-    /// Metric to look at [default: the one that decided]
+    /// Metric to examine [default: the one that decided]
     #[arg(long, value_name = "METRIC")]
     metric: Option<String>,
 
-    /// Machine to look at [default: that of the last run; of all benchmarks at once, every machine]
+    /// Machine to examine [default: that of the last run; every machine for all benchmarks
+    /// together]
     #[arg(long, value_name = "NAME", value_parser = any_words())]
     machine: Option<String>,
 
-    /// Of all benchmarks at once, show every event with every benchmark
+    /// Show every event with every benchmark, if no benchmark is named
     #[arg(long, conflicts_with = "benchmark")]
     all: bool,
 
-    /// Confidence of intervals and places [default: 95%]
+    /// Confidence level of the intervals and of the commit ranges [default: 95%]
     #[arg(long, value_name = "PERCENT", value_parser = confidence)]
     confidence: Option<f64>,
 

@@ -5,7 +5,7 @@ use super::options::{Args, HowArrivals, HowTls, HowVersion};
 use super::permission::permitted;
 use crate::load::{MOST_REQUESTS, Place, Way};
 use crate::scan::{Scan, fill};
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Finding, ParameterValue, Severity, Side};
 use assay_load::{
@@ -91,6 +91,15 @@ impl Asked {
             !commands.is_empty() || !urls.iter().any(|url| url.contains("{port}")),
             "{{port}} is the port of a server that --serve starts: give --serve, or the port"
         );
+        let placeholder = |text: &&str| {
+            text.contains("{{") && args.ask.values.is_none() && args.ask.har.is_none()
+        };
+        let paths = args.ask.path.iter().map(String::as_str);
+        if let Some(text) = urls.iter().map(String::as_str).chain(paths).find(placeholder) {
+            bail!(
+                "{text}: {{{{name}}}} stands for a column of a table: give the table with --values"
+            );
+        }
         let scan = scan(args, is_closed, urls.len())?;
         let mut texts: Vec<(Option<usize>, &str)> = Vec::new();
         urls.iter().enumerate().for_each(|(side, url)| texts.push((Some(side), url)));
@@ -495,7 +504,10 @@ fn scan(args: &Args, is_closed: bool, sides: usize) -> anyhow::Result<Scan> {
         _ => None,
     };
     if let Some((name, values)) = steps.filter(|_| args.find.is_none()) {
-        all.push(format!("{name}={values}"));
+        let step = format!("{name}={values}");
+        // What is wrong with it is reported by the option that was typed.
+        crate::scan::parameter(&step).with_context(|| format!("--{name} {values}"))?;
+        all.push(step);
     }
     Scan::parse(&all, false, sides)
 }

@@ -11,26 +11,27 @@ use std::path::PathBuf;
 /// Arguments of `assay load`.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = "\
-How it measures: a slice is one server under one load for some seconds; its first part settles and does not count. A block \
-takes every server at every rate once, in random order. Requests are due by a schedule, whatever the server does: latency counts \
-from the moment at which a request was due, and a request that fails counts as never answered. How late the generator itself \
-was is measured; slices in which it was the bottleneck are left out.
+How it measures: a slice is one server under one load for some seconds, without the settling time at its start. A block \
+measures every server at every rate once, in random order. Requests are sent on a fixed schedule, no matter how fast the server answers: \
+latency is counted from the scheduled time of a request, and a failed request counts as never answered. The generator's own delays \
+are measured, and slices in which it was the bottleneck are left out.
 
 Examples:
-  assay load --rate 100 http://localhost:3000/                          how long do answers take at 100 requests a second?
+  assay load --rate 100 http://localhost:3000/                          what is the latency at 100 requests per second?
   assay load --rate 10,40,80,160,320,500 http://localhost:3000/ http://localhost:4000/      which server is better?
-  assay load --connections 16 http://localhost:3000/                    how many a second, as fast as it goes?
-  assay load --find 'p99<200ms, errors<0.1%' http://localhost:3000/     the highest rate that it holds
+  assay load --connections 16 http://localhost:3000/                    what is the maximum throughput?
+  assay load --find 'p99<200ms, errors<0.1%' http://localhost:3000/     what is the highest rate that meets these goals?
   assay load --rate 50..400*2 --new-connections --tls full https://a.local/ https://b.local/
   assay load --serve 'unicorn -p {port} a.ru' --serve 'puma -p {port} a.ru' --rate 100 'http://127.0.0.1:{port}/'
   assay load --serve 'puma -p {port} -w {workers}' -P workers=1..4 --find 'p99<200ms' 'http://127.0.0.1:{port}/'
   assay load --rev main --rev HEAD --serve 'bin/serve -p {port}' --rate 100 'http://127.0.0.1:{port}/'
-  assay load --rate 20 --har visit.har https://shop.local/              a recorded visit, with its pauses and cookies
+  assay load --rate 20 --har visit.har https://shop.local/              replay a recorded visit, with pauses and cookies
   assay load --rate 200 --header 'Accept: text/html' --values users.csv 'http://localhost:3000/user/{{id}}'
   assay load --i-may-load test.example.org --rate 50 https://test.example.org/")]
 pub(crate) struct Args {
-    /// Servers to load, by URL; the first is the reference. NAME=URL names it, unix:/path:/page is a
-    /// Unix socket
+    /// Servers to load, by URL; the first is the reference
+    ///
+    /// NAME=URL gives it a name; unix:/path:/page is a Unix socket.
     #[arg(required_unless_present_any = ["resume", "as_generator"], value_name = "URL")]
     pub urls: Vec<String>,
 
@@ -66,20 +67,21 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub judge: JudgeArgs,
 
-    /// Also write single requests to a CSV file, with their moments: at most 10000 of each slice,
-    /// an even part of all
+    /// Also write single requests with their times to a CSV file
+    ///
+    /// At most 10000 per slice, evenly sampled.
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
     pub record_requests: Option<PathBuf>,
 
     #[command(flatten)]
     pub record: RecordArgs,
 
-    /// Serve as a generator for another assay, by jobs on standard input
+    /// Act as a generator for another assay, with jobs on standard input
     #[arg(long, hide = true)]
     pub as_generator: bool,
 }
 
-/// How many requests, when.
+/// Options for the load.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct PaceArgs {
@@ -89,50 +91,52 @@ pub(crate) struct PaceArgs {
 
     /// Keep this many connections busy, as fast as the server answers (closed loop): 16, or 1,4,16
     ///
-    /// With --rate or --find: the most connections that may be open.
+    /// With --rate or --find: the maximum number of open connections.
     #[arg(long, short = 'c', value_name = "COUNTS")]
     pub connections: Option<String>,
 
-    /// How requests arrive
+    /// Distribution of requests over time
     #[arg(long, value_enum, value_name = "HOW", default_value_t = HowArrivals::Constant)]
     pub arrivals: HowArrivals,
 
-    /// Let the rate grow, or fall, evenly within each slice: FROM..TO
+    /// Increase or decrease the rate evenly within each slice: FROM..TO
     #[arg(long, value_name = "FROM..TO", conflicts_with_all = ["rate", "replay", "find"])]
     pub ramp: Option<String>,
 
-    /// Send at recorded moments: a file of seconds, one a line, or a server's access log, whose
-    /// paths are asked, too
+    /// Send at recorded times: a file of seconds, one per line, or a server's access log, whose
+    /// paths are requested
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "find"])]
     pub replay: Option<PathBuf>,
 
-    /// Length of a slice, without its settling part [default: 2s, or what --requests-per-step takes]
+    /// Length of a slice without its settling time [default: 2s, or as long as --requests-per-step
+    /// takes]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub slice: Option<f64>,
 
-    /// Requests of a slice, instead of its length: 500 at 10 per second take 50 s
+    /// Number of requests in a slice, instead of its length: 500 at 10 per second take 50 s
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["slice", "find"], requires = "rate", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests_per_step: Option<u64>,
 
-    /// Time at the start of each slice that does not count [default: a fifth of the slice, at most 1s]
+    /// Time at the start of each slice that is not counted [default: a fifth of the slice, at most
+    /// 1s]
     #[arg(long, value_name = "SPAN", value_parser = span)]
     pub settle: Option<f64>,
 }
 
-/// How requests arrive.
+/// Distributions of requests over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HowArrivals {
     /// Evenly spaced
     Constant,
-    /// At random, independent of each other, as from many users
+    /// Random and independent, as from many users
     Poisson,
 }
 
-/// What to ask.
+/// Options for the requests.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Requests")]
 pub(crate) struct AskArgs {
-    /// Method [default: GET, POST with --body]
+    /// Request method [default: GET, POST with --body]
     #[arg(long, short = 'X', value_name = "METHOD")]
     pub method: Option<String>,
 
@@ -140,50 +144,52 @@ pub(crate) struct AskArgs {
     #[arg(long, short = 'H', value_name = "FIELD")]
     pub header: Vec<String>,
 
-    /// Body, or @FILE to read it from a file; it may be empty
+    /// Request body, or @FILE to read it from a file; may be empty
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub body: Option<String>,
 
-    /// Further path on each server, with its weight, as in /search?q=x@3; the URL's own has weight 1
+    /// Additional path on each server, with its weight, as in /search?q=x@3; the URL's own path has
+    /// weight 1
     #[arg(long, value_name = "PATH[@WEIGHT]")]
     pub path: Vec<String>,
 
-    /// Take the URL and each --path as the steps of a session, in order, with cookies
+    /// Use the URL and each --path as the steps of a session, in order, with cookies
     #[arg(long)]
     pub session: bool,
 
-    /// Think time before each step of a session but the first [default: none]
+    /// Think time before each step of a session except the first [default: none]
     #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "session")]
     pub think: Option<f64>,
 
-    /// Take a browser's recording (HAR) as the session: its requests to the first server in it, with
+    /// Use a browser's recording (HAR) as the session: its requests to the first server in it, with
     /// pauses and cookies
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "body", "method", "replay"])]
     pub har: Option<PathBuf>,
 
-    /// CSV file whose columns fill {{name}} in URL, headers and body, row by row; what can't be in a
-    /// URL is percent-encoded there
+    /// CSV file whose columns fill in {{name}} in URL, headers and body, row by row
+    ///
+    /// In a URL, characters that are not allowed there are percent-encoded.
     #[arg(long, value_name = "FILE")]
     pub values: Option<PathBuf>,
 
-    /// Follow redirections to the same server; latency ends with the last answer
+    /// Follow redirects to the same server; latency ends with the last answer
     #[arg(long)]
     pub follow: bool,
 
-    /// Statuses that are right answers [default: below 400]
+    /// Status codes that count as correct [default: below 400]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(100..1000))]
     pub expect_status: Vec<u16>,
 
-    /// Text that every body must hold
+    /// Text that every response body must contain
     #[arg(long, value_name = "TEXT")]
     pub expect_body: Option<String>,
 }
 
-/// How to connect.
+/// Options for connections.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Connections")]
 pub(crate) struct ConnectArgs {
-    /// A new connection for each request or session
+    /// Open a new connection for each request or session
     #[arg(long)]
     pub new_connections: bool,
 
@@ -191,19 +197,19 @@ pub(crate) struct ConnectArgs {
     #[arg(long, value_name = "COUNT", conflicts_with_all = ["http2", "new_connections"], value_parser = clap::value_parser!(u32).range(1..10_000))]
     pub pipeline: Option<u32>,
 
-    /// Speak HTTP/2
+    /// Use HTTP/2
     #[arg(long, conflicts_with = "new_connections")]
     pub http2: bool,
 
-    /// Requests at once on a connection of HTTP/2
+    /// Maximum number of concurrent requests on an HTTP/2 connection
     #[arg(long, value_name = "COUNT", requires = "http2", default_value_t = 16, hide_default_value = false, value_parser = clap::value_parser!(u32).range(1..10_000))]
     pub streams: u32,
 
-    /// Whether TLS handshakes are made in full or resumed
+    /// Make full TLS handshakes, or resume sessions
     #[arg(long, value_enum, value_name = "HOW", default_value_t = HowTls::Full)]
     pub tls: HowTls,
 
-    /// Version of TLS [default: the server's choice]
+    /// TLS version [default: the server's choice]
     #[arg(long, value_enum, value_name = "VERSION")]
     pub tls_version: Option<HowVersion>,
 
@@ -211,28 +217,28 @@ pub(crate) struct ConnectArgs {
     #[arg(long)]
     pub insecure: bool,
 
-    /// Name of the server in the TLS handshake (SNI), which its certificate must have [default: the
-    /// host of the URL]
+    /// Server name in the TLS handshake (SNI), which the certificate must match [default: the host
+    /// of the URL]
     #[arg(long, value_name = "NAME")]
     pub sni: Option<String>,
 
-    /// File with certificates (PEM) to trust in addition to the system's
+    /// File of certificates (PEM) to trust in addition to the system's
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
 
-    /// Longest wait for an answer
+    /// Maximum time to wait for an answer
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s")]
     pub timeout: f64,
 
-    /// Longest wait for a connection, TLS included [default: as --timeout]
+    /// Maximum time to wait for a connection, including TLS [default: as --timeout]
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub connect_timeout: Option<f64>,
 }
 
-/// Full handshakes or resumed ones.
+/// Kinds of TLS handshakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HowTls {
-    /// Each in full
+    /// A full handshake for every connection
     Full,
     /// Resumed where the server allows it
     Resume,
@@ -249,24 +255,24 @@ pub(crate) enum HowVersion {
     V13,
 }
 
-/// Servers to start.
+/// Options for starting servers.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Servers")]
 pub(crate) struct ServeArgs {
-    /// Command that starts the server, or NAME=COMMAND; repeat it for each side. {port} is a free
-    /// port, in the URL too
+    /// Command that starts a server, or NAME=COMMAND; repeat it for each side. {port} is a free
+    /// port, also in the URL
     ///
-    /// It is waited for until it answers; its CPU time, memory and descriptors are measured, with
-    /// those of all that it starts; all of it is ended afterwards. With one URL and several
-    /// commands, the URL stands for each.
+    /// Measuring starts when the server answers. CPU time, memory and descriptors are measured for
+    /// the server and all processes that it starts; all of them are stopped afterwards. With one
+    /// URL and several commands, the URL applies to each.
     #[arg(long, value_name = "COMMAND", value_parser = any_words())]
     pub serve: Vec<String>,
 
-    /// URL that answers once a server is ready [default: the one that is loaded]
+    /// URL that answers once a server is ready [default: the loaded URL]
     #[arg(long, value_name = "URL", requires = "serve")]
     pub ready: Option<String>,
 
-    /// Longest wait for a server to answer
+    /// Maximum time to wait until a server is ready
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30s", requires = "serve")]
     pub ready_timeout: f64,
 
@@ -278,27 +284,29 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "CPUS", value_delimiter = ',', requires = "serve")]
     pub pin_servers: Vec<u32>,
 
-    /// Memory that all processes of a server may hold together; a server above it is reported
+    /// Report a server whose processes together use more memory than this, as in 512MiB
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "serve")]
     pub serve_memory: Option<u64>,
 }
 
-/// Revisions to serve.
+/// Options for comparing git revisions.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(crate) struct RevisionArgs {
-    /// Start the server of this git revision, with --serve at the top of its own working tree;
-    /// repeat it for each side, the first is the reference; `.` is the working tree
+    /// Start the server of this git revision; repeat it for each side, the first is the reference;
+    /// `.` is the working tree
+    ///
+    /// --serve runs at the root of the revision's own working tree.
     #[arg(long, value_name = "REVISION", requires = "serve", value_parser = any_words())]
     pub rev: Vec<String>,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit
-    /// [default: there is nothing to build]
+    /// [default: nothing is built]
     #[arg(long, value_name = "LINE", requires = "rev", value_parser = any_words())]
     pub build: Option<String>,
 }
 
-/// Who sends.
+/// Options for the load generators.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Generators")]
 pub(crate) struct GeneratorArgs {
@@ -306,35 +314,38 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "CPUS", value_delimiter = ',')]
     pub pin: Vec<u32>,
 
-    /// Send from this many processes, which share the schedule
+    /// Number of processes that send requests, and share the schedule
     #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1000))]
     pub generators: u32,
 
-    /// Send from these machines, over ssh, where assay must be installed; slurm:4 is four nodes that Slurm picks
+    /// Send from these machines over ssh, as in host1,host2; slurm:4 means four nodes that Slurm
+    /// selects
+    ///
+    /// assay must be installed on them.
     #[arg(long, value_name = "HOSTS", value_delimiter = ',', conflicts_with = "generators")]
     pub on: Vec<String>,
 
-    /// Start a generator behind this command, as in 'ip netns exec ns1'; repeat it for more
+    /// Start a generator with this command, as in 'ip netns exec ns1'; repeat it for more
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["generators", "on"], value_parser = any_words())]
     pub via: Vec<String>,
 }
 
-/// What may be loaded.
+/// Options for the permission to load a host.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Permission")]
 pub(crate) struct PermissionArgs {
-    /// Confirm that you may load this host; needed for every host that is not this machine
+    /// Confirm that you may load this host; needed for every host except this machine
     ///
-    /// Hosts that you may always load stand on lines of ~/.config/assay/may-load.
+    /// To allow hosts permanently, list them in ~/.config/assay/may-load, one per line.
     #[arg(long, value_name = "HOST")]
     pub i_may_load: Vec<String>,
 
-    /// Highest rate that may be asked for, per second
+    /// Maximum allowed rate, in requests per second
     #[arg(long, value_name = "RATE", default_value_t = 100_000.0, value_parser = rate)]
     pub most_rate: f64,
 }
 
-/// How long to measure.
+/// Options for how long to measure.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 pub(crate) struct WhenArgs {

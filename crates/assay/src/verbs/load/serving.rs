@@ -192,6 +192,9 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
     Some(match failure {
         Failure::Refused if target.socket.is_some() => "nothing listens at that socket".to_owned(),
         Failure::Refused => "nothing listens there".to_owned(),
+        Failure::Reset | Failure::Closed if detail.is_some() => {
+            detail.unwrap_or_default().to_owned()
+        }
         Failure::Reset | Failure::Closed if args.connect.http2 => {
             "it broke the connection off without an answer: does it speak HTTP/2 at this port?"
                 .to_owned()
@@ -211,6 +214,8 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         Failure::Tls => {
             let why = detail.unwrap_or("the connection was closed");
             match why.contains("certificate") {
+                // What ends a handshake by the rules does speak TLS, and says what to do.
+                _ if why.contains("an alert") => format!("TLS: {why}"),
                 true if why.contains("not valid for name") => format!(
                     "TLS: {why}; ask for a name that it has with --sni NAME, or take any certificate with --insecure"
                 ),

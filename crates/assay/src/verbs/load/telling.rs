@@ -112,18 +112,20 @@ impl Telling {
     }
 }
 
+/// Formats `1 request/s`, `2.5 requests/s`.
+fn per_second(rate: f64) -> String {
+    let what = if rate == 1.0 { "request" } else { "requests" };
+    format!("{} {what}/s", number::chosen(rate, &Unit::One))
+}
+
 /// Describes the load that each slice applies.
 pub(super) fn load_in_words(args: &Args, places: &[Place]) -> String {
     let Some(job) = places.first().map(|place| &place.job) else { return String::new() };
     let seconds = |value: f64| number::rough(value, &Unit::Second);
     let several = places.iter().any(|place| place.parameters != places[0].parameters);
     let requests = |own: &Arrivals| match own {
-        Arrivals::Constant { rate } => {
-            format!("{} requests/s, evenly spaced", number::chosen(*rate, &Unit::One))
-        }
-        Arrivals::Poisson { rate, .. } => {
-            format!("{} requests/s, at random (Poisson)", number::chosen(*rate, &Unit::One))
-        }
+        Arrivals::Constant { rate } => format!("{}, evenly spaced", per_second(*rate)),
+        Arrivals::Poisson { rate, .. } => format!("{}, at random (Poisson)", per_second(*rate)),
         Arrivals::Ramp { from, to } => format!("from {from} to {to} requests/s"),
         Arrivals::Replay { times } => format!("{} recorded requests", times.len()),
     };

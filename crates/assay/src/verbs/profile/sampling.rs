@@ -33,7 +33,7 @@ const FEW_PERIODS: f64 = 20.0;
 /// If perf lacks this share of a program's CPU time, that is said.
 const UNSEEN_SHARE: f64 = 0.1;
 /// A sampler that holds a smaller share of a program's CPU time has lost it.
-const HARDLY_SAMPLED: f64 = 0.1;
+const HARDLY_SAMPLED: f64 = 0.25;
 
 /// One sampled run.
 pub(crate) struct Taken {
@@ -150,7 +150,15 @@ impl Sampling {
         if self.place.sampler == sampling::Sampler::Perf
             && let Some(whole) = whole
         {
-            let unseen = unseen(&profile, whole, rate, sampling::perf_without_kernel());
+            let level = sampling::perf_without_kernel();
+            let unseen = unseen(&profile, whole, rate, level);
+            // Each process loses half a period on average, which many short ones add up.
+            if unseen.is_none()
+                && level.is_none()
+                && (whole - profile.amount()) * rate > FEW_PERIODS
+            {
+                profile.filled_up_to(whole);
+            }
             profile.findings.extend(unseen);
         }
         if let Some(whole) = whole.filter(|_| self.looks_from_outside(&profile)) {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Maximum number of concurrent runs.
 const MOST_JOBS: u32 = 1024;
 
-/// How to run the commands.
+/// Options for running the commands.
 #[derive(clap::Args, Clone, Debug)]
 #[command(next_help_heading = "Running")]
 pub(super) struct HowArgs {
@@ -29,7 +29,7 @@ pub(super) struct HowArgs {
     #[arg(long, short = 'S', value_name = "SHELL")]
     pub shell: Option<String>,
 
-    /// Run without a shell: the default here. Accepted because hyperfine's users type it
+    /// Run without a shell, which is the default. Accepted because users of hyperfine type it
     #[arg(short = 'N', hide = true, conflicts_with = "shell")]
     pub no_shell: bool,
 
@@ -43,7 +43,9 @@ pub(super) struct HowArgs {
     #[arg(long, short, value_name = "LINE", value_parser = any_words())]
     pub prepare: Vec<String>,
 
-    /// Shell line to run after every run, not measured; give one for all commands, or one for each
+    /// Shell line to run after every run, not measured
+    ///
+    /// Give one for all commands, or one for each.
     #[arg(long, short = 'C', value_name = "LINE", value_parser = any_words())]
     pub conclude: Vec<String>,
 
@@ -61,14 +63,28 @@ pub(super) struct HowArgs {
     #[arg(long, short, value_name = "STATUS", num_args = 0..=1, require_equals = true, default_missing_value = "any", value_parser = tolerated)]
     pub ignore_failure: Option<Tolerated>,
 
-    /// File for standard input, reopened for every run; N: means the N-th command only [default:
-    /// empty]
+    /// File for standard input, reopened for every run [default: empty]
+    ///
+    /// With N: for the N-th command only.
     #[arg(long, value_name = "[N:]FILE")]
     pub input: Vec<String>,
 
-    /// Where standard output and error go: null, inherit, pipe, or a file [default: null]
+    /// Destination of standard output and error: null, inherit, pipe, or a file [default: null]
     #[arg(long, value_name = "[N:]WHERE")]
     pub output: Vec<String>,
+
+    /// Compare this file too, as every command leaves it, in addition to exit status and standard
+    /// output; repeat it for several
+    ///
+    /// A relative path is relative to the directory in which the command runs; N: means the N-th
+    /// command's name for it. Outputs are compared in the warm-up runs, without adding to any
+    /// measured time (docs/guides/two-builds.md).
+    #[arg(long, value_name = "[N:]FILE")]
+    pub same: Vec<String>,
+
+    /// Fail with status 4 if the outputs of the commands differ, and with 3 if that is unknown
+    #[arg(long)]
+    pub require_same: bool,
 
     /// Set an environment variable for all commands, or for the N-th only
     #[arg(long, value_name = "[N:]NAME=VALUE")]
@@ -78,11 +94,11 @@ pub(super) struct HowArgs {
     #[arg(long, value_name = "[N:]DIR")]
     pub cwd: Vec<String>,
 
-    /// Start this many copies of a command at once; one run is then all of them together
+    /// Start this many copies of a command in parallel; all of them together are one run
     #[arg(long, value_name = "[N:]COUNT")]
     pub jobs: Vec<String>,
 
-    /// Command that the others, or the N-th, are compared with: its name or number [default: the
+    /// Name or number of the command that the others, or the N-th, are compared with [default: the
     /// first]
     #[arg(long, value_name = "[N:]WHICH")]
     pub reference: Vec<String>,
@@ -178,6 +194,21 @@ fn of_one_combination(
         };
         Ok(())
     })?;
+    let mut output_given = vec![false; texts.len()];
+    each(&how.output, "--output", texts.len(), parameters, |index, _| {
+        output_given[index] = true;
+        Ok(())
+    })?;
+    let mut same = vec![Vec::new(); texts.len()];
+    each(&how.same, "--same", texts.len(), parameters, |index, file| {
+        let directory = commands[index].cwd.clone().unwrap_or_default();
+        same[index].push(directory.join(file));
+        Ok(())
+    })?;
+    anyhow::ensure!(
+        same.iter().all(|own| own.len() == same[0].len()),
+        "--same: name as many files for one command as for another; N: gives the name for the N-th only"
+    );
     for (option, values, apply) in control.settings() {
         assign(values, option, &mut commands, apply)?;
     }
@@ -224,15 +255,32 @@ fn of_one_combination(
             typed: templates[index].clone(),
             text,
             command,
+            output_given: output_given[index],
+            same: std::mem::take(&mut same[index]),
             builds: Vec::new(),
             prepare: line_of(&how.prepare, "--prepare", index)?,
             conclude: line_of(&how.conclude, "--conclude", index)?,
             parameters: parameters[index].clone(),
             against: None,
+            repeats: None,
             jobs: jobs[index],
         });
     }
     Ok(prepared)
+}
+
+/// Adds the reference a second time, as a control. It is not compared like the others, so that it
+/// neither shares the allowed error nor decides when to stop.
+pub(super) fn add_control(commands: &mut Vec<Prepared>) {
+    let is_reference = |index: &usize| commands[*index].against.unwrap_or(0) == *index;
+    let Some(reference) = (0..commands.len()).find(is_reference) else { return };
+    let own = commands[reference].clone();
+    commands.push(Prepared {
+        name: format!("{} (control)", own.name),
+        against: Some(commands.len()),
+        repeats: Some(reference),
+        ..own
+    });
 }
 
 /// Every text that may contain a parameter, with the command that it belongs to.
@@ -243,7 +291,7 @@ fn mentions<'a>(
 ) -> Vec<(Option<usize>, &'a str)> {
     let mut found: Vec<(Option<usize>, &str)> =
         texts.iter().enumerate().map(|(index, text)| (Some(index), text.as_str())).collect();
-    let numbered = [&how.env, &how.cwd, &how.input, &how.output, &how.jobs];
+    let numbered = [&how.env, &how.cwd, &how.input, &how.output, &how.same, &how.jobs];
     let control = control.settings();
     let values = numbered.into_iter().map(Vec::as_slice);
     for text in values.chain(control.iter().map(|(_, values, _)| *values)).flatten() {

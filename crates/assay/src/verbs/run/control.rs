@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Upper bound of CPU numbers.
 const MOST_CPUS: u32 = 1024;
 
-/// How to hold the machine still.
+/// Options that reduce the machine's noise.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Controlling the machine")]
 pub(super) struct ControlArgs {
@@ -39,8 +39,9 @@ pub(super) struct ControlArgs {
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_parser = whom)]
     pub no_aslr: Vec<String>,
 
-    /// Lock the program files into memory; memory that the programs allocate themselves cannot be
-    /// locked from outside
+    /// Lock the program files into memory
+    ///
+    /// Memory that the programs allocate themselves cannot be locked from outside.
     #[arg(long)]
     pub mlock: bool,
 
@@ -52,12 +53,15 @@ pub(super) struct ControlArgs {
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub turbo: Option<Switch>,
 
-    /// Microseconds of every second that real-time programs may use; `unlimited` lets --fifo run
-    /// without interruption
+    /// Microseconds of every second that real-time programs may use
+    ///
+    /// `unlimited` lets --fifo run without interruption.
     #[arg(long, value_name = "MICROSECONDS", allow_hyphen_values = true, value_parser = rt_runtime)]
     pub rt_runtime: Option<RtRuntime>,
 
-    /// Whether the scheduler divides CPU time among terminal sessions first, then among processes
+    /// Let the scheduler divide CPU time among terminal sessions first, then among processes
+    ///
+    /// Restored afterwards.
     #[arg(long, value_enum, value_name = "WHETHER")]
     pub autogroup: Option<Switch>,
 

@@ -10,23 +10,26 @@ use assay_measure::counters::{self, Event};
 use assay_measure::{Channel, Output};
 use clap::ValueEnum;
 
-/// What to measure.
+/// Options for metrics.
 #[derive(clap::Args, Debug, Default)]
 #[command(next_help_heading = "Measuring")]
 pub(super) struct MetricArgs {
     /// A custom metric that the program reports: stdout, NAME:UNIT=REGEX, NAME=json:/POINTER, or
-    /// NAME for the sample protocol; the first one becomes the primary metric
+    /// NAME for the sample protocol
     ///
-    /// `stdout`: the program prints a bare number and nothing else. `NAME:UNIT:higher=REGEX`: the
-    /// first group of a regular expression in its output (`stderr:REGEX` for standard error), with
-    /// a unit; `higher` means that more is better. `NAME=json:/a/0/b`: a JSON pointer. `NAME`
-    /// alone: reported through the sample protocol. If several numbers match, say which: `:first`,
-    /// `:last`, `:sum`, `:mean`, `:median`, `:max` (docs/reference/metrics.md).
+    /// The first one becomes the primary metric. `stdout`: the program prints a bare number and
+    /// nothing else. `NAME:UNIT:higher=REGEX`: the first group of a regular expression in its
+    /// output (`stderr:REGEX` for standard error), with a unit; `higher` means that more is better.
+    /// `NAME=json:/a/0/b`: a JSON pointer. `NAME` alone: reported through the sample protocol. If
+    /// several numbers match, select with `:first`, `:last`, `:sum`, `:mean`, `:median` or `:max`
+    /// (docs/reference/metrics.md).
     #[arg(long, value_name = "SPEC")]
     pub metric: Vec<String>,
 
-    /// Record every number that the program reports through the sample protocol, over a descriptor,
-    /// or over a file if descriptors get closed (=path)
+    /// Record every number that the program reports through the sample protocol
+    ///
+    /// Numbers are passed over a file descriptor, or with =path over a file, for programs that
+    /// close descriptors.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "fd", value_enum)]
     pub samples: Option<How>,
 
@@ -53,7 +56,7 @@ pub(super) struct MetricArgs {
     pub count_instructions: bool,
 }
 
-/// How a program hands over numbers.
+/// How a program passes numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum How {
     /// Through an inherited file descriptor

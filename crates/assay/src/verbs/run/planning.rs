@@ -15,7 +15,7 @@ use assay_data::{Action, Finding, Plan, Samples};
 /// Number of runs at which a single command stops even if the result is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
 
-/// How long to measure.
+/// Options for how long to measure.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 pub(super) struct WhenArgs {
@@ -23,8 +23,10 @@ pub(super) struct WhenArgs {
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
-    /// Stop as soon as this condition holds; checked after every block, as in 'width < 0.5% and
-    /// blocks >= 30', 'clear or seconds > 90'
+    /// Stop as soon as this condition holds, as in 'width < 0.5% and blocks >= 30' or 'clear or
+    /// seconds > 90'
+    ///
+    /// It is checked after every block.
     #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
     pub until: Option<String>,
 
@@ -39,7 +41,7 @@ pub(super) struct WhenArgs {
     #[arg(long, conflicts_with_all = ["time", "runs"])]
     pub quick: bool,
 
-    /// Warm-up blocks, not recorded
+    /// Number of warm-up blocks, which are not recorded
     ///
     /// At least one if settings or custom metrics have to be tried first.
     #[arg(long, short, value_name = "N", default_value_t = 1)]

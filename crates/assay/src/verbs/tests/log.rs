@@ -11,27 +11,27 @@ use std::path::PathBuf;
 /// Arguments of `assay tests log`.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  assay tests log log/test.log
+  assay tests log log/test.log                      which tests write most to the log?
   assay tests log -n 0 --shapes 0 log/test.log      all tests, each on one line
   go test -v ./... | assay tests log --marker '=== RUN +(.*)' -")]
 pub(crate) struct Args {
-    /// The log, as it is or compressed by gzip; `-`: standard input
+    /// Log file, optionally compressed with gzip; - is standard input
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
 
-    /// How a line begins that names the test which starts there
+    /// Regular expression for a line that names the test that starts there
     ///
-    /// A regular expression that is tried where the message of a line begins; its first group is the name. Every other line
-    /// counts for the test that began last. Headings between two lines of dashes, as Rails writes them, name tests, too,
-    /// unless this is given.
+    /// It is matched at the start of a line's message, and its first group is the name. Every other
+    /// line counts for the test that started last. Without this option, headings between two lines
+    /// of dashes, as Rails writes them, also name tests.
     #[arg(long, value_name = "REGEX", default_value = Marker::USUAL)]
     marker: String,
 
-    /// How many tests to list; 0: all
+    /// Number of tests to list; 0 lists all
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     number: usize,
 
-    /// How many of its most frequent lines to show below each test, values replaced
+    /// Number of most frequent lines to show below each test, with values replaced
     #[arg(long, value_name = "LINES", default_value_t = 1)]
     shapes: usize,
 

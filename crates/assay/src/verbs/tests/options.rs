@@ -11,10 +11,10 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What is run, how often, and what is shown of it.
+/// Options for running a suite and showing the results.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SuiteRunArgs {
-    /// The command that runs the suite, behind `--`
+    /// Command that runs the suite, after `--`
     #[arg(last = true, required_unless_present = "resume", value_name = "COMMAND")]
     pub command: Vec<OsString>,
 
@@ -46,61 +46,68 @@ pub(crate) struct SuiteRunArgs {
     pub record: RecordArgs,
 }
 
-/// How the framework is asked.
+/// Options for the test framework.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Tests")]
 pub(crate) struct AskArgs {
-    /// Test framework of the command, if it is not recognised: rspec, pytest, go, ..., tap, or
+    /// Test framework, if it is not recognised from the command: rspec, pytest, go, ..., tap, or
     /// junit:FILE for a command that writes JUnit XML
     #[arg(long, value_name = "NAME")]
     pub framework: Option<String>,
 
-    /// Order of the tests [default: random with --runs of one suite, else given]
+    /// Order of the tests [default: random with --runs of one suite, otherwise given]
     ///
-    /// In a random order another one is drawn for each run, from the recorded seed; all sides of a comparison have the same.
+    /// Each run has a new random order, drawn from the recorded seed. All sides of a comparison
+    /// have the same orders.
     #[arg(long, value_enum, value_name = "ORDER")]
     pub order: Option<OrderOf>,
 
-    /// Count causes beside times: log lines, SQL statements, Redis commands, allocations, sleeps,
-    /// HTTP requests and started programs of each test (Ruby and Python)
+    /// Also count log lines, SQL statements, Redis commands, allocations, sleeps, HTTP requests and
+    /// started programs of each test (Ruby and Python)
     #[arg(long)]
     pub causes: bool,
 
-    /// Run only this test, by its name on the screen; repeat it for several, which run in this order
+    /// Run only this test, by its name on the screen; repeat it for more, which run in this order
     #[arg(long, value_name = "TEST")]
     pub only: Vec<String>,
 
-    /// Run only the tests that are touched by what changed since they ran, or since a git revision
-    /// (Ruby, Python, go test, cargo test, node --test)
+    /// Run only the tests affected by changes since they last ran, or since a git revision (Ruby,
+    /// Python, go test, cargo test, node --test)
     ///
-    /// A test is touched when a function that it entered, a file that it opened or a program that it started is no longer what it was; of node --test
-    /// one of its file, of cargo test when a crate changed that its program is built from. What each test uses is noted while it runs, and kept in the cache (XDG_CACHE_HOME); where nothing is known yet, everything runs. Times of such runs are not to be
-    /// compared with others.
+    /// A test is affected if a function that it called, a file that it opened or a program that it
+    /// started has changed. For node --test, all tests of a file are affected together; for cargo
+    /// test, all tests of a program that is built from a changed crate. What each test uses is
+    /// recorded while it runs, and kept in the cache directory (XDG_CACHE_HOME). If nothing is
+    /// known yet, everything runs. Do not compare times of such runs with others.
     #[arg(long, value_name = "REVISION", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = any_words(),
         conflicts_with_all = NOT_CHANGED)]
     pub changed: Option<String>,
 
-    /// Say for each test why it runs, or is left out, and how one knows
+    /// Say for each test why it runs or is left out, and how this is known
     #[arg(long, requires = "changed")]
     pub explain: bool,
 
-    /// A change of files of this pattern touches the tests in files of that one, as in
-    /// 'app/views/**=spec/features'; repeat it for several
+    /// Treat a change of files with this pattern as affecting the tests in files with the other, as
+    /// in 'app/views/**=spec/features'; repeat it for more
     ///
-    /// Patterns are as in .gitignore. Such tests run beside those that are known to use what changed.
+    /// Patterns are written as in .gitignore. These tests run in addition to those known to use
+    /// what changed.
     #[arg(long, value_name = "PATTERN=TESTS", value_parser = crate::changed::rule, requires = "changed")]
     pub rule: Vec<String>,
 
-    /// Run one part of the suite, such as 1/4, divided so that all parts take about as long by the
-    /// times in the history (pytest, rspec, go)
+    /// Run one part of the suite, such as 1/4, so that all parts take about the same time (pytest,
+    /// rspec, go)
     ///
-    /// Each part comes to the same division by itself, as long as all see the same tests and the same history; runs of the commit at hand
-    /// are passed by, since other parts may have kept them.
+    /// The division is computed from the times in the history. Each part computes the same division
+    /// if all see the same tests and the same history. Runs of the current commit are ignored,
+    /// because other parts may have kept them.
     #[arg(long, value_name = "NUMBER/PARTS", conflicts_with_all = ["only", "rev"])]
     pub shard: Option<Shard>,
 
-    /// Do not search for the test that makes another one fail that failed in some random orders
-    /// alone; the search takes up to 12 runs of some of the tests
+    /// Do not search for the test that makes another one fail
+    ///
+    /// The search starts when a test failed in some random orders only, and takes up to 12 runs of
+    /// some of the tests.
     #[arg(long)]
     pub no_search: bool,
 
@@ -112,13 +119,13 @@ pub(crate) struct AskArgs {
 /// Orders of tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OrderOf {
-    /// Another random one in each run
+    /// A new random order for each run
     Random,
-    /// As the framework has them
+    /// The framework's own order
     Given,
 }
 
-/// Which revisions are compared.
+/// Options for comparing git revisions.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Git revisions")]
 pub(crate) struct RevisionArgs {
@@ -136,34 +143,36 @@ pub(crate) struct RevisionArgs {
     pub aa: bool,
 }
 
-/// How often.
+/// Options for how long to measure.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "How long")]
 pub(crate) struct WhenArgs {
-    /// Run the suite exactly N times, of several sides each, after the warm-up [default: once; of
-    /// several sides until the verdict on the whole suite is clear]
+    /// Run the suite exactly N times per side, after the warm-up [default: once; if sides are
+    /// compared, until the verdict on the whole suite is clear]
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
 
-    /// Time budget; extended up to 5min, or 12 runs, if the fewest runs for a verdict take longer
-    /// [default of several sides: 60s]
+    /// Time budget [default if sides are compared: 60s]
+    ///
+    /// Extended up to 5min, or 12 runs, if the fewest runs for a verdict take longer.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub time: Option<f64>,
 
-    /// Runs of each side before the first that counts [default: 1 where sides are compared or --time
-    /// is given, else 0]
+    /// Number of runs of each side that are not counted [default: 1 if sides are compared or --time
+    /// is given, otherwise 0]
     #[arg(long, value_name = "N")]
     pub warmup: Option<u32>,
 
-    /// End a run of the suite that takes longer than this, and say which test ran
+    /// Kill a run of the suite that takes longer than this, and say which test was running
     #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
     pub timeout: f64,
 
-    /// End a run of the suite once a test, or the setup of a group, takes longer than this; what
-    /// ended before keeps its times (Ruby, Python, go test, cargo test, node --test)
+    /// Kill a run of the suite if a single test, or the setup of a group, takes longer than this
+    /// (Ruby, Python, go test, cargo test, node --test)
     ///
-    /// The test that hangs has failed, and where it was is shown: in its setup, its body or its teardown, or in which hook or fixture. Other
-    /// frameworks say nothing before they are through; for them there is --timeout alone.
+    /// The test that hangs counts as failed, and tests that ended before keep their times. The
+    /// report says where it hung: in its setup, its body or its teardown, or in which hook or
+    /// fixture. Other frameworks report nothing before they end; use --timeout for those.
     #[arg(long, value_name = "SPAN", value_parser = seconds)]
     pub test_timeout: Option<f64>,
 
@@ -172,27 +181,29 @@ pub(crate) struct WhenArgs {
     pub seed: Option<u64>,
 }
 
-/// Where the time goes within tests.
+/// Options for profiling tests.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
 pub(crate) struct ProfilingArgs {
     /// Sample the suite and attribute each sample to its test (Ruby, Python)
     ///
-    /// What `assay profile` is for a program this is for its tests. The samplers are installed separately: stackprof for Ruby, py-spy for Python. With
-    /// --runs intervals are those of the differences between runs. Threads that a test starts can't be told from one another: what they do counts as outside
-    /// of tests.
+    /// Works like `assay profile`, but by test. The samplers are installed separately: stackprof
+    /// for Ruby, py-spy for Python. With --runs, intervals show the differences between runs.
+    /// Threads that a test starts cannot be told apart, so their samples count as outside of tests.
     #[arg(long, help_heading = "Tests", conflicts_with_all = NOT_SAMPLED)]
     pub profile: bool,
 
     #[command(flatten)]
     pub by: SamplerArgs,
 
-    /// Number of functions to show of all tests together; 0 shows all
+    /// Number of functions to show for all tests together; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 10, requires = "profile")]
     pub top: usize,
 
-    /// Write the profile to a file, its outermost frames the tests: .html (searchable, zoomable
-    /// flame graph), .svg, .speedscope.json, .pb.gz, .firefox.json, .collapsed, .txt
+    /// Write the profile to a file, with the tests as outermost frames
+    ///
+    /// The extension selects the format: .html (searchable, zoomable flame graph), .svg,
+    /// .speedscope.json, .pb.gz, .firefox.json, .collapsed, .txt.
     #[arg(long, short = 'o', value_name = "FILE", requires = "profile")]
     pub output: Vec<PathBuf>,
 }
@@ -209,28 +220,28 @@ const NOT_CHANGED: [&str; 13] = [
     "profile", "resume",
 ];
 
-/// What is shown.
+/// Options for the output.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct LookArgs {
-    /// How many of the slowest tests to list; 0: all
+    /// Number of slowest tests to list; 0 lists all
     #[arg(long, short = 'n', value_name = "TESTS", default_value_t = 10)]
     pub number: usize,
 
-    /// With `fail`, a test that failed at times (in some runs, before a retry) gives status 4, too
+    /// Effect of a flaky test, which failed in some runs or before a retry, on the exit status
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Flaky::Tell)]
     pub flaky: Flaky,
 
-    /// Also write what came of each test as JUnit XML
+    /// Also write the result of each test as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 }
 
-/// What tests are that fail at times.
+/// Effects of flaky tests on the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Flaky {
-    /// They are told
+    /// Report flaky tests only
     Tell,
-    /// They are failures
+    /// Count flaky tests as failures: exit with status 4
     Fail,
 }

@@ -32,7 +32,6 @@ fn the_screens_in_the_documents_are_real() {
         .case("../../docs/guides/from-benchstat.md")
         .case("../../docs/guides/profiling.md")
         .case("../../docs/guides/tests.md")
-        .case("../../docs/concepts/synthetic-data.md")
         .case("../../docs/concepts/four-step-check.md")
         .case("../../docs/reference/cli.md");
 }

@@ -452,7 +452,7 @@ fn metric_of(counter: &str) -> Metric {
         // An author's counter must not be taken for a time.
         "wall" | "cpu" => Metric::lower(&format!("{counter} (counter)"), Unit::One),
         _ if is_bytes(counter) => Metric::lower(counter, Unit::Byte),
-        _ => Metric::lower(counter, Unit::One),
+        _ => Metric::of_name(counter),
     }
 }
 

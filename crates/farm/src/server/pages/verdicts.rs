@@ -8,39 +8,39 @@ use assay_builds::Store;
 use assay_builds::wire::Matrix;
 use serde::Serialize;
 
-/// What versions came to over their targets, the newest first.
+/// Verdicts on versions over their targets, newest first.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdicts {
     /// The versions.
     pub versions: Vec<Verdict>,
-    /// What to ask for older ones with.
+    /// Cursor for older versions.
     pub next: Option<String>,
 }
 
-/// What a version came to.
+/// The verdict on a version.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Verdict {
     /// The version.
     pub version: String,
-    /// Whether it fails or is slower anywhere.
+    /// True if it fails or is slower on any target.
     pub is_alarm: bool,
-    /// What is said of it, what matters most first.
+    /// Statements about it, most important first.
     pub claims: Vec<Claim>,
-    /// Failures of tests, by the version that they came with.
+    /// Test failures, by the version that introduced them.
     pub failing: Vec<Group>,
-    /// Targets on which it both passed and failed, by their digests.
+    /// Digests of targets on which it both passed and failed.
     pub flaky: Vec<String>,
-    /// Benchmarks, those that got worse first.
+    /// Benchmarks, worsened ones first.
     pub benchmarks: Vec<Benchmark>,
-    /// What was found, with its code.
+    /// Findings.
     pub findings: Vec<Found>,
-    /// Targets on which more runs would tell, by their digests.
+    /// Digests of targets that need more runs for a verdict.
     pub undecided: Vec<String>,
 }
 
-/// One sentence.
+/// A statement.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Claim {
@@ -58,31 +58,31 @@ pub(crate) struct Found {
     pub code: String,
     /// `note`, `warning` or `serious`.
     pub severity: &'static str,
-    /// What was found.
+    /// The finding in one sentence.
     pub message: String,
 }
 
-/// The same on several targets.
+/// The same result on several targets.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Group {
-    /// Which, by their digests.
+    /// Digests of the targets.
     pub targets: Vec<String>,
-    /// How many targets say anything about it.
+    /// Number of targets with any result.
     pub of: usize,
-    /// The last version that is known to have been otherwise.
+    /// The last version known to be different.
     pub after: Option<String>,
-    /// The first version that was seen so.
+    /// The first version seen with it.
     pub first: String,
-    /// In words.
+    /// The result in words.
     pub text: String,
-    /// Of failures, how many builds failed.
+    /// Number of failed builds, for failures.
     pub seen: Option<u64>,
-    /// Of speed, the smallest and the largest ratio.
+    /// The smallest and the largest ratio, for speed.
     pub ratios: Option<[f64; 2]>,
 }
 
-/// A benchmark over targets.
+/// A benchmark over several targets.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Benchmark {
@@ -90,33 +90,33 @@ pub(crate) struct Benchmark {
     pub name: String,
     /// The metric.
     pub metric: String,
-    /// Where it is worse by more than matters.
+    /// The targets where it is worse by more than the threshold.
     pub worse: Vec<Group>,
-    /// Where it is better by more than matters.
+    /// The targets where it is better by more than the threshold.
     pub improved: Vec<Group>,
-    /// All targets together; null with fewer than two.
+    /// The combined result of all targets; `null` for fewer than two.
     pub pooled: Option<Pooled>,
 }
 
-/// All targets together: random effects.
+/// A combined result of all targets, by a random-effects model.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Pooled {
     /// `faster`, `slower`, `equivalent` or `inconclusive`.
     pub verdict: &'static str,
-    /// The version's value over the base's, on the mean target.
+    /// The version's value / the base's value, on the mean target.
     pub ratio: f64,
     /// Its interval.
     pub interval: Option<[f64; 2]>,
-    /// Targets.
+    /// Number of targets.
     pub targets: usize,
     /// Cochran's Q.
     pub q: f64,
     /// Its p-value.
     pub p: f64,
-    /// The share of the spread that is not the targets' errors, 0 to 1.
+    /// The share of the spread that the errors of the targets do not explain, 0 to 1.
     pub i2: f64,
-    /// Whether targets differ by more than their errors.
+    /// True if targets differ by more than their errors.
     pub differ: bool,
 }
 

@@ -48,7 +48,7 @@ impl Engine for Launcher {
         mut watching: Option<Watching<'_>>,
     ) -> Result<(Reply, Capture), Trouble> {
         let signals_before = interrupt::count();
-        let wanted = prepared.wanted(options.last_words).map_err(Trouble::Error)?;
+        let wanted = prepared.wanted(&options).map_err(Trouble::Error)?;
         let (mut capture, writers) = Capture::open(wanted)?;
         let request = Request::Run {
             subject,

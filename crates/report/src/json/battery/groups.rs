@@ -4,19 +4,22 @@ use crate::json::values::{Named, view};
 use assay_analysis::battery::{self as found, ChiSquaredTest, FTest};
 
 view! {
-    /// The tests of all series that have values together.
+    /// Tests of all series together that have values.
     GroupTests of (groups: &found::GroupTests) {
-        /// R: `kruskal.test`.
+        /// The Kruskal-Wallis test. R: `kruskal.test`.
         kruskal_wallis: Option<KruskalWallis> = groups.kruskal_wallis.map(KruskalWallis::of),
-        /// R: `oneway.test(var.equal = TRUE)`.
+        /// One-way analysis of variance, assuming equal variances. R: `oneway.test(var.equal =
+        /// TRUE)`.
         anova_oneway: Option<VarianceRatio> = groups.anova_oneway.map(VarianceRatio::of),
-        /// R: `oneway.test`.
+        /// Welch's one-way analysis of variance. R: `oneway.test`.
         anova_welch: Option<VarianceRatio> = groups.anova_welch.map(VarianceRatio::of),
-        /// Analysis of variance of the distances from the medians. R: `leveneTest` of the package `car`.
+        /// Levene's test: analysis of variance of the distances from the medians. R: `leveneTest`
+        /// of the package `car`.
         levene_median: Option<VarianceRatio> = groups.levene_median.map(VarianceRatio::of),
-        /// R: `fligner.test`.
+        /// The Fligner-Killeen test of variances. R: `fligner.test`.
         fligner_killeen: Option<FlignerKilleen> = groups.fligner_killeen.map(FlignerKilleen::of),
-        /// Two-sided p-values of every pair, by the names with a bar between. R: `pairwise.wilcox.test(exact = FALSE)`.
+        /// Two-sided p-values of every pair, by both names separated by a bar. R:
+        /// `pairwise.wilcox.test(exact = FALSE)`.
         pairwise_mann_whitney_asymptotic: Pairwise = Pairwise::of(&groups.pairwise),
     }
 }
@@ -33,7 +36,7 @@ view! {
         /// The statistic.
         #[serde(rename = "H")]
         h: Option<f64> = Some(test.statistic),
-        /// Its degrees of freedom.
+        /// Degrees of freedom.
         df: Option<f64> = Some(test.df),
         /// The p-value.
         p: Option<f64> = Some(test.p),
@@ -46,7 +49,7 @@ view! {
         /// The statistic.
         #[serde(rename = "X2")]
         x2: Option<f64> = Some(test.statistic),
-        /// Its degrees of freedom.
+        /// Degrees of freedom.
         df: Option<f64> = Some(test.df),
         /// The p-value.
         p: Option<f64> = Some(test.p),
@@ -69,7 +72,7 @@ view! {
 }
 
 view! {
-    /// p-values of every pair.
+    /// p-values of all pairs.
     Pairwise of (all: &found::Pairwise) {
         /// Not adjusted.
         raw: Named<Option<f64>> = named(all, &all.raw),

@@ -17,7 +17,7 @@ view! {
         diff: Option<f64> = Some(means.test.estimate),
         /// The statistic.
         t: Option<f64> = Some(means.test.t),
-        /// Its degrees of freedom.
+        /// Degrees of freedom.
         df: Option<f64> = Some(means.test.df),
         /// Standard error of `diff`.
         stderr: Option<f64> = Some(means.test.standard_error),
@@ -40,9 +40,9 @@ view! {
         /// The test.
         #[serde(flatten)]
         test: StudentT = StudentT::of(means, situation, method),
-        /// The common standard deviation; `null` where the variances may differ.
+        /// The pooled standard deviation; `null` if the variances may differ.
         pooled_sd: Option<f64> = means.pooled_sd,
-        /// Half of `ci99`.
+        /// Half the width of `ci99`.
         half_width99: Option<f64> = Some(means.half_width99),
         /// `diff` in % of `mean_against`.
         rel_diff_pct_of_against: Option<f64> = Some(means.difference_percent),
@@ -69,19 +69,19 @@ view! {
 view! {
     /// Two one-sided Welch tests.
     EquivalenceTest of (test: &found::Equivalence, welch: Option<found::Interval>) {
-        /// Half of the range that counts as equivalent.
+        /// Half the width of the range that counts as equivalent.
         margin: Option<f64> = Some(test.margin),
         /// Statistic of the lower test.
         t_lower: Option<f64> = Some(test.t_lower),
-        /// Its p-value.
+        /// p-value of the lower test.
         p_lower: Option<f64> = Some(test.p_lower),
         /// Statistic of the upper test.
         t_upper: Option<f64> = Some(test.t_upper),
-        /// Its p-value.
+        /// p-value of the upper test.
         p_upper: Option<f64> = Some(test.p_upper),
-        /// Degrees of freedom of both.
+        /// Degrees of freedom of both tests.
         df: Option<f64> = Some(test.df),
-        /// The larger of their p-values; below 0.05 exactly when `ci90` lies within ± `margin`.
+        /// The larger p-value of both tests; below 0.05 exactly if `ci90` is within ± `margin`.
         p_tost: Option<f64> = Some(test.p()),
         /// Welch's 90 % interval.
         ci90: Option<Interval> = welch.map(Interval::from),
@@ -93,9 +93,10 @@ view! {
     RatioOfMeans of (found: &found::Ratio, situation: Option<Situation>) {
         /// mean(of) / mean(against).
         ratio: Option<f64> = Some(found.ratio),
-        /// Fieller's intervals, one variance for both; infinite ends where every ratio is possible.
+        /// Fieller's intervals, assuming equal variances; ends are infinite if every ratio is
+        /// possible.
         fieller_pooled: Intervals = Intervals::of(&found.fieller, situation, Method::Fieller),
-        /// Delta method on the logarithm, two variances, normal quantiles.
+        /// Intervals by the delta method on the logarithm, with two variances and normal quantiles.
         delta_log_unpooled_z: Intervals =
             Intervals::of(&found.delta_log, situation, Method::DeltaLog),
     }

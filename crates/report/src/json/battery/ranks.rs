@@ -11,43 +11,43 @@ fn method(exact: bool) -> &'static str {
 }
 
 view! {
-    /// The rank sum test.
+    /// The rank-sum test.
     MannWhitney of (test: &found::MannWhitney) {
-        /// R's `W`: pairs in which the side is larger, ties half.
+        /// R's `W`: number of pairs in which the side is larger; ties count half.
         #[serde(rename = "U_of")]
         u_of: Option<f64> = Some(test.u.0),
-        /// The other way round.
+        /// Number of pairs in which the reference is larger; ties count half.
         #[serde(rename = "U_against")]
         u_against: Option<f64> = Some(test.u.1),
-        /// Whether two of all values are equal.
+        /// True if any two of all values are equal.
         ties: bool = test.ties,
-        /// Which of the two R reports: `exact` (fewer than 50 values each, no ties) or `asymptotic`.
+        /// The result that R reports: `exact` (fewer than 50 values each, no ties) or `asymptotic`.
         r_default: &'static str = method(test.exact.is_some()),
-        /// p-values of the exact distribution; `null` where R does not use it.
+        /// p-values of the exact distribution; `null` if R does not use it.
         exact: Option<PValues> = test.exact.map(PValues::of),
         /// p-values of the normal distribution corrected for ties, with continuity correction.
         asymptotic: PValues = PValues::of(test.asymptotic),
-        /// The same without continuity correction.
+        /// p-values of the normal distribution corrected for ties, without continuity correction.
         asymptotic_nocorrect: PValues = PValues::of(test.asymptotic_nocorrect),
         /// The statistic in standard deviations, with continuity correction.
         z_corrected: Option<f64> = Some(test.z.0),
-        /// The same without.
+        /// The statistic in standard deviations, without continuity correction.
         z: Option<f64> = Some(test.z.1),
-        /// log₁₀ of the `p_two` of `asymptotic`, also where that is 0.
+        /// log₁₀ of the `p_two` of `asymptotic`, even if that is 0.
         log10_p_two_corrected: Option<f64> = Some(test.log10_p_two),
     }
 }
 
 view! {
-    /// The shift between two samples. R finds estimate and ends of the large-sample intervals with an absolute tolerance of 1e-4,
-    /// too coarse for times in seconds; here they are exact.
+    /// The shift between two samples. R computes the estimate and the large-sample intervals with
+    /// an absolute tolerance of 1e-4, too coarse for times in seconds; here they are exact.
     HodgesLehmann of (found: &found::ShiftEstimate, situation: Option<Situation>) {
         /// The median of all differences.
         estimate_exact: Option<f64> = Some(found.estimate),
-        /// By the exact distribution; `null` where R does not use it.
+        /// Shift and intervals from the exact distribution; `null` if R does not use it.
         exact: Option<ExactShift> =
             found.exact.as_ref().map(|all| ExactShift::of(found, all, situation)),
-        /// By the normal distribution; `null` where neither sample varies.
+        /// Shift and intervals from the normal distribution; `null` if neither sample varies.
         asymptotic: Option<AsymptoticShift> =
             found.asymptotic.as_ref().map(|all| AsymptoticShift::of(found, all, situation)),
     }
@@ -62,7 +62,7 @@ view! {
     ) {
         /// The median of all differences.
         estimate: Option<f64> = Some(found.estimate),
-        /// Its intervals.
+        /// Its two-sided intervals.
         #[serde(flatten)]
         intervals: ExactIntervals = ExactIntervals::of(all, situation, Method::ShiftExact),
         /// Its one-sided intervals.
@@ -78,15 +78,16 @@ view! {
         all: &found::Intervals,
         situation: Option<Situation>
     ) {
-        /// The same as `estimate_exact`; R searches a root, which may lie anywhere between the two middle differences.
+        /// The same as `estimate_exact`; R searches for a root, which may be anywhere between the
+        /// two middle differences.
         estimate_root: Option<f64> = Some(found.estimate),
-        /// Its intervals.
+        /// Its two-sided intervals.
         #[serde(flatten)]
         intervals: Intervals = Intervals::of(all, situation, Method::ShiftAsymptotic),
         /// Its one-sided intervals.
         #[serde(flatten)]
         one_sided: OneSided = OneSided::of(found.asymptotic_one_sided),
-        /// Which two of the differences, in ascending order from 1, are the ends of `ci95`.
+        /// Ranks of the two differences, from 1 in ascending order, that are the ends of `ci95`.
         k95: Option<[u64; 2]> = found.k95.map(Into::into),
     }
 }
@@ -94,43 +95,44 @@ view! {
 view! {
     /// One-sided intervals.
     OneSided of (both: Option<(found::Interval, found::Interval)>) {
-        /// One-sided 95 % interval below.
+        /// One-sided 95 % interval with an upper end only.
         less95: Option<Interval> = both.map(|(less, _)| less.into()),
-        /// One-sided 95 % interval above.
+        /// One-sided 95 % interval with a lower end only.
         greater95: Option<Interval> = both.map(|(_, greater)| greater.into()),
     }
 }
 
 view! {
-    /// Wilcoxon's signed ranks, of differences or of one sample about 0.
+    /// Wilcoxon's signed-rank test, of differences or of one sample about 0.
     SignedRanks of (ranks: &found::SignedRanks, situation: Option<Situation>) {
-        /// Values that are not 0.
+        /// Number of values other than 0.
         n_used: usize = ranks.n_used,
-        /// Sum of the ranks of the positive ones.
+        /// Sum of the ranks of the positive values.
         #[serde(rename = "V")]
         v: Option<f64> = Some(ranks.v),
-        /// Whether two values are equally far from 0.
+        /// True if two values are equally far from 0.
         ties: bool = ranks.ties,
-        /// Whether a value is 0.
+        /// True if a value is 0.
         zeros: bool = ranks.zeros,
-        /// By the exact distribution; `null` with ties, zeros, or 50 values and more.
+        /// Results from the exact distribution; `null` with ties, with zeros, or with 50 or more
+        /// values.
         exact: Option<ExactRanks> =
             ranks.exact.as_ref().map(|exact| ExactRanks::of(exact, ranks.estimate, situation)),
         /// p-values of the normal distribution, with continuity correction.
         asymptotic: PValues = PValues::of(ranks.asymptotic),
-        /// The same without.
+        /// p-values of the normal distribution, without continuity correction.
         asymptotic_nocorrect: PValues = PValues::of(ranks.asymptotic_nocorrect),
-        /// Pseudo-median without the zeros, and its large-sample intervals.
+        /// Pseudo-median without the zeros, with its large-sample intervals.
         asymptotic_ci: RankIntervals = RankIntervals::of(ranks, situation),
-        /// Median of all Walsh averages, zeros kept.
+        /// Median of all Walsh averages, including zeros.
         pseudomedian_exact_all: Option<f64> = Some(ranks.pseudomedian),
-        /// Share of positive rank minus share of negative rank.
+        /// Rank-biserial correlation: share of positive ranks minus share of negative ranks.
         rank_biserial: Option<f64> = Some(ranks.rank_biserial),
     }
 }
 
 view! {
-    /// The signed-rank test by the exact distribution.
+    /// The signed-rank test with the exact distribution.
     ExactRanks of (exact: &found::ExactRanks, estimate: f64, situation: Option<Situation>) {
         /// The p-values.
         #[serde(flatten)]
@@ -157,15 +159,15 @@ view! {
 }
 
 view! {
-    /// The Brunner-Munzel test. Without overlap only the share is known.
+    /// The Brunner-Munzel test. Without overlap of the samples, only the share is known.
     BrunnerMunzel of (test: &found::Placements, situation: Option<Situation>) {
         /// P(of < against) + ½ P(of = against).
         p_of_less_against_plus_half_ties: Option<f64> = Some(test.p_less),
         /// The statistic.
         stat: Option<f64> = Some(test.statistic),
-        /// Its degrees of freedom.
+        /// Degrees of freedom.
         df: Option<f64> = Some(test.df),
-        /// Its standard error.
+        /// Standard error of the share.
         se: Option<f64> = Some(test.standard_error),
         /// The p-values.
         #[serde(flatten)]
@@ -179,40 +181,40 @@ view! {
 view! {
     /// The two-sample Kolmogorov-Smirnov test.
     KolmogorovSmirnov of (test: &found::KolmogorovSmirnov) {
-        /// The largest distance of the distribution functions.
+        /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
         d: Option<f64> = Some(test.d),
         /// p-value of `D`.
         p_two: Option<f64> = Some(test.p_two),
-        /// How: `exact` below n·m = 10000, else `asymptotic`.
+        /// Method: `exact` for n·m < 10000, otherwise `asymptotic`.
         method: &'static str = method(test.exact),
-        /// By how much the side's distribution function lies below at most.
+        /// The largest distance by which the side's distribution function is below the reference's.
         #[serde(rename = "D_minus")]
         d_minus: Option<f64> = Some(test.d_minus),
         /// p-value of `D_minus`.
         p_less: Option<f64> = Some(test.p_less),
-        /// By how much the side's distribution function lies above at most.
+        /// The largest distance by which the side's distribution function is above the reference's.
         #[serde(rename = "D_plus")]
         d_plus: Option<f64> = Some(test.d_plus),
         /// p-value of `D_plus`.
         p_greater: Option<f64> = Some(test.p_greater),
-        /// The large-sample p-value of `D`, whatever the sizes.
+        /// The large-sample p-value of `D`, for any sample size.
         p_two_asymptotic: Option<f64> = Some(test.p_two_asymptotic),
     }
 }
 
 view! {
-    /// Sizes of a difference.
+    /// Effect sizes of a difference.
     EffectSize of (sizes: &found::EffectSize) {
         /// P(of > against) + ½ P(of = against).
         a12: Option<f64> = Some(sizes.a12),
-        /// Twice that minus 1.
+        /// Cliff's delta: 2 · `a12` − 1.
         cliffs_delta: Option<f64> = Some(sizes.cliffs_delta),
-        /// Difference of the means over the pooled standard deviation.
+        /// Difference of the means, divided by the pooled standard deviation.
         cohen_d: Option<f64> = Some(sizes.cohen_d),
-        /// The same without its bias.
+        /// Cohen's d without its bias.
         hedges_g_exact: Option<f64> = Some(sizes.hedges_g),
-        /// Difference of the means over the standard deviation of the reference.
+        /// Difference of the means, divided by the standard deviation of the reference.
         glass_delta_sd_against: Option<f64> = Some(sizes.glass_delta),
     }
 }

@@ -12,21 +12,21 @@ view! {
         lag_max: usize = correlation.acf.len(),
         /// The autocorrelations at the lags 1 to `lag_max`.
         acf: Vec<Option<f64>> = correlation.acf.iter().copied().map(Some).collect(),
-        /// 1.96/√n, which independent values rarely exceed.
+        /// 1.96/√n, a bound that independent values rarely exceed.
         #[serde(rename = "bound_1.96")]
         bound: Option<f64> = Some(correlation.bound),
-        /// The same with the exact quantile.
+        /// The same bound with the exact quantile.
         bound_qnorm: Option<f64> = Some(correlation.bound_exact),
         /// The largest absolute autocorrelation.
         max_abs: Option<f64> = Some(correlation.max_abs()),
-        /// How many exceed `bound_1.96`.
+        /// Number of lags that exceed `bound_1.96`.
         #[serde(rename = "n_outside_1.96")]
         n_outside: Option<usize> = correlation.outside(),
     }
 }
 
 view! {
-    /// The largest autocorrelation at the lags that R takes by itself.
+    /// The largest autocorrelation at R's default lags.
     DefaultLags of (correlation: &SerialCorrelation) {
         /// The largest lag.
         lag_max: usize = correlation.default_lags,
@@ -41,7 +41,7 @@ view! {
         /// The statistic.
         #[serde(rename = "Q")]
         q: Option<f64> = Some(found.q),
-        /// Its degrees of freedom: the lags.
+        /// Degrees of freedom: the number of lags.
         df: usize = found.lags,
         /// The p-value.
         p: Option<f64> = Some(found.p),
@@ -57,9 +57,9 @@ view! {
         n_above: usize = p.correlation.runs.above,
         /// Values below the median.
         n_below: usize = p.correlation.runs.below,
-        /// The number that independent values have on average; `null` where all are equal.
+        /// Expected number of runs for independent values; `null` if all are equal.
         expected: Option<f64> = Some(p.correlation.runs.expected),
-        /// By how many standard deviations there are more.
+        /// Difference from the expected number, in standard deviations.
         z: Option<f64> = Some(p.correlation.runs.z),
         /// Two-sided p-value.
         p_two: Option<f64> = Some(p.correlation.runs.p),
@@ -67,61 +67,61 @@ view! {
 }
 
 view! {
-    /// The changes of a series.
+    /// The change points of a series.
     ChangePoints of (found: &found::ChangePoints) {
-        /// The changes, in the order of the series.
+        /// The change points, in the order of the series.
         points: Vec<Change> = found.points.iter().map(Change::of).collect(),
-        /// Their places are known to within so many values.
+        /// Uncertainty of their positions, in values.
         within: usize = found.group,
     }
 }
 
 view! {
-    /// A change of a series.
+    /// A change point of a series.
     Change of (point: &ChangePoint) {
-        /// Index of the first value after it; the first value of the series is 0.
+        /// Index of the first value after the change, from 0.
         index: usize = point.index,
-        /// The median before.
+        /// The median before the change.
         before: Option<f64> = Some(point.before),
-        /// The median after.
+        /// The median after the change.
         after: Option<f64> = Some(point.after),
     }
 }
 
 view! {
-    /// How a series came to rest.
+    /// The steady state of a series.
     SteadyState of (found: &found::SteadyState, tolerance: f64) {
-        /// How it came to its steady state.
+        /// The kind of steady state.
         label: SteadyStateLabel = (&found.label).into(),
-        /// Index of the first value of the steady part; `null` without one.
+        /// Index of the first value of the steady part, from 0; `null` without one.
         begins: Option<usize> = found.begins,
-        /// Medians of parts that differ by no more than this fraction count as equal.
+        /// Medians of parts that differ by at most this fraction count as equal.
         tolerance: Option<f64> = Some(tolerance),
-        /// The parts between changes, in the order of the series.
+        /// The parts between change points, in the order of the series.
         parts: Vec<Part> = found.parts.iter().map(Part::of).collect(),
     }
 }
 
 words! {
-    /// How a series came to its steady state.
+    /// Kinds of steady states.
     SteadyStateLabel from SteadyLabel {
-        /// It was steady all the time.
+        /// The series was steady from the start.
         Source::Flat => Flat,
-        /// It was worse at first.
+        /// The series was worse at the start.
         Source::WarmUp => WarmUp,
-        /// It was better at some time before.
+        /// The series was better at an earlier time.
         Source::Slowdown => Slowdown,
-        /// It still changed in its last quarter.
+        /// The series still changed in its last quarter.
         Source::NoSteadyState => NoSteadyState,
     }
 }
 
 view! {
-    /// A part of a series between two changes.
+    /// A part of a series between two change points.
     Part of (part: &found::Part) {
-        /// Index of its first value.
+        /// Index of its first value, from 0.
         start: usize = part.start,
-        /// Index after its last value.
+        /// Index after its last value, from 0.
         end: usize = part.end,
         /// Median of its values.
         median: Option<f64> = Some(part.median),
@@ -129,17 +129,17 @@ view! {
 }
 
 view! {
-    /// A rhythm: every `period`-th value differs.
+    /// A periodic pattern: every `period`-th value differs.
     Periodic of (found: &found::Periodic) {
-        /// After how many values it returns.
+        /// The period, in values.
         period: usize = found.period,
-        /// Index of the first such value; the first value of the series is 0.
+        /// Index of the first such value, from 0.
         first: usize = found.first,
-        /// The median of these values − that of the others.
+        /// The median of these values − the median of the others.
         excess: Option<f64> = Some(found.excess),
-        /// How many standard errors their mean rank lies from that of the others.
+        /// Distance of their mean rank from that of the others, in standard errors.
         z: Option<f64> = Some(found.z),
-        /// How many values at the end of the series were looked at: 10,000 at most.
+        /// Number of examined values, from the end of the series: at most 10,000.
         values: usize = found.values,
     }
 }

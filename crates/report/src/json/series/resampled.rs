@@ -6,7 +6,7 @@ use assay_analysis::coverage::Method::{self, *};
 use assay_analysis::series_summary::{self as found, Resampled, SeriesSummary};
 
 view! {
-    /// The bootstrap of a statistic. Ends of intervals are `null` where all values are equal.
+    /// The bootstrap of a statistic. Ends of intervals are `null` if all values are equal.
     Bootstrap of (
         p: &SeriesSummary,
         all: &Resampled,
@@ -25,23 +25,23 @@ view! {
         t0: Option<f64> = Some(of.t0),
         /// Mean of the resampled statistics − `t0`.
         bias: Option<f64> = Some(of.bias),
-        /// Their standard deviation.
+        /// Standard deviation of the resampled statistics.
         se: Option<f64> = Some(of.se),
-        /// The normal interval.
+        /// The interval by the normal method.
         normal: Interval = Interval::ends(of.normal(confidence)),
-        /// The basic interval.
+        /// The interval by the basic method.
         basic: Interval = Interval::ends(of.basic(confidence)),
-        /// The percentile interval.
+        /// The interval by the percentile method.
         percentile: Interval = Interval::ends(of.percentile(confidence)),
-        /// The interval corrected for bias and skewness.
+        /// The interval by the BCa method, corrected for bias and skewness.
         bca: Interval = Interval::ends(of.bca(confidence)),
-        /// How often each of them holds.
+        /// Simulated coverage of each interval.
         coverage: BootstrapCoverage = BootstrapCoverage::of(p, methods, confidence),
     }
 }
 
 view! {
-    /// How often intervals of the bootstrap hold; `null` where they hold as often as they promise.
+    /// Simulated coverage of bootstrap intervals; `null` if it equals their confidence.
     BootstrapCoverage of (p: &SeriesSummary, methods: [Method; 4], confidence: f64) {
         /// The normal interval.
         normal: Option<Coverage> = coverage(p, methods[0], confidence),

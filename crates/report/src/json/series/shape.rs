@@ -5,7 +5,8 @@ use crate::json::values::{view, words};
 use assay_analysis::series_summary as found;
 
 view! {
-    /// Plain numbers of a series. Quantiles are interpolated. R: `quantile(x, p)` (type 7).
+    /// Descriptive statistics of a series. Quantiles are interpolated. R: `quantile(x, p)` (type
+    /// 7).
     Descriptives of (d: &found::Descriptives) {
         /// Number of values.
         n: usize = d.n,
@@ -39,7 +40,8 @@ view! {
         p999: Option<f64> = Some(d.p999),
         /// Median absolute deviation. R: `mad(x, constant = 1)`.
         mad_raw: Option<f64> = Some(d.mad_raw),
-        /// The same, scaled to the standard deviation of normal values. R: `mad(x)`.
+        /// Median absolute deviation, scaled to the standard deviation of normal values. R:
+        /// `mad(x)`.
         mad_normal: Option<f64> = Some(d.mad_normal),
         /// Interquartile range. R: `IQR(x)`.
         iqr: Option<f64> = Some(d.iqr),
@@ -47,49 +49,49 @@ view! {
         cv: Option<f64> = Some(d.cv),
         /// `sd` / √n.
         sem: Option<f64> = Some(d.sem),
-        /// Geometric mean; `null` where a value is zero or negative.
+        /// Geometric mean; `null` if a value is zero or negative.
         geomean: Option<f64> = Some(d.geomean),
         /// Mean without the lowest and the highest 10 %. R: `mean(x, trim = 0.1)`.
         trimmed_mean_10: Option<f64> = Some(d.trimmed_mean_10),
         /// Skewness. R: `e1071::skewness(x, type = 1)`.
         skewness_g1: Option<f64> = Some(d.skewness.plain),
-        /// The same by another definition. R: `type = 2`.
+        /// Skewness, adjusted. R: `e1071::skewness(x, type = 2)`.
         #[serde(rename = "skewness_G1")]
         skewness_adjusted: Option<f64> = Some(d.skewness.adjusted),
-        /// The same by another definition. R: `type = 3`.
+        /// Skewness b₁. R: `e1071::skewness(x, type = 3)`.
         skewness_b1: Option<f64> = Some(d.skewness.by_sd),
         /// Excess kurtosis. R: `e1071::kurtosis(x, type = 1)`.
         kurtosis_excess_g2: Option<f64> = Some(d.kurtosis_excess.plain),
-        /// The same by another definition. R: `type = 2`.
+        /// Excess kurtosis, adjusted. R: `e1071::kurtosis(x, type = 2)`.
         #[serde(rename = "kurtosis_excess_G2")]
         kurtosis_excess_adjusted: Option<f64> = Some(d.kurtosis_excess.adjusted),
-        /// The same by another definition. R: `type = 3`.
+        /// Excess kurtosis b₂. R: `e1071::kurtosis(x, type = 3)`.
         kurtosis_excess_b2: Option<f64> = Some(d.kurtosis_excess.by_sd),
     }
 }
 
 view! {
-    /// Bandwidths of a kernel density; `null` where the values do not allow one.
+    /// Bandwidths of a kernel density estimate; `null` if the values do not allow one.
     Bandwidths of (found: &found::Bandwidths) {
-        /// R: `bw.nrd0(x)`.
+        /// Silverman's rule of thumb. R: `bw.nrd0(x)`.
         nrd0: Option<f64> = found.nrd0,
-        /// R: `bw.nrd(x)`.
+        /// Scott's rule. R: `bw.nrd(x)`.
         nrd: Option<f64> = found.nrd,
-        /// R: `bw.SJ(x)`.
+        /// The Sheather-Jones method, by solving the equation. R: `bw.SJ(x)`.
         sj_ste: Option<f64> = found.sj_ste,
-        /// R: `bw.SJ(x, method = "dpi")`.
+        /// The Sheather-Jones method, by direct plug-in. R: `bw.SJ(x, method = "dpi")`.
         sj_dpi: Option<f64> = found.sj_dpi,
     }
 }
 
 view! {
-    /// Where values cluster.
+    /// A mode, where values cluster.
     Mode of (mode: &found::Mode) {
-        /// The place of the highest density.
+        /// The position of the highest density.
         at: Option<f64> = Some(mode.at),
-        /// The valley below; `null` for the lowest mode.
+        /// The position of the valley below; `null` for the lowest mode.
         from: Option<f64> = Some(mode.from),
-        /// The valley above; `null` for the highest mode.
+        /// The position of the valley above; `null` for the highest mode.
         to: Option<f64> = Some(mode.to),
         /// The share of the values between the valleys.
         share: Option<f64> = Some(mode.share),
@@ -97,42 +99,42 @@ view! {
 }
 
 view! {
-    /// A known distribution with the parameters that fit best.
+    /// A known distribution with the best-fitting parameters.
     FittedDistribution of (found: &found::Distribution) {
-        /// Which.
+        /// The family of the distribution.
         distribution: DistributionKind = (&found.kind).into(),
-        /// Its mean; of the logarithms for `lognormal`.
+        /// Its mean; for `lognormal`, that of the logarithms.
         mean: Option<f64> = Some(found.mean),
-        /// Its standard deviation; of the logarithms for `lognormal`.
+        /// Its standard deviation; for `lognormal`, that of the logarithms.
         sd: Option<f64> = Some(found.sd),
-        /// The largest distance of the distribution functions.
+        /// The largest distance between the distribution functions.
         #[serde(rename = "D")]
         d: Option<f64> = Some(found.distance),
     }
 }
 
 words! {
-    /// A family of distributions.
+    /// Families of distributions.
     DistributionKind from found::DistributionKind {
-        /// By mean and standard deviation.
+        /// Fitted by mean and standard deviation.
         Source::Normal => Normal,
-        /// By mean and standard deviation of the logarithms.
+        /// Fitted by mean and standard deviation of the logarithms.
         Source::Lognormal => Lognormal,
-        /// By the mean.
+        /// Fitted by the mean.
         Source::Exponential => Exponential,
     }
 }
 
 view! {
-    /// Skewness and kurtosis, and the excess kurtosis that known distributions of that skewness have.
+    /// Skewness and kurtosis, and the excess kurtosis of known distributions with that skewness.
     Tails of (found: &found::Tails) {
         /// Skewness of the values.
         skewness: Option<f64> = Some(found.skewness),
         /// Excess kurtosis of the values.
         kurtosis_excess: Option<f64> = Some(found.kurtosis),
-        /// That of the lognormal distribution.
+        /// Excess kurtosis of the lognormal distribution.
         lognormal_kurtosis_excess: Option<f64> = Some(found.lognormal_kurtosis),
-        /// That of the gamma distribution.
+        /// Excess kurtosis of the gamma distribution.
         gamma_kurtosis_excess: Option<f64> = Some(found.gamma_kurtosis),
     }
 }
@@ -140,25 +142,25 @@ view! {
 view! {
     /// Values far outside the quartiles.
     Outliers of (found: &found::Outliers) {
-        /// 1.5 interquartile ranges outside.
+        /// Values more than 1.5 interquartile ranges outside the quartiles.
         inner: Fence = Fence::of(found.inner, found.beyond_inner),
-        /// 3 interquartile ranges outside.
+        /// Values more than 3 interquartile ranges outside the quartiles.
         outer: Fence = Fence::of(found.outer, found.beyond_outer),
-        /// The farthest of them.
+        /// The values farthest outside.
         farthest: Vec<Outlier> = found.farthest.iter().map(Outlier::of).collect(),
     }
 }
 
 view! {
-    /// Two bounds, and the values beyond.
+    /// Two bounds, and the numbers of values outside of them.
     Fence of (bounds: (f64, f64), beyond: (usize, usize)) {
         /// The lower bound.
         lower: Option<f64> = Some(bounds.0),
         /// The upper bound.
         upper: Option<f64> = Some(bounds.1),
-        /// How many values are below the lower one.
+        /// Number of values below the lower bound.
         below: usize = beyond.0,
-        /// How many values are above the upper one.
+        /// Number of values above the upper bound.
         above: usize = beyond.1,
     }
 }
@@ -166,7 +168,7 @@ view! {
 view! {
     /// A value far outside.
     Outlier of (found: &(usize, f64)) {
-        /// Its index; the first value of the series is 0.
+        /// Its index, from 0.
         index: usize = found.0,
         /// The value.
         value: Option<f64> = Some(found.1),
@@ -178,27 +180,27 @@ view! {
     RepeatedValue of (found: &found::RepeatedValue, n: usize) {
         /// The value.
         value: Option<f64> = Some(found.value),
-        /// How often it occurs.
+        /// Number of occurrences.
         count: usize = found.count,
-        /// The same as a share of all values.
+        /// Number of occurrences as a share of all values.
         share: Option<f64> = Some(found.count as f64 / n as f64),
     }
 }
 
 view! {
-    /// Counts of values in equal bins.
+    /// Counts of values in bins of equal width.
     Histogram of (shape: &found::Shape) {
         /// Lower end of the first bin.
         low: Option<f64> = Some(shape.low),
         /// Upper end of the last bin.
         high: Option<f64> = Some(shape.high),
-        /// How many values are below the first bin.
+        /// Number of values below the first bin.
         below: usize = shape.below,
-        /// How many values are above the last bin.
+        /// Number of values above the last bin.
         above: usize = shape.above,
-        /// The values in each of 240 bins.
+        /// Number of values in each of 240 bins.
         counts: Vec<u32> = shape.counts.clone(),
-        /// Bandwidth of the density in pictures; `null` where there is none.
+        /// Bandwidth of the density in plots; `null` if there is none.
         bandwidth: Option<f64> = shape.bandwidth,
     }
 }

@@ -47,7 +47,7 @@ class Events {
     process.on("exit", (status) => this.exits(status));
   }
 
-  // What started this process may pass over its status, as a pipe does.
+  // The command may ignore this process's exit status, as a pipe does.
   exits(status) {
     const why = `${this.framework} exited with status ${status}, although no test failed`;
     if (status && !this.failed) this.guarded(() => this.write(`{"fault":${JSON.stringify(why)},"at":${seconds(clock())}}`));

@@ -35,6 +35,71 @@ _MACHINES = ("_pytest", "pluggy", "xdist", "execnet", "coverage", "pytest_cov")
 _MACHINE_FILES = ("traceback.py", "warnings.py", "loader.py")
 
 
+class _Wrapped:
+    """Replaces a function of `os`. It is no Python function, since that would become a method where a class has it as an
+    attribute (pathlib up to 3.10)."""
+
+    def __init__(self, real, watching):
+        functools.update_wrapper(self, real)
+        self.__module__ = "os"  # pickle finds it by this name.
+        self._call = watching(real)
+
+    def __call__(self, *args, **kwargs):
+        return self._call(*args, **kwargs)
+
+    def __repr__(self):
+        return repr(self.__wrapped__)
+
+    def __reduce__(self):
+        return self.__name__
+
+
+class _Entries:
+    """Result of `os.scandir` for a directory of the project."""
+
+    def __init__(self, entries, folder, files):
+        self._entries, self._folder, self._files = entries, folder, files
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return _Entry(next(self._entries), self._folder, self._files)
+
+    def close(self):
+        self._entries.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._entries.close()
+
+
+class _Entry:
+    """An `os.DirEntry`, of which `stat` is a use of the file. Its name and kind belong to the listed directory."""
+
+    def __init__(self, entry, folder, files):
+        self._entry, self._folder, self._files = entry, folder, files
+
+    def __getattr__(self, name):
+        return getattr(self._entry, name)
+
+    def __fspath__(self):
+        return self._entry.path
+
+    def __repr__(self):
+        return repr(self._entry)
+
+    def stat(self, **options):
+        files = self._files
+        try:
+            files._looked(os.path.join(self._folder, files.fspath(self._entry.name)))
+        except Exception as problem:
+            files.coverage.recorder.problem(problem)
+        return self._entry.stat(**options)
+
+
 class Files:
     """The files of the project below `top`, and what happens with them."""
 
@@ -47,7 +112,7 @@ class Files:
         self.frames = {}  # By file of code: what a call that comes from it is.
         # The original functions: tests may replace them.
         self.getcwd, self.getframe, self.fspath = os.getcwd, sys._getframe, os.fsdecode
-        self.stat = os.stat
+        self.stat, self.readlink = os.stat, os.readlink
 
     def watch(self):
         """Hears of it from now on."""
@@ -119,7 +184,9 @@ class Files:
             if name is None:
                 name = "."
             elif isinstance(name, int):
-                return None
+                name = self._folder_of(name)
+                if name is None:
+                    return None
             else:
                 name = self.fspath(name)
         if name[:1] != os.sep:
@@ -127,6 +194,32 @@ class Files:
         if len(self.paths) > MOST_PATHS:
             self.paths.clear()
         return self.path_of(name)
+
+    def _folder_of(self, descriptor):
+        """The path of an open directory; None where the system has no names of descriptors."""
+        try:
+            path = self.readlink("/proc/self/fd/%d" % descriptor)
+        except (OSError, ValueError):
+            return None
+        return path if path[:1] == os.sep else None  # Not that of a pipe or a socket.
+
+    def _note(self, kind, path):
+        """Records a path for the running test. A module is loaded once, and later tests depend on the data that it read
+        at that time: such a path is also recorded outside of tests."""
+        getattr(self.coverage.now, kind).add(path)
+        outside = getattr(self.coverage.outside, kind)
+        if self.coverage.now is not self.coverage.outside and path not in outside and self._loads():
+            outside.add(path)
+
+    def _loads(self):
+        """Returns whether a module of the project is being loaded, other than the main program."""
+        frame = self.getframe(3)
+        while frame is not None:
+            if frame.f_code.co_name == "<module>" and frame.f_globals.get("__name__") != "__main__":
+                if self.path_of(frame.f_code.co_filename) is not None:
+                    return True
+            frame = frame.f_back
+        return False
 
     def _opened(self, name, _mode, flags):
         path = self._path(name)
@@ -136,7 +229,7 @@ class Files:
         if access == os.O_WRONLY or flags & os.O_TRUNC:
             self.written.add(path)
         elif path not in self.coverage.now.opens and path not in self.written and self._matters(path.endswith(_IMPORTABLE)):
-            self.coverage.now.opens.add(path)
+            self._note("opens", path)
 
     def isdir(self, name):
         try:
@@ -147,7 +240,7 @@ class Files:
     def _listed(self, name=None, *_):
         path = self._path(name)
         if path is not None and path not in self.coverage.now.lists and self._matters(True):
-            self.coverage.now.lists.add(path)
+            self._note("lists", path)
 
     def _connected(self, name, *_):
         name = self.fspath(name)
@@ -162,7 +255,7 @@ class Files:
         if name is not None and os.sep in self.fspath(name):
             path = self._path(name)
             if path is not None and self._matters(False):
-                self.coverage.now.opens.add(path)
+                self._note("opens", path)
 
     def _executed(self, code):
         if getattr(code, "co_name", None) != "<module>":
@@ -215,31 +308,43 @@ class Files:
     # Queries of existence, size and times of files. There are no audit events for these, so the
     # functions are wrapped.
     def _watch_looks(self):
-        for name in ("stat", "lstat", "access", "readlink"):
-            real = getattr(os, name)
-            ours = self._looking(real)
+        wrapped = {name: _Wrapped(getattr(os, name), self._looking) for name in ("stat", "lstat", "access", "readlink")}
+        wrapped["scandir"] = _Wrapped(os.scandir, self._scanning)
+        for name, ours in wrapped.items():
+            real = ours.__wrapped__
             setattr(os, name, ours)
             # Libraries look a function up in these sets to find out whether it accepts descriptors.
             for known in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks, os.supports_effective_ids):
                 if real in known:
                     known.add(ours)
+        # Up to Python 3.10 a class of pathlib holds these functions.
+        held = getattr(sys.modules.get("pathlib"), "_NormalAccessor", None)
+        for name, value in list(vars(held).items()) if held is not None else ():
+            for ours in wrapped.values():
+                if getattr(value, "__func__", value) is ours.__wrapped__:
+                    setattr(held, name, ours)
 
     def _looking(self, real):
         looked, problem = self._looked, self.coverage.recorder.problem
         thread, busy, getframe = threading.get_ident, set(), self.getframe
 
-        @functools.wraps(real)
         def look(path, *args, **kwargs):
-            caller = getframe(1)
+            caller = getframe(2)
             if caller.f_code.co_name == "stat":
                 caller = caller.f_back
             if caller is not None and caller.f_code.co_name in _RESOLVERS and _PATHS.search(caller.f_code.co_filename):
                 return real(path, *args, **kwargs)
             own = thread()
-            if type(path) is not int and kwargs.get("dir_fd") is None and own not in busy:
+            if type(path) is not int and own not in busy:
                 busy.add(own)
                 try:
-                    looked(path)
+                    below = kwargs.get("dir_fd")
+                    if below is None:
+                        looked(path)
+                    else:
+                        folder = self._folder_of(below)
+                        if folder is not None:
+                            looked(os.path.join(folder, self.fspath(path)))
                 except Exception as raised:
                     problem(raised)
                 finally:
@@ -247,6 +352,24 @@ class Files:
             return real(path, *args, **kwargs)
 
         return look
+
+    def _scanning(self, real):
+        def scandir(path=None):
+            entries = real() if path is None else real(path)
+            try:
+                folder = self._folder_of(path) if isinstance(path, int) else self.fspath("." if path is None else path)
+                if folder is None or not self._follows(folder):
+                    return entries
+                return _Entries(entries, os.path.join(self.getcwd(), folder), self)
+            except Exception as raised:
+                self.coverage.recorder.problem(raised)
+                return entries
+
+        return scandir
+
+    def _follows(self, folder):
+        """Returns whether queries about the entries of this directory count."""
+        return self._path(folder) is not None and self._matters(True)
 
     def _looked(self, name):
         path = self._path(name)
@@ -258,7 +381,7 @@ class Files:
         if not self._matters(True) or path.endswith(_IMPORTABLE) and self._shows():
             return
         # A directory exists as long as it contains anything, so it counts as listed.
-        (now.lists if self.isdir(name) else now.opens).add(path)
+        self._note("lists" if self.isdir(name) else "opens", path)
 
     def _shows(self):
         """Whether a source is looked at to show it."""

@@ -141,7 +141,7 @@ class Hooks:
         self.recorder.flush()
 
     def _faults(self, session, exitstatus):
-        # What ran pytest may pass over its status, as a pipe does.
+        # The command may ignore pytest's exit status, as a pipe does.
         if not session.config.option.continue_on_collection_errors:
             for report in self.broken:
                 said = _last_line(self._said(report))
@@ -160,7 +160,7 @@ class Hooks:
     def pytest_runtest_protocol(self, item):
         test = self.test = self.recorder.guarded(self._begin, item)
         result = yield
-        # What ends the session here (pytest.exit, Ctrl-C) leaves the test unfinished.
+        # A test in which the session is ended (pytest.exit, Ctrl-C) stays unfinished.
         self.test = None
         if test is not None and getattr(result, "excinfo", None) is None:
             self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)

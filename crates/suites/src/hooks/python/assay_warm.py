@@ -1,4 +1,4 @@
-"""A Python process that has everything loaded, and is forked for every run (docs/reference/preloading.md). PYTEST_DONT_REWRITE
+"""A Python process that has everything loaded, and is forked for every run (docs/internals/preloading.md). PYTEST_DONT_REWRITE
 
 The process loads what the user's command loads, in that order, and is stopped at some places on the way: before the first file of the project, before
 a file that changes often, when pytest has read its options. Whoever waits at such a place is a stage. It is forked to load on, up to the next

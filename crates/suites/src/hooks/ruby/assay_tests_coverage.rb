@@ -112,6 +112,8 @@ module AssayCoverage
   @told_notes = {}
   @outside = {}
   @outside_marks = []
+  # Files loaded since the first test or group began, by their paths.
+  @late = {}
   @running = 0
   @groups = []
   @setting_up = nil
@@ -206,6 +208,7 @@ module AssayCoverage
 
       set_up
       outside
+      @begun = true
       @marks.begin(true)
       @noted = 0
       @notes.each_value { |noted| noted.clear unless noted.empty? }
@@ -235,6 +238,7 @@ module AssayCoverage
     def group_begins
       set_up
       outside if @running.zero?
+      @begun = true
       @groups << (@setting_up = Group.new("", nil))
     end
 
@@ -324,8 +328,13 @@ module AssayCoverage
 
     # Records a note for the running test, or outside of tests.
     def note(kind, note)
+      is_new = !@notes[kind].key?(note)
       @notes[kind][note] = (@noted += 1)
-      tell(kind.to_s, note) if @child && kind != :loads
+      return if kind == :loads
+
+      tell(kind.to_s, note) if @child
+      # A file is loaded once: later tests depend on what it read at that time as well.
+      outside_note(kind, note) if is_new && !@late.empty? && loading?
     end
 
     # A file is opened for reading, or a directory is listed.
@@ -430,9 +439,15 @@ module AssayCoverage
       @unseen = "more than #{MOST_EVALUATED} texts were evaluated as code of the project"
     end
 
+    # Returns true while a late file is being loaded: its top level is on the stack.
+    def loading?
+      caller_locations(2).any? { |place| place.label == "<top (required)>" && @late.key?(place.absolute_path || place.path) }
+    end
+
     # The top level of a file is executed.
     def loaded_now(path)
       number = number_of(path)
+      @roots.each { |root| @late["#{root}#{path}"] = true } if @begun
       note(:loads, number) unless @running.zero?
       tell("loads", path) if @child
       @used << path unless @asked

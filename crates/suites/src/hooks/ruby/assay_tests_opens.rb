@@ -35,7 +35,8 @@ module AssayCoverage
         RUBY
         looks = %i[
           exist? file? directory? size size? zero? empty? stat lstat mtime atime ctime birthtime ftype readable? writable? executable?
-          world_readable? symlink? readlink
+          readable_real? writable_real? executable_real? world_readable? world_writable? owned? grpowned? pipe? socket? blockdev? chardev?
+          setuid? setgid? sticky? symlink? readlink
         ]
         [::File.singleton_class, ::FileTest.singleton_class].each do |target|
           # The methods that this version of Ruby has.

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Loaded through RUBYOPT into a command that is kept warm (docs/reference/preloading.md). The
+# Loaded through RUBYOPT into a command that is kept warm (docs/internals/preloading.md). The
 # initial process supervises the others (assay_warm_keeper.rb). Its child continues with the command
 # and waits, as a stage, where its program would begin, with everything loaded that earlier runs
 # loaded before their first test (assay_warm_stage.rb). A run is a fork of that stage

@@ -187,7 +187,7 @@ module Assay
           by_name = [::Kernel, ::Kernel.singleton_class].map { |owner| Point.new(owner, :sleep) { |_call, original| slept(original) } }
           waits = SleepKind.waits.map do |owner, name|
             Point.new(owner, name) do |call, original|
-              limited = !call.seconds.nil? && (name != :select || call.arguments.first(3).none?)
+              limited = !call.seconds.nil? && (name != :select || !call.files?)
               limited && Thread.current.equal?(thread) && !Thread.current[:__assay_waiting] ? slept(original) : original.call
             end
           end
