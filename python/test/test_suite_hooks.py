@@ -251,6 +251,20 @@ def test_what_fails_beside_tests_is_told(tmp_path):
     assert broken["message"] == "ModuleNotFoundError: No module named 'none_such'"
 
 
+def test_what_keeps_pytest_from_its_tests_is_a_fault(tmp_path):
+    broken = {"test_suite.py": "def test_ok(): pass\n", "test_broken.py": "import none_such\n"}
+    seen = suites.watched(tmp_path, broken, PYTEST_RUN)
+    said = "test_broken.py could not be collected: ModuleNotFoundError: No module named 'none_such'"
+    assert ([event["fault"] for event in seen.of("fault")], seen.tests) == ([said], [])
+    ends = "import pytest\ndef test_ok(): pass\ndef test_ends(): pytest.exit('enough', %s)\ndef test_never(): pass\n"
+    for status, faults in ((0, []), (2, ["pytest ended with status 2 before it was through"])):
+        seen = suites.watched(tmp_path, {"test_suite.py": ends % status, "test_broken.py": ""}, PYTEST_RUN)
+        assert (seen.status, [event["fault"] for event in seen.of("fault")]) == (status, faults)
+        # The test that ended the session has not passed.
+        assert [name.rpartition("::")[2] for name in seen.started] == ["test_ok", "test_ends"]
+        assert [name.rpartition("::")[2] for name in seen.names] == ["test_ok"]
+
+
 @pytest.mark.parametrize("how", [["--script", "test_suite.py"], ["--module", "test_suite"]])
 def test_a_script_that_runs_unittest_itself(tmp_path, how):
     seen = suites.watched(tmp_path, {"test_suite.py": UNITTEST}, [UNITTEST_RUN[0], *how])

@@ -439,15 +439,12 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
         (format.read)(input, context)
     };
     let read = by_marks(input, &context, &again, &read_once);
-    let mut results = kept.into_inner();
+    let results = kept.into_inner();
     match read {
         // Tests without times give no samples, but they were run.
         Err(ImportError::NoNumbers { .. }) if results.is_whole => Ok(results),
         Err(error) => Err(error),
-        Ok(part) => {
-            results.tool = part.samples.tool;
-            Ok(results)
-        }
+        Ok(_) => Ok(results),
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) use tail::Tail;
 /// Version of the line format that is supported.
 const VERSION: u32 = 1;
 
+/// Maximum number of faults kept for a run.
+const MOST_FAULTS: usize = 20;
+
 /// The members of all kinds of lines; each kind has a member that no other kind has.
 #[derive(Deserialize)]
 pub(crate) struct Line {
@@ -33,6 +36,7 @@ pub(crate) struct Line {
     span: Option<String>,
     open: Option<String>,
     problem: Option<String>,
+    fault: Option<String>,
     started: Option<String>,
     id: Option<String>,
     start: Option<String>,
@@ -204,6 +208,8 @@ struct Gathered {
     seen: seen::Gathered,
     /// Open spans outside of tests in processes that did not end normally, with the parent process.
     beside: Vec<(Option<u32>, Unfinished)>,
+    /// The workers: index of the process, the parent process, and whether it ended normally.
+    workers: Vec<(usize, Option<u32>, bool)>,
 }
 
 impl Gathered {
@@ -215,7 +221,7 @@ impl Gathered {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let mut is_ours = false;
-        let (mut own_id, mut parent) = (None, None);
+        let (mut own_id, mut parent, mut is_worker) = (None, None, false);
         while let Some((number, text)) = lines.next() {
             if text.trim().is_empty() {
                 continue;
@@ -244,6 +250,7 @@ impl Gathered {
                 }
                 is_ours = true;
                 (own_id, parent) = (line.process, line.parent);
+                is_worker = line.worker.is_some();
                 own.began = line.loaded;
                 own.name = line
                     .worker
@@ -262,6 +269,9 @@ impl Gathered {
             self.line(line, process, &mut own);
         }
         self.ended.extend(own_id.filter(|_| own.ended.is_some()));
+        if is_worker {
+            self.workers.push((process, parent, own.ended.is_some()));
+        }
         if is_ours {
             self.run.processes.push(own);
         }
@@ -284,6 +294,10 @@ impl Gathered {
         if let Some(problem) = line.problem {
             if !self.run.notes.contains(&problem) {
                 self.run.notes.push(problem);
+            }
+        } else if let Some(fault) = line.fault {
+            if self.run.faults.len() < MOST_FAULTS && !self.run.faults.contains(&fault) {
+                self.run.faults.push(fault);
             }
         } else if let Some(name) = line.test.clone() {
             let earlier = line.again.then(|| self.attempt(&name, process)).flatten();
@@ -380,9 +394,17 @@ impl Gathered {
         self.run.seen = std::mem::take(&mut self.seen).finish(tests);
         // Workers are killed when everything is done. If their parent ended normally, nothing is
         // unfinished.
-        let Self { beside, ended, run, .. } = &mut self;
+        let Self { beside, ended, run, workers, .. } = &mut self;
         let left =
             beside.drain(..).filter(|(parent, _)| !parent.is_some_and(|id| ended.contains(&id)));
+        // A worker that crashed is known by others that were ended in order.
+        for own in &mut run.unfinished {
+            let crashed =
+                workers.iter().find(|(process, _, ended)| *process == own.process && !ended);
+            own.is_lost = crashed.is_some_and(|(_, parent, _)| {
+                workers.iter().any(|(_, other, ended)| other == parent && *ended)
+            });
+        }
         run.unfinished.extend(left.map(|(_, unfinished)| unfinished));
         let mut hooks: Vec<(usize, f64, f64)> = Vec::new();
         let of_hooks = self.run.spans.iter().filter(|span| span.part == Part::Hooks);
@@ -552,6 +574,39 @@ mod tests {
         assert!(run.unfinished.is_empty() && run.tests.len() == 1);
         let run = written(&[("7.jsonl", HEAD), ("8.jsonl", &text)]).unwrap().unwrap();
         assert_eq!(run.unfinished[0].name, "group teardown of A");
+    }
+
+    #[test]
+    fn a_test_that_ended_its_worker_has_failed_if_the_others_went_on() {
+        let worker = |pid: u32| {
+            HEAD.replace("\"process\":7,", &format!("\"process\":{pid},"))
+                .replace("\"worker\":null", &format!("\"worker\":\"gw{pid}\""))
+        };
+        let lost = format!("{}{{\"start\":\"A: x\",\"at\":2.0}}\n", worker(1));
+        let other = format!(
+            "{}{}",
+            worker(2),
+            "{\"test\":\"A: y\",\"begin\":2.0,\"end\":3.0,\"status\":\"passed\"}\n"
+        );
+        let ended = format!("{other}{{\"end\":4.0}}\n");
+        let run = written(&[("1.jsonl", &lost), ("2.jsonl", &ended)]).unwrap().unwrap().with_lost();
+        let failed = run.tests.iter().find(|test| test.name == "A: x").unwrap();
+        assert!(run.unfinished.is_empty() && failed.status == TestStatus::Failed);
+        // All were ended.
+        let run = written(&[("1.jsonl", &lost), ("2.jsonl", &other)]).unwrap().unwrap().with_lost();
+        assert_eq!((run.unfinished.len(), run.tests.len()), (1, 1));
+        // It was tried again by another worker.
+        let again = ended.replace("A: y", "A: x");
+        let run = written(&[("1.jsonl", &lost), ("2.jsonl", &again)]).unwrap().unwrap().with_lost();
+        assert_eq!((run.unfinished.len(), run.tests.len(), run.tests[0].retries), (0, 1, 1));
+    }
+
+    #[test]
+    fn a_fault_of_a_process_is_one_of_the_run() {
+        let text = format!("{HEAD}{{\"fault\":\"a.py could not be collected\",\"at\":2.0}}\n");
+        let run = written(&[("7.jsonl", &text), ("8.jsonl", &text)]).unwrap().unwrap();
+        assert_eq!(run.faults, ["a.py could not be collected"]);
+        assert!(run.trouble(None).is_some());
     }
 
     #[test]

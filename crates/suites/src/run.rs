@@ -33,6 +33,36 @@ impl Run {
         self.tests.iter().any(|test| test.status == TestStatus::Failed)
     }
 
+    /// Converts the tests that ended the worker that ran them, while the framework went on, into
+    /// failed tests. Not for runs that were ended from outside.
+    #[must_use]
+    pub fn with_lost(mut self) -> Self {
+        let (lost, unfinished) = self.unfinished.into_iter().partition(|own| own.is_lost);
+        self.unfinished = unfinished;
+        let lost: Vec<Unfinished> = lost;
+        for lost in lost {
+            let worker = self.processes.get(lost.process);
+            let worker = worker.map_or("", |process| process.name.as_str());
+            let message = format!("the worker {worker} that ran it ended meanwhile");
+            match self.tests.iter_mut().find(|test| test.name == lost.name) {
+                // It was tried again.
+                Some(test) => {
+                    test.retries += 1;
+                    test.message.get_or_insert(message);
+                }
+                None => self.tests.push(Test {
+                    name: lost.name,
+                    began: lost.began,
+                    status: TestStatus::Failed,
+                    message: Some(message),
+                    process: lost.process,
+                    ..Test::default()
+                }),
+            }
+        }
+        self
+    }
+
     /// Returns the reason why the suite failed, other than failed tests, as a sentence: faults of
     /// its report, or a failed process (`badly`, as in `exited with status 1`) without a failed
     /// test.
@@ -114,6 +144,8 @@ pub struct Unfinished {
     pub phase: Option<Part>,
     /// Index of the process.
     pub process: usize,
+    /// True if the worker that ran it ended, and the framework went on with its other workers.
+    pub is_lost: bool,
 }
 
 /// A process of the suite.

@@ -125,6 +125,10 @@ class SuiteFrameworksTest < Minitest::Test
       beside = seen.of("beside").map { |event| event.values_at("status", "message") }
       assert_equal [["error", "RuntimeError: no end"]], beside
       assert_includes seen.of("beside")[0]["test"], "after(:context)"
+      # No example runs if a file cannot be loaded.
+      seen = watched("require 'none_such'", command: [RbConfig.ruby, "-S", "rspec"], file: "load_spec.rb")
+      faults = seen.of("fault").map { |event| event["fault"] }
+      assert_equal ["An error occurred while loading ./load_spec.rb: LoadError: cannot load such file -- none_such"], faults
     end
     skip("needs test-unit (Debian: ruby-test-unit)") unless there?("test/unit/version")
     seen = watched(<<~'RUBY')

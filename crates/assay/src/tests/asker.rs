@@ -157,8 +157,8 @@ impl Asker {
                 }
                 hung = is_limited.then(|| watch.hung(now, limit.as_secs_f64(), output)).flatten();
             }
-            // SIGTERM ends the suite immediately. The terminal sends Ctrl-C to the suite as well,
-            // and a second Ctrl-C kills it.
+            // SIGTERM ends the suite immediately, and so does a second Ctrl-C. The first one does
+            // not reach the suite, which has a process group of its own.
             hung.is_some() || interrupt::is_asked_to_end()
         };
         let watching = Watching { every, also: &[], ends: &mut ends };
@@ -186,7 +186,7 @@ impl Asker {
             live.ended(run.tests.len(), result.wall_seconds);
         }
         self.live = live;
-        if interrupt::count() > 0 && !result.outcome.is_success() {
+        if interrupt::count() > 0 && !is_through(&result, read.as_ref().ok()) {
             return stopped::stopped(read.unwrap_or_default(), result, &answer);
         }
         match hung {
@@ -454,6 +454,7 @@ impl Asker {
         result: RunResult,
         answer: &Answer<'_>,
     ) -> Result<Ran, RunError> {
+        let read = read.map(Run::with_lost);
         let running = read.as_ref().map_or(&[][..], |run| &run.unfinished);
         match result.outcome {
             Outcome::TimedOut => {
@@ -493,7 +494,20 @@ impl Asker {
     }
 }
 
-/// The terminal sends Ctrl-C to the suite as well.
+/// Returns true if a suite ran to its end despite a Ctrl-C: nothing ended it, no test is
+/// unfinished, and failed tests explain a bad status.
+fn is_through(result: &RunResult, run: Option<&Run>) -> bool {
+    let is_whole =
+        |run: &Run| run.unfinished.is_empty() && run.faults.is_empty() && run.has_failed();
+    match result.outcome {
+        Outcome::Exited(0) => true,
+        Outcome::Exited(_) => !interrupt::is_asked_to_end() && run.is_some_and(is_whole),
+        _ => false,
+    }
+}
+
+/// Returns an error if the run failed after an interruption, which may have reached the command as
+/// well.
 fn not_interrupted(result: RunResult) -> Result<RunResult, RunError> {
     if interrupt::count() > 0 && !result.outcome.is_success() {
         return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));

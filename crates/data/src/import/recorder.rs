@@ -79,6 +79,11 @@ impl<'a> Recorder<'a> {
         recorder
     }
 
+    /// Returns the name of the tool.
+    pub(super) fn tool_named(&self) -> Option<&str> {
+        self.samples.tool.as_deref()
+    }
+
     /// Sets the tool with its version, once it is known.
     pub(super) fn tool(&mut self, tool: &str) {
         self.samples.tool = Some(tool.to_owned());

@@ -77,6 +77,18 @@ impl<'a> Tests<'a> {
         !self.faults.is_empty()
     }
 
+    /// Returns the time of a test. In a suite that was run, a test whose time cannot be understood
+    /// is a test without a time: its outcome matters more.
+    ///
+    /// # Errors
+    /// In a file to compare, if the time cannot be understood.
+    fn time(&self, read: Result<Option<f64>, String>) -> Result<Option<f64>, String> {
+        match (self.kept, read) {
+            (None, read) => read,
+            (Some(_), read) => Ok(read.ok().flatten()),
+        }
+    }
+
     /// Adds a test of the current run. Tests with the same name are numbered from the second one,
     /// as in `name #2`.
     ///
@@ -104,7 +116,10 @@ impl<'a> Tests<'a> {
     /// # Errors
     /// As for [`Self::add`].
     fn observe(&mut self, name: &str, seconds: Option<f64>, status: Status) -> Result<(), String> {
+        let mut seconds = seconds;
         if let Some(kept) = self.kept {
+            // Clocks that are set back while a test runs give negative times.
+            seconds = seconds.filter(|time| time.is_finite() && *time >= 0.0);
             let test =
                 TestResult { name: name.to_owned(), seconds, status, ..TestResult::default() };
             kept.borrow_mut().tests.push(test);
@@ -159,6 +174,7 @@ impl<'a> Tests<'a> {
         if let Some(kept) = self.kept {
             let mut kept = kept.borrow_mut();
             (kept.is_whole, kept.faults) = (true, std::mem::take(&mut self.faults));
+            kept.tool = self.recorder.tool_named().map(str::to_owned);
         }
         if let Some(seen) = self.broken.told() {
             let message = format!("not everything ran to its end: {seen}");

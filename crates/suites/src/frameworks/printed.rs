@@ -65,25 +65,34 @@ impl Framework for Printed {
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
         let found = if self.looks { events::read(&answer.room.join(EVENTS))? } else { None };
-        if let Some(run) = found.filter(|run| !run.tests.is_empty() || !run.unfinished.is_empty()) {
+        let (told, broken) = match found {
+            Some(run) if !run.tests.is_empty() || !run.unfinished.is_empty() => (Some(run), None),
+            other => (None, other.filter(|run| !run.faults.is_empty())),
+        };
+        if let Some(run) = told {
             return Ok(run);
         }
-        // Other output of the program may not be UTF-8.
-        let text = String::from_utf8_lossy(answer.output).into_owned();
-        let read = reports::of_bytes(text.into_bytes(), "(standard output)");
-        let results = read.map_err(|_| {
-            let cure = std::fs::read_to_string(answer.room.join(CURE)).ok();
-            SuiteError::Unknown {
-                said: answer.said().unwrap_or_else(|| "nothing".to_owned()),
-                cure: cure.filter(|cure| !cure.is_empty()).unwrap_or_else(|| {
-                    format!(
-                        "known are {}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE",
-                        super::names().join(", ")
-                    )
-                }),
+        // A framework that ran no test has faults at most; the tests may be those of another.
+        match (reports::printed(answer.output)?, broken) {
+            (Some(results), broken) => {
+                let mut run = reports::run(results, "", answer);
+                run.faults.extend(broken.into_iter().flat_map(|run| run.faults));
+                Ok(run)
             }
-        })?;
-        Ok(reports::run(results, "TAP", answer))
+            (None, Some(run)) => Ok(run),
+            (None, None) => {
+                let cure = std::fs::read_to_string(answer.room.join(CURE)).ok();
+                Err(SuiteError::Unknown {
+                    said: answer.said().unwrap_or_else(|| "nothing".to_owned()),
+                    cure: cure.filter(|cure| !cure.is_empty()).unwrap_or_else(|| {
+                        format!(
+                            "known are {}. Name it with --framework, or have it print TAP, or write JUnit XML: --framework junit:FILE",
+                            super::names().join(", ")
+                        )
+                    }),
+                })
+            }
+        }
     }
 }
 
@@ -97,6 +106,14 @@ fn cure_for(call: &Call) -> Option<String> {
         let own = call.program();
         return Some(format!(
             "{own} runs tests in an environment of its own, into which assay does not reach: run what it runs there, as in `assay tests -- .{own}/py/bin/python -m pytest`"
+        ));
+    }
+    if call.is(&["ava"]) && !call.has(&["--tap", "-t"]) {
+        let line: Vec<_> = call.with_options(&["--tap".to_owned()]);
+        let line: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
+        return Some(format!(
+            "ava prints the results of tests with --tap: `assay tests -- {}`",
+            line.join(" ")
         ));
     }
     if call.is(&["prove"]) && !call.has(&["-v", "--verbose"]) {
@@ -181,7 +198,7 @@ impl Framework for Written {
         if changed.is_none_or(|time| time.as_secs_f64() < began - 0.02) {
             return Err(SuiteError::NoReport { said: answer.said() });
         }
-        Ok(reports::run(reports::of_file(&path, answer)?, "JUnit XML", answer))
+        Ok(reports::run(reports::of_file(&path, answer)?, "", answer))
     }
 }
 

@@ -36,20 +36,20 @@ pub(in crate::import) fn recognise_reportlog(head: &Head<'_>) -> bool {
     head.first.starts_with('{') && head.first.contains("\"$report_type\"")
 }
 
-/// Reads the lines that are JSON objects; tests print other lines in between.
+/// Reads the events. Tests print other lines in between, also JSON, and may leave the line before an
+/// event without its end: `within` returns the part of a line that is an event.
 fn each<T: for<'de> Deserialize<'de>>(
     input: Input,
     context: &Context<'_>,
     expected: &str,
+    within: impl Fn(&str) -> Option<&str>,
     mut event: impl FnMut(T) -> Result<(), String>,
 ) -> Result<(), ImportError> {
     let mut lines = Lines::new(input.into_reader(), context.file);
     while let Some(line) = lines.next()? {
-        if !line.text.trim_start().starts_with('{') {
-            continue;
-        }
+        let Some(text) = within(line.text) else { continue };
         let place = (context.file, line.number);
-        let read: T = json::read_text(line.text, place, expected, PhantomData)?;
+        let read: T = json::read_text(text, place, expected, PhantomData)?;
         event(read).map_err(|problem| {
             let place = crate::read_error::Place {
                 file: context.file.to_owned(),
@@ -60,6 +60,20 @@ fn each<T: for<'de> Deserialize<'de>>(
         })?;
     }
     Ok(())
+}
+
+/// Returns the line if it is an object with this key.
+fn object_with<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let is_object = line.trim_start().starts_with('{');
+    (is_object && line.contains(key)).then_some(line)
+}
+
+fn go_event(line: &str) -> Option<&str> {
+    object_with(line, "\"Action\"")
+}
+
+fn log_event(line: &str) -> Option<&str> {
+    object_with(line, "\"$report_type\"")
 }
 
 #[derive(Deserialize)]
@@ -103,7 +117,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
     let mut packages = Packages::default();
     let mut has_started = false;
     let expected = "events of `go test -json`: `{\"Action\": …, \"Package\": …, \"Test\": …}`";
-    each(input, context, expected, |event: GoEvent| {
+    each(input, context, expected, go_event, |event: GoEvent| {
         if let Some(time) = event.time.as_ref().filter(|_| !has_started) {
             tests.recorder.started(time);
             has_started = true;
@@ -332,7 +346,7 @@ pub(in crate::import) fn read_libtest(
     let expected = "events of libtest: `{\"type\": \"test\", \"event\": \"ok\", \"name\": …}`";
     // If single tests are kept: the tests that were running at the end.
     let mut running: BTreeSet<String> = BTreeSet::new();
-    each(input, context, expected, |event: LibtestEvent| {
+    each(input, context, expected, libtest_event, |event: LibtestEvent| {
         if let (Some(kept), "suite", Some(time)) =
             (tests.kept, event.kind.as_str(), event.exec_time.and_then(Number::finite))
         {
@@ -362,6 +376,19 @@ pub(in crate::import) fn read_libtest(
     })?;
     tests.all_broken(running.into_iter());
     tests.finish("events without times; have them written: `-- -Zunstable-options --report-time`")
+}
+
+/// Returns the event of libtest in a line: from `{ "type": "test"`, or another type of libtest's, to
+/// the end.
+fn libtest_event(line: &str) -> Option<&str> {
+    line.match_indices('{').map(|(at, _)| &line[at..]).find(|rest| {
+        let mut plain = rest.chars().filter(|c| !c.is_whitespace());
+        let mut has = |text: &str| text.chars().all(|c| plain.next() == Some(c));
+        has("{\"type\":\"") && {
+            let kind: String = plain.take_while(|c| *c != '"').collect();
+            ["suite", "test", "bench", "report"].contains(&&*kind)
+        }
+    })
 }
 
 /// Splits the name of a nextest test, `CRATE::BINARY$TEST`, from the number of the attempt after a
@@ -397,7 +424,7 @@ pub(in crate::import) fn read_reportlog(
     let mut open: HashMap<String, (f64, Status)> = HashMap::new();
     let expected =
         "pytest-reportlog's reports: `{\"$report_type\": \"TestReport\", \"nodeid\": …}`";
-    each(input, context, expected, |event: LogEvent| {
+    each(input, context, expected, log_event, |event: LogEvent| {
         if let Some(version) = &event.pytest_version {
             tests.recorder.tool(&format!("pytest {version}"));
             tests.begin_run();

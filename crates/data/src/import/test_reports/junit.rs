@@ -11,7 +11,7 @@
 //! report.
 
 use super::{Status, Tests};
-use crate::import::xml::{Tag, Xml, attributes};
+use crate::import::xml::{Tag, Xml, attributes, unescaped};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::number::{self, Marks};
@@ -23,6 +23,26 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
             .iter()
             .any(|root| head.text.contains(root))
 }
+
+/// Values of a test's `status` or `result`, in small letters, that mean that it failed; `xpass` is
+/// an unexpected pass in Qt Test.
+const FAILED: [&str; 15] = [
+    "fail",
+    "failed",
+    "failure",
+    "error",
+    "errored",
+    "broken",
+    "aborted",
+    "crash",
+    "crashed",
+    "killed",
+    "interrupted",
+    "timeout",
+    "timedout",
+    "timed_out",
+    "xpass",
+];
 
 /// A test whose element is open.
 struct Case {
@@ -87,8 +107,8 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                 counted.declared = counted.declared.max(declared);
             }
             Tag::Open { name: "testcase", text } if case.is_none() => {
-                let opened =
-                    opened(text, &suites, context.marks).map_err(|problem| xml.wrong(problem))?;
+                let time = |text: &str| tests.time(time(text, context.marks));
+                let opened = opened(text, &suites, time).map_err(|problem| xml.wrong(problem))?;
                 case = Some(Case { line: xml.line(), ..opened });
             }
             Tag::Open { name, text } => {
@@ -136,6 +156,13 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
             Tag::Close { name: "testsuites" | "testsuite", .. } if case.is_none() => {
                 suites.pop();
             }
+            // Some dialects have the message as text only.
+            Tag::Close { name: "failure" | "error", before } => {
+                if let Some(case) = case.as_mut().filter(|case| case.message.is_none()) {
+                    let said = unescaped(before.trim());
+                    case.message = Some(said.into_owned()).filter(|said| !said.is_empty());
+                }
+            }
             Tag::Close { .. } => {}
         }
     }
@@ -172,7 +199,11 @@ fn is_expected_failure(text: &str) -> bool {
     attributes(text).any(|(key, value)| key == "type" && value == "pytest.xfail")
 }
 
-fn opened(text: &str, suites: &[String], marks: &Marks) -> Result<Case, String> {
+fn opened(
+    text: &str,
+    suites: &[String],
+    time: impl Fn(&str) -> Result<Option<f64>, String>,
+) -> Result<Case, String> {
     let (mut name, mut class) = (Cow::Borrowed(""), Cow::Borrowed(""));
     let (mut seconds, mut file) = (None, None);
     let mut status = Status::Passed;
@@ -181,14 +212,15 @@ fn opened(text: &str, suites: &[String], marks: &Marks) -> Result<Case, String> 
         match key {
             "name" => name = value,
             "classname" => class = value,
-            "time" => seconds = time(&value, marks)?,
+            "time" => seconds = time(&value)?,
             "file" => file = Some(value.into_owned()),
-            "status" | "result" => match &*value {
+            // A test may have both: GoogleTest's `status` says whether it ran.
+            "status" | "result" if status != Status::Failed => match &*value.to_ascii_lowercase() {
                 "notrun" => (status, is_not_run) = (Status::Skipped, true),
                 "disabled" | "skipped" | "suppressed" | "ignored" => {
                     status = Status::Skipped;
                 }
-                "fail" | "failed" | "failure" | "error" => status = Status::Failed,
+                own if FAILED.contains(&own) => status = Status::Failed,
                 _ => {}
             },
             _ => {}

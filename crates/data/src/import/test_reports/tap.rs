@@ -2,8 +2,9 @@
 //! block below a result (node), or `# time=12.3ms` after it (tap, tape; prove's `--timer` prints no
 //! time per test).
 //!
-//! Subtests are indented and precede the line of their parent. The innermost subtests are the
-//! tests; their names are prefixed with the names of their parents. A parent that failed although
+//! Subtests are indented and precede the line of their parent, or follow it between braces (tap,
+//! vitest). The innermost subtests are the tests; their names are prefixed with the names of their
+//! parents. A parent that failed although
 //! its subtests passed is a failed test without a time. A new document begins with a version line,
 //! a file heading of `prove -v`, or a plan or first result after a complete document. A missing or
 //! unmet plan, results out of sequence, and `Bail out!` are errors of the report, as they are for
@@ -14,6 +15,7 @@ use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::number::plain;
+use std::borrow::Cow;
 
 /// Indentation of a subtest, in spaces.
 const INDENT: usize = 4;
@@ -30,7 +32,9 @@ pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
         let mut numbers = lines().filter_map(|line| result(line)?.number);
         numbers.next() == Some(1) && numbers.next() == Some(2)
     };
+    // `1..0` is followed by the reason for skipping everything.
     lines().take(20).any(is_version)
+        || lines().any(|line| plan(line) == Some(0))
         || lines().any(|line| plan(line).is_some()) && has_result()
         || in_sequence()
 }
@@ -42,8 +46,12 @@ struct Pending {
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
-    /// True if the message is on the next line.
+    /// True if the message is on a line that follows.
     says_more: bool,
+    /// True if nothing but a comment can have its message: no block followed it.
+    is_bare: bool,
+    /// Its own name, if a brace behind it may open its subtests.
+    opens: Option<String>,
     /// True if it contains subtests, which have the times.
     holds_others: bool,
 }
@@ -63,12 +71,22 @@ impl Level {
     }
 }
 
+/// A parent whose subtests follow it between braces.
+struct Opened {
+    depth: usize,
+    /// Its full name.
+    name: String,
+    has_failed: bool,
+}
+
 struct Reader<'a> {
     tests: Tests<'a>,
     /// The stated parent of the subtests of each depth.
     groups: Vec<String>,
     /// The last result.
     pending: Option<Pending>,
+    /// The parents whose braces are open, outermost first.
+    opened: Vec<Opened>,
     /// The results of each depth since the last one at a lower depth.
     levels: Vec<Level>,
     /// Indentation of the open YAML block below a result.
@@ -78,6 +96,9 @@ struct Reader<'a> {
     is_prove: bool,
     /// True if the current document bailed out.
     bailed: bool,
+    /// True if every name so far ends in its time, as bats writes them: `adds in 12ms`; `None`
+    /// before the first.
+    names_end_in_times: Option<bool>,
 }
 
 pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -85,10 +106,12 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
         tests: Tests::new(context, "TAP")?,
         groups: Vec::new(),
         pending: None,
+        opened: Vec::new(),
         levels: vec![Level::default()],
         block: None,
         is_prove: false,
         bailed: false,
+        names_end_in_times: None,
     };
     let mut lines = Lines::new(input.into_reader(), context.file);
     let mut last = 1;
@@ -122,9 +145,16 @@ impl Reader<'_> {
         let depth = indent / INDENT;
         let is_level = indent.is_multiple_of(INDENT);
         if let Some(found) = result(text).filter(|_| is_level) {
+            self.open_braces(depth);
             self.result(depth, found)
         } else if let Some(count) = plan(text).filter(|_| is_level) {
+            self.open_braces(depth);
             self.plan(depth, count)
+        } else if text.trim_end() == "}"
+            && is_level
+            && self.opened.last().is_some_and(|opened| opened.depth == depth)
+        {
+            self.close_braces()
         } else if let Some(name) = text.strip_prefix("# Subtest: ") {
             self.settle()?;
             check_depth(depth)?;
@@ -145,9 +175,16 @@ impl Reader<'_> {
         }
     }
 
-    fn result(&mut self, depth: usize, found: Found<'_>) -> Result<(), String> {
+    fn result(&mut self, depth: usize, mut found: Found<'_>) -> Result<(), String> {
         self.settle()?;
         check_depth(depth)?;
+        let timed = time_in_name(&found.name);
+        let so_far = self.names_end_in_times.unwrap_or(true);
+        self.names_end_in_times = Some(so_far && timed.is_some());
+        if let Some((name, seconds)) = timed.filter(|_| so_far) {
+            found.seconds = found.seconds.or(Some(seconds));
+            found.name = name.to_owned().into();
+        }
         let is_bare = found.number.is_none() && found.name.is_empty();
         if depth == 0 && self.level(0).is_kept() {
             // prove's own `ok` or `not ok` for the file.
@@ -175,16 +212,55 @@ impl Reader<'_> {
             return Ok(());
         }
         let number = due.to_string();
-        let own = if found.name.is_empty() { number.as_str() } else { found.name };
+        let own = if found.name.is_empty() { number.as_str() } else { &*found.name };
         let groups = self.groups.iter().take(depth).filter(|group| !group.is_empty());
         let mut full: Vec<&str> = groups.map(String::as_str).collect();
         full.push(own);
         let name = full.join(": ");
-        let Found { status, seconds, .. } = found;
-        let (message, says_more) = Default::default();
-        self.pending =
-            Some(Pending { depth, name, seconds, status, message, says_more, holds_others });
+        let opens = found.opens.then(|| own.to_owned());
+        let Found { mut status, seconds, .. } = found;
+        if self.is_prove && !found.is_ok && status == Status::Skipped {
+            // For prove a skipped test that is `not ok` has failed; other harnesses pass it.
+            status = Status::Failed;
+            self.level(depth).has_failed = true;
+        }
+        self.pending = Some(Pending {
+            depth,
+            name,
+            seconds,
+            status,
+            message: None,
+            says_more: false,
+            is_bare: true,
+            opens,
+            holds_others,
+        });
         Ok(())
+    }
+
+    /// Takes the last result for the parent of what follows at `depth`, if its line ended in a
+    /// brace.
+    fn open_braces(&mut self, depth: usize) {
+        let opens = |own: &Pending| own.opens.is_some() && own.is_bare && own.depth + 1 == depth;
+        let Some(parent) = self.pending.take_if(|own| opens(own)) else { return };
+        self.groups.resize(parent.depth, String::new());
+        self.groups.extend(parent.opens);
+        let (depth, name) = (parent.depth, parent.name);
+        self.opened.push(Opened { depth, name, has_failed: parent.status == Status::Failed });
+    }
+
+    /// Ends the subtests of the parent that was opened last. It is a test only if it failed although
+    /// they did not.
+    fn close_braces(&mut self) -> Result<(), String> {
+        self.settle()?;
+        let Some(Opened { depth, name, has_failed }) = self.opened.pop() else { return Ok(()) };
+        let below = self.levels.get(depth + 1).copied().unwrap_or_default();
+        self.close_below(depth);
+        self.groups.truncate(depth);
+        match has_failed && !below.has_failed {
+            true => self.tests.add(&name, None, Status::Failed),
+            false => Ok(()),
+        }
     }
 
     fn plan(&mut self, depth: usize, count: u64) -> Result<(), String> {
@@ -204,26 +280,41 @@ impl Reader<'_> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let own = pending.depth * INDENT + 2;
         let said = |text: &str| Some(text.trim().trim_matches(['\'', '"']).to_owned());
-        if text.trim_end() == "---" && indent == own {
+        let is_key = self.block == Some(indent);
+        if text.trim_end() == "---" && indent >= own && pending.is_bare {
+            pending.is_bare = false;
             self.block = Some(indent);
+        } else if pending.says_more && text.starts_with("name:") {
+            // vitest puts name and message of an error below each other.
+        } else if pending.says_more && text.starts_with("message:") {
+            pending.says_more = false;
+            pending.message = said(&text["message:".len()..]);
         } else if pending.says_more && !text.is_empty() {
             pending.says_more = false;
             pending.message = said(text);
         } else if let Some(text) =
             ["error:", "message:"].iter().find_map(|key| text.strip_prefix(key))
-            && indent == own
-            && self.block.is_some()
+            && is_key
         {
             match text.trim() {
                 "" | "|-" | "|" | ">-" | ">" => pending.says_more = true,
                 text => pending.message = said(text),
             }
         } else if let Some(time) = text.strip_prefix("duration_ms:")
-            && indent == own
+            && is_key
         {
-            let milliseconds = plain(time.trim());
+            let milliseconds = plain(time.trim().trim_matches(['\'', '"']));
             let wrong = || format!("`{}`; expected milliseconds", crate::excerpt::excerpt(text));
-            pending.seconds = Some(milliseconds.ok_or_else(wrong)? / 1e3);
+            let seconds = milliseconds.map(|time| Some(time / 1e3)).ok_or_else(wrong);
+            pending.seconds = self.tests.time(seconds)?;
+        } else if let Some(text) = text.strip_prefix('#')
+            && pending.status == Status::Failed
+            && pending.is_bare
+            && pending.message.is_none()
+            && indent == pending.depth * INDENT
+        {
+            // bats and busted say in comments why a test failed; others count their tests there.
+            pending.message = said(text).filter(|text| !text.is_empty() && !is_count(text));
         } else if self.block.is_none()
             && indent >= own
             && pending.message.is_none()
@@ -271,6 +362,7 @@ impl Reader<'_> {
         }
         self.bailed = false;
         self.groups.clear();
+        self.opened.clear();
         self.tests.begin_run();
         Ok(())
     }
@@ -313,13 +405,24 @@ fn is_heading_of_prove(line: &str) -> bool {
     name.is_some_and(|name| name.len() > 1 && name.ends_with(' '))
 }
 
+/// Returns true for a comment such as `tests 12`, which harnesses write after the last test.
+fn is_count(comment: &str) -> bool {
+    let mut words = comment.split_whitespace();
+    words.next().is_some()
+        && words.next().is_some_and(|word| plain(word).is_some())
+        && words.next().is_none()
+}
+
 /// A result line.
 struct Found<'a> {
+    is_ok: bool,
     status: Status,
     number: Option<u64>,
-    name: &'a str,
+    name: Cow<'a, str>,
     /// Its time, if it follows the name.
     seconds: Option<f64>,
+    /// True if a brace behind it may open its subtests.
+    opens: bool,
 }
 
 fn result(text: &str) -> Option<Found<'_>> {
@@ -334,8 +437,12 @@ fn result(text: &str) -> Option<Found<'_>> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let is_number = rest[digits..].is_empty() || rest[digits..].starts_with([' ', '\t']);
     let (number, rest) = rest.split_at(if is_number { digits } else { 0 });
-    let rest = rest.trim_start();
+    let rest = rest.trim();
     let rest = if rest == "-" { "" } else { rest.strip_prefix("- ").unwrap_or(rest) };
+    let (rest, opens) = match rest.strip_suffix('{') {
+        Some(before) if before.is_empty() || before.ends_with(' ') => (before.trim_end(), true),
+        _ => (rest, false),
+    };
     // An escaped `#` belongs to the name.
     let mark = rest
         .match_indices('#')
@@ -343,21 +450,36 @@ fn result(text: &str) -> Option<Found<'_>> {
         .find(|&at| !rest[..at].ends_with('\\') && (at == 0 || rest[..at].ends_with(' ')));
     let (name, directive) = rest.split_at(mark.unwrap_or(rest.len()));
     let directive = directive.trim_start_matches('#').trim();
-    let is =
-        |word: &str| directive.get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
+    let is = |word: &str, may_go_on: bool| {
+        let own = directive.get(..word.len()).is_some_and(|own| own.eq_ignore_ascii_case(word));
+        let goes_on = || directive[word.len()..].starts_with(|c: char| c.is_alphanumeric());
+        own && (may_go_on || !goes_on())
+    };
     let status = match passed {
-        _ if is("skip") => Status::Skipped,
+        // `# skipped` is as good; of a failed test only the word itself is one.
+        _ if is("skip", passed) => Status::Skipped,
         true => Status::Passed,
         // A TODO test may fail.
-        false if is("todo") => Status::Passed,
+        false if is("todo", false) => Status::Passed,
         false => Status::Failed,
     };
-    Some(Found {
-        status,
-        number: number.parse().ok(),
-        name: name.trim(),
-        seconds: time_behind(directive),
-    })
+    let name = name.trim();
+    let name = match name.contains("\\#") {
+        true => name.replace("\\#", "#").into(),
+        false => name.into(),
+    };
+    let seconds = time_behind(directive);
+    Some(Found { is_ok: passed, status, number: number.parse().ok(), name, seconds, opens })
+}
+
+/// Splits a name that ends in its time, `adds in 12ms` or `adds in 3sec`.
+fn time_in_name(name: &str) -> Option<(&str, f64)> {
+    let (name, time) = name.rsplit_once(" in ")?;
+    let (number, unit) = match time.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (time.strip_suffix("sec")?, 1.0),
+    };
+    Some((name, number.parse::<u32>().ok().map(f64::from)? * unit))
 }
 
 /// Parses `time=12.3ms` or `time=1.2s`.

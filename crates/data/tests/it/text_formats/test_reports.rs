@@ -149,6 +149,84 @@ fn tests_without_times_are_tests() {
 }
 
 #[test]
+fn a_status_means_failure_in_any_case_and_the_message_may_be_text() {
+    let xml = "<testsuite><testcase name=\"a\" status=\"FAILED\"/><testcase name=\"b\" result=\"Timeout\"/>\
+        <testcase name=\"c\" status=\"Passed\"/><testcase name=\"d\" status=\"fail\" result=\"skipped\"/>\
+        <testcase name=\"e\"><failure type=\"x\">one &lt; two</failure></testcase>\
+        <testcase name=\"f\"><failure message=\"short\">long</failure></testcase></testsuite>";
+    assert_eq!(outcomes(xml), "aF bF c. dF eF fF");
+    let results = told(xml);
+    let messages: Vec<_> = results.tests.iter().map(|test| test.message.as_deref()).collect();
+    assert_eq!(messages[4..], [Some("one < two"), Some("short")]);
+    assert_eq!(results.tool.as_deref(), Some("JUnit XML"));
+}
+
+#[test]
+fn a_time_that_makes_no_sense_is_unknown_and_its_test_is_counted() {
+    for time in ["-0.001", "NaN", "inf", "1.5s", "00:01"] {
+        let xml = format!(
+            "<testsuite><testcase name=\"a\" time=\"{time}\"/><testcase name=\"b\" time=\"1\"><failure/></testcase></testsuite>"
+        );
+        assert_eq!(
+            (outcomes(&xml).as_str(), told(&xml).tests[0].seconds),
+            ("a. bF", None),
+            "{time}"
+        );
+        let tap = format!("1..1\nnot ok 1 a\n  ---\n  duration_ms: {time}\n  ...\n");
+        assert_eq!((outcomes(&tap).as_str(), told(&tap).tests[0].seconds), ("aF", None), "{time}");
+    }
+    let quoted = told("1..1\nok 1 a\n  ---\n  duration_ms: '12.5'\n  ...\n");
+    assert_eq!(quoted.tests[0].seconds, Some(0.0125));
+}
+
+#[test]
+fn directives_of_tap_are_whole_words_where_a_test_failed() {
+    let tap = "1..6\nnot ok 1 a # TODOS\nnot ok 2 b # skipper\nok 3 c # skipped: no\nnot ok 4 d # TODO: x\nnot ok 5 e # SKIP x\nnot ok 6 f \\# TODO\n";
+    assert_eq!(outcomes(tap), "aF bF cs d. es f # TODOF");
+    // prove is stricter than others.
+    assert_eq!(outcomes("t/a.t .. \n1..1\nnot ok 1 a # SKIP x\nnot ok\n"), "aF");
+    let none = told("1..0 # SKIP no database\n");
+    assert!(none.tests.is_empty() && none.faults.is_empty());
+}
+
+#[test]
+fn subtests_of_tap_may_follow_between_braces() {
+    // Output of vitest 4.
+    let tap = "TAP version 13\n1..2\nnot ok 1 - a.js # time=85.63ms {\n    1..2\n    not ok 1 - g # time=50ms {\n        1..2\n        \
+        ok 1 - x # time=3ms\n        not ok 2 - y # time=4ms\n            ---\n            error:\n                \
+        name: \"AssertionError\"\n                message: \"expected 1 to be 2\"\n            ...\n    }\n    ok 2 - z # time=9ms\n}\n\
+        not ok 2 - b.js {\n    1..1\n    ok 1 - w\n}\n";
+    assert_eq!(outcomes(tap), "a.js: g: x. a.js: g: yF a.js: z. b.js: w. b.jsF");
+    let results = told(tap);
+    assert_eq!(results.tests[1].message.as_deref(), Some("expected 1 to be 2"));
+    assert_eq!((results.tests[0].seconds, results.faults.len()), (Some(0.003), 0));
+    assert_eq!(outcomes("1..2\nok 1 parses {\nok 2 parses }\n"), "parses. parses }.");
+}
+
+#[test]
+fn what_bats_and_busted_say_in_comments_is_the_message() {
+    let tap = "1..3\nok 1 a in 28ms\nnot ok 2 b in 3sec\n# (in test file g.bats, line 2)\n#   `false' failed\nok 3 c in 5ms # skip x\n";
+    assert_eq!(outcomes(tap), "a. bF cs");
+    let results = told(tap);
+    assert_eq!(results.tests[1].message.as_deref(), Some("(in test file g.bats, line 2)"));
+    assert_eq!((results.tests[0].seconds, results.tests[1].seconds), (Some(0.028), Some(3.0)));
+    // Not all end in a time, and counts say nothing of a failure.
+    let other = "1..2\nok 1 starts\nnot ok 2 answers in 100ms\n# tests 2\n";
+    assert_eq!(outcomes(other), "starts. answers in 100msF");
+    assert_eq!(
+        (told(other).tests[1].message.as_deref(), told(other).tests[1].seconds),
+        (None, None)
+    );
+}
+
+#[test]
+fn lines_between_the_events_may_be_json_or_have_no_end() {
+    let lines = "{\"type\":\"test\",\"event\":\"started\",\"name\":\"a\"}\n{\n  \"x\": 1\n}\n{\"name\":5}\n\
+        half a line{ \"type\": \"test\", \"event\": \"failed\", \"name\": \"a\" }\n";
+    assert_eq!((outcomes(lines).as_str(), told(lines).unfinished.len()), ("aF", 0));
+}
+
+#[test]
 fn tap_is_recognised_however_long_it_is_and_wherever_its_plan_is() {
     let line = |n: usize| format!("ok {n} a test with a name that is not short\n");
     let many: String = (1..=3000).map(line).collect();

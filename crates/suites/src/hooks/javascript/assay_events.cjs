@@ -26,6 +26,8 @@ const shortened = (message) => message.replace(/\u001b\[[0-9;]*m/g, "").slice(0,
 
 class Events {
   problems = 0;
+  // Whether a test failed, or a file or a hook of several.
+  failed = false;
 
   constructor(folder, framework, version) {
     for (let number = 1; this.descriptor === undefined; number += 1) {
@@ -41,6 +43,14 @@ class Events {
         `"language_version":${JSON.stringify(process.version.slice(1))},"process":${process.pid},"parent":${process.ppid},` +
         `"worker":null,"loaded":${seconds(loaded)}}`,
     );
+    this.framework = framework;
+    process.on("exit", (status) => this.exits(status));
+  }
+
+  // The command may ignore this process's exit status, as a pipe does.
+  exits(status) {
+    const why = `${this.framework} exited with status ${status}, although no test failed`;
+    if (status && !this.failed) this.guarded(() => this.write(`{"fault":${JSON.stringify(why)},"at":${seconds(clock())}}`));
   }
 
   write(line) {

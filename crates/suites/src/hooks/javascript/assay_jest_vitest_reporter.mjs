@@ -22,6 +22,7 @@ class Files extends Events {
     const length = nanoseconds(took ?? 0);
     const begin = began === undefined || began === null ? clock() - length : monotonic(began);
     const group = [basename(file), ...titles.slice(0, -1)].join(": ");
+    this.failed ||= status === "failed";
     this.write(
       `{"test":${JSON.stringify(name(file, titles))},"group":${JSON.stringify(group)},"file":${JSON.stringify(relative(root, file))},` +
         `"line":${line ?? null},"begin":${seconds(begin)},"end":${seconds(begin + length)},"status":"${status}"` +
@@ -35,6 +36,7 @@ class Files extends Events {
     const [at, place] = [seconds(clock()), relative(root, file)];
     const said = message ? `,"message":${JSON.stringify(shortened(message))}` : "";
     const name = [place, ...titles].join(": ");
+    this.failed = true;
     this.write(
       `{"test":${JSON.stringify(name)},"file":${JSON.stringify(place)},"begin":${at},"end":${at},"status":"failed"${said},"beside":true}`,
     );
@@ -55,6 +57,13 @@ export default class Reporter {
   // When the first test of each file began.
   first = new Map();
 
+  // Tests that passed, of files that are not over.
+  passed = new Set();
+
+  key(test, { ancestorTitles, title }) {
+    return JSON.stringify([test.path, ...ancestorTitles, title]);
+  }
+
   onRunStart() {
     this.events ??= start(Files, "jest", null);
   }
@@ -63,7 +72,7 @@ export default class Reporter {
     this.events?.guarded(() => this.events.begins(test.path, [...info.ancestorTitles, info.title]));
   }
 
-  // What a file's own loading took is before its first test. Tests that are skipped come only here.
+  // What a file's own loading took is before its first test. Tests that are skipped come only here, and what made a test fail after its end.
   onTestFileResult(test, result) {
     this.events?.guarded(() => {
       const { perfStats, testResults, testExecError, failureMessage } = result;
@@ -71,6 +80,9 @@ export default class Reporter {
       const first = this.first.get(test.path);
       if (perfStats?.start && first) this.events.span("load", test.path, perfStats.start, first);
       testResults.filter((one) => one.status === "pending").forEach((one) => this.ofJest(test, one));
+      const late = testResults.filter((one) => one.status === "failed" && this.passed.has(this.key(test, one)));
+      late.forEach((one) => this.ofJest(test, one, true));
+      testResults.forEach((one) => this.passed.delete(this.key(test, one)));
     });
   }
 
@@ -116,11 +128,13 @@ export default class Reporter {
   }
 
   // A test that is tried again comes once for each attempt.
-  ofJest(test, { ancestorTitles, title, status, startedAt, duration, failureMessages, location, invocations }) {
+  ofJest(test, result, again = false) {
+    const { ancestorTitles, title, status, startedAt, duration, failureMessages, location, invocations } = result;
+    if (status === "passed") this.passed.add(this.key(test, result));
     const how = { passed: "passed", failed: "failed" }[status] ?? "skipped";
     const message = how === "failed" ? failureMessages?.[0]?.split("\n    at ")[0] : null;
     if (startedAt && !this.first.has(test.path)) this.first.set(test.path, startedAt);
-    const times = { status: how, began: startedAt, took: duration, message, again: invocations > 1 };
+    const times = { status: how, began: startedAt, took: duration, message, again: again || invocations > 1 };
     this.events.ended(test.path, [...ancestorTitles, title], location?.line, times);
   }
 

@@ -25,9 +25,10 @@ function framework() {
   } catch {
     return null;
   }
-  const package_ = dirname(dirname(program));
+  // With options for Node itself mocha starts itself again, by another of its files.
+  const package_ = dirname(/[\\/]lib[\\/]cli[\\/]cli\.js$/.test(program) ? dirname(dirname(program)) : dirname(program));
   const own = program.slice(dirname(package_).length + 1).split(sep).join("/");
-  if (/^mocha\/bin\/_?mocha(\.c?js)?$/.test(own)) return ["mocha", package_];
+  if (/^mocha\/(bin\/_?mocha(\.c?js)?|lib\/cli\/cli\.js)$/.test(own)) return ["mocha", package_];
   if (/^jasmine\/bin\/jasmine(\.js)?$/.test(own)) return ["jasmine", package_];
   if (/^jest(-cli)?\/bin\/jest(\.js)?$/.test(own)) return ["jest", package_];
   if (program.endsWith(`${sep}vitest${sep}vitest.mjs`)) return ["vitest", dirname(program)];
@@ -50,14 +51,16 @@ function listener(name, version) {
     }
 
     // `body` is in nanoseconds; what is not known is left out.
-    ended({ own, file, titles, at, started, setup, body, teardown, status, message, retries }, end = clock()) {
+    ended({ own, file, titles, at, started, setup, body, teardown, status, message, retries, again }, end = clock()) {
+      this.failed ||= status === "failed";
       const group = [file && basename(file), ...titles.slice(0, -1)].filter(Boolean).join(": ");
       const where = file ? `"file":${JSON.stringify(relative(root, file))},` : "";
       const phases = body === null || status === "skipped" ? "" : `,"setup":${seconds(setup)},"body":${seconds(body)},"teardown":${seconds(teardown)}`;
       this.write(
         `{"test":${JSON.stringify(own)}${started ? `,"started":${JSON.stringify(started)}` : ""},"group":${JSON.stringify(group)},${where}` +
           `"begin":${seconds(at)},"end":${seconds(end)},"status":"${status}"` +
-          `${message ? `,"message":${JSON.stringify(shortened(message))}` : ""}${retries ? `,"retries":${retries}` : ""}${phases}}`,
+          `${message ? `,"message":${JSON.stringify(shortened(message))}` : ""}${retries ? `,"retries":${retries}` : ""}` +
+          `${again ? `,"again":true` : ""}${phases}}`,
       );
     }
   }
@@ -67,6 +70,9 @@ function listener(name, version) {
 }
 
 const said = (error) => String(error?.message ?? error);
+
+// Whether this process has loaded mocha itself, and not only its command line.
+const isLoaded = (directory) => Object.keys(require.cache).some((file) => file.startsWith(join(directory, "lib", "mocha.")));
 
 // mocha's runner, of which each run tells us what it tells its reporter.
 function mocha(directory) {
@@ -100,6 +106,7 @@ function mocha(directory) {
         last.hook = null;
       }
     });
+    const passed = new WeakSet();
     let tried = null; // What the attempt said that failed at first.
     on("retry", (_test, error) => {
       tried = said(error);
@@ -111,13 +118,17 @@ function mocha(directory) {
       const about = { own: named(file, titles(test)), file, titles: titles(test), at: end, setup: 0n, body: null, teardown: 0n };
       const found = begun && begun.own === about.own ? begun : about;
       const retries = test.currentRetry?.() ?? test._currentRetry ?? 0;
+      // A test that passed and then failed: `done` was called twice.
+      const again = found === about && passed.has(test);
+      if (status === "passed") passed.add(test);
+      settle();
       if (found === begun) events.begun = null;
       if (isParallel) {
         // Told when a whole file is over.
         found.body = nanoseconds(test.duration ?? 0);
         [found.at, found.setup] = [end - found.body, 0n];
       } else if (found === begun) found.body = end - found.at - found.setup;
-      last = { ...found, status, message: message ?? (retries ? tried : null), end, retries };
+      last = { ...found, status, message: message ?? (retries ? tried : null), end, retries, again };
     };
     on("pass", (test) => ends(test, "passed", null));
     on("pending", (test) => {
@@ -140,6 +151,10 @@ function mocha(directory) {
       events.end();
     });
   };
+  // Where files can't be loaded, no runner starts. The program may also only start another, which loads them.
+  process.on("exit", (status) => {
+    if (status && !own && isLoaded(directory)) listener("mocha", version)?.events.exits(status);
+  });
   // A runner says that it starts by an event like any other: which module has it, and of which kind that is, differs from version to version.
   const { emit } = EventEmitter.prototype;
   EventEmitter.prototype.emit = function (event, ...given) {

@@ -288,6 +288,11 @@ class Recorder:
         line = '{"test":%s,%s"begin":%de-9,"end":%de-9,"status":"%s"%s,"beside":true}\n'
         self.emit(line % (_encode(name), self._place(file, None), at, at, status, said))
 
+    def fault(self, text):
+        """The suite failed otherwise than by a test: the reason, as a sentence without its end."""
+        if not self._muted:
+            self.emit('{"fault":%s,"at":%de-9}\n' % (_encode(_cut(text)), self.clock()))
+
     def begin_span(self, kind, group, name=None, scope=None, announce=True):
         """The suite does something for several tests. Gives what `end_span` is given, or None."""
         if self._muted:

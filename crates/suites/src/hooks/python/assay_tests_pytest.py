@@ -16,6 +16,10 @@ _WRAPPER = {"hookwrapper": True}
 if tuple(map(int, re.findall(r"\d+", pluggy.__version__)[:2])) >= (1, 2):
     _WRAPPER = {"wrapper": True}
 
+# Statuses of pytest, which has names for them from version 5 on.
+_INTERRUPTED = 2
+_INTERNAL_ERROR = 3
+
 _STARTED = assay_tests_events.start()
 _taken = []
 
@@ -131,9 +135,19 @@ class Hooks:
             self.recorder.guarded(self.recorder.cover.tests_are, paths)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self):
+    def pytest_sessionfinish(self, session, exitstatus):
         self.finished = self.clock()
+        self.recorder.guarded(self._faults, session, exitstatus)
         self.recorder.flush()
+
+    def _faults(self, session, exitstatus):
+        # The command may ignore pytest's exit status, as a pipe does.
+        if not session.config.option.continue_on_collection_errors:
+            for report in self.broken:
+                said = _last_line(self._said(report))
+                self.recorder.fault("%s could not be collected: %s" % (report.nodeid or "the suite", said))
+        if int(exitstatus) in (_INTERRUPTED, _INTERNAL_ERROR) and not (self.broken or session.testsfailed):
+            self.recorder.fault("pytest ended with status %d before it was through" % exitstatus)
 
     @pytest.hookimpl(trylast=True)
     def pytest_unconfigure(self):
@@ -145,12 +159,12 @@ class Hooks:
     @pytest.hookimpl(tryfirst=True, **_WRAPPER)
     def pytest_runtest_protocol(self, item):
         test = self.test = self.recorder.guarded(self._begin, item)
-        try:
-            return (yield)
-        finally:
-            self.test = None
-            if test is not None:
-                self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
+        result = yield
+        # A test in which the session is ended (pytest.exit, Ctrl-C) stays unfinished.
+        self.test = None
+        if test is not None and getattr(result, "excinfo", None) is None:
+            self.recorder.guarded(self.recorder.end_test, test, test.status or "passed", test.message)
+        return result
 
     def _begin(self, item):
         line = item.location[1]

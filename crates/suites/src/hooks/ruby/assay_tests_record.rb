@@ -295,6 +295,14 @@ module AssayTests
       emit(%({"test":#{json(name)},"group":#{json(group)},#{times},"status":"error","message":#{json(cut(message))},"beside":true}\n))
     end
 
+    # Reports why the suite failed, other than by a test: a sentence without its end.
+    def fault(text)
+      return if inactive?
+
+      emit(%({"fault":#{json(cut(text))},"at":#{now}e-9}\n))
+      flush
+    end
+
     # The suite begins something outside of tests. A line before it identifies it if it hangs.
     # Returns the argument for `span_ended`.
     def span_begins(kind, group, announce: true)

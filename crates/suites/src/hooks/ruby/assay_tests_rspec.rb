@@ -196,7 +196,15 @@ module AssayTests
       # A failed hook of a group or of the suite. Loading errors come earlier, and then no example
       # runs.
       def beside(exception, description)
-        AssayTests.guarded { AssayTests.beside(description.strip.chomp("."), nil, "#{exception.class}: #{exception.message}") if @begun }
+        AssayTests.guarded do
+          # The other lines guess at another file.
+          what = description.strip.lines.first.to_s.sub(/\.?( - Did you mean\?)?\s*\z/, "")
+          why = "#{exception.class}: #{exception.message}"
+          next AssayTests.beside(what, nil, why) if @begun
+
+          AssayTests.run_begins("rspec", ::RSpec::Core::Version::STRING)
+          AssayTests.fault("#{what}: #{why}")
+        end
       end
 
       # Every example also has a singleton group of its own, which is ignored.
