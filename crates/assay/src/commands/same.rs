@@ -294,8 +294,8 @@ impl Commands {
         let has = |code: &str| found.findings.iter().any(|finding| finding.code == code);
         found.fact = (!pairs.is_empty()).then(|| match () {
             () if has(OUTPUT_DIFFERS) => DIFFERENT,
-            () if has(VARIES) && !self.only_output_varies() => "not comparable",
-            () if has(NOT_COMPARED) || self.compares_only_status() => "not compared",
+            () if has(OUTPUT_VARIES) && !self.only_output_varies() => "not comparable",
+            () if has(OUTPUT_NOT_COMPARED) || self.compares_only_status() => "not compared",
             () => SAME_OUTPUTS,
         });
         Ok(found)
@@ -400,7 +400,7 @@ impl Commands {
             .collect();
         (!told.is_empty()).then(|| {
             let message = format!("{}: not comparable", told.join("; "));
-            Finding::new(VARIES, Severity::Note, message)
+            Finding::new(OUTPUT_VARIES, Severity::Note, message)
                 .advise(Action::text("name files that have to be the same with --same FILE"))
         })
     }
@@ -422,9 +422,9 @@ impl Commands {
 /// The value of the fact if outputs differ.
 const DIFFERENT: &str = "different";
 /// Code of the finding about outputs that differ from run to run.
-const VARIES: &str = "OUTPUT_VARIES";
+const OUTPUT_VARIES: &str = "OUTPUT_VARIES";
 /// Code of the finding about outputs that were not compared.
-const NOT_COMPARED: &str = "OUTPUT_NOT_COMPARED";
+const OUTPUT_NOT_COMPARED: &str = "OUTPUT_NOT_COMPARED";
 
 /// All commands of these pairs, without repetition.
 fn involved(pairs: &[(usize, usize)]) -> Vec<usize> {
@@ -471,7 +471,8 @@ fn differs_finding(name: &str, (message, numbers): (String, Vec<(&str, f64)>)) -
 }
 
 fn not_compared(name: &str, why: &str) -> Finding {
-    Finding::new(NOT_COMPARED, Severity::Note, format!("outputs not compared: {why}")).about(name)
+    Finding::new(OUTPUT_NOT_COMPARED, Severity::Note, format!("outputs not compared: {why}"))
+        .about(name)
 }
 
 /// Returns what a recorded comparison of outputs means where they have to be the same: `Some(true)`

@@ -560,7 +560,9 @@ fn names_that_are_not_utf8_are_read() {
     std::fs::write(room.path("c.collapsed"), b"main;caf\xe9 3\n").unwrap();
     let found = room.json(&["profile", "c.collapsed"]);
     assert_eq!(function(&found, "caf\u{fffd}")["flat_samples"], 3);
-    std::fs::write(room.path("noise"), b"\xff\xfe\xfd\n").unwrap();
+    std::fs::write(room.path("wide"), b"\xff\xfem\0a\0").unwrap();
+    room.run(&["profile", "wide"]).ends(2).complains("UTF-16 text; save it as UTF-8");
+    std::fs::write(room.path("noise"), b"\xfd\xfe\xff\n").unwrap();
     room.run(&["profile", "noise"]).ends(2).complains("neither text nor pprof");
 }
 

@@ -198,7 +198,7 @@ fn the_place_of_a_late_byte_is_known() {
     let result = compared(&room, old, new, &[]);
     assert_eq!(
         differs(&result).unwrap(),
-        "standard output of 'new' differs from that of 'old' in line 500001 (byte 3388902): \"late 2\" instead of \"late 1\""
+        "standard output of 'new' differs from that of 'old' in line 500001 (byte 3388901): \"late 2\" instead of \"late 1\""
     );
 }
 

@@ -208,10 +208,16 @@ fn await_file(file: &Path, others: &[Pid]) {
 
 /// Returns the processes left running; those that have ended are waited for.
 fn left_running(others: &[Pid]) -> Vec<Pid> {
-    let mut left = children();
-    left.retain(|process| !others.contains(process));
-    left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
-    left
+    loop {
+        let mut left = children();
+        left.retain(|process| !others.contains(process));
+        let found = left.len();
+        left.retain(|&process| !matches!(waitpid(Some(process), WaitOptions::NOHANG), Ok(Some(_))));
+        // The children of a process that ended during the look became ours after it.
+        if !left.is_empty() || found == 0 {
+            return left;
+        }
+    }
 }
 
 /// Ends processes left running: each is asked first, then all are killed, and waited for. Those

@@ -414,11 +414,11 @@ class Files:
             return _IMPORTER
         if name.startswith("<") or name.startswith("assay-frame:"):
             return _BETWEEN
+        folder, base = os.path.split(name)
+        if folder == os.path.dirname(__file__):  # Also if the directory for temporary files is in the project.
+            return _BETWEEN
         if self.path_of(name) is not None:
             return _COUNTS
-        folder, base = os.path.split(name)
-        if folder == os.path.dirname(__file__):
-            return _BETWEEN
         parts = folder.split(os.sep)
         if not {"site-packages", "dist-packages"}.isdisjoint(parts):
             return _MACHINERY if not set(_MACHINES).isdisjoint(parts) else _COUNTS
