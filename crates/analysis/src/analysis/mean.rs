@@ -153,8 +153,8 @@ fn mean(
         return None;
     }
     let mean = descriptive::mean(&effects);
-    let (of_these, of_such) = resampled(&own, plan)
-        .unwrap_or_else(|| from_errors(mean, &effects, &own, plan.confidence));
+    let (of_these, of_such) =
+        resampled(&own, plan).unwrap_or_else(|| from_errors(mean, &effects, &own, plan.confidence));
     let left_out = which.len() - effects.len();
     Some(Mean { estimate: mean.exp(), of_these, of_such, rows: effects.len(), left_out })
 }

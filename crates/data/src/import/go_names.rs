@@ -248,7 +248,9 @@ mod tests {
             assert_eq!(metric, Metric { better, ..Metric::lower(name, base) }, "{unit}");
             assert_eq!(conversion.read_plain("1000"), Some(of_1000), "{unit}");
         }
-        assert!(["elements", "%hit", "rows/op"].iter().all(|&own| metric_of_unit(own).0.undirected));
+        assert!(
+            ["elements", "%hit", "rows/op"].iter().all(|&own| metric_of_unit(own).0.undirected)
+        );
     }
 
     #[test]

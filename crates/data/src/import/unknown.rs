@@ -45,9 +45,8 @@ const REFUSED: [(fn(&str) -> bool, &str); 11] = [
             let line = line.trim_start();
             let is_table = line.starts_with('│') && line.contains("vs base");
             let is_csv = line.starts_with(',') && line.ends_with(",vs base,P");
-            let is_old = line.starts_with("name ")
-                && line.contains(" old ")
-                && line.ends_with("delta");
+            let is_old =
+                line.starts_with("name ") && line.contains(" old ") && line.ends_with("delta");
             is_table || is_csv || is_old
         },
         "is what benchstat prints: medians and how they differ, without the values; compare the files that benchstat was given",
@@ -76,9 +75,7 @@ const REFUSED: [(fn(&str) -> bool, &str); 11] = [
         "is Google Benchmark's screen, whose numbers are rounded; run it with `--benchmark_out=FILE --benchmark_out_format=json`",
     ),
     (
-        |line| {
-            line.starts_with("  Time (mean ± σ):") || line.starts_with("| Command | Mean [")
-        },
+        |line| line.starts_with("  Time (mean ± σ):") || line.starts_with("| Command | Mean ["),
         "is what hyperfine prints, without the runs; run it with `--export-json FILE`",
     ),
     (

@@ -96,17 +96,38 @@ fn what_has_numbers_but_no_values_is_refused_with_what_it_is() {
         assert!(error.ends_with("compare the files that benchstat was given"), "{error}");
     }
     for (text, option) in [
-        ("Benchmark    Mode  Cnt  Score    Error   Units\nB.test     thrpt    5  1.193 ± 94.500  ops/ms\n", "-rf json"),
-        ("# Run progress: 0.00% complete, ETA 00:01:00\nIteration   1: 1240.123 ops/ms\n", "-rf json"),
-        ("```\nBenchmarkDotNet v0.14.0, Ubuntu 22.04\n```\n| Method | Mean |\n| A | 5.4 us |\n", "fulljson"),
-        ("2026-01-01T00:00:00+00:00\nRunning ./x\n-----\nBenchmark    Time      CPU   Iterations\n-----\nBM_A    100 ns    99.0 ns    7000000\n", "--benchmark_out=FILE"),
+        (
+            "Benchmark    Mode  Cnt  Score    Error   Units\nB.test     thrpt    5  1.193 ± 94.500  ops/ms\n",
+            "-rf json",
+        ),
+        (
+            "# Run progress: 0.00% complete, ETA 00:01:00\nIteration   1: 1240.123 ops/ms\n",
+            "-rf json",
+        ),
+        (
+            "```\nBenchmarkDotNet v0.14.0, Ubuntu 22.04\n```\n| Method | Mean |\n| A | 5.4 us |\n",
+            "fulljson",
+        ),
+        (
+            "2026-01-01T00:00:00+00:00\nRunning ./x\n-----\nBenchmark    Time      CPU   Iterations\n-----\nBM_A    100 ns    99.0 ns    7000000\n",
+            "--benchmark_out=FILE",
+        ),
         ("Benchmark 1: sleep 0.1\n  Time (mean ± σ):     101.5 ms ±   0.6 ms\n", "--export-json"),
-        ("| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `a` | 1.0 ± 0.1 | 0.9 |\n", "--export-json"),
-        ("Name (time in us)      Min   Max   Mean   Rounds\ntest_a   1.0 (1.0)  2.0 (1.0)  1.5 (1.0)  10\n", "--benchmark-json"),
+        (
+            "| Command | Mean [ms] | Min [ms] |\n|:---|---:|---:|\n| `a` | 1.0 ± 0.1 | 0.9 |\n",
+            "--export-json",
+        ),
+        (
+            "Name (time in us)      Min   Max   Mean   Rounds\ntest_a   1.0 (1.0)  2.0 (1.0)  1.5 (1.0)  10\n",
+            "--benchmark-json",
+        ),
         (".....................\nbench: Mean +- std dev: 12.3 us +- 0.4 us\n", "-o FILE"),
         ("100000 loops, best of 5: 2.34 usec per loop\n", "-v -r 12"),
         ("Type,Name,Request Count,Failure Count\r\nGET,/,10,0\r\n", "several runs"),
-        (" ✓ a.bench.ts (1) 15ms\n     name   hz   min   max   mean   p75\n   · a  1,234.5  0.1  0.2  0.1  0.1\n", "--outputJson"),
+        (
+            " ✓ a.bench.ts (1) 15ms\n     name   hz   min   max   mean   p75\n   · a  1,234.5  0.1  0.2  0.1  0.1\n",
+            "--outputJson",
+        ),
     ] {
         assert!(refused(text).contains(option), "{text}: {}", refused(text));
     }

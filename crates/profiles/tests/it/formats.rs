@@ -110,7 +110,8 @@ fn a_file_of_nobody_is_answered_with_what_is_known() {
     assert!(told(b"def f\nend\n").contains("begins with `def f`"));
     assert!(told(b"{\"a\": 1}").contains("JSON with the fields a"));
     assert!(told(b"{\"a\": ").contains("line 1"));
-    assert!(told(b"\xff\xfe").contains("neither text nor"));
+    assert!(told(b"\xfd\xfe").contains("neither text nor"));
+    assert!(told(b"\xff\xfe").contains("UTF-16"));
     assert!(told(&[0x1f, 0x8b, 8, 0]).contains("damaged"));
     assert!(told(b"a;b 3\nwhat").contains("line 2"));
 }
