@@ -38,8 +38,11 @@ pub(super) fn refused(head: &Head<'_>) -> Option<&'static str> {
     REFUSED.iter().find(|(is_of_tool, _)| has(*is_of_tool)).map(|(_, what)| *what)
 }
 
+/// What recognizes the beginning of a text, and what to do instead.
+type Refusal = (fn(&str) -> bool, &'static str);
+
 /// Lines that only one tool prints, and what is wrong with a file that has one.
-const REFUSED: [(fn(&str) -> bool, &str); 11] = [
+const REFUSED: [Refusal; 11] = [
     (
         |line| {
             let line = line.trim_start();
