@@ -49,11 +49,14 @@ pub(crate) fn printed(output: &[u8]) -> Result<Option<TestResults>, SuiteError> 
         Err(error) => error,
     };
     let is_unknown = matches!(first, ImportError::Unknown { .. });
-    let error = match xml.map(|xml| import::read_tests(xml, NAME)) {
-        Some(Ok(results)) => return Ok(Some(results)),
-        Some(Err(second)) if is_unknown => second,
+    let error = match xml {
+        Some(xml) => match import::read_tests(xml, NAME) {
+            Ok(results) => return Ok(Some(results)),
+            Err(second) if is_unknown => second,
+            Err(_) => first,
+        },
         None if is_unknown => return Ok(None),
-        _ => first,
+        None => first,
     };
     Err(SuiteError::Garbage { what: NAME.to_owned(), why: error.to_string() })
 }
@@ -88,7 +91,7 @@ fn xml_within(bytes: &[u8]) -> Option<&[u8]> {
     let text = &text[first..];
     let ends = ["</testsuites>", "</testsuite>"];
     let end = ends.iter().filter_map(|end| Some(text.rfind(end)? + end.len())).max();
-    Some(text[..end.unwrap_or(text.len())].as_bytes())
+    Some(&text.as_bytes()[..end.unwrap_or(text.len())])
 }
 
 /// Converts a report to a run. `framework` is the name used if the report does not contain one that

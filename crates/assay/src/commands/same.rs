@@ -154,9 +154,9 @@ impl Same {
         let differs = |&part: &usize| {
             let (own_part, other_part) = (&own.parts[part], &other.parts[part]);
             let unknown = |part: &Part| matches!(part, Part::Unknown(_));
-            !(own.varies[part] || other.varies[part])
-                && !(unknown(own_part) || unknown(other_part))
-                && !own_part.is_same(other_part)
+            let varies = own.varies[part] || other.varies[part];
+            let is_known = !(varies || unknown(own_part) || unknown(other_part));
+            is_known && !own_part.is_same(other_part)
         };
         (0..own.parts.len().min(other.parts.len())).filter(differs).collect()
     }

@@ -316,8 +316,9 @@ fn tests_that_run_when_it_is_interrupted_end_too() {
             "require('node:test')('long', async () => {{\n  require('fs').writeFileSync({began:?}, '');\n  await new Promise((ends) => setTimeout(ends, 600000));\n}});\n"
         )
     };
-    type Text<'a> = &'a dyn Fn(&str) -> String;
-    let all: [(&str, Text<'_>, (&str, &str), &[&str]); 3] = [
+    // File of tests and its text, source, command.
+    type Suite<'a> = (&'a str, &'a dyn Fn(&str) -> String, (&'a str, &'a str), &'a [&'a str]);
+    let all: [Suite<'_>; 3] = [
         ("test_long.py", &python, ("stack.py", STACK), &["python3", "-m", "unittest"]),
         ("Makefile", &make, ("own.c", "int one(void) { return 1; }\n"), &["make", "test"]),
         ("long.test.js", &node, ("own.js", "exports.one = () => 1;\n"), &["node", "--test"]),
