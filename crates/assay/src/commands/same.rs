@@ -271,8 +271,8 @@ impl Commands {
         let mut found = Compared::default();
         let mut left_out: Vec<(usize, usize)> = Vec::new();
         for subject in involved(&pairs) {
-            let seen = self.same.observed[subject].is_some();
-            if !seen && !too_long(&self.same, &self.last_wall, subject) {
+            let is_missing = self.same.observed[subject].is_none() && self.must_show(subject);
+            if is_missing && !too_long(&self.same, &self.last_wall, subject) {
                 self.run_untimed(subject, &[])?;
             }
         }
@@ -295,7 +295,7 @@ impl Commands {
         found.fact = (!pairs.is_empty()).then(|| match () {
             () if has(OUTPUT_DIFFERS) => DIFFERENT,
             () if has(OUTPUT_VARIES) && !self.only_output_varies() => "not comparable",
-            () if has(OUTPUT_NOT_COMPARED) || self.compares_only_status() => "not compared",
+            () if has(OUTPUT_NOT_COMPARED) || self.compares_too_little() => "not compared",
             () => SAME_OUTPUTS,
         });
         Ok(found)
@@ -312,11 +312,18 @@ impl Commands {
         (0..parts).map(of_part).collect()
     }
 
-    /// Returns true if a metric is read from standard output, and there are no files to compare.
-    fn compares_only_status(&self) -> bool {
-        let lacks =
+    /// Returns true if a command is run once more if there was no warm-up run to observe: the user
+    /// asked for the comparison.
+    fn must_show(&self, subject: usize) -> bool {
+        self.same.outputs == Outputs::Required || !self.commands[subject].same.is_empty()
+    }
+
+    /// Returns true if no run was observed, or if a metric is read from standard output and there
+    /// are no files to compare.
+    fn compares_too_little(&self) -> bool {
+        let only_status =
             |of: usize| self.commands[of].command.keep_output && self.commands[of].same.is_empty();
-        self.same.pairs.iter().any(|&(of, _)| lacks(of))
+        self.same.pairs.iter().any(|&pair| self.same.both(pair).is_none() || only_status(pair.0))
     }
 
     /// Returns true if results are in files that do not vary, and only standard output varies.
@@ -339,7 +346,8 @@ impl Commands {
         let (of, against) = pair;
         let (name, other) = (&names[of], &names[against]);
         let Some((own, others)) = self.same.both(pair) else {
-            return vec![not_compared(name, "the only run took over 10 s, and no other is added")];
+            let why = "the only run took over 10 s, and no other is added";
+            return self.must_show(of).then(|| not_compared(name, why)).into_iter().collect();
         };
         let mut findings = Vec::new();
         let differing = self.same.differing(pair);
