@@ -70,6 +70,7 @@ class NodeEvents extends Events {
     const skipped = data.skip !== undefined && data.skip !== false;
     const failed = !passed && (data.todo === undefined || data.todo === false);
     const status = skipped ? "skipped" : failed ? "failed" : "passed";
+    this.failed ||= status === "failed";
     const names = file.told.slice(0, depth + 1);
     // A file that could not be loaded, or has no tests.
     if (depth === 0 && isAbsolute(names[0]) && names[0] === data.file) names[0] = relative(root, data.file);
