@@ -1,4 +1,4 @@
-# Targets: demo (the main job on real input), install (the four programs, optimised), quick (the loop of a working day), test (everything,
+# Targets: demo (the main job on real input), install (the three programs, optimised), quick (the loop of a working day), test (everything,
 # installing what it needs), check (formatting, lints, that
 # the fuzz targets compile and the libraries can be packaged), fuzz (runs them: make fuzz TIME=10m), bench (measures the figures of BENCHMARKS.md), judge-yourself
 # (five of them in five minutes, on your machine), foreign (suites of real projects), coverage (how
@@ -9,7 +9,7 @@
 CARGO ?= cargo
 ASSAY := target/release/assay
 # All that are handed out: `assay` starts the others where it needs them. `scripts/dist` reads this line.
-PROGRAMS := -p assay -p assay-blocks -p assay-farm -p assay-mutate
+PROGRAMS := -p assay -p assay-farm -p assay-mutate
 # What they are handed out with, and a plain `cargo build` leaves out: stores on a server of PostgreSQL.
 FEATURES := assay/postgresql,assay-farm/postgresql
 # Where `make install` puts them: $(PREFIX)/bin.
@@ -29,7 +29,7 @@ install: compiler
 	$(CARGO) build --release --locked $(PROGRAMS) --features $(FEATURES)
 	install -d $(PREFIX)/bin
 	for program in $(filter-out -p,$(PROGRAMS)); do install target/release/$$program $(PREFIX)/bin/ || exit 1; done
-	@echo "assay, assay-blocks, assay-farm and assay-mutate are in $(PREFIX)/bin."
+	@echo "assay, assay-farm and assay-mutate are in $(PREFIX)/bin."
 
 # Lints and tests of the crates that most changes touch.
 QUICK := -p assay-stats -p assay-data -p assay-analysis -p assay-report
@@ -111,7 +111,7 @@ bench-%: tools
 # break found by `--changed`; of six of them forty changes each as the plain command judges them. It installs them once, into a cache (FOREIGN_CACHE); FOREIGN_GIT is
 # where repositories are, if not on GitHub.
 foreign:
-	$(CARGO) build --release --locked -p assay -p assay-blocks -p assay-mutate
+	$(CARGO) build --release --locked -p assay -p assay-mutate
 	python3 bench/foreign/foreign.py --table bench/foreign/table.md $(ASSAY)
 	python3 bench/foreign/mutate.py $(ASSAY)
 

@@ -37,7 +37,7 @@ def built(bench, place):
     result = Result(
         "dist-build",
         "All that is handed out, built and packed from a fresh clone for both machines at once; programs in MB of a million bytes",
-        ["step", "wall", *(f"{name}, MB" for name in ("assay", "assay-blocks", "assay-farm", "assay-mutate"))],
+        ["step", "wall", *(f"{name}, MB" for name in ("assay", "assay-farm", "assay-mutate"))],
     )
     minutes = {}
     for step in ("build", "pack"):

@@ -164,7 +164,7 @@ def execute(argv, timeout, ok=(0,), cwd=None):
 def build():
     """Builds assay, the labelling example and the C programs; cargo and the dates of files see to it that this is quick."""
     say("building")
-    execute(["cargo", "build", "--release", "-p", "assay", "-p", "assay-blocks", "-p", "assay-mutate", "--bins", "--example", "label_series"], 1800, cwd=ROOT)
+    execute(["cargo", "build", "--release", "-p", "assay", "-p", "assay-mutate", "--bins", "--example", "label_series"], 1800, cwd=ROOT)
     BUILD.mkdir(exist_ok=True)
     for name, flags in PROGRAMS.items():
         source, program = HERE / f"{name}.c", BUILD / name

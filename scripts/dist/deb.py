@@ -27,7 +27,6 @@ OVERRIDES = [
     ("statically-linked-binary", "it is to run on whatever system there is"),
     ("hardening-no-pie", "a start of the program is measured, and one at a fixed address needs fifty pages less"),
     ("embedded-library", "it is to run on whatever system there is; SQLite stands in Cargo.lock, through the crate libsqlite3-sys"),
-    ("no-manual-page [usr/bin/assay-blocks]", "it is started by assay, and has no words for people"),
     ("initial-upload-closes-no-bugs", "it is no package of Debian's own archive"),
 ]
 

@@ -25,7 +25,7 @@ pub(crate) fn details() -> String {
         env!("ASSAY_COMMIT"),
         env!("ASSAY_TARGET"),
     );
-    for name in others::with_this_one() {
+    for (name, _) in others::SHIPPED {
         let place = others::program(name);
         let place = place.map_or("not found".to_owned(), |path| path.display().to_string());
         text += &format!("{}{name}: {place}\n", others::PREFIX);

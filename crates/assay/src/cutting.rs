@@ -1,6 +1,5 @@
-//! Runs `assay-blocks`, which splits source files into blocks. It is a separate program because its
-//! grammars would be the largest part of this one, and only `tests --changed` and `watch` need
-//! them. It is started once and then asked for each file. It never outlives this process: it ends
+//! Runs `assay-mutate blocks`, which splits source files into blocks. Its grammars would be the
+//! largest part of this program, and only `tests --changed` and `watch` need them. It is started once and then asked for each file. It never outlives this process: it ends
 //! when its input does, however this process ends.
 //!
 //! Without it files are tracked as a whole, so that a change affects more tests, never fewer; that
@@ -15,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::rc::Rc;
 
 /// Its name after `assay-`.
-const NAME: &str = "blocks";
+const NAME: &str = "mutate";
 
 /// Handle to the program; clones share one process.
 #[derive(Clone, Debug, Default)]
@@ -83,10 +82,10 @@ impl Cutter for Cutting {
 impl Program {
     fn start() -> Result<Self, String> {
         let path = others::program(NAME).ok_or_else(|| {
-            format!("assay-{NAME}, which knows, is neither beside this program nor on PATH; install it, too (from the sources: `cargo install --path crates/{NAME}`)")
+            format!("assay-{NAME}, which divides source files into functions, is neither beside this program nor on PATH; install it, too (from the sources: `cargo install --path crates/{NAME}`)")
         })?;
         let mut command = Command::new(&path);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("blocks").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         // Ctrl-C is meant for this process, not for the program.
         command.process_group(0);
         let failed = |error: io::Error| format!("{}: {error}", path.display());

@@ -2,7 +2,7 @@
 //!
 //! There is one file per verb under [`verbs`]. Each asks the design what to measure, has a source
 //! measure it, and passes the analysis to a report. This crate does no arithmetic on samples. Only
-//! programs print or end the process: this one, `assay-mutate` and `assay-blocks`.
+//! programs print or end the process: this one, `assay-mutate` and `assay-farm`.
 //!
 //! Exit codes: 0 success · 1 a condition of `--fail-if` is true · 2 usage or input error · 3
 //! inconclusive under `--fail-if` · 4 a measured command failed · 130 interrupted, with the

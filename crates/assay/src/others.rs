@@ -25,8 +25,6 @@ pub(crate) const SHIPPED: [(&str, &str); 2] = [
     ("mutate", "Make small changes to the source, and report those that no test notices"),
     ("farm", "Test and measure every version of a project on many machines"),
 ];
-/// Programs that this one starts by itself, which are not verbs.
-const PARTS: [&str; 1] = ["blocks"];
 /// Prefix of the file names.
 pub(crate) const PREFIX: &str = "assay-";
 /// Maximum time for all programs together to answer a question.
@@ -44,7 +42,7 @@ pub(crate) fn hand_over(
         [_, name, rest @ ..] => (name, rest),
         _ => return None,
     };
-    if is_verb(name) || !is_name(name) || PARTS.iter().any(|part| name == *part) {
+    if is_verb(name) || !is_name(name) {
         return None;
     }
     let Some(path) = program(name) else {
@@ -63,11 +61,6 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     let file = file_of(name.as_ref());
     let path = directories().into_iter().map(|directory| directory.join(&file));
     path.into_iter().find(|path| is_program(path))
-}
-
-/// Returns the names of all programs that come with this one.
-pub(crate) fn with_this_one() -> impl Iterator<Item = &'static str> {
-    PARTS.into_iter().chain(SHIPPED.into_iter().map(|(name, _)| name))
 }
 
 /// Returns the error for a program that comes with this one but is not installed.
@@ -92,7 +85,7 @@ fn installed(is_verb: impl Fn(&OsStr) -> bool) -> BTreeMap<String, PathBuf> {
     for entry in entries.flatten().flatten() {
         let file = entry.file_name();
         let Some(name) = file.to_str().and_then(|file| file.strip_prefix(PREFIX)) else { continue };
-        let is_other = is_name(name.as_ref()) && !is_verb(name.as_ref()) && !PARTS.contains(&name);
+        let is_other = is_name(name.as_ref()) && !is_verb(name.as_ref());
         if is_other && is_program(&entry.path()) {
             found.entry(name.to_owned()).or_insert_with(|| entry.path());
         }

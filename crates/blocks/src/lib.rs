@@ -1,7 +1,7 @@
 //! Divides source files into blocks ([`assay_coverage::Blocks`]). This crate contains the grammars
 //! of nine languages (tree-sitter), which make up most of the size of any program that includes
-//! them. Therefore it is also available as a program, `assay-blocks`, which divides the files
-//! passed to it ([`serve`]); `assay` starts that program and includes no grammars.
+//! them. Therefore only `assay-mutate` includes it; `assay` starts that program and passes it files
+//! to divide ([`serve`]).
 //!
 //! No file is read here, nothing is run, and nothing is printed.
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! Main loop of the program: answers requests in order until the input ends
+//! The loop of `assay-mutate blocks`: answers requests in order until the input ends
 //! ([`assay_coverage::wire`]).
 
 use crate::cut;

@@ -38,11 +38,15 @@ mod walls;
 use args::Args;
 use assay_console::{asked, output};
 use clap::FromArgMatches;
+use std::io::{self, BufReader, BufWriter, ErrorKind};
 use std::process::ExitCode;
 use verb::Ending;
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
+    if words.first().is_some_and(|word| word == "blocks") {
+        return ending_of(serve_blocks());
+    }
     let answer = asked::answer(&words, Args::asked(), "assay-mutate");
     if let Some(answer) = answer {
         return ending_of(output::print(&answer).map(|()| Ending::Fine));
@@ -51,6 +55,18 @@ fn main() -> ExitCode {
     match parsed.and_then(|found| Args::from_arg_matches(&found)) {
         Ok(args) => ending_of(verb::run(&args)),
         Err(told) => output::clap_ending(&told),
+    }
+}
+
+/// Divides source files into blocks for `assay tests --changed` and `assay watch`, until they close
+/// the pipe. They have no grammars of their own, which are most of this program's size.
+fn serve_blocks() -> anyhow::Result<Ending> {
+    let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    match assay_blocks::serve(&mut input, &mut out) {
+        // The client may end at any time.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(Ending::Fine),
     }
 }
 

@@ -244,16 +244,18 @@ impl Known {
         let is_late = |own: &&Unfinished| since(own).is_some_and(|took| took > limit);
         // Everything else waits for the innermost entry.
         let what = running.iter().filter(|own| is_leaf(own)).rfind(is_late)?;
+        let within = running.last().filter(|own| own.beside && *own != what);
+        // A test begins just before its fixture: if that is about to be late too, it is what hangs.
+        if within.and_then(since).is_some_and(|took| took > 0.9 * limit) {
+            return None;
+        }
         let mut tests = running.iter().filter(|own| !own.beside);
         let only = tests.next().filter(|_| tests.next().is_none());
         let test = if what.beside { only } else { Some(what) };
         let phase = only.filter(|_| !what.beside).and(self.phase);
         Some(Hung {
             test: test.map(|test| test.name.clone()),
-            within: running
-                .last()
-                .filter(|own| own.beside && *own != what)
-                .map(|own| own.name.clone()),
+            within: within.map(|own| own.name.clone()),
             seconds: since(what).unwrap_or(limit),
             at: now,
             what: Unfinished { phase, ..what.clone() },
@@ -403,6 +405,8 @@ mod tests {
         let hung = known.hung(4.0, 1.0).unwrap();
         assert_eq!(hung.what.name, "fixture base of a.py");
         assert_eq!(hung.test.as_deref(), Some("a.py::t"));
+        // Only the test is late, but the fixture is about to be, and is what hangs.
+        assert_eq!(known.hung(2.49, 1.0), None);
         // The fixture began too late to count as hanging, but it is where the test is.
         let hung = known.hung(2.25, 1.0).unwrap();
         assert_eq!(hung.what.name, "a.py::t");

@@ -381,18 +381,18 @@ fn without_the_program_that_cuts_files_a_change_touches_all_that_use_the_file() 
         assert!(ended.stderr.matches(lost).count() <= 1, "{}", ended.stderr);
         ended
     };
-    run("return 1").shows("2 tests").complains(lost).complains("--path crates/blocks");
+    run("return 1").shows("2 tests").complains(lost).complains("--path crates/mutate");
     run("return 1").complains("no test runs");
     run("return 1 + 0").shows("2 tests").complains(lost);
     // One of another version, and one that does not work.
     let programs = [
         ("printf 'blocks 0'; exec cat > /dev/null", "of another version"),
-        ("exit 3", "assay-blocks ended (exit status: 3)"),
-        ("printf 'blocks 1'; read x; exit 4", "assay-blocks ended (exit status: 4)"),
+        ("exit 3", "assay-mutate ended (exit status: 3)"),
+        ("printf 'blocks 1'; read x; exit 4", "assay-mutate ended (exit status: 4)"),
     ];
     for (place, (program, why)) in programs.into_iter().enumerate() {
-        room.write("bin/assay-blocks", &format!("#!/bin/sh\n{program}\n"));
-        set_permissions(room.path("bin/assay-blocks"), Permissions::from_mode(0o755)).unwrap();
+        room.write("bin/assay-mutate", &format!("#!/bin/sh\n{program}\n"));
+        set_permissions(room.path("bin/assay-mutate"), Permissions::from_mode(0o755)).unwrap();
         run(&format!("return 1 + 0 * {place}")).shows("2 tests").complains(why);
     }
 }

@@ -392,11 +392,11 @@ fn the_program_that_cuts_files_is_started_once_and_ends_with_us() {
         let mut terminal = Terminal::start(watch(&room, &[], &[&python, "-m", "unittest"]), 80);
         terminal.until_shown("green · 2 tests passed");
         terminal.until_shown("waiting for a save");
-        let mut own = called("assay-blocks", terminal.pid());
-        assert_eq!(own.len(), 1, "is it built? cargo build -p assay-blocks");
+        let mut own = called("assay-mutate", terminal.pid());
+        assert_eq!(own.len(), 1, "is it built? cargo build -p assay-mutate");
         room.write("calc.py", "def add(a, b):\n    return b + a\n");
         terminal.until_shown("green · 1 test passed");
-        assert_eq!(called("assay-blocks", terminal.pid()), own);
+        assert_eq!(called("assay-mutate", terminal.pid()), own);
         match way {
             "key" => terminal.press("q"),
             name => signal(terminal.pid(), name),
