@@ -1,44 +1,24 @@
 //! Version details of the binary (`assay --version --verbose`), and how release builds of it are
-//! linked: the start-up of the tool is itself measured, and its size matters.
+//! linked.
 //!
-//! - The commit is that of ASSAY_COMMIT, of the package, or of the repository that contains this
-//!   source; otherwise `unknown`. It only identifies the source, so two builds of one source are
-//!   the same. Builds for tests do not look it up, since they would be relinked at each commit.
-//! - At a fixed address: a position-independent program of this size touches fifty more pages at
-//!   start, only to write addresses into them.
-//! - Without tables for unwinding, a tenth of the file: a panic ends the program. Release packagers
-//!   leave them out of every program.
-//! - Without libgcc_s, which would be loaded only for unwinding: `c/unwind.c` replaces it.
+//! The commit is that of ASSAY_COMMIT, of the package, or of the repository that contains this
+//! source; otherwise `unknown`. It only identifies the source, so two builds of one source are the
+//! same. Builds for tests do not look it up, since they would be relinked at each commit.
+
+mod linking;
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-const UNWINDER: &str = "../../c/unwind.c";
-const WITHOUT_TABLES: &str = "without-tables.ld";
-
 fn main() -> Result<(), String> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed={UNWINDER}");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     println!("cargo::rustc-env=ASSAY_COMMIT={}", commit(is("PROFILE", "release")));
     println!("cargo::rustc-env=ASSAY_TARGET={}", env::var("TARGET").unwrap_or_default());
     let features = env::var("CARGO_CFG_FEATURE").unwrap_or_default().replace(',', ", ");
     println!("cargo::rustc-env=ASSAY_FEATURES={features}");
-    // Tests run the binary as well, but its start is not timed there.
-    if !(is("CARGO_CFG_TARGET_OS", "linux") && is("PROFILE", "release")) {
-        return Ok(());
-    }
-    // Both distributed profiles set `panic = "abort"`, which a build script cannot see. (In `cargo
-    // test --release` a failed unit test of the binary ends all of them.)
-    if !is("CARGO_CFG_TARGET_ENV", "gnu") {
-        return Ok(());
-    }
-    println!("cargo::rustc-link-arg-bins=-no-pie");
-    if the_usual_linker() {
-        never_unwind()?;
-    }
-    Ok(())
+    linking::release()
 }
 
 /// Returns the commit being built, in twelve digits, or the given value unchanged.
@@ -76,30 +56,4 @@ fn of_repository() -> Option<String> {
         println!("cargo::rerun-if-changed={}", log.display());
     }
     Some(commit.to_owned())
-}
-
-/// Returns true if the linker is Rust's default: others (e.g. mold) may not understand such a
-/// script.
-fn the_usual_linker() -> bool {
-    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
-    env::var_os("RUSTC_LINKER").is_none() && !flags.contains("link")
-}
-
-fn never_unwind() -> Result<(), String> {
-    let objects = cc::Build::new()
-        .file(UNWINDER)
-        .std("gnu11")
-        .flag("-fno-asynchronous-unwind-tables")
-        .cargo_metadata(false)
-        .try_compile_intermediates()
-        .map_err(|e| format!("no C compiler for {UNWINDER}: {e}. Install one or name it in CC."))?;
-    for object in objects {
-        println!("cargo::rustc-link-arg-bins={}", object.display());
-    }
-    println!("cargo::rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
-    let tables =
-        env::current_dir().map_err(|e| format!("no current directory: {e}"))?.join(WITHOUT_TABLES);
-    println!("cargo::rerun-if-changed={WITHOUT_TABLES}");
-    println!("cargo::rustc-link-arg-bins=-Wl,-T,{}", tables.display());
-    Ok(())
 }

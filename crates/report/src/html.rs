@@ -20,6 +20,7 @@ use crate::findings::Noted;
 use crate::glossary;
 use crate::json::Meta;
 use crate::label::label;
+use crate::markup::escaped;
 use crate::names::{clean, fitted};
 use crate::number;
 use crate::protocol::{self, ChainOnPage};
@@ -94,8 +95,8 @@ fn words_added(page: &str) -> String {
         let id = entry.term.to_lowercase().replace(' ', "-");
         list += &format!(
             "<dt id=\"word-{id}\">{}</dt><dd>{}</dd>\n",
-            svg::escaped(entry.term),
-            svg::escaped(&entry.text())
+            escaped(entry.term),
+            escaped(&entry.text())
         );
     }
     page.replacen(WORDS, &list, 1)
@@ -377,17 +378,8 @@ pub(crate) fn short_time(time: &str) -> String {
 /// Formats arguments as they would be typed in a shell; the program is reduced to its name.
 pub fn shell_line(argv: &[String]) -> String {
     let Some((_, arguments)) = argv.split_first() else { return String::new() };
-    let mut line = "assay".to_owned();
-    for argument in arguments {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
-        line.push(' ');
-        if !argument.is_empty() && argument.chars().all(plain) {
-            line += argument;
-        } else {
-            line += &format!("'{}'", clean(argument).replace('\'', "'\\''"));
-        }
-    }
-    line
+    let arguments = arguments.iter().map(|argument| clean(argument));
+    shell_words::join(std::iter::once("assay".to_owned()).chain(arguments))
 }
 
 /// Returns the label of the metric that decides.

@@ -59,6 +59,7 @@ pub mod json;
 mod label;
 mod layout;
 pub mod markdown;
+mod markup;
 mod medians;
 pub mod mutation;
 mod names;

@@ -304,9 +304,9 @@ impl Made<'_> {
             writeln!(out, "# unit: {}", one_line(unit))?;
         }
         // The path of the binary is left out, since it is private.
-        let words = present::argv().into_iter().skip(1).map(|word| quoted(&word));
-        let words: Vec<String> = std::iter::once("assay".to_owned()).chain(words).collect();
-        writeln!(out, "# command: {}", words.join(" "))
+        let words = present::argv().into_iter().skip(1).map(|word| one_line(&word));
+        let words = std::iter::once("assay".to_owned()).chain(words);
+        writeln!(out, "# command: {}", shell_words::join(words))
     }
 
     fn columns(&self, simulation: Simulation, out: &mut impl Write) -> anyhow::Result<()> {
@@ -379,15 +379,6 @@ impl Made<'_> {
 fn cell(name: &str) -> String {
     let needs_quotes = name.contains([',', ';', '"', '\t']) || name.trim() != name;
     if needs_quotes { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.to_owned() }
-}
-
-/// Quotes a word so that a shell takes it as one word.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:=,+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", one_line(word).replace('\'', r"'\''"))
 }
 
 /// `text` with control characters, such as line breaks, replaced by spaces.

@@ -72,10 +72,7 @@ impl Host {
         line.extend(words);
         let line: Vec<String> = match self.ssh.is_empty() {
             true => line.into_iter().map(str::to_owned).collect(),
-            false => {
-                let quoted: Vec<String> = line.into_iter().map(quoted).collect();
-                self.ssh.iter().cloned().chain([quoted.join(" ")]).collect()
-            }
+            false => self.ssh.iter().cloned().chain([shell_words::join(line)]).collect(),
         };
         let start = |source| DeployError::Start { program: line[0].clone(), source };
         let mut child = Command::new(&line[0])
@@ -219,16 +216,6 @@ fn digest(file: &mut File) -> std::io::Result<String> {
         let _never_fails = write!(digits, "{byte:02x}");
     }
     Ok(digits)
-}
-
-/// Quotes a word for a shell.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@,+".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 #[cfg(test)]

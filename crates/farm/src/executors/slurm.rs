@@ -11,6 +11,7 @@
 
 use super::placing::{Batch, Cluster, Greeting, Machine, Placed};
 use sha2::{Digest, Sha256};
+use shell_words::{join, quote};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -236,8 +237,8 @@ impl Slurm {
     /// none. The node's name is the agent's name, and selects the token that is bound to it.
     fn script(&self, jobs: &[i64]) -> String {
         let ids: Vec<String> = jobs.iter().map(ToString::to_string).collect();
-        let more: Vec<String> = self.jobs.agent.iter().map(|word| quoted(word)).collect();
-        let tokens = quoted(&self.jobs.shared.join("tokens").display().to_string());
+        let tokens = self.jobs.shared.join("tokens").display().to_string();
+        let tokens = quote(&tokens);
         format!(
             "#!/bin/sh\n\
              # Jobs of the farm; one of an array does the one at its place.\n\
@@ -246,9 +247,9 @@ impl Slurm {
              exec {program} agent --once${{1:+=\"$1\"}} --server {server} --name \"$SLURMD_NODENAME\" \
              --token-file {tokens}/\"$SLURMD_NODENAME\" {more}\n",
             ids = ids.join(" "),
-            program = quoted(&self.jobs.program.display().to_string()),
-            server = quoted(&self.jobs.server),
-            more = more.join(" "),
+            program = quote(&self.jobs.program.display().to_string()),
+            server = quote(&self.jobs.server),
+            more = join(&self.jobs.agent),
         )
     }
 }
@@ -272,11 +273,6 @@ fn machines(lines: &str) -> Vec<Machine> {
 
 fn is_held(reason: &str) -> bool {
     HELD.iter().any(|held| reason.contains(held))
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn one_line(text: &str) -> String {

@@ -6,8 +6,8 @@
 use super::advice::{self, Advice, Piece};
 use super::survivors::{self, Survivor};
 use super::{basis, capitalised, coupling, doubts, headline, others, percent};
-use crate::charts::svg;
 use crate::markdown::{code, escaped};
+use crate::markup;
 use crate::names::clean;
 use crate::words::counted;
 use assay_analysis::mutation::Scores;
@@ -88,8 +88,8 @@ fn survivor(own: &Survivor<'_>) -> String {
     let head = format!("{} {}", own.place(), own.unit.name);
     let mut text = format!(
         "<details><summary><code>{}</code>: {}</summary>\n\n",
-        svg::escaped(&clean(&head)),
-        svg::escaped(&clean(&own.said()))
+        markup::escaped(&head),
+        markup::escaped(&own.said())
     );
     if own.shows_change() {
         text += &fenced(&own.own.diff);

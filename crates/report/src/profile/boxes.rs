@@ -1,6 +1,7 @@
 //! The boxes of flame graphs and icicles: their layout, and their drawing as SVG. The caller
 //! provides the meaning, colours and texts of boxes.
 
+use crate::markup::escaped;
 use crate::names::clean;
 use std::fmt::Write;
 
@@ -161,19 +162,4 @@ pub(crate) fn shortened(name: &str, room: usize) -> String {
     let mut short: String = name.chars().take(room.saturating_sub(1)).collect();
     short.push('…');
     short
-}
-
-/// Escapes text for markup.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
 }

@@ -1,6 +1,7 @@
 //! Test results as JUnit XML, which every build server reads: medians over several runs, and a
 //! failure if a test failed in any run.
 
+use crate::markup::escaped_lines;
 use assay_analysis::testing::Testing;
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> St
         found.count(),
         found.whole.median
     );
-    let name = escaped(framework);
+    let name = escaped_lines(framework);
     let _infallible = writeln!(text, "<testsuites {head}>\n  <testsuite name=\"{name}\" {head}>");
     let timed = found.tests.iter().map(|test| (&test.name, Some(test.time.median)));
     for (own_name, seconds) in timed.chain(found.untimed.iter().map(|name| (name, None))) {
@@ -24,8 +25,8 @@ pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> St
         let time = seconds.map_or_else(String::new, |time| format!(" time=\"{time:.6}\""));
         let case = format!(
             "    <testcase classname=\"{}\" name=\"{}\"{time}",
-            escaped(class),
-            escaped(own)
+            escaped_lines(class),
+            escaped_lines(own)
         );
         let Some(failed) = found.failing.iter().find(|failing| failing.name == *own_name) else {
             let _infallible = writeln!(text, "{case}/>");
@@ -42,37 +43,9 @@ pub fn render(found: &Testing, framework: &str, said: &[(String, String)]) -> St
         let _infallible = writeln!(
             text,
             "{case}>\n      <{kind} message=\"{}\"/>\n    </testcase>",
-            escaped(&format!("{why}{runs}"))
+            escaped_lines(&format!("{why}{runs}"))
         );
     }
     text += "  </testsuite>\n</testsuites>\n";
     text
-}
-
-/// Escapes a text for an attribute value; characters that XML can't represent are left out.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\n' => out += "&#10;",
-            '\t' => out += "&#9;",
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_xml_can_not_hold_is_escaped_or_left_out() {
-        assert_eq!(escaped("a<b>&\"c\"\n\u{1b}[0m"), "a&lt;b&gt;&amp;&quot;c&quot;&#10;[0m");
-    }
 }

@@ -3,8 +3,9 @@
 //! critical path. Colours are those of the surrounding page.
 
 use super::icicle::{named, seconds, short};
+use crate::markup::escaped;
 use crate::number;
-use crate::profile::boxes::{CHARACTER, escaped, shortened};
+use crate::profile::boxes::{CHARACTER, shortened};
 use crate::ticks;
 use crate::words::counted;
 use assay_analysis::testing::{Bar, BarOf, Lane, TestTime, Timeline};

@@ -3,7 +3,7 @@
 
 use super::GateReport;
 use crate::charts::scene::text_width;
-use crate::charts::svg::escaped;
+use crate::markup::escaped;
 use crate::names::{clean, shorten};
 use assay_analysis::history::gate::Standing;
 

@@ -2,8 +2,8 @@
 //! if it is worse and is skipped if its standing is unknown.
 
 use super::{GateReport, numbers, sentence, standing};
-use crate::charts::svg::escaped;
 use crate::label::label;
+use crate::markup::escaped;
 use assay_analysis::history::gate::{Judged, Standing};
 use assay_data::Unit;
 use std::fmt::Write;
