@@ -66,6 +66,7 @@ pub mod protocol;
 pub mod quantiles;
 pub mod recording;
 mod recordings;
+pub mod ranking;
 pub mod replication;
 pub mod scaling;
 pub mod search;
