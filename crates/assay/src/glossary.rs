@@ -11,7 +11,7 @@ use std::ffi::OsString;
 const WIDEST: usize = 80;
 
 /// Returns the verb or term that `asked` is a typing error of, as the end of a message.
-fn near<'a>(asked: &str, verbs: impl Iterator<Item = &'a str>) -> String {
+fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
     let distance = |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());
     let nearest = verbs.chain(terms()).min_by_key(distance);
     let nearest = nearest.filter(|known| distance(known) <= 1 + asked.chars().count() / 5);
@@ -19,9 +19,9 @@ fn near<'a>(asked: &str, verbs: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// Prints the entry for these words, or for `words` the names of all entries.
-pub(crate) fn explain<'a>(
+pub(crate) fn explain(
     asked: &[OsString],
-    verbs: impl Iterator<Item = &'a str>,
+    verbs: impl Iterator<Item = &'static str>,
 ) -> anyhow::Result<Ending> {
     let asked: Vec<_> = asked.iter().map(|word| word.to_string_lossy()).collect();
     let asked = asked.join(" ");

@@ -15,7 +15,7 @@ use line::Line;
 use std::ffi::OsString;
 
 /// Adds the correct spelling to an error about the command line.
-pub(crate) fn advised(mut error: Error, command: &mut Command, typed: &[OsString]) -> Error {
+pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -> Error {
     let is_unknown = error.kind() == ErrorKind::UnknownArgument;
     let joined = Line::of(typed, command).with_value_joined(&invalid(&error));
     if let Some(joined) = joined.filter(|_| is_unknown) {
@@ -52,8 +52,27 @@ pub(crate) fn advised(mut error: Error, command: &mut Command, typed: &[OsString
     };
     match advice {
         Some(advice) => with_tip(error, advice),
-        None => error,
+        None => without_far(error),
     }
+}
+
+/// Removes the parser's suggestions for a verb that no typing error explains.
+fn without_far(mut error: Error) -> Error {
+    let typed = invalid(&error);
+    let is_near = |known: &String| {
+        typed.starts_with(known.as_str()) || strsim::osa_distance(known, &typed) <= 2
+    };
+    let near = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(known)) => known.iter().filter(|k| is_near(k)).cloned().collect(),
+        Some(ContextValue::String(known)) if is_near(known) => vec![known.clone()],
+        None => return error,
+        Some(_) => Vec::new(),
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    if !near.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+    }
+    error
 }
 
 /// Returns advice for a verb that failed, if the words typed explain why.

@@ -173,7 +173,7 @@ impl List {
             let shown = match whole.lines() {
                 n if n <= free => n,
                 // Without a terminal, a remark is shown with all its sentences or not at all.
-                _ if page.is_whole() && *kind == Kind::Warning => short.lines(),
+                _ if page.is_whole() && *kind == Kind::Warning && free > 0 => short.lines(),
                 _ if page.is_whole() && short.lines() > free => 0,
                 _ => short.lines().min(free),
             };

@@ -114,7 +114,13 @@ pub(super) fn shown<S: AsRef<OsStr>>(words: &[S]) -> String {
 
 /// The words as a shell takes them, with quotes where they are needed.
 pub(super) fn quoted(words: &[&str]) -> String {
-    shell_words::join(words)
+    // Fewer quotes than `shell_words` sets: `HEAD~3..HEAD` and `old=a.txt` need none.
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%~".contains(c);
+    let quoted = words.iter().map(|word| {
+        let needs_none = word.starts_with(|c| c != '~' && is_plain(c)) && word.chars().all(is_plain);
+        if needs_none { (*word).into() } else { shell_words::quote(word) }
+    });
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns true if this word is a program: a path of one, or a name in PATH.

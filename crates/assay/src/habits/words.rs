@@ -11,6 +11,9 @@ const BEHIND_DASHES: [&str; 5] = ["tests", "watch", "warm", "doctor", "calibrate
 /// Verbs whose commands are one word each.
 const IN_QUOTES: [&str; 3] = ["run", "bench", "profile"];
 
+/// Units of time as words of their own.
+const UNITS: [&str; 4] = ["minutes", "minute", "seconds", "second"];
+
 /// Subcommands of other tools that a verb does not need.
 const NEEDLESS: [(&str, &str); 7] = [
     ("load", "attack"),
@@ -62,7 +65,27 @@ pub(super) fn hint(line: &Line<'_>) -> Option<String> {
     if NEEDLESS.contains(&(verb, first)) && !Path::new(first).exists() {
         return Some(format!("assay {verb} needs no `{first}`: leave it out"));
     }
-    match verb {
+    if let Some(unit) = own.iter().find(|word| UNITS.contains(*word)) {
+        let short = if unit.starts_with('m') { "min" } else { "s" };
+        return Some(format!("a time is one word with its unit: --time 5{short}"));
+    }
+    match (verb, first.split(' ').next().unwrap_or_default()) {
+        ("bench", "go") => Some(
+            "benchmarks of Go are run by their test program: go test -c -o new.test, then: assay bench ./old.test ./new.test"
+                .to_owned(),
+        ),
+        ("bench", "cargo") => Some(
+            "benchmarks of Cargo are run by their program, whose path `cargo bench --no-run` prints: assay bench OLD NEW"
+                .to_owned(),
+        ),
+        _ => in_place(line),
+    }
+}
+
+/// Returns advice on the words of a verb that failed.
+fn in_place(line: &Line<'_>) -> Option<String> {
+    let own = line.own();
+    match line.verb() {
         verb if IN_QUOTES.contains(&verb) => {
             unquoted(line, line.positionals.last().map_or(0, |at| at + 1))
         }
@@ -138,7 +161,7 @@ fn output(line: &Line<'_>) -> Option<String> {
     let (to, from) = own.split_last().filter(|(_, from)| !from.is_empty())?;
     let is_new = !Path::new(to).exists() && form_of(Path::new(to)).is_some();
     is_new.then(|| {
-        format!("a file to write is given by -o: assay convert {} -o {}", quoted(from), quoted(&[to]))
+        format!("a file to write is given by -o: assay convert {} -o {}", quoted(from), quoted(&[*to]))
     })
 }
 
@@ -152,8 +175,8 @@ fn files(line: &Line<'_>) -> Option<String> {
         ));
     }
     let is_side = |word: &&str| word.split_once('=').is_some_and(|(_, file)| Path::new(file).exists());
-    if line.verb() == "compare" && own.iter().all(|word| is_side(&word)) {
-        let sides: Vec<&str> = own.iter().flat_map(|side| ["--side", side]).collect();
+    if line.verb() == "compare" && own.iter().all(is_side) {
+        let sides: Vec<&str> = own.iter().flat_map(|side| ["--side", *side]).collect();
         return Some(format!("names are given by --side: assay compare {}", quoted(&sides)));
     }
     let parts: Vec<&str> = missing.split([' ', ',']).filter(|part| !part.is_empty()).collect();

@@ -45,6 +45,8 @@ fn a_command_in_the_wrong_place_is_answered_with_the_right_line() {
         ("run -- sort data", "assay run 'sort data'"),
         ("run ./sorter ./sortre", "Did you mean `./sorter`?"),
         ("bench sleep 1", "assay bench 'sleep 1'"),
+        ("bench 'go test -bench .'", "assay bench ./old.test ./new.test"),
+        ("bench cargo bench", "cargo bench --no-run"),
         ("profile sort data", "assay profile 'sort data'"),
         ("calibrate sort data", "assay calibrate -- sort data"),
         ("doctor --fix sort data", "assay doctor --fix -- sort data"),
@@ -105,10 +107,11 @@ fn a_first_word_that_is_no_verb_is_answered_with_the_verb() {
         ("plot", "--plots"),
         ("mutmut", "assay mutate"),
         ("bnech", "'bench'"),
+        ("nosuchverb", "error: unrecognized subcommand 'nosuchverb'\n\nUsage"),
         ("history list", "assay history log"),
         ("-r 3 sort", "name a verb first"),
         ("help benhc", "assay help bench"),
-        ("help drfit", "assay help drift"),
+        ("help drfit", "assay help Drift"),
     ]);
 }
 
@@ -165,6 +168,7 @@ fn wrong_values_are_answered_with_how_they_are_written() {
         ("run -r 99999999999999999999 true", "too large"),
         ("run -r 0 true", "1.."),
         ("run --time -5 true", "more than 0 s"),
+        ("run --time 5 minutes true", "--time 5min"),
         ("run --time 5% true", "`90s` or `2min`"),
         ("run --threshold -5% true", "more than nothing"),
         ("run --threshold 5 true", "`5%`"),
