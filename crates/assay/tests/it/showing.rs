@@ -59,9 +59,7 @@ fn without_a_terminal_no_sentence_is_cut() {
     let run = |more: &[&str], columns: Option<&str>| {
         let mut command =
             room.assay(&[&["run", "--no-save", "-r", "12"], more, &commands].concat());
-        if let Some(columns) = columns {
-            command.env("COLUMNS", columns);
-        }
+        command.env_remove("COLUMNS").envs(columns.map(|columns| ("COLUMNS", columns)));
         finish(command).ends(0).stdout
     };
     for more in [&[][..], &["--quiet"]] {
