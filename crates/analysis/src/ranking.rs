@@ -35,7 +35,8 @@ pub fn ranking(analysis: &Analysis) -> Option<Vec<Rank>> {
     if !is_plain || comparisons.len() + 1 != analysis.subjects.len() {
         return None;
     }
-    let mut placed = vec![Placed { subject: reference, ratio: 1.0, interval: None, differs: false }];
+    let mut placed =
+        vec![Placed { subject: reference, ratio: 1.0, interval: None, differs: false }];
     for c in comparisons {
         c.decision.interval?;
         let effect = c.ratio?;

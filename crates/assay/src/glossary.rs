@@ -12,7 +12,8 @@ const WIDEST: usize = 80;
 
 /// Returns the verb or term that `asked` is a typing error of, as the end of a message.
 fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
-    let distance = |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());
+    let distance =
+        |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());
     let nearest = verbs.chain(terms()).min_by_key(distance);
     let nearest = nearest.filter(|known| distance(known) <= 1 + asked.chars().count() / 5);
     nearest.map_or_else(String::new, |known| format!("; did you mean `assay help {known}`?"))

@@ -63,7 +63,9 @@ fn without_far(mut error: Error) -> Error {
         typed.starts_with(known.as_str()) || strsim::osa_distance(known, &typed) <= 2
     };
     let near = match error.get(ContextKind::SuggestedSubcommand) {
-        Some(ContextValue::Strings(known)) => known.iter().filter(|k| is_near(k)).cloned().collect(),
+        Some(ContextValue::Strings(known)) => {
+            known.iter().filter(|k| is_near(k)).cloned().collect()
+        }
         Some(ContextValue::String(known)) if is_near(known) => vec![known.clone()],
         None => return error,
         Some(_) => Vec::new(),

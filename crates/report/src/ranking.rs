@@ -10,8 +10,7 @@ use assay_analysis::ranking::{Rank, ranking};
 /// if there is none. `names` are the display names of the subjects.
 pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
     let words = wording(&analysis.metrics[analysis.primary]);
-    let measure =
-        if words.is_time { "as long".to_owned() } else { format!("the {}", words.whole) };
+    let measure = if words.is_time { "as long".to_owned() } else { format!("the {}", words.whole) };
     let told = |(place, Rank { subjects, ratio }): (usize, &Rank)| {
         let names: Vec<String> = subjects.iter().map(|&own| quoted(&names[own])).collect();
         let mut told = format!("{}. {}", place + 1, listed(&names));

@@ -117,7 +117,8 @@ pub(super) fn quoted(words: &[&str]) -> String {
     // Fewer quotes than `shell_words` sets: `HEAD~3..HEAD` and `old=a.txt` need none.
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%~".contains(c);
     let quoted = words.iter().map(|word| {
-        let needs_none = word.starts_with(|c| c != '~' && is_plain(c)) && word.chars().all(is_plain);
+        let needs_none =
+            word.starts_with(|c| c != '~' && is_plain(c)) && word.chars().all(is_plain);
         if needs_none { (*word).into() } else { shell_words::quote(word) }
     });
     quoted.collect::<Vec<_>>().join(" ")

@@ -14,17 +14,16 @@ pub(super) fn advice(verb: &str, typed: &str) -> Option<&'static str> {
 
 const FIXED_RUNS: &str = "assay stops by itself when the answer is clear; fix the number of runs with -r, or the time with --time";
 const STEP: &str = "write the step into the range, as in -P n=0..1+0.25";
-const SLICE: &str =
-    "the length of a slice is --slice, and the time for all is --time, as in --slice 5s --time 2min";
+const SLICE: &str = "the length of a slice is --slice, and the time for all is --time, as in --slice 5s --time 2min";
 const THREADS: &str = "one thread keeps most servers busy; further processes are --generators 2";
 const CLOSED: &str = "a closed loop is --connections, as in --connections 16";
 const RATE: &str = "requests per second are --rate, as in --rate 100";
-const REQUESTS: &str =
-    "the number of requests of a step is --requests-per-step, as in --rate 100 --requests-per-step 1000";
+const REQUESTS: &str = "the number of requests of a step is --requests-per-step, as in --rate 100 --requests-per-step 1000";
 const UNIT: &str = "assay picks the unit; --json has every value in its base unit";
 const MINISTAT: &str = "this is an option of ministat: assay ministat takes the same files";
 const THRESHOLD: &str = "the smallest difference that matters is --threshold, as in --threshold 5%";
-const LEVEL: &str = "the level is --confidence, as in --confidence 99%; every classical test: --all";
+const LEVEL: &str =
+    "the level is --confidence, as in --confidence 99%; every classical test: --all";
 const SAVED: &str =
     "keep a run with --save FILE, and compare with it later: assay compare FILE ...";
 const PAGE: &str = "a page is written by --report FILE.html, a table or JSON by --export FILE.csv";
@@ -109,7 +108,11 @@ const HABITS: &[Habit] = &[
     ("run bench", "-e", "events are --counters, as in --counters cache-misses"),
     ("bench", "-b", "select benchmarks with --filter, as in --filter '.name:/Sort/'"),
     ("bench", "--bench", "select benchmarks with --filter, as in --filter '.name:/Sort/'"),
-    ("bench", "--benchtime", "the measuring time of one process is --run-time, as in --run-time 1s"),
+    (
+        "bench",
+        "--benchtime",
+        "the measuring time of one process is --run-time, as in --run-time 1s",
+    ),
     ("bench", "--benchmark-compare", SAVED),
     ("bench", "--benchmark-autosave", SAVED),
     ("bench", "--benchmark-json", "use --export FILE.json"),

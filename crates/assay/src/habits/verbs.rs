@@ -3,13 +3,15 @@
 use super::line::{Line, names_program, quoted};
 use std::path::Path;
 
-const RUN: &str = "commands are measured by `assay run`, each in quotes: assay run './old data' './new data'";
+const RUN: &str =
+    "commands are measured by `assay run`, each in quotes: assay run './old data' './new data'";
 const PROFILE: &str = "programs are profiled by `assay profile`: assay profile -- COMMAND";
 const COMPARE: &str = "recorded numbers are compared by `assay compare`: assay compare OLD NEW";
 const LOAD: &str = "servers are loaded by `assay load`: assay load URL";
 const TESTS: &str = "test suites are run by `assay tests`: assay tests -- COMMAND";
 const MUTATE: &str = "changes to the source are tried by `assay mutate`: assay mutate -- COMMAND";
-const HISTORY: &str = "kept runs are listed by `assay history log`, and shown by `assay history show`";
+const HISTORY: &str =
+    "kept runs are listed by `assay history log`, and shown by `assay history show`";
 const PAGE: &str =
     "pages are written by --report, plots by --plots: assay compare OLD NEW --report page.html";
 

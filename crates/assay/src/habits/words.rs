@@ -161,7 +161,11 @@ fn output(line: &Line<'_>) -> Option<String> {
     let (to, from) = own.split_last().filter(|(_, from)| !from.is_empty())?;
     let is_new = !Path::new(to).exists() && form_of(Path::new(to)).is_some();
     is_new.then(|| {
-        format!("a file to write is given by -o: assay convert {} -o {}", quoted(from), quoted(&[*to]))
+        format!(
+            "a file to write is given by -o: assay convert {} -o {}",
+            quoted(from),
+            quoted(&[*to])
+        )
     })
 }
 
@@ -174,14 +178,19 @@ fn files(line: &Line<'_>) -> Option<String> {
             "the smallest difference that matters is an option: --threshold {missing}"
         ));
     }
-    let is_side = |word: &&str| word.split_once('=').is_some_and(|(_, file)| Path::new(file).exists());
+    let is_side =
+        |word: &&str| word.split_once('=').is_some_and(|(_, file)| Path::new(file).exists());
     if line.verb() == "compare" && own.iter().all(is_side) {
         let sides: Vec<&str> = own.iter().flat_map(|side| ["--side", *side]).collect();
         return Some(format!("names are given by --side: assay compare {}", quoted(&sides)));
     }
     let parts: Vec<&str> = missing.split([' ', ',']).filter(|part| !part.is_empty()).collect();
     if parts.len() > 1 && parts.iter().all(|part| Path::new(part).is_file()) {
-        return Some(format!("every file is a word of its own: assay {} {}", line.verb(), parts.join(" ")));
+        return Some(format!(
+            "every file is a word of its own: assay {} {}",
+            line.verb(),
+            parts.join(" ")
+        ));
     }
     let is_command = names_program(missing.split_whitespace().next().unwrap_or_default());
     is_command.then(|| {

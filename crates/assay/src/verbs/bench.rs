@@ -321,10 +321,8 @@ fn measure(
     if recorded.is_none() {
         fitted.iter().for_each(|f| telling.line.say(&assay_report::findings::line(f)));
     }
-    let limits = Limits {
-        ceiling_seconds,
-        sharing: planning::share(&args.suite, suite.benchmarks()),
-    };
+    let limits =
+        Limits { ceiling_seconds, sharing: planning::share(&args.suite, suite.benchmarks()) };
     let mut running = Recorded::new(suite);
     let samples = &mut running.session.samples;
     describe(samples, catalogue, environment, &before);

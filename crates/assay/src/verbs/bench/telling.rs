@@ -52,7 +52,14 @@ impl Telling {
             return;
         }
         let round = suite.round_seconds(trial);
-        self.line.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, (plan, ceiling_seconds)));
+        self.line.say(&suite_plan(
+            suite.benchmarks(),
+            &names,
+            &harness,
+            pinned,
+            round,
+            (plan, ceiling_seconds),
+        ));
     }
 
     /// Reports which libraries the sides load, if known.
