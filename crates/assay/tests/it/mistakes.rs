@@ -107,12 +107,14 @@ fn a_first_word_that_is_no_verb_is_answered_with_the_verb() {
         ("plot", "--plots"),
         ("mutmut", "assay mutate"),
         ("bnech", "'bench'"),
-        ("nosuchverb", "error: unrecognized subcommand 'nosuchverb'\n\nUsage"),
         ("history list", "assay history log"),
         ("-r 3 sort", "name a verb first"),
         ("help benhc", "assay help bench"),
         ("help drfit", "assay help Drift"),
     ]);
+    // A verb that nothing resembles is not answered with a guess.
+    let ended = room().run(&["nosuchverb"]).ends(2).complains("'nosuchverb'");
+    assert!(!ended.stderr.contains("similar"), "{}", ended.stderr);
 }
 
 #[test]
