@@ -64,6 +64,7 @@ pub mod planning;
 pub mod policy;
 pub mod protocol;
 pub mod quantiles;
+pub mod ranking;
 pub mod recording;
 mod recordings;
 pub mod replication;

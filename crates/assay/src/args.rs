@@ -7,6 +7,7 @@ use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 pub(crate) use assay_console::output::ColorWhen;
 use assay_data::import::{ColumnRef, ImportOptions, SideFiles};
+use assay_data::reading::check_unit;
 use assay_data::select::Filter;
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Better, Threshold, Unit};
@@ -105,7 +106,7 @@ pub(crate) struct ReadingArgs {
     pub column: Option<usize>,
 
     /// Unit of the numbers: ns, us, ms, s, B, KiB, MiB, ... [default: none]
-    #[arg(long)]
+    #[arg(long, value_parser = unit)]
     pub unit: Option<String>,
 
     /// Name of the metric [default: value, or the column's name]
@@ -382,8 +383,21 @@ pub(crate) struct LookArgs {
     pub color: ColorWhen,
 }
 
+/// Parses the unit of numbers.
+fn unit(text: &str) -> Result<String, String> {
+    if text == "m" {
+        return Err("`m` may mean minutes or milliseconds: write `min` or `ms`".to_owned());
+    }
+    check_unit(text).map(|()| text.to_owned()).map_err(|error| error.to_string())
+}
+
 /// Parses the smallest difference that matters: a percentage, or an amount with its unit.
 pub(crate) fn threshold(text: &str) -> Result<Threshold, String> {
+    if let Some(number) = text.strip_suffix('m').filter(|rest| rest.trim().parse::<f64>().is_ok()) {
+        return Err(format!(
+            "`m` may mean minutes or milliseconds: write `{number}min` or `{number}ms`"
+        ));
+    }
     let found = match parse_quantity(text).map_err(|e| e.to_string())? {
         Quantity::Fraction(fraction) => Threshold::Relative(fraction),
         Quantity::Amount(value, unit) => Threshold::Absolute { value, unit },
@@ -457,6 +471,9 @@ mod tests {
         assert_eq!(threshold("2units"), Ok(plain));
         assert!(threshold("0%").is_err());
         assert!(threshold("-1%").is_err());
+        assert!(threshold("5m").is_err_and(|e| e.contains("5min") && e.contains("5ms")));
+        assert!(unit("m").is_err() && unit("MS").is_err_and(|e| e.contains("`ms`")));
+        assert_eq!(unit("rows per second"), Ok("rows per second".to_owned()));
     }
 
     #[test]

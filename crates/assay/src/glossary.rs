@@ -10,8 +10,20 @@ use std::ffi::OsString;
 /// Width of the text, in columns.
 const WIDEST: usize = 80;
 
+/// Returns the verb or term that `asked` is a typing error of, as the end of a message.
+fn near(asked: &str, verbs: impl Iterator<Item = &'static str>) -> String {
+    let distance =
+        |known: &&str| strsim::osa_distance(&known.to_lowercase(), &asked.to_lowercase());
+    let nearest = verbs.chain(terms()).min_by_key(distance);
+    let nearest = nearest.filter(|known| distance(known) <= 1 + asked.chars().count() / 5);
+    nearest.map_or_else(String::new, |known| format!("; did you mean `assay help {known}`?"))
+}
+
 /// Prints the entry for these words, or for `words` the names of all entries.
-pub(crate) fn explain(asked: &[OsString]) -> anyhow::Result<Ending> {
+pub(crate) fn explain(
+    asked: &[OsString],
+    verbs: impl Iterator<Item = &'static str>,
+) -> anyhow::Result<Ending> {
     let asked: Vec<_> = asked.iter().map(|word| word.to_string_lossy()).collect();
     let asked = asked.join(" ");
     if asked == "words" {
@@ -25,7 +37,8 @@ pub(crate) fn explain(asked: &[OsString]) -> anyhow::Result<Ending> {
             Ok(Ending::Fine)
         }
         Err(meant) if meant.is_empty() => bail!(
-            "`{asked}` is neither a command of assay nor a word of its glossary; the commands: assay --help; the words: assay help words"
+            "`{asked}` is neither a command of assay nor a word of its glossary; the commands: assay --help; the words: assay help words{}",
+            near(&asked, verbs)
         ),
         Err(meant) => bail!("`{asked}` may mean several words: {}", meant.join(", ")),
     }

@@ -1,95 +1,121 @@
-//! Options that users of other tools type out of habit, and what to type here instead.
+//! Mistakes that users of other tools make out of habit, and the line to type instead.
 //!
-//! This module contains only texts. None of these options is accepted: each error names the one
-//! correct spelling.
+//! Nothing is accepted or corrected here: each error names the one correct spelling, as a line to
+//! copy where the words typed are enough for one. `options` and `verbs` contain only texts, and
+//! `words` finds misplaced words.
 
-use assay_measure::text_of;
+mod line;
+mod options;
+mod verbs;
+mod words;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+use line::Line;
+use std::ffi::OsString;
 
-/// An option of another tool, and its equivalent here.
-const HABITS: [(&str, &str); 37] = [
-    ("-m", FIXED_RUNS),
-    ("-M", FIXED_RUNS),
-    ("-D", STEP),
-    ("-u", "assay picks the unit; --json has every value in its base unit"),
-    ("--min-runs", FIXED_RUNS),
-    ("--max-runs", FIXED_RUNS),
-    ("--min-benchmarking-time", "the time budget is --time, as in --time 10s"),
-    ("--command-name", "a command's name is given by -n, as in -n old -n new"),
-    ("--parameter-scan", "a range of numbers is given by -P, as in -P n=1..8"),
-    ("--parameter-step-size", STEP),
-    ("--show-output", "use --output inherit"),
-    (
-        "--export-json",
-        "use --export FILE.json, or --export FILE.hyperfine.json for hyperfine's layout",
-    ),
-    ("--export-csv", "use --export FILE.csv"),
-    ("--export-markdown", "use --export FILE.md"),
-    ("--export-asciidoc", "use --export FILE.md, or --report FILE.html"),
-    ("--export-orgmode", "use --export FILE.md, or --report FILE.html"),
-    ("--style", "use --color never for plain text, and -q for no progress bar"),
-    ("--sort", "the first command is the reference, and the order is yours"),
-    ("--time-unit", "assay picks the unit; --json has every value in its base unit"),
-    ("--no-shell", "assay uses no shell unless -S names one"),
-    ("--delta-test", "verdicts rest on ranks; --all shows every classical test"),
-    (
-        "--benchmark_repetitions",
-        "assay repeats each benchmark until its verdict is clear; fix the number with -r",
-    ),
-    ("--benchmark_filter", "use --filter, as in --filter '.name:/Sort/'"),
-    (
-        "--save-baseline",
-        "keep a run with --save FILE, and compare with it later: assay compare FILE ...",
-    ),
-    (
-        "--baseline",
-        "keep a run with --save FILE, and compare with it later: assay compare FILE ...",
-    ),
-    ("-col", "options of several letters have two dashes: --col, as in --col .file"),
-    ("-row", "options of several letters have two dashes: --row, as in --row .name"),
-    ("-filter", "options of several letters have two dashes: --filter"),
-    (
-        "--duration",
-        "the length of a slice is --slice, and the time for all is --time, as in --slice 5s --time 2min",
-    ),
-    ("--threads", "one thread keeps most servers busy; further processes are --generators 2"),
-    ("--vus", "users that come by a schedule are --rate; a closed loop is --connections 16"),
-    ("--concurrency", "a closed loop of so many connections is --connections 16"),
-    ("--qps", "requests per second are --rate, as in --rate 100"),
-    ("-t", "one thread keeps most servers busy; further processes are --generators 2"),
-    (
-        "-d",
-        "the length of a slice is --slice, and the time for all is --time, as in --slice 5s --time 2min",
-    ),
-    ("--count", "fix the number of runs with -r"),
-    ("--fast", "set a time budget, as in --time 5s"),
-];
-
-const FIXED_RUNS: &str = "assay stops by itself when the answer is clear; fix the number of runs with -r, or the time with --time";
-const STEP: &str = "write the step into the range, as in -P n=0..1+0.25";
-
-/// Adds the correct spelling to an error about an option that only another tool has.
-pub(crate) fn advised(mut error: clap::Error) -> clap::Error {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
+/// Adds the correct spelling to an error about the command line.
+pub(crate) fn advised(error: Error, command: &mut Command, typed: &[OsString]) -> Error {
+    let is_unknown = error.kind() == ErrorKind::UnknownArgument;
+    let joined = Line::of(typed, command).with_value_joined(&invalid(&error));
+    if let Some(joined) = joined.filter(|_| is_unknown) {
+        return match command.try_get_matches_from_mut(&joined) {
+            // The value itself is wrong, and its error says how it is written.
+            Err(other) if other.kind() == ErrorKind::ValueValidation => {
+                advised(other, command, &joined)
+            }
+            _ => with_tip(error, format!("write the value behind `=`: {}", line::shown(&joined))),
+        };
     }
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
-        return error;
+    let line = Line::of(typed, command);
+    let advice = match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let word = invalid(&error);
+            line.single_dash()
+                .or_else(|| options::advice(line.verb(), &word).map(str::to_owned))
+                .or_else(|| {
+                    let has_similar = error.get(ContextKind::SuggestedArg).is_some();
+                    words::misplaced(&line, &word, has_similar)
+                })
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let options = line.words.iter().filter(|word| word.starts_with("--"));
+            let advice = options.filter_map(|word| options::advice(line.verb(), word));
+            advice.map(str::to_owned).next()
+        }
+        ErrorKind::InvalidSubcommand if line.verb() == "history" => {
+            verbs::of_history(&line).map(str::to_owned)
+        }
+        ErrorKind::InvalidSubcommand => verbs::instead(&line),
+        ErrorKind::ValueValidation => line.single_dash().or_else(|| number(&error)),
+        _ => None,
     };
-    let of = |typed: &str| {
-        let name = typed.split('=').next().unwrap_or_default();
-        HABITS.iter().find(|(option, _)| *option == name)
-    };
-    // Of `-col` the error knows the first letter alone; a dash alone begins every option.
-    let own = || std::env::args_os().map(|word| text_of(&word)).take_while(|word| word != "--");
-    let whole = || {
-        let mut words = own().filter(|word| typed != "-" && word.starts_with(typed));
-        words.find_map(|word| of(&word))
-    };
-    if let Some((_, advice)) = of(typed).or_else(whole) {
-        let advice = clap::builder::StyledStr::from((*advice).to_owned());
-        error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
+    match advice {
+        Some(advice) => with_tip(error, advice),
+        None => without_far(error),
     }
+}
+
+/// Removes the parser's suggestions for a verb that no typing error explains.
+fn without_far(mut error: Error) -> Error {
+    let typed = invalid(&error);
+    let is_near = |known: &String| {
+        typed.starts_with(known.as_str()) || strsim::osa_distance(known, &typed) <= 2
+    };
+    let near = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(known)) => {
+            known.iter().filter(|k| is_near(k)).cloned().collect()
+        }
+        Some(ContextValue::String(known)) if is_near(known) => vec![known.clone()],
+        None => return error,
+        Some(_) => Vec::new(),
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    if !near.is_empty() {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(near));
+    }
+    error
+}
+
+/// Returns advice for a verb that failed, if the words typed explain why.
+pub(crate) fn hint(command: &Command, typed: &[OsString]) -> Option<String> {
+    words::hint(&Line::of(typed, command)).map(|advice| format!("hint: {advice}"))
+}
+
+/// The word that the parser rejected; empty if there is none.
+fn invalid(error: &Error) -> String {
+    let kinds = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    let found = kinds.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.clone()),
+        _ => None,
+    });
+    found.unwrap_or_default()
+}
+
+/// Returns advice for an option whose value is not a whole number.
+fn number(error: &Error) -> Option<String> {
+    let source = std::error::Error::source(error)?.downcast_ref::<std::num::ParseIntError>()?;
+    let is_large = matches!(
+        source.kind(),
+        std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow
+    );
+    let Some(ContextValue::String(value)) = error.get(ContextKind::InvalidValue) else {
+        return None;
+    };
+    let is_span = crate::args::seconds(value).is_ok() && value.parse::<f64>().is_err();
+    Some(match (is_large, is_span && invalid(error).starts_with("--runs")) {
+        (true, _) => "the number is too large".to_owned(),
+        (_, true) => format!("limit the time with --time {value}, the number of runs with -r 10"),
+        _ => "write a whole number, such as 10".to_owned(),
+    })
+}
+
+/// Replaces the parser's suggestions, which know only names of this program.
+fn with_tip(mut error: Error, advice: String) -> Error {
+    for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand] {
+        error.remove(kind);
+    }
+    let advice = clap::builder::StyledStr::from(advice);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice]));
     error
 }

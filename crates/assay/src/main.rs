@@ -120,6 +120,13 @@ Exit codes: 0 success, 1 a verdict named by --fail-if, 2 usage or input error,
 Explain a word or a finding: assay help drift, assay help TOO_DEPENDENT. List the words: assay help words.")]
 struct Cli {}
 
+/// What `assay` prints without arguments.
+const SHORTEST: &str = "Is it really faster, by how much, and how sure can I be?
+  assay run './old data' './new data'   is the new one faster?
+  assay run ./build.sh                  how long does it take?
+  assay compare old.txt new.txt         do these recorded numbers differ?
+All commands: assay --help; one of them: assay help run; a word on a screen: assay help drift";
+
 /// A verb. Building its arguments takes a while, so they are built only when needed.
 struct Verb {
     name: &'static str,
@@ -289,6 +296,10 @@ fn main() -> ExitCode {
     if words.len() == 2 && first.is_some_and(|word| word == "--version" || word == "-V") {
         return ending_of(output::print(&Cli::command().render_version()).map(|()| Ending::Fine));
     }
+    if first.is_none() {
+        output::say(SHORTEST);
+        return Ending::InputError.into();
+    }
     if let Some(error) = first.filter(|word| !is_verb(word)).and_then(systems::elsewhere) {
         return ending_of(Err(error));
     }
@@ -304,7 +315,7 @@ fn main() -> ExitCode {
         && let [word, ..] = asked
         && !is_verb(word)
     {
-        return ending_of(glossary::explain(asked));
+        return ending_of(glossary::explain(asked, VERBS.iter().map(|verb| verb.name)));
     }
     let mut command = match first {
         Some(name) if is_verb(name) && name != "help" => command(),
@@ -326,7 +337,17 @@ fn main() -> ExitCode {
             refused => Ok(refused.map(|()| Ending::Fine)),
         }
     });
-    ended.map_or_else(|error| output::clap_ending(&habits::advised(error)), ending_of)
+    match ended {
+        Ok(Err(error)) => {
+            let ending = ending_of(Err(error));
+            if let Some(hint) = habits::hint(&command, &words) {
+                output::say(&hint);
+            }
+            ending
+        }
+        Ok(ended) => ending_of(ended),
+        Err(error) => output::clap_ending(habits::advised(error, &mut command, &words)),
+    }
 }
 
 /// Changes the maximum number of values in a file to that of the environment variable.

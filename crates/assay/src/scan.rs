@@ -212,13 +212,35 @@ fn values_of(text: &str) -> anyhow::Result<Vec<String>> {
     {
         return range(text, first, rest);
     }
-    let values: Vec<String> = text.split(',').map(str::to_owned).collect();
+    let values = listed(text);
     ensure!(values.iter().all(|v| !v.is_empty()), "`{text}` has an empty value in it");
     for (index, value) in values.iter().enumerate() {
         ensure!(!values[..index].contains(value), "`{value}` stands in the list twice");
         ensure!(index < MOST_VALUES, "more than {MOST_VALUES} values");
     }
     Ok(values)
+}
+
+/// Divides a list at its commas; `\,` is a comma within a value, as in hyperfine.
+fn listed(text: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for part in text.split(',') {
+        let (own, is_open) = part.strip_suffix('\\').map_or((part, false), |own| (own, true));
+        match values.last_mut().filter(|_| goes_on) {
+            Some(value) => {
+                value.push(',');
+                value.push_str(own);
+            }
+            None => values.push(own.to_owned()),
+        }
+        goes_on = is_open;
+    }
+    // The last part has no comma behind it.
+    if let Some(value) = values.last_mut().filter(|_| goes_on) {
+        value.push('\\');
+    }
+    values
 }
 
 /// Parses what follows `A..`: `B`, `B+STEP` or `B*FACTOR`.
@@ -340,6 +362,9 @@ mod tests {
         assert_eq!(values("10..16+5"), ["10", "15"]);
         assert_eq!(values("a,b c"), ["a", "b c"]);
         assert_eq!(values("../x,../y"), ["../x", "../y"]);
+        assert_eq!(values(r"a\,b,c"), ["a,b", "c"]);
+        assert_eq!(values("--a,--b"), ["--a", "--b"]);
+        assert_eq!(values(r"C:\x,\y"), [r"C:\x", r"\y"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 use anyhow::Context;
 use assay_report::is_invisible;
 use assay_report::terminal::Screen;
+use clap::error::{ContextKind, ContextValue};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -114,7 +115,14 @@ fn told(error: &anyhow::Error) -> String {
 }
 
 /// Prints what clap has to say (help, version, a wrong argument) and gives the status for it.
-pub fn clap_ending(told: &clap::Error) -> ExitCode {
+///
+/// The parser's tip to pass an unknown option as a value behind `--` is left out: no verb takes it
+/// there.
+pub fn clap_ending(mut told: clap::Error) -> ExitCode {
+    let is_value = |tip: &ContextValue| tip.to_string().contains("as a value, use");
+    if told.get(ContextKind::Suggested).is_some_and(is_value) {
+        told.remove(ContextKind::Suggested);
+    }
     let printed = told.print().and_then(|()| io::stdout().flush());
     if told.use_stderr() {
         return ExitCode::from(2);

@@ -81,6 +81,17 @@ impl DeclaredUnit {
     }
 }
 
+/// Checks a unit that a person typed; any word that is not almost a known unit may be one.
+///
+/// # Errors
+/// If the word is almost a known unit.
+pub fn check_unit(symbol: &str) -> Result<(), UnitError> {
+    match DeclaredUnit::parse(symbol) {
+        Err(error @ UnitError::NearlyKnown { .. }) => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Returns true for characters allowed in units: letters, digits, and signs as in `GB/s`, `%` or
 /// `m²`.
 pub(crate) fn is_unit_character(c: char) -> bool {

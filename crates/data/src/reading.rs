@@ -14,7 +14,7 @@ mod take;
 #[cfg(test)]
 mod tests;
 
-pub use crate::declared_unit::UnitError;
+pub use crate::declared_unit::{UnitError, check_unit};
 pub use error::ReadingError;
 pub use spec::SpecError;
 pub use take::{Take, take};

@@ -92,7 +92,9 @@ impl Target {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let own = authority.as_str().rsplit('@').next().unwrap_or_default();
         let names_a_port = own.rsplit(']').next().is_some_and(|rest| rest.contains(':'));
-        if host.is_empty() || names_a_port && authority.port_u16().is_none() {
+        // The system would take a number for an address: 100 for 0.0.0.100.
+        let is_number = host.bytes().all(|byte| byte.is_ascii_digit());
+        if host.is_empty() || is_number || names_a_port && authority.port_u16().is_none() {
             return Err(not_a_url());
         }
         let port = authority.port_u16().unwrap_or(if tls { 443 } else { 80 });

@@ -198,6 +198,10 @@ fn not_found_in_path(program: &OsStr, directory: &Path, search: &OsStr) -> Resol
         format!(
             "\n`{wanted}` is a shell builtin: `sh -c` runs it, and so does --shell sh of `assay run`."
         )
+    } else if let Some((first, _)) = wanted.trim().split_once(' ')
+        && env::split_paths(search).any(|entry| directory.join(entry).join(first).is_file())
+    {
+        format!("\nWrite `{first}` and its arguments as separate words, without quotes around all.")
     } else {
         let names = env::split_paths(search).flat_map(|entry| names_in(&directory.join(entry)));
         let names = names.take(NAMES_SEARCHED);
@@ -239,7 +243,9 @@ fn nearest(wanted: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
         .filter(|name| name.len().abs_diff(wanted.len()) <= 4 * limit)
         .map(|name| (edit_distance(wanted, &name), name))
         .filter(|(distance, name)| {
-            *distance <= limit && (*distance <= 1 || name.chars().next() == wanted.chars().next())
+            // No letter of a word that short would be left.
+            let is_near = *distance <= limit && *distance < wanted.chars().count();
+            is_near && (*distance <= 1 || name.chars().next() == wanted.chars().next())
         })
         .collect();
     found.sort();
@@ -310,6 +316,11 @@ mod tests {
         let search = d.path().display().to_string();
         let error = command("sortre", Path::new("/"), &search).resolve().unwrap_err().to_string();
         assert!(error.contains("`sortre` in PATH") && error.contains("Did you mean `sorter`?"));
+        let error = command("sorter -n", Path::new("/"), &search).resolve().unwrap_err();
+        assert!(error.to_string().contains("`sorter` and its arguments as separate words"));
+        file(d.path(), "w", 0o755, "");
+        let error = command("1", Path::new("/"), &search).resolve().unwrap_err().to_string();
+        assert!(error.ends_with("in PATH"), "nothing is near: {error}");
         let error = command("./sotrer", d.path(), "").resolve().unwrap_err().to_string();
         assert!(error.contains("Did you mean `./sorter`?"), "{error}");
         let error = command("sorter", d.path(), "/nowhere").resolve().unwrap_err().to_string();

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     let parsed = Args::asked().try_get_matches();
     match parsed.and_then(|found| Args::from_arg_matches(&found)) {
         Ok(args) => ending_of(verb::run(&args)),
-        Err(told) => output::clap_ending(&told),
+        Err(told) => output::clap_ending(told),
     }
 }
 

@@ -171,7 +171,12 @@ fn named(
     }
     let mut paths = BTreeMap::new();
     for file in files {
-        let place = file.canonicalize().with_context(|| file.display().to_string())?;
+        let place = file.canonicalize().with_context(|| {
+            format!(
+                "{} is no file or directory to change; the command that runs the tests goes behind --",
+                file.display()
+            )
+        })?;
         let Ok(own) = place.strip_prefix(&root.top) else {
             bail!("{}: is not below {}", file.display(), root.top.display());
         };

@@ -121,6 +121,11 @@ impl Page {
         }
     }
 
+    /// Returns true if nothing may be shortened: the output is not a terminal.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.screen.whole
+    }
+
     /// Returns true if characters beyond ASCII are allowed.
     pub(crate) fn unicode(&self) -> bool {
         self.screen.unicode

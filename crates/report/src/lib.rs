@@ -74,6 +74,7 @@ pub mod preloaded;
 pub mod profile;
 pub mod progress;
 pub mod protocol;
+mod ranking;
 pub mod remarks;
 pub mod replication;
 mod sarif;

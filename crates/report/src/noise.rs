@@ -15,14 +15,17 @@ const MOST_SUBJECTS: usize = 2;
 
 /// Returns `noise: 41 % of the spread of 'sort-old' goes with involuntary switches; ...`, or `None`
 /// if there is nothing to report. `names` are the display names of the subjects.
-pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
+///
+/// The weighted ratio, which decides nothing, is added only if `in_full`.
+pub(crate) fn line(analysis: &Analysis, names: &[String], in_full: bool) -> Option<String> {
     let mut said = shares(analysis, names);
     if analysis.noise.iter().any(NoiseOf::is_disturbed) {
         let disturbed: usize = analysis.noise.iter().map(|of| of.disturbed.len()).sum();
         let runs: usize = analysis.noise.iter().map(|of| of.runs).sum();
         said.push(format!("{disturbed} of {runs} runs were disturbed (marked, kept)"));
         let several = analysis.comparisons.len() > 1;
-        let weighed = analysis.noise.iter().filter_map(|of| Some((of, of.weighed?)));
+        let weighed = analysis.noise.iter().filter(|_| in_full);
+        let weighed = weighed.filter_map(|of| Some((of, of.weighed?)));
         said.extend(weighed.take(MOST_SUBJECTS).filter_map(|(of, weighed)| {
             let compared = analysis.comparisons.iter().find(|c| c.of == of.subject)?;
             let whose =

@@ -147,8 +147,9 @@ impl List {
         match self.how_much {
             Remarks::All => self.remarks.iter().for_each(|r| page.take(&r.whole, usize::MAX)),
             Remarks::Few => {
+                let lines = if page.is_whole() { usize::MAX } else { 1 };
                 let warnings = self.remarks.iter().filter(|r| r.kind.is_warning());
-                warnings.for_each(|r| page.take(&r.short, 1));
+                warnings.for_each(|r| page.take(&r.short, lines));
             }
             Remarks::Usual => {
                 let all: usize = self.remarks.iter().map(|r| r.whole.lines()).sum();
@@ -171,10 +172,13 @@ impl List {
             let free = room.saturating_sub(reserved).max(room.min(1));
             let shown = match whole.lines() {
                 n if n <= free => n,
+                // Without a terminal, a remark is shown with all its sentences or not at all.
+                _ if page.is_whole() && *kind == Kind::Warning && free > 0 => short.lines(),
+                _ if page.is_whole() && short.lines() > free => 0,
                 _ => short.lines().min(free),
             };
             lines[place] = shown;
-            room -= shown;
+            room = room.saturating_sub(shown);
         }
         for (Remark { whole, short, .. }, lines) in self.remarks.iter().zip(&lines) {
             let wanted = if *lines == whole.lines() { whole } else { short };

@@ -14,6 +14,7 @@ use crate::medians;
 use crate::names::width;
 use crate::noise;
 use crate::number::{self, Column};
+use crate::ranking;
 use crate::remarks;
 use crate::scan;
 use crate::screen_table as table;
@@ -37,8 +38,8 @@ pub struct Screen {
     pub color: bool,
     /// If true, characters beyond ASCII are used.
     pub unicode: bool,
-    /// If true, names are shown in full regardless of the table's width: used when the output is
-    /// not a terminal, so that names can be searched.
+    /// If true, names and remarks are shown in full regardless of the width: used when the output is
+    /// not a terminal, so that names can be searched and sentences be read.
     pub whole: bool,
 }
 
@@ -76,6 +77,9 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
                 alone(&mut page, analysis, subject, name);
             }
         }
+        if let Some(line) = ranking::line(analysis, &in_sentences) {
+            page.paragraph(2, &[(Tone::Strong, line)]);
+        }
         // A server that fails is named first.
         let (failing, others): (Vec<_>, Vec<_>) =
             analysis.comparisons.iter().partition(|c| c.failing.is_some());
@@ -108,7 +112,7 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     if !checks.is_empty() {
         remarks.check(&page, 8, format!("checks: {}", checks.join(" · ")));
     }
-    if let Some(line) = noise::line(analysis, &in_table) {
+    if let Some(line) = noise::line(analysis, &in_table, shown.remarks == remarks::Remarks::All) {
         remarks.check(&page, 7, line);
     }
     findings(&mut remarks, &page, analysis, |f| {

@@ -32,6 +32,13 @@ const PIXELS: f64 = 2.5;
 /// If a name belongs to something else, or a location is not writable.
 pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     if let Some(path) = &wanted.report {
+        let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        anyhow::ensure!(
+            !OTHER_ENDINGS.contains(&ending.as_str()),
+            "--report {}: a report is HTML: name it {}; --export writes .md, .json and .csv",
+            path.display(),
+            path.with_extension("html").display()
+        );
         whole_file::check(path, "report.html")
             .with_context(|| format!("--report {}", path.display()))?;
     }
@@ -45,6 +52,9 @@ pub(crate) fn check(wanted: &PageArgs) -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// Endings of files that are not HTML.
+const OTHER_ENDINGS: [&str; 7] = ["pdf", "md", "json", "csv", "txt", "png", "svg"];
 
 /// Further contents of a page, apart from the analysis.
 #[derive(Clone, Copy, Default)]

@@ -315,15 +315,14 @@ fn measure(
         Some(begun) => crate::planning::resumed(begun, args.when.time),
         None => plan,
     };
-    telling.plan(catalogue, &suite, &trial, &plan, counted_alone);
+    let ceiling_seconds = planning::ceiling(&args.when);
+    telling.plan(catalogue, &suite, &trial, (&plan, ceiling_seconds), counted_alone);
     telling.libraries(&before.findings);
     if recorded.is_none() {
         fitted.iter().for_each(|f| telling.line.say(&assay_report::findings::line(f)));
     }
-    let limits = Limits {
-        ceiling_seconds: planning::ceiling(&args.when),
-        sharing: planning::share(&args.suite, suite.benchmarks()),
-    };
+    let limits =
+        Limits { ceiling_seconds, sharing: planning::share(&args.suite, suite.benchmarks()) };
     let mut running = Recorded::new(suite);
     let samples = &mut running.session.samples;
     describe(samples, catalogue, environment, &before);

@@ -6,7 +6,7 @@ use crate::raw_form::RawForm;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
 use assay_data::import;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `assay convert`.
 #[derive(clap::Args, Debug)]
@@ -64,7 +64,7 @@ fn form(args: &Args) -> anyhow::Result<RawForm> {
     match (args.to, &args.output) {
         (Some(form), _) => Ok(form),
         (None, None) => Ok(RawForm::Assay),
-        (None, Some(path)) => RawForm::of_ending(path).with_context(|| {
+        (None, Some(path)) => form_of(path).with_context(|| {
             format!(
                 "--output {}: the ending does not say how to write it; give --to, or one of {}",
                 path.display(),
@@ -72,4 +72,11 @@ fn form(args: &Args) -> anyhow::Result<RawForm> {
             )
         }),
     }
+}
+
+/// Returns the form for the name of a file. Any `.csv` is a table of observations, because nothing
+/// is summarized here.
+pub(crate) fn form_of(path: &Path) -> Option<RawForm> {
+    let is_csv = || path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    RawForm::of_ending(path).or_else(|| is_csv().then_some(RawForm::Csv))
 }

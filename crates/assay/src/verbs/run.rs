@@ -132,7 +132,7 @@ struct ScanArgs {
     parameter: Vec<String>,
 
     /// Values of a parameter as a list, as in -L lib libc,musl
-    #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"])]
+    #[arg(long = "parameter-list", short = 'L', num_args = 2, value_names = ["NAME", "VALUES"], allow_hyphen_values = true)]
     list: Vec<String>,
 
     /// Step through several parameters together, instead of combining every value with every other

@@ -207,6 +207,9 @@ fn form(args: &Args, subjects: usize) -> anyhow::Result<Form> {
     if ending.eq_ignore_ascii_case("assay") {
         return Ok(Form::Samples);
     }
+    if let Some(out) = args.out.as_ref().filter(|_| ending.eq_ignore_ascii_case("json")) {
+        bail!("--out {}: numbers are written as .txt, .csv or .assay", out.display());
+    }
     if let Some(out) = args.out.as_ref().filter(|_| !is_csv && (subjects > 1 || args.blocks)) {
         let what = if args.blocks { "blocks need" } else { "several subjects need" };
         bail!("--out {}: {what} a file that ends in .assay or .csv", out.display());

@@ -31,7 +31,7 @@ fn every_benchmark_of_two_builds_gets_its_verdict() {
     let ended =
         bench(&room, &["--save", "s.assay", "--export", "c.md", "--export", "c.json"]).ends(0);
     let ended = ended.shows("1 of 3 benchmarks is slower, 1 faster, 1 equivalent");
-    ended.shows("geometric mean of new/old: 0.97").complains("3 benchmarks on old and new");
+    ended.complains("3 benchmarks on old and new");
     assert!(room.read("c.md").contains("| copy/8"), "{}", room.read("c.md"));
     // The file gives the printed result again, like any recording.
     let again = room.run(&["compare", "s.assay"]).ends(0);

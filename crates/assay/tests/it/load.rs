@@ -144,10 +144,12 @@ fn what_can_not_be_loaded_says_why_before_anything_is_sent() {
     };
     let tls = fine.replace("http:", "https:");
     let placeholder = format!("{fine}{{{{id}}}}");
-    let all: [(&[&str], &str); 20] = [
-        (&["--rate", "10", &gone], "nothing listens there"),
+    let secret = server("400 Bad Request");
+    let all: [(&[&str], &str); 21] = [
+        (&["--rate", "10", &gone], "nothing listens there; start the server first"),
+        (&["--rate", "10", &secret], "then load https://"),
         (&["--rate", "10", &broken], "--expect-status 503"),
-        (&["--rate", "10", "--insecure", &tls], "does it speak TLS"),
+        (&["--rate", "10", "--insecure", &tls], "TLS"),
         (&["--rate", "10", "http://192.0.2.1/"], "--i-may-load 192.0.2.1"),
         (&["--rate", "10", "ftp://localhost/"], "only http and https"),
         (&["--rate", "10", "http://no-such-host.invalid/"], "no-such-host.invalid"),

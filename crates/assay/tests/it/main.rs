@@ -39,6 +39,7 @@ mod load;
 mod loading;
 mod metrics;
 mod ministat;
+mod mistakes;
 mod options;
 mod others;
 mod pages;

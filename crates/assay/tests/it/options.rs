@@ -140,20 +140,6 @@ fn a_shell_runs_what_needs_one() {
 }
 
 #[test]
-fn options_of_other_tools_are_answered_with_the_right_one() {
-    let room = Room::new();
-    for (typed, right) in [
-        ("--min-runs=3", "-r"),
-        ("--export-json=x.json", "--export FILE.json"),
-        ("--show-output", "--output inherit"),
-        ("-D", "-P n=0..1+0.25"),
-    ] {
-        room.run(&["run", typed, "true"]).ends(2).complains(right);
-    }
-    room.run(&["run", "--no-such-thing", "true"]).ends(2).complains("--no-such-thing");
-}
-
-#[test]
 fn names_are_those_given_or_what_tells_the_commands_apart() {
     let room = Room::new();
     room.link("true", "sort-old");
@@ -229,21 +215,4 @@ fn every_document_has_a_schema_that_begins_with_layout_and_verb() {
         assert_eq!(schema["required"].as_array().unwrap().len(), members.len(), "{name}");
     }
     room.run(&["schema", "screen"]).ends(2).complains("describe");
-}
-
-#[test]
-fn options_of_other_tools_are_answered_with_the_right_ones() {
-    let room = Room::new();
-    for (arguments, right) in [
-        (["run", "-D", "1"], "-P n=0..1+0.25"),
-        (["run", "--min-runs", "3"], "-r"),
-        (["run", "--max-runs", "3"], "-r"),
-        (["run", "--export-json", "f"], "--export FILE.json"),
-        (["run", "--show-output", "x"], "--output inherit"),
-        (["run", "--sort", "x"], "the order is yours"),
-        (["compare", "-col", "x"], "--col .file"),
-        (["bench", "--baseline", "x"], "--save FILE"),
-    ] {
-        room.run(&arguments).ends(2).complains(right);
-    }
 }

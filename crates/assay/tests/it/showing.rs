@@ -18,16 +18,57 @@ fn compared(arguments: &[&str], variable: (&str, &str)) -> Ended {
 #[test]
 fn without_a_verb_or_with_a_wrong_one_there_is_help() {
     let room = Room::new();
-    let ended = room.run(&[]).ends(2);
-    for verb in VERBS {
-        assert!(ended.stderr.contains(verb), "{verb}");
-    }
+    let ended = room.run(&[]).ends(2).complains("assay run").complains("assay --help");
+    assert_eq!(ended.stderr.lines().count(), 5, "{}", ended.stderr);
     room.run(&["rum", "true"]).ends(2).complains("'run'").complains("--help");
     room.run(&["run"]).ends(2).complains("COMMAND").complains("--help");
     room.run(&["run", "--treshold", "1%", "true"]).ends(2).complains("--threshold");
     let help = room.run(&["--help"]).ends(0);
     assert!(help.stdout.contains("Exit codes") && help.stderr.is_empty());
+    for verb in VERBS {
+        assert!(help.stdout.contains(verb), "{verb}");
+    }
     assert!(room.run(&["--version"]).ends(0).stdout.starts_with("assay "));
+}
+
+#[test]
+fn three_sides_are_ranked_before_they_are_compared() {
+    let room = Room::new();
+    let mut state = 7_u32;
+    for (name, base) in [("a", 100.0), ("b", 200.0), ("c", 50.0), ("d", 200.0), ("e", 200.0)] {
+        let values = (0..40).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            format!("{}\n", base * (1.0 + f64::from(state >> 16) / 1e6))
+        });
+        room.write(name, &values.collect::<String>());
+    }
+    let ranked = |files: &[&str]| room.run(&[&["compare", "--unit", "ms"], files].concat()).ends(0);
+    let ended = ranked(&["a", "b", "c", "d"]);
+    let first = ended.stdout.lines().next().unwrap();
+    assert!(first.starts_with("ranking: 1. c; 2. a, 2.0 × as long; 3. "), "{first}");
+    ended.shows("4.0 × as long, not told apart");
+    for files in [&["a", "b"][..], &["b", "d", "e"]] {
+        assert!(!ranked(files).stdout.contains("ranking"), "{files:?}");
+    }
+}
+
+#[test]
+fn without_a_terminal_no_sentence_is_cut() {
+    let room = Room::new();
+    let commands = ["echo a", "echo b", "echo c", "echo d"];
+    let run = |more: &[&str], columns: Option<&str>| {
+        let mut command =
+            room.assay(&[&["run", "--no-save", "-r", "12"], more, &commands].concat());
+        command.env_remove("COLUMNS").envs(columns.map(|columns| ("COLUMNS", columns)));
+        finish(command).ends(0).stdout
+    };
+    for more in [&[][..], &["--quiet"]] {
+        let screen = run(more, None);
+        assert!(screen.contains("warning: "), "{screen}");
+        // An interval has an ellipsis between its ends.
+        assert!(screen.lines().all(|line| !line.ends_with('…')), "{screen}");
+    }
+    assert!(run(&["--quiet"], Some("60")).lines().any(|line| line.ends_with('…')));
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn explained(
     let said = error.to_string();
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
     let problem = if error.is_eof() {
-        format!("the file breaks off here; expected {expected}")
+        format!("the file breaks off here, so write or copy it again; expected {expected}")
     } else if said.starts_with("recursion limit") {
         format!("nested more than 100 deep; expected {expected}")
     } else if said.starts_with("number out of range") {

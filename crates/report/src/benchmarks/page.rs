@@ -58,12 +58,15 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         material;
     let mut claims = Vec::new();
     let mut notes = Vec::new();
+    let mut has_mean = false;
     for (index, table) in suite.primary_tables().enumerate() {
         let table = &table;
         let sure = if index == 0 { words::sureness(suite) } else { String::new() };
         claims.push((clean(&words::headline(suite, table)), sure));
         notes.extend(words::known(suite, table));
-        notes.extend(words::mean(suite, table));
+        let mean = words::mean(suite, table);
+        has_mean |= mean.is_some();
+        notes.extend(mean);
     }
     notes.extend(words::design_note(suite));
     let plots = forest::charts(suite, shown.sort)
@@ -100,7 +103,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         findings: findings.collect(),
         environment: suite.environment.facts.iter().map(fact).collect(),
         made_by: shell_line(command),
-        methods: methods(suite),
+        methods: methods(suite, has_mean),
     }
     .render()
 }
@@ -161,7 +164,7 @@ fn on_page(suite: &Analysis, table: &analysis::Table<'_>, shown: Shown) -> Table
     }
 }
 
-fn methods(suite: &Analysis) -> Vec<String> {
+fn methods(suite: &Analysis, has_mean: bool) -> Vec<String> {
     let error = number::chosen_percent(1.0 - suite.plan.confidence);
     let shared = match suite.adjust {
         Adjust::Holm => format!(
@@ -175,9 +178,12 @@ fn methods(suite: &Analysis) -> Vec<String> {
                 .to_owned()
         }
     };
-    vec![
+    let mut methods = vec![
         "Benchmarks are matched by name and parameters. Each is compared by the Hodges-Lehmann ratio with its rank-based interval, which dependence of successive values widens; below ten values by the exact distribution of the Mann-Whitney test. Where several processes were recorded, their means are compared; where only summaries are left, Welch's test of the logarithms of means.".to_owned(),
         shared,
-        "The geometric mean is over the benchmarks that both sides have. Its first interval is for these benchmarks; the second for others such as these.".to_owned(),
-    ]
+    ];
+    if has_mean {
+        methods.push("The geometric mean is over the benchmarks that both sides have. Its first interval is for these benchmarks; the second for others such as these.".to_owned());
+    }
+    methods
 }

@@ -167,13 +167,16 @@ pub(crate) fn by(one: &str, other: &str) -> &'static str {
     if [one, other].iter().any(|name| name.contains(['/', '.'])) { " / " } else { "/" }
 }
 
-/// Returns the geometric mean of a table, with its intervals.
+/// Fewest benchmarks whose geometric mean is shown: the mean of a few is that of none of them, and
+/// says nothing about others.
+const FEWEST_IN_MEAN: usize = 10;
+
+/// Returns the geometric mean of a table, with its intervals; `None` for few benchmarks.
 pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
-    let found = table.mean?;
+    let found = table.mean.filter(|mean| mean.rows >= FEWEST_IN_MEAN)?;
     let ends = |i: assay_analysis::Interval| (i.lower, i.upper);
     let ratio = number::ratio(found.estimate, found.of_these.map(ends));
     let over = match (found.left_out, suite.only.is_empty()) {
-        (0, true) if found.rows == 2 => format!("both {}s", suite.noun),
         (0, true) => format!("all {}", counted(found.rows, &suite.noun)),
         (0, false) => format!("the {} in both", counted(found.rows, &suite.noun)),
         (n, _) => format!(

@@ -53,16 +53,20 @@ pub fn suite_status(
     format!("round {}{GAP}{}{GAP}{time}", round + 1, told.join(", "))
 }
 
+/// Approximate number of rounds that a first verdict takes.
+const ROUNDS_OF_A_VERDICT: f64 = 12.0;
+
 /// Returns the plan of a suite with its approximate duration: `20 benchmarks on old and new (Google
 /// Benchmark); a round takes about 3 s: until every verdict is clear, or 60 s`. `pinned` means that
-/// every side does the same number of iterations.
+/// every side does the same number of iterations. If the first verdicts may take longer than the
+/// budget, the plan says so, up to `ceiling_seconds`.
 pub fn suite_plan(
     benchmarks: usize,
     sides: &[&str],
     harness: &str,
     pinned: bool,
     round_seconds: f64,
-    plan: &Plan,
+    (plan, ceiling_seconds): (&Plan, f64),
 ) -> String {
     let alone = sides.len() < 2;
     let what = match benchmarks {
@@ -82,7 +86,14 @@ pub fn suite_plan(
             format!("{blocks} rounds, about {}", seconds(round_seconds * f64::from(*blocks)))
         }
         (StopRule::Sequential { .. }, Some(budget)) => {
-            format!("until {known}, or {}", number::chosen(budget, &Unit::Second))
+            let mut length = format!("until {known}, or {}", number::chosen(budget, &Unit::Second));
+            if round_seconds * ROUNDS_OF_A_VERDICT > budget && ceiling_seconds > budget {
+                length += &format!(
+                    "; up to {} if the first verdicts take that long, unless --time {budget}s is given",
+                    number::chosen(ceiling_seconds, &Unit::Second)
+                );
+            }
+            length
         }
         (StopRule::Sequential { .. }, None) => format!("until {known}"),
     };
@@ -110,18 +121,23 @@ mod tests {
     #[test]
     fn the_plan_says_how_much_and_how_long() {
         let plan = Plan::sequential(0.95, Threshold::default(), 1);
-        let told = suite_plan(20, &["old", "new"], "Google Benchmark", false, 3.4, &plan);
+        let told = suite_plan(20, &["old", "new"], "Google Benchmark", false, 3.4, (&plan, 60.0));
         assert_eq!(
             told,
             "20 benchmarks on old and new (Google Benchmark); a round takes about 3.4 s: until every verdict is clear, or 60 s"
         );
-        let told = suite_plan(2, &["bm"], "Google Benchmark", true, 0.1, &plan);
+        let told = suite_plan(2, &["bm"], "Google Benchmark", true, 0.1, (&plan, 300.0));
         assert_eq!(
             told,
             "2 benchmarks on bm (Google Benchmark); a round takes about 100 ms: until every median is precise, or 60 s"
         );
+        let told = suite_plan(2, &["a", "b"], "Go", false, 7.6, (&plan, 300.0));
+        assert!(
+            told.ends_with("or 60 s; up to 300 s if the first verdicts take that long, unless --time 60s is given"),
+            "{told}"
+        );
         let fixed = Plan { stop: StopRule::Fixed { blocks: 10 }, ..plan };
-        let told = suite_plan(1, &["a", "b", "c"], "Go", true, 0.5, &fixed);
+        let told = suite_plan(1, &["a", "b", "c"], "Go", true, 0.5, (&fixed, 300.0));
         assert!(told.starts_with("1 benchmark on a, b and c (Go, the same number"), "{told}");
         assert!(told.ends_with("a round takes about 500 ms: 10 rounds, about 5.0 s"), "{told}");
     }

@@ -38,7 +38,7 @@ impl Telling {
         catalogue: &Catalogue,
         suite: &Benchmarks<'_>,
         trial: &Trial,
-        plan: &Plan,
+        (plan, ceiling_seconds): (&Plan, f64),
         counted_alone: bool,
     ) {
         let names: Vec<&str> = catalogue.sides.iter().map(|side| side.name.as_str()).collect();
@@ -52,7 +52,14 @@ impl Telling {
             return;
         }
         let round = suite.round_seconds(trial);
-        self.line.say(&suite_plan(suite.benchmarks(), &names, &harness, pinned, round, plan));
+        self.line.say(&suite_plan(
+            suite.benchmarks(),
+            &names,
+            &harness,
+            pinned,
+            round,
+            (plan, ceiling_seconds),
+        ));
     }
 
     /// Reports which libraries the sides load, if known.

@@ -189,8 +189,14 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
     let detail = tally.details.get(&failure).map(String::as_str);
     let within = format!("within {}", number::rough(patience, &Unit::Second));
     let speaks_tls = "does it speak TLS at this port?";
+    let in_plain = target.to_string().replacen("https://", "http://", 1);
+    let by_tls = target.to_string().replacen("http://", "https://", 1);
     Some(match failure {
         Failure::Refused if target.socket.is_some() => "nothing listens at that socket".to_owned(),
+        Failure::Refused if args.serve.serve.is_empty() => {
+            "nothing listens there; start the server first, or let assay start it: --serve COMMAND"
+                .to_owned()
+        }
         Failure::Refused => "nothing listens there".to_owned(),
         Failure::Reset | Failure::Closed if detail.is_some() => {
             detail.unwrap_or_default().to_owned()
@@ -200,7 +206,10 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
                 .to_owned()
         }
         Failure::Reset | Failure::Closed => {
-            let instead = if target.tls { "" } else { "; does it speak TLS there (https)?" };
+            let instead = match target.tls {
+                true => String::new(),
+                false => format!("; if it speaks TLS, load {by_tls}"),
+            };
             format!("it broke the connection off without an answer{instead}")
         }
         Failure::ConnectTimeout => format!("no connection {within}"),
@@ -222,6 +231,10 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
                 true => format!(
                     "TLS: {why}; trust its certificate with --ca FILE, or take any with --insecure"
                 ),
+                // The first bytes of its answer are not those of a record.
+                false if why.contains("InvalidContentType") => {
+                    format!("it does not answer in TLS; without TLS, load {in_plain}")
+                }
                 false => format!("TLS: {why}: {speaks_tls}"),
             }
         }
@@ -241,6 +254,9 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         Failure::WrongStatus if status == 101 => {
             "it switches to another protocol (status 101), so that no HTTP follows; if that is what is to be measured, say --expect-status 101".to_owned()
         }
+        Failure::WrongStatus if status == 400 && !target.tls && target.socket.is_none() => format!(
+            "it answers with status 400, as servers that speak TLS do without it; then load {by_tls}; if it is right, say --expect-status 400"
+        ),
         Failure::WrongStatus => {
             format!(
                 "it answers with status {status}; if that is right, say --expect-status {status}"

@@ -52,10 +52,15 @@ impl Telling {
                 format!("{blocks} blocks take {}", time(block_seconds * f64::from(blocks)))
             }
             StopRule::Sequential { .. } => {
-                format!(
-                    "it ends as soon as the answer is clear, after {} at the latest",
-                    time(limit)
-                )
+                let latest = time(limit.max(block_seconds));
+                let why = match block_seconds > limit {
+                    true => format!(
+                        ", because a block is always finished, beyond the budget of {}",
+                        time(limit)
+                    ),
+                    false => String::new(),
+                };
+                format!("it ends as soon as the answer is clear, after {latest} at the latest{why}")
             }
         };
         self.line.say(&format!("load: {load}"));

@@ -104,9 +104,14 @@ pub(super) struct HowArgs {
     pub reference: Vec<String>,
 }
 
-/// The program for the name of a shell; `default` is the system's.
-fn shell_program(name: &str) -> &str {
-    if name == "default" { "/bin/sh" } else { name }
+/// The program for the name of a shell; `default` is the system's, and `none` means no shell, as in
+/// hyperfine.
+fn shell_program(name: &str) -> Option<&str> {
+    match name {
+        "none" => None,
+        "default" => Some("/bin/sh"),
+        name => Some(name),
+    }
 }
 
 fn tolerated(text: &str) -> Result<Tolerated, String> {
@@ -159,7 +164,7 @@ fn of_one_combination(
     let templates = texts;
     let texts: Vec<String> = texts.iter().zip(parameters).map(|(t, p)| fill(t, p)).collect();
     for text in &texts {
-        let mut command = match how.shell.as_deref().map(shell_program) {
+        let mut command = match how.shell.as_deref().and_then(shell_program) {
             Some(shell) => Command::by_shell(shell, text)?,
             None => Command::parse(text, false)?,
         };

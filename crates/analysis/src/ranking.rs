@@ -1,0 +1,80 @@
+//! The order of three or more subjects that are all compared with one reference.
+
+use crate::{Analysis, Interval};
+use assay_data::Better;
+
+/// Subjects that were not told apart, in their place of a ranking.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rank {
+    /// Indices of the subjects, best estimate first.
+    pub subjects: Vec<usize>,
+    /// Value of the first of them, as a multiple of that of the best subject.
+    pub ratio: f64,
+}
+
+/// A subject, relative to the reference.
+struct Placed {
+    subject: usize,
+    ratio: f64,
+    /// `None` for the reference.
+    interval: Option<Interval>,
+    /// True if the verdict is that it differs from the reference.
+    differs: bool,
+}
+
+/// Ranks the subjects by the primary metric, best first.
+///
+/// Two subjects are told apart if their intervals against the reference do not overlap; a subject
+/// and the reference by their verdict. `None` if there are fewer than three subjects or two ranks,
+/// if a comparison has no interval, or if being told apart is not transitive here.
+/// O(subjects² + subjects log subjects).
+pub fn ranking(analysis: &Analysis) -> Option<Vec<Rank>> {
+    let comparisons = &analysis.comparisons;
+    let reference = comparisons.first().filter(|_| comparisons.len() >= 2)?.against;
+    let is_plain = comparisons.iter().all(|c| c.against == reference && c.failing.is_none());
+    if !is_plain || comparisons.len() + 1 != analysis.subjects.len() {
+        return None;
+    }
+    let mut placed =
+        vec![Placed { subject: reference, ratio: 1.0, interval: None, differs: false }];
+    for c in comparisons {
+        c.decision.interval?;
+        let effect = c.ratio?;
+        placed.push(Placed {
+            subject: c.of,
+            ratio: effect.estimate,
+            interval: Some(effect.interval?),
+            differs: c.decision.verdict.is_directional(),
+        });
+    }
+    placed.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    if analysis.metrics[analysis.primary].better == Better::Higher {
+        placed.reverse();
+    }
+    let mut ranks: Vec<Vec<&Placed>> = Vec::new();
+    for one in &placed {
+        match ranks.last_mut() {
+            Some(rank) if !rank.iter().all(|other| are_apart(one, other)) => rank.push(one),
+            _ => ranks.push(vec![one]),
+        }
+    }
+    let is_clear = |rank: &Vec<&Placed>| {
+        rank.iter().enumerate().all(|(at, one)| rank[..at].iter().all(|o| !are_apart(one, o)))
+    };
+    let best = placed.first()?.ratio;
+    (ranks.len() > 1 && ranks.iter().all(is_clear)).then(|| {
+        let rank = |own: &Vec<&Placed>| Rank {
+            subjects: own.iter().map(|one| one.subject).collect(),
+            ratio: own[0].ratio / best,
+        };
+        ranks.iter().map(rank).collect()
+    })
+}
+
+fn are_apart(one: &Placed, other: &Placed) -> bool {
+    match (one.interval, other.interval) {
+        (Some(a), Some(b)) => a.upper < b.lower || b.upper < a.lower,
+        (Some(_), None) => one.differs,
+        (None, _) => other.differs,
+    }
+}

@@ -1,0 +1,98 @@
+//! Verbs and programs of other tools, and the verb that does the same here.
+
+use super::line::{Line, names_program, quoted};
+use std::path::Path;
+
+const RUN: &str =
+    "commands are measured by `assay run`, each in quotes: assay run './old data' './new data'";
+const PROFILE: &str = "programs are profiled by `assay profile`: assay profile -- COMMAND";
+const COMPARE: &str = "recorded numbers are compared by `assay compare`: assay compare OLD NEW";
+const LOAD: &str = "servers are loaded by `assay load`: assay load URL";
+const TESTS: &str = "test suites are run by `assay tests`: assay tests -- COMMAND";
+const MUTATE: &str = "changes to the source are tried by `assay mutate`: assay mutate -- COMMAND";
+const HISTORY: &str =
+    "kept runs are listed by `assay history log`, and shown by `assay history show`";
+const PAGE: &str =
+    "pages are written by --report, plots by --plots: assay compare OLD NEW --report page.html";
+
+const VERBS: &[(&str, &str)] = &[
+    ("stat", RUN),
+    ("time", RUN),
+    ("timeit", RUN),
+    ("measure", RUN),
+    ("exec", RUN),
+    ("hyperfine", RUN),
+    ("benchmark", "commands are measured by `assay run`, benchmark programs by `assay bench`"),
+    ("record", PROFILE),
+    ("top", PROFILE),
+    ("trace", PROFILE),
+    ("flamegraph", PROFILE),
+    ("py-spy", PROFILE),
+    ("perf", PROFILE),
+    ("diff", COMPARE),
+    ("cmp", COMPARE),
+    ("benchstat", COMPARE),
+    ("compare.py", COMPARE),
+    ("attack", LOAD),
+    ("wrk", LOAD),
+    ("ab", LOAD),
+    ("oha", LOAD),
+    ("hey", LOAD),
+    ("vegeta", LOAD),
+    ("k6", LOAD),
+    ("test", TESTS),
+    ("mutmut", MUTATE),
+    ("mutants", MUTATE),
+    ("report", PAGE),
+    ("plot", PAGE),
+    ("log", HISTORY),
+    ("list", HISTORY),
+    ("ls", HISTORY),
+    ("show", HISTORY),
+    ("results", HISTORY),
+    ("export", "formats are converted by `assay convert`: assay convert FILE -o OTHER"),
+    ("import", "formats are converted by `assay convert`: assay convert FILE -o OTHER"),
+    ("start", "commits are searched by `assay bisect`: assay bisect GOOD..BAD -- COMMAND"),
+];
+
+/// Returns advice for a first word that is no verb; `None` if only a typing error explains it.
+pub(super) fn instead(line: &Line<'_>) -> Option<String> {
+    let words: Vec<&str> = line.words.iter().skip(1).map(String::as_str).collect();
+    let word = *words.first()?;
+    if let Some((_, advice)) = VERBS.iter().find(|(verb, _)| *verb == word) {
+        return Some((*advice).to_owned());
+    }
+    if word.contains("://") {
+        return Some(format!("servers are loaded by: assay load {}", quoted(&words)));
+    }
+    let program = word.split_whitespace().next().unwrap_or_default();
+    if is_framework(program) {
+        return Some(format!("test suites are run by: assay tests -- {}", words.join(" ")));
+    }
+    if names_program(program) {
+        // Words with blanks are commands, each in its quotes.
+        let commands = match words.iter().any(|word| word.contains(' ')) {
+            true => quoted(&words),
+            false => quoted(&[words.join(" ").as_str()]),
+        };
+        return Some(format!("commands are measured by: assay run {commands}"));
+    }
+    let is_file = Path::new(word).is_file();
+    is_file.then(|| format!("recorded numbers are compared by: assay compare {}", quoted(&words)))
+}
+
+/// Returns the verb of `assay history` for one that it does not have.
+pub(super) fn of_history(line: &Line<'_>) -> Option<&'static str> {
+    match line.words.get(2).map(String::as_str)? {
+        "list" | "ls" | "runs" => Some("runs are listed by: assay history log"),
+        "diff" | "compare" => Some("two files are compared by: assay compare OLD NEW"),
+        "delete" | "remove" => Some("runs are removed by: assay history rm RUN"),
+        "plot" | "graph" | "chart" => Some("changes are shown by: assay history trend"),
+        _ => None,
+    }
+}
+
+/// Returns true for the program of a test framework.
+pub(super) fn is_framework(program: &str) -> bool {
+    matches!(program, "pytest" | "rspec" | "jest" | "vitest" | "mocha" | "ctest" | "unittest")
+}

@@ -1,0 +1,28 @@
+//! The ranking of three or more commands, as the first line of a screen.
+
+use crate::label::wording;
+use crate::number;
+use crate::words::{listed, quoted};
+use assay_analysis::Analysis;
+use assay_analysis::ranking::{Rank, ranking};
+
+/// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, not told apart`; `None`
+/// if there is none. `names` are the display names of the subjects.
+pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
+    let words = wording(&analysis.metrics[analysis.primary]);
+    let measure = if words.is_time { "as long".to_owned() } else { format!("the {}", words.whole) };
+    let told = |(place, Rank { subjects, ratio }): (usize, &Rank)| {
+        let names: Vec<String> = subjects.iter().map(|&own| quoted(&names[own])).collect();
+        let mut told = format!("{}. {}", place + 1, listed(&names));
+        if place > 0 {
+            let decimals = if (0.9..1.1).contains(ratio) || *ratio < 0.1 { 2 } else { 1 };
+            told += &format!(", {} × {measure}", number::fixed(*ratio, decimals));
+        }
+        if subjects.len() > 1 {
+            told += ", not told apart";
+        }
+        told
+    };
+    let ranks: Vec<String> = ranking(analysis)?.iter().enumerate().map(told).collect();
+    Some(format!("ranking: {}", ranks.join("; ")))
+}
