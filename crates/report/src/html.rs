@@ -378,8 +378,17 @@ pub(crate) fn short_time(time: &str) -> String {
 /// Formats arguments as they would be typed in a shell; the program is reduced to its name.
 pub fn shell_line(argv: &[String]) -> String {
     let Some((_, arguments)) = argv.split_first() else { return String::new() };
-    let arguments = arguments.iter().map(|argument| clean(argument));
-    shell_words::join(std::iter::once("assay".to_owned()).chain(arguments))
+    let mut line = "assay".to_owned();
+    for argument in arguments {
+        // Note: `shell_words` would also quote `--runs=5`.
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
+        line.push(' ');
+        match !argument.is_empty() && argument.chars().all(plain) {
+            true => line += argument,
+            false => line += &shell_words::quote(&clean(argument)),
+        }
+    }
+    line
 }
 
 /// Returns the label of the metric that decides.

@@ -1,4 +1,4 @@
-//! Text in HTML, SVG and XML, between tags or in double quotes.
+//! Text in HTML, SVG and XML, between tags or in quotes.
 
 use crate::names::clean;
 
@@ -22,6 +22,7 @@ fn replaced(text: &str, unknown: Option<char>) -> String {
             '>' => plain.push_str("&gt;"),
             '&' => plain.push_str("&amp;"),
             '"' => plain.push_str("&quot;"),
+            '\'' => plain.push_str("&#39;"),
             '\n' => plain.push_str("&#10;"),
             '\t' => plain.push_str("&#9;"),
             c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => plain.extend(unknown),
@@ -38,7 +39,7 @@ mod tests {
     #[test]
     fn no_text_is_taken_for_markup() {
         assert_eq!(escaped("<script>\"&\u{1}\u{ffff}"), "&lt;script&gt;&quot;&amp;??");
-        assert_eq!(escaped("a\nb's"), "a b's");
+        assert_eq!(escaped("a\nb's"), "a b&#39;s");
         let text = "a<b>&\"c\"\n\u{1b}[0m";
         assert_eq!(escaped_lines(text), "a&lt;b&gt;&amp;&quot;c&quot;&#10;[0m");
     }

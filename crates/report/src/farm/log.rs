@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn what_steers_a_browser_is_text() {
-        assert_eq!(one("<b onclick='x'>\"&amp;"), "&lt;b onclick='x'&gt;&quot;&amp;amp;");
+        assert_eq!(one("<b onclick='x'>\"&amp;"), "&lt;b onclick=&#39;x&#39;&gt;&quot;&amp;amp;");
         // Also with a sequence in the middle of a tag.
         assert_eq!(one("<scr\u{1b}[0mipt>"), "&lt;script&gt;");
     }
