@@ -59,7 +59,7 @@ def test_four_times_the_work_is_never_called_the_same(program, capsys, tmp_path)
     )
     comparison = result.comparison("four times")
     assert (comparison.verdict, result.verdict(), comparison.against) == ("slower", "slower", "once")
-    # Where the difference changed during the run, as it does on a busy machine, more blocks are taken than the verdict needs.
+    # If the difference changes during the run, as on a busy machine, more blocks are measured than the verdict needs.
     drifted = comparison.to_dict()["dependence"] in ("noticed", "too_strong")
     assert comparison.settled or drifted
     assert comparison.ratio.lower > 2 and comparison.shift.estimate > 0
@@ -94,7 +94,7 @@ def test_a_machine_that_changes_its_speed_leaves_the_ratio_its_interval_and_take
         (found,) = [Comparison(one) for one in binary.compare(path)["comparisons"] if one["family"] == "primary"]
     assert found.verdict == "slower" and found.settled
     assert found.ratio.lower > 3.9 and found.ratio.upper < 4.1
-    # Of the amount there is an estimate only: there were two.
+    # The amount is only an estimate, since there were two blocks.
     assert found.shift.estimate > 3e-6 and (found.shift.lower, found.shift.upper) == (None, None)
 
 
@@ -183,7 +183,7 @@ def run(code, **environment):
 def test_an_interrupted_comparison_tells_what_is_known_and_ends_the_program(program):
     code = (
         "import assay, os, signal\n"
-        # Whoever runs the tests in the background has interrupts ignored.
+        # Tests that run in the background ignore interrupts.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from assay.comparison.recording import Recording\n"
         "before = Recording.block\n"

@@ -442,7 +442,7 @@ class Person(models.Model):
 
 with connection.schema_editor() as editor:
     editor.create_model(Person)
-# The server is asked by a connection of its own.
+# The statistics are read through a separate connection.
 if engine == "mysql":
     import MySQLdb
     watching = MySQLdb.connect(unix_socket=place, user="root").cursor()

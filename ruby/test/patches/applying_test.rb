@@ -98,7 +98,7 @@ class ApplyingTest < Minitest::Test
 
   private
 
-  # What a Ruby with nothing loaded but the gem says.
+  # The output of a Ruby process that has loaded only the gem.
   def in_child(program)
     IO.popen([RbConfig.ruby, *$LOAD_PATH.first(3).flat_map { |path| ["-I", path] }, "-r", "assay", "-e", program, err: %i[child out]], &:read)
   end
