@@ -159,7 +159,7 @@ def members_of_os(fake: Fake) -> dict[str, dict[str, object]]:
         "execle": execle,
         "execlpe": execle,
     }
-    members = {name: member for name, member in made.items() if hasattr(os, name)}
+    members: dict[str, object] = {name: member for name, member in made.items() if hasattr(os, name)}
     if "pty" in sys.modules:
 
         def spawn(argv: Any, *_copying: Any) -> int:
