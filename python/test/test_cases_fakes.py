@@ -222,6 +222,10 @@ def test_fake_sleep_found_when_called(sleeper, fake_sleep):
     with testing.fake_sleep(by_call, unused="ok") as called:
         by_call.f()
     assert called == [96]
+    by_name = module("import importlib\ndef f(): importlib.import_module('time').sleep(95)", "by_name")
+    with testing.fake_sleep(by_name) as called:
+        by_name.f()
+    assert called == [95]
     only_there = module("def f():\n    from time import sleep\n    sleep(97)", "only_there")
     sleeps = fake_sleep(only_there)
     only_there.f()
