@@ -15,7 +15,8 @@ import pytest
 import assay
 from assay import binary
 from assay.binary import BinaryNotFound
-from assay.comparison import Comparison, Interval
+from assay.comparison import Comparison, Interval, stopwatch
+from assay.comparison.experiment import Experiment
 from assay.comparison.plan import Plan, amount
 from assay.comparison.recording import Recording
 from assay.comparison.side import Side
@@ -226,3 +227,23 @@ def test_without_a_program_and_a_listener_nothing_is_measured(monkeypatch):
     with pytest.raises(BinaryNotFound):
         assay.compare(a=lambda: ran.append(1), b=lambda: ran.append(2))
     assert ran == []
+
+
+def test_time_in_the_run_queue_does_not_shorten_the_batches_of_a_side(monkeypatch):
+    """On a busy machine a batch of two iterations took 60 ms once, and was taken for a long one: its side was then measured with cold caches."""
+    plan = Plan(time=1, warmup=0.02, threshold=0.01, confidence=0.95, clock="auto", seed=1)
+    sides = [Side("a", lambda: None), Side("b", lambda: None)]
+    experiment = Experiment(sides, plan, bare=True)
+    queued = 0
+
+    def read(side, times):
+        nonlocal queued
+        queue = 60_000_000 if side.name == "a" else 0
+        queued += queue
+        return stopwatch.Reading(15_000 * times + queue, 15_000 * times)
+
+    monkeypatch.setattr(stopwatch, "read", read)
+    monkeypatch.setattr(experiment.waiting, "queued", lambda: queued)
+    experiment._calibrate()
+    experiment.waiting.close()
+    assert [side.iterations for side in sides] == [67, 67]
