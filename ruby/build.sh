@@ -9,4 +9,6 @@ mkdir -p tmp/build tmp/assay
     cat tmp/build/*.log >&2
     exit 1
 }
-cp tmp/build/native.so tmp/assay/
+# Under another name first: to overwrite it would crash programs that have loaded it.
+cp tmp/build/native.so tmp/assay/native.so.new
+mv tmp/assay/native.so.new tmp/assay/native.so

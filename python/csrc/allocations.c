@@ -1,9 +1,10 @@
-/* Counts what this thread allocates from the interpreter, for assertions about allocations: calls and bytes, by hooks before the
- * allocators of objects and of the interpreter's own memory. What comes from a free list (most floats and small tuples) is not
- * allocated again and so not counted; what an extension gets from malloc itself is not seen. */
+/* Counts this thread's allocations from the interpreter, for assertions about allocations: calls and
+ * bytes, with hooks in front of the allocators of objects and of the interpreter's own memory.
+ * Objects taken from a free list (most floats and small tuples) are not allocated again and not
+ * counted; direct calls of malloc by extensions are invisible here. */
 #include "speedups.h"
 
-/* The current thread without a complaint where there is none. */
+/* Returns the current thread, or NULL without an error. */
 #if PY_VERSION_HEX >= 0x030D0000
 #define CURRENT_THREAD PyThreadState_GetUnchecked
 #else
@@ -19,7 +20,7 @@ static long long calls, bytes;
 static void
 count(size_t size)
 {
-    /* The domains hold the interpreter's lock, so the thread that allocates is the current one. */
+    /* These domains are used with the interpreter's lock held, so the allocating thread is the current one. */
     if (CURRENT_THREAD() == counted) {
         calls++;
         bytes += (long long)size;
@@ -57,7 +58,7 @@ pass_free(void *ctx, void *address)
     next->free(next->ctx, address);
 }
 
-/* count_allocations(function) -> (calls, bytes) of one call of it in this thread. */
+/* count_allocations(function) -> (calls, bytes): the allocations of one call in this thread. */
 static PyObject *
 count_allocations(PyObject *Py_UNUSED(module), PyObject *function)
 {

@@ -1,4 +1,5 @@
-/* The module assay._speedups: its types, the variable that says who records, and the few settings that assay/profiler makes. */
+/* The module assay._speedups: its types, the context variable of the recording, and the settings
+ * made by assay/profiler. */
 #include "speedups.h"
 
 PyObject *assay_current;

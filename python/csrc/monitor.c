@@ -1,13 +1,17 @@
-/* Calls as `sys.monitoring` (PEP 669, Python 3.12 and later) tells of them: functions are counted and timed where they stand, without
- * a wrapper. assay/profiler/monitoring.py says which code is watched and switches the events on and off; here is what happens at one.
+/* Counts and times functions by the events of `sys.monitoring` (PEP 669, Python 3.12 and later), without
+ * wrappers. assay/profiler/monitoring.py chooses the code to watch and switches events on and off;
+ * this file handles the events.
  *
- * An event names the code, not the call. The call is known by its interpreter frame, whose address no other call has while this one
- * goes on, and which a generator keeps from its first step to its last. So an end whose beginning nobody saw (it was before the profile,
- * or in another context) is told from one that was seen. An address is only ever compared here: nothing is read from a frame.
+ * An event identifies the code, not the call. A call is identified by the address of its
+ * interpreter frame: it is unique while the call is running, and a generator keeps it from its
+ * first step to its last. This distinguishes ends whose beginning was recorded from those that
+ * began before the profile or in another context. Addresses are only compared: frames are never
+ * read.
  *
- * What goes on in a thread is a stack of entries; they can't lie in locals as in probe.c, since beginning and end are two events. What is
- * suspended between two steps is in a table by frame. A generator that Python throws away without running it (3.13 does so with one that
- * stands at a yield outside of any `try`) gives no event: it counts as unfinished. */
+ * The running calls of a thread are a stack of entries. Unlike in probe.c they cannot be local
+ * variables, since beginning and end are two events. Suspended generators and coroutines are kept
+ * in a table by frame. A generator that Python discards without running it (3.13 does so if it is
+ * suspended at a yield outside any `try`) causes no event and counts as unfinished. */
 #include "speedups.h"
 
 Costs assay_monitor_costs;
@@ -33,39 +37,39 @@ assay_monitor_ready(PyObject *Py_UNUSED(module))
 #define FRAME_OF(thread) ((const void *)(thread)->cframe->current_frame)
 #endif
 
-/* What hangs on a code object. */
+/* Stored with a code object. */
 typedef struct {
     int label, kind, on;
 } Watched;
 
-/* A coroutine or generator that a recording has seen begin. Lies in the table by frame, and in the list of its recording, which it goes
- * with. */
+/* A coroutine or generator that began within a recording. It is in the table by frame, and in the
+ * list of its recording, with which it is freed. */
 typedef struct Suspended {
     Span span;
     const void *frame;
     const Watched *watched;
-    struct Suspended *next; /* in its bucket of the table */
+    struct Suspended *next; /* next in the same bucket of the table */
     struct Suspended *following, **link;
 } Suspended;
 
-/* A call, or a step, that goes on. */
+/* A running call or step. */
 typedef struct {
     const void *frame;
     const Watched *watched;
     Recording *recording;
-    Suspended *suspended; /* to be used only while the recording is active */
+    Suspended *suspended; /* only used while the recording is active */
     int timed;
     Frame state;
 } Entry;
 
-/* The entries of one thread. One that is empty belongs to nobody. */
+/* The entries of one thread. An empty stack is free for any thread. */
 typedef struct {
     PyThreadState *thread;
     int count, room;
     Entry *entries;
 } Stack;
 
-static Py_ssize_t place; /* where code objects keep their Watched */
+static Py_ssize_t place; /* index of the Watched of a code object */
 static Stack **stacks, *last_stack;
 static int stack_count;
 static Suspended **table;
@@ -81,7 +85,7 @@ watched_code(PyObject *const *args, Py_ssize_t count)
     return watched && watched->on ? watched : NULL;
 }
 
-/* The table of what is suspended. */
+/* The table of suspended coroutines and generators. */
 
 static inline size_t
 bucket_of(const void *frame)
@@ -163,7 +167,7 @@ new_suspended(const void *frame, const Watched *watched, Recording *recording)
     return made;
 }
 
-/* The recording has ended: nobody asks for what goes on in it any more. */
+/* Frees the suspended calls of a recording that has ended. */
 void
 assay_forget(Recording *recording)
 {
@@ -171,7 +175,7 @@ assay_forget(Recording *recording)
         forget_suspended(recording->suspended);
 }
 
-/* The stacks of what goes on. */
+/* The stacks of running calls. */
 
 static Stack *
 find_stack(PyThreadState *thread)
@@ -204,7 +208,8 @@ new_stack(PyThreadState *thread)
     return last_stack = stacks[stack_count++] = made;
 }
 
-/* A new entry at the top of this thread's stack, or NULL with an exception. Takes over the reference to the recording. */
+/* Pushes an entry on this thread's stack; returns NULL with an exception set on failure. Steals the
+ * reference to the recording. */
 static inline Entry *
 push_entry(PyThreadState *thread, const void *frame, const Watched *watched, Recording *recording)
 {
@@ -238,10 +243,10 @@ drop_entry(Stack *stack, int index)
     stack->count--;
     if (index < stack->count)
         memmove(&stack->entries[index], &stack->entries[index + 1], (size_t)(stack->count - index) * sizeof(Entry));
-    Py_DECREF(recording); /* the last thing, since anything may run now */
+    Py_DECREF(recording); /* last, since this may run arbitrary code */
 }
 
-/* What has begun of this code can't be seen ending any more. */
+/* Drops the open calls of this code, whose end will cause no event. */
 static void
 forget_watched(const Watched *watched)
 {
@@ -262,7 +267,7 @@ forget_watched(const Watched *watched)
     }
 }
 
-/* The events. */
+/* Event handlers. */
 
 static int
 begin_step(PyThreadState *thread, Suspended *suspended)
@@ -314,7 +319,7 @@ on_start(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
-/* Resumed by a next value, or by an exception that is thrown into it. */
+/* Resumption by a value or by a thrown exception. */
 static PyObject *
 on_resume(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
@@ -328,7 +333,8 @@ on_resume(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
-/* Asynchronous generators yield to their consumer what they have put into an object of this kind, and to the event loop anything else. */
+/* The wrapper of items that an asynchronous generator yields to its consumer; all other yielded
+ * objects are for the event loop. */
 static int
 is_item(PyObject *value)
 {
@@ -387,7 +393,7 @@ on_yield(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 static PyObject *
 on_unwind(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
-    /* Of all frames of the program through which an exception goes, so nothing comes before this. */
+    /* Called for every frame of the program that an exception unwinds, so this check comes first. */
     Watched *watched = count == 3 ? watched_code(args, count) : NULL;
     if (watched) {
         int closed = watched->kind != AT_ONCE && PyErr_GivenExceptionMatches(args[2], PyExc_GeneratorExit);
@@ -396,7 +402,7 @@ on_unwind(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
     Py_RETURN_NONE;
 }
 
-/* What is watched. */
+/* Watching. */
 
 static void
 free_watched(void *gone)
@@ -407,7 +413,7 @@ free_watched(void *gone)
     }
 }
 
-/* watch(code, label): from now on events of this code count for the label. */
+/* watch(code, label): counts events of this code for the label. */
 static PyObject *
 watch(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -436,7 +442,7 @@ watch(PyObject *Py_UNUSED(module), PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* unwatch(code): what of it goes on is given up. */
+/* unwatch(code): stops counting, and drops its open calls. */
 static PyObject *
 unwatch(PyObject *Py_UNUSED(module), PyObject *code)
 {
@@ -467,7 +473,7 @@ assay_monitor_ready(PyObject *module)
 {
     place = PyUnstable_Eval_RequestCodeExtraIndex(free_watched);
     if (place < 0) {
-        /* Other libraries took all places: the package goes without. */
+        /* Other libraries use all indexes: there is no monitoring then. */
         PyErr_Clear();
         return 0;
     }

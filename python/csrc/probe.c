@@ -1,6 +1,6 @@
-/* The type Probe: stands where a function stood, counts its calls and times them, and is that function in every other respect.
- * It is called without an argument tuple and bound without a method object, which is why it costs little. Coroutines and
- * generators are not its matter (steps.c). */
+/* The type Probe: replaces a function, counts and times its calls, and behaves like the function in
+ * every other respect. Calls need no argument tuple and binding needs no method object, which keeps
+ * the cost low. Coroutines and generators are handled in steps.c. */
 #include "speedups.h"
 
 Costs assay_probe_costs;
@@ -8,10 +8,10 @@ Costs assay_probe_costs;
 typedef struct {
     PyObject_HEAD
     PyObject *original;
-    Py_ssize_t way; /* where the original keeps the way it is called; 0 where it has only tp_call */
+    Py_ssize_t way; /* offset of the original's vectorcall pointer; 0 if it only has tp_call */
     vectorcallfunc call;
     PyObject *weak;
-    int label; /* -1: it counts no longer */
+    int label; /* -1 after `retire` */
 } Probe;
 
 static inline PyObject *
@@ -81,7 +81,8 @@ probe_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return (PyObject *)self;
 }
 
-/* There is no tp_clear: a probe without its original could not be called, and a function breaks its own cycles. */
+/* No tp_clear: a probe without its original could not be called, and functions break their own
+ * cycles. */
 static int
 probe_traverse(Probe *self, visitproc visit, void *arg)
 {
@@ -109,7 +110,7 @@ probe_get(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type))
     return PyMethod_New(self, instance);
 }
 
-/* What belongs to the probe itself; every other attribute is the original's. */
+/* The probe's own attributes; all others are those of the original. */
 static int
 is_own(PyObject *name)
 {
@@ -160,7 +161,7 @@ probe_wrapped(PyObject *self, void *Py_UNUSED(closure))
     return original;
 }
 
-/* retire(probe): it counts no longer, and only calls what it stands for. */
+/* retire(probe): stops counting; calls only reach the original. */
 PyObject *
 assay_retire(PyObject *Py_UNUSED(module), PyObject *probe)
 {

@@ -1,5 +1,5 @@
-/* The type Recording: what one profile has counted so far, thread by thread. It counts nothing itself (probe.c and steps.c do)
- * and knows neither names of labels nor when to stop (assay/profiler does). */
+/* The type Recording: the counts of one profile for each thread. Counting is done by probe.c and
+ * steps.c; names of labels, and starting and stopping, belong to assay/profiler. */
 #include "speedups.h"
 
 Flow *
@@ -7,7 +7,8 @@ assay_find_flow(Recording *recording)
 {
     PyThreadState *thread = PyThreadState_Get();
     for (int i = 0; i < recording->count; i++) {
-        /* A thread that ended leaves its flow to whoever gets its address: all its frames have ended too. */
+        /* A new thread at the address of one that has ended uses its flow: all frames of the old one have
+         * ended too. */
         if (recording->flows[i]->thread == thread)
             return recording->last = recording->flows[i];
     }
@@ -93,7 +94,8 @@ recording_dealloc(Recording *self)
     Py_TYPE(self)->tp_free((PyObject *)self);
 }
 
-/* snapshot() -> {label: (calls, done, errors, inclusive, exclusive, elapsed, running)}, the sum of all threads. */
+/* snapshot() -> {label: (calls, done, errors, inclusive, exclusive, elapsed, running)}, summed over all
+ * threads. */
 static PyObject *
 recording_snapshot(Recording *self, PyObject *Py_UNUSED(none))
 {
@@ -129,8 +131,8 @@ recording_snapshot(Recording *self, PyObject *Py_UNUSED(none))
     return all;
 }
 
-/* absorb(other): counts for this recording too what a profile nested in it has counted. A label that is being executed here
- * has that time in its own call, which is not over yet. */
+/* absorb(other): adds the counts of a nested profile. For labels with an open call here the time is
+ * left out, since it is part of that call. */
 static PyObject *
 recording_absorb(Recording *self, PyObject *argument)
 {

@@ -1,8 +1,10 @@
-/* What the parts of the accelerator share: the book-keeping of a profile, and the few steps that every call goes through.
+/* Declarations shared by the parts of the accelerator: the counts of a profile, and the steps of every
+ * counted call.
  *
- * The accelerator says in C what assay/profiler/pure.py says in Python, number for number; the same tests hold both. All of it
- * runs under the interpreter's lock. Nothing here keeps a pointer into the stack of C: a library that swaps stacks (greenlet)
- * may make the numbers wrong, never the memory.
+ * The accelerator does in C what assay/profiler/pure.py does in Python, with equal numbers; both
+ * pass the same tests. All code runs with the interpreter's lock held. No pointer into the C stack
+ * is stored: libraries that swap stacks (greenlet) can cause wrong numbers, but no invalid memory
+ * access.
  */
 #ifndef ASSAY_SPEEDUPS_H
 #define ASSAY_SPEEDUPS_H
@@ -22,28 +24,28 @@
 #error "the accelerator reads the clock of POSIX; without it the package works in pure Python"
 #endif
 
-/* What one label came to in one thread. Times are in nanoseconds, the profiler's own cost taken off. */
+/* The totals of one label in one thread. Times are in nanoseconds, without the profiler's own cost. */
 typedef struct {
     long long calls;  /* calls that began */
-    long long done;   /* calls that ended, in whatever way */
+    long long done;   /* calls that ended, normally or not */
     long long errors; /* calls that ended with an exception */
-    double inclusive; /* of plain calls and generators: with what they called, outermost calls only */
-    double exclusive; /* without what other labels took */
-    double elapsed;   /* of coroutines: from the first step to the end, outermost calls only */
-    double running;   /* of coroutines: what their steps took, outermost calls only */
-    int depth;        /* how many frames of this label are being executed */
+    double inclusive; /* plain calls and generators: including their callees, outermost calls only */
+    double exclusive; /* without the time of other labels */
+    double elapsed;   /* coroutines: from the first step to the end, outermost calls only */
+    double running;   /* coroutines: time within their steps, outermost calls only */
+    int depth;        /* number of running frames of this label */
 } Cell;
 
-/* The state of one thread within one recording. What is being executed nests, steps of coroutines included, so a few scalars do
- * for a stack: every frame saves them in its own locals, and puts them back. */
+/* The state of one thread within one recording. Running frames nest, including steps of coroutines,
+ * so a few scalars replace a stack: every frame saves them in local variables and restores them. */
 typedef struct {
     PyThreadState *thread;
     Cell *cells;
     int length;
     int top;          /* label of the innermost frame, or -1 */
-    int in_coroutine; /* whether that frame is a coroutine's */
-    double child;     /* what finished frames directly beneath it took */
-    double priced;    /* what calls have cost on top of themselves, since the thread began */
+    int in_coroutine; /* true if that frame is a coroutine's */
+    double child;     /* time of finished frames directly beneath it */
+    double priced;    /* total overhead of calls since the thread began */
 } Flow;
 
 struct Suspended;
@@ -56,11 +58,11 @@ typedef struct {
     char active;
     int count;
     Flow **flows;
-    Flow *last;                  /* the flow that was used last: nearly always the one that is wanted */
-    struct Suspended *suspended; /* the coroutines and generators that sys.monitoring sees for it (monitor.c) */
+    Flow *last;                  /* the most recently used flow, nearly always the next one too */
+    struct Suspended *suspended; /* coroutines and generators of sys.monitoring (monitor.c) */
 } Recording;
 
-/* What a frame puts back when it ends. */
+/* The values that a frame restores when it ends. */
 typedef struct {
     Flow *flow;
     int top, in_coroutine;
@@ -68,17 +70,17 @@ typedef struct {
     long long began;
 } Frame;
 
-/* How a function is executed: at once, or step by step. */
+/* How a function is executed: in one go, or in steps. */
 enum kind {
     GENERATOR,
     COROUTINE,
-    FIRST_ITEM, /* of an asynchronous generator: the step to its first item, */
-    NEXT_ITEM,  /* to a further one, */
-    CLOSING,    /* and its closing */
+    FIRST_ITEM, /* asynchronous generator: the step to the first item, */
+    NEXT_ITEM,  /* to the next one, */
+    CLOSING,    /* and closing it */
     AT_ONCE
 };
 
-/* What is executed step by step, from its first step to its end. */
+/* A coroutine or generator, from its first step to its end. */
 typedef struct {
     Recording *recording;
     int label, kind;
@@ -87,17 +89,17 @@ typedef struct {
     double child, added;
 } Span;
 
-/* What a call costs on top of itself, in nanoseconds. */
+/* The overhead of a call, in nanoseconds. */
 typedef struct {
     double inner;    /* between its two clock readings */
-    double outer;    /* in all */
-    double repeated; /* where it is made directly within a call of its own label, and reads no clock */
+    double outer;    /* total */
+    double repeated; /* of a call directly within one of its own label, which reads no clock */
 } Costs;
 
 extern PyTypeObject Recording_Type, Probe_Type, Steps_Type;
 extern PyObject *assay_current; /* the ContextVar that holds the recording */
-extern long assay_active;       /* how many recordings go on in the whole process */
-extern int assay_by_counter;    /* whether ticks are the processor's */
+extern long assay_active;       /* number of running recordings in the process */
+extern int assay_by_counter;    /* true if ticks are those of the processor's counter */
 extern double assay_tick;       /* nanoseconds of a tick */
 extern Costs assay_probe_costs, assay_monitor_costs;
 
@@ -121,8 +123,9 @@ assay_clock(void)
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-/* What plain calls are timed with, since reading the clock is most of what they cost: the processor's counter where the kernel
- * itself keeps its time by it (ticks.c), else the clock. A tick is `assay_tick` nanoseconds. */
+/* The time source for plain calls, whose overhead is mostly the reading of the clock: the processor's
+ * counter if the kernel uses it as its own clock source (ticks.c), otherwise the clock. A tick is
+ * `assay_tick` nanoseconds. */
 static inline long long
 assay_ticks(void)
 {
@@ -133,7 +136,7 @@ assay_ticks(void)
     return assay_clock();
 }
 
-/* The flow of this thread with room for the label, or NULL with an exception. */
+/* Returns the flow of this thread with space for the label, or NULL with an exception set. */
 static inline Flow *
 assay_flow(Recording *recording, int label)
 {
@@ -145,8 +148,8 @@ assay_flow(Recording *recording, int label)
     return flow;
 }
 
-/* The recording of this context as a new reference, or NULL where nobody records here. Never fails: a context that can't be
- * read belongs to nobody. */
+/* Returns a new reference to the recording of this context, or NULL if there is none or the context
+ * cannot be read. Never sets an exception. */
 static inline Recording *
 assay_recording(void)
 {
@@ -187,8 +190,8 @@ assay_pop(Frame *frame, int label)
     flow->child = frame->child;
 }
 
-/* A call at once begins: returns 0 where it is made directly within one of its own label, whose time is the outer call's, both with
- * and without others. The clock is for the caller to read, last. */
+/* Begins a plain call. Returns 0 if it is directly within a call of its own label, which includes its
+ * time. The caller reads the clock afterwards. */
 static inline int
 assay_call_begins(Frame *frame, Flow *flow, int label)
 {
@@ -200,12 +203,13 @@ assay_call_begins(Frame *frame, Flow *flow, int label)
     return 1;
 }
 
-/* It has ended. `timed` is what `assay_call_begins` gave, `ticks` a clock that was read first; that of the beginning is in the frame. */
+/* Ends a plain call. `timed` is the result of `assay_call_begins`; `ticks` is the clock, read first. The
+ * start is in the frame. */
 static inline void
 assay_call_ends(Frame *frame, int label, int timed, long long ticks, const Costs *costs, int error)
 {
     Flow *flow = frame->flow;
-    Cell *cell = &flow->cells[label]; /* not from before: the cells may have moved meanwhile */
+    Cell *cell = &flow->cells[label]; /* looked up again, since the cells may have been reallocated */
     if (timed) {
         double taken = (double)(ticks - frame->began) * assay_tick - costs->inner - (flow->priced - frame->priced);
         cell->exclusive += taken - flow->child;

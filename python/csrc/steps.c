@@ -1,6 +1,6 @@
-/* The type Steps: goes between a coroutine or generator and whoever drives it, and times each of its steps. A coroutine's time
- * runs from its first step to its end, what it waits included; a generator's only while it works, since what passes between two
- * steps is its consumer's. */
+/* The type Steps: wraps a coroutine or generator and times each of its steps. A coroutine's time is
+ * that from its first step to its end, including its waits; a generator's is only that of its
+ * steps, since the time between them belongs to its consumer. */
 #include "speedups.h"
 
 typedef struct {
@@ -11,7 +11,8 @@ typedef struct {
 
 static PyObject *name_send, *name_throw, *name_close;
 
-/* Before a step. Returns 0 where nobody records any more (then there is nothing to leave), -1 with an exception. */
+/* Begins a step. Returns 0 if the recording has ended (then the step needs no end), -1 with an
+ * exception set. */
 int
 assay_step_enter(Span *span, Frame *frame)
 {
@@ -35,7 +36,8 @@ assay_step_enter(Span *span, Frame *frame)
     return 1;
 }
 
-/* After a step: `over` where no further one can follow, `whole` where the generator itself has ended, not only one item of it. */
+/* Ends a step. `over`: it was the last one; `whole`: the generator itself has ended, not only one of
+ * its items. */
 void
 assay_step_leave(Span *span, Frame *frame, int over, int whole, int error)
 {
@@ -58,7 +60,8 @@ assay_step_leave(Span *span, Frame *frame, int over, int whole, int error)
         if (!cell->depth)
             cell->running += step - priced;
         if (!flow->in_coroutine) {
-            /* Driven by an event loop, say within a profiled function: that one loses the steps, not the waits. */
+            /* For a coroutine run by an event loop within a profiled function: that function's exclusive time
+             * excludes the steps but not the waits. */
             flow->child += step - priced;
             span->added += step - priced;
         }
@@ -155,7 +158,8 @@ steps_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs))
     return (PyObject *)self;
 }
 
-/* There is no tp_clear: cycles are broken at the coroutine and at the owner of the recording, and both are used until the end. */
+/* No tp_clear: cycles are broken at the coroutine and at the owner of the recording, both of which
+ * are used until the end. */
 static int
 steps_traverse(Steps *self, visitproc visit, void *arg)
 {

@@ -1,6 +1,7 @@
-/* How long a tick of the processor's counter is. The counter is read in a third of the time that the clock takes, but is only
- * to be trusted where it runs at one rate and is the same on all processors. The kernel watches that, and gives it up as its own
- * source of time where it is not so: what the kernel uses is good enough here. */
+/* Measures the duration of a tick of the processor's counter. Reading the counter takes a third of the
+ * time of reading the clock, but it is only reliable if its rate is constant and equal on all
+ * processors. The kernel checks this and otherwise stops using it as its clock source, so the
+ * kernel's choice decides here too. */
 #include "speedups.h"
 
 int assay_by_counter;
@@ -12,7 +13,7 @@ double assay_tick = 1.0;
 
 static long long first_tick, first_time;
 
-/* A tick and a time that belong together: the closest of several pairs. */
+/* A counter value and a time of the same moment: the closest of several pairs. */
 static void
 read_both(long long *tick, long long *time)
 {
@@ -50,9 +51,10 @@ assay_ticks_ready(void)
 #endif
 }
 
-/* tune(): works the length of a tick out anew, over all the time since the import, so that it gets more exact as that grows. Two
- * milliseconds, for which the first call may wait, make it known to a few hundred-thousandths. The rate of a processor does not
- * change: where it seems to, the machine was asleep or moved meanwhile, and measuring it begins again. */
+/* tune(): recomputes the duration of a tick over the whole time since the import, so that it becomes
+ * more accurate with time. Two milliseconds, for which the first call may wait, give an accuracy of
+ * a few hundred-thousandths. The rate of a processor is constant: if it appears to change, the
+ * machine was suspended or migrated, and the measurement starts again. */
 PyObject *
 assay_tune(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(none))
 {

@@ -93,7 +93,7 @@ class Postgres(Server):
         return f"host={self.directory} user=postgres dbname=postgres"
 
     def stop(self):
-        # Its own children end when it does, but only if it is asked.
+        # It ends its child processes only if it is told to stop (SIGQUIT: immediately), not if it is killed.
         if self.process is not None:
             self.process.send_signal(3)
             try:
@@ -113,7 +113,7 @@ class Mariadb(Server):
         self.socket = os.path.join(self.directory, "socket")
         os.mkdir(data)
         user = ["--user=root"] if os.getuid() == 0 else []
-        # Without tables of its own: it needs none where it asks nobody who he is, and to make them takes seconds.
+        # Without system tables: they are not needed without authentication, and take seconds to create.
         quick = [
             "--skip-grant-tables",
             "--innodb-flush-log-at-trx-commit=0",

@@ -271,9 +271,13 @@ def test_requests_at_the_same_time_have_their_own_statements_of_asyncpg(postgres
     assert asked == counted == asked_postgres.end() - before
 
 
-def test_requests_at_the_same_time_have_their_own_statements_of_aiosqlite():
+def test_requests_at_the_same_time_have_their_own_statements_of_aiosqlite(monkeypatch):
     aiosqlite = library("aiosqlite")
+    import sqlite3
+
+    seen = []
     applied("aiosqlite")
+    monkeypatch.setattr(sqlite3, "connect", traced(sqlite3.connect, seen))
 
     async def work(connection, number):
         for _ in range(number):
@@ -283,7 +287,7 @@ def test_requests_at_the_same_time_have_their_own_statements_of_aiosqlite():
         return await aiosqlite.connect(":memory:")
 
     asked, counted = requests_answered(work, connect)
-    assert asked == counted
+    assert asked == counted == len(seen)
 
 
 def test_requests_in_threads_have_their_own_statements_of_pymysql(mariadb):

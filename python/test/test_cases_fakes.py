@@ -222,6 +222,10 @@ def test_fake_sleep_found_when_called(sleeper, fake_sleep):
     with testing.fake_sleep(by_call, unused="ok") as called:
         by_call.f()
     assert called == [96]
+    by_name = module("import importlib\ndef f(): importlib.import_module('time').sleep(95)", "by_name")
+    with testing.fake_sleep(by_name) as called:
+        by_name.f()
+    assert called == [95]
     only_there = module("def f():\n    from time import sleep\n    sleep(97)", "only_there")
     sleeps = fake_sleep(only_there)
     only_there.f()
@@ -546,6 +550,25 @@ def test_fake_fork_starts_no_process(shell, fake_run):
     assert shell.forked() == 6 and runs == ["fork"]
     with pytest.raises(ChildProcessError):
         shell.os.waitpid((1 << 22) + 5, 0)  # A child that was never started is waited for really.
+
+
+def test_a_fake_exec_ends_the_code_with_the_status_of_the_program(shell, fake_run):
+    runs = fake_run(shell, results=[3, 0, 4])
+    for work, status in (
+        (lambda: shell.os.execvp("date", ["date", "-u"]), 3),
+        (lambda: shell.os.execl("/bin/date", "date", "-u"), 0),
+        (lambda: shell.os.execle("/bin/date", "date", "-u", {}), 4),
+    ):
+        with pytest.raises(SystemExit) as end:
+            work()
+        assert end.value.code == status
+    assert runs == [["date", "-u"]] * 3
+
+
+def test_a_fake_terminal_starts_no_process(fake_run):
+    terminal = module("import os, pty\ndef spawned(): return pty.spawn(['date'])\ndef forked(): return os.waitpid(pty.fork()[0], 0)[1]")
+    runs = fake_run(terminal, results=[2, 3])
+    assert (terminal.spawned(), terminal.forked()) == (2 << 8, 3 << 8) and runs == [["date"], "fork"]
 
 
 CLOCK = """

@@ -1,6 +1,8 @@
 """Cases of both front ends: clocks that others stop, comparisons and assertions. Nothing here depends on how long something takes."""
 
 import asyncio
+import concurrent.futures
+import threading
 import time
 from unittest import mock
 
@@ -186,6 +188,33 @@ def test_awaitable_of_a_plain_function_is_refused():
     with pytest.raises(TypeError, match="only its making would be measured"):
         testing.allocations(lambda: slow())
     assert work.kind_of(mock.AsyncMock()) == work.COROUTINE
+
+
+class Later:
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        raise StopAsyncIteration
+
+
+def test_work_done_elsewhere_is_refused():
+    ended = threading.Event()
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+
+    def started():
+        thread = threading.Thread(target=ended.wait)
+        thread.start()
+        return thread
+
+    for made, cure in ((started, "`.join"), (lambda: pool.submit(ended.wait), "`.result"), (Later, "consumes it")):
+        with pytest.raises(TypeError, match=cure):
+            work.kind_of_result("it", made())
+    ended.set()
+    pool.shutdown()
+    thread = started()
+    thread.join()
+    assert work.kind_of_result("it", thread) == work.PLAIN
 
 
 def test_exception_in_a_side_passes(program):

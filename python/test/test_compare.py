@@ -15,7 +15,8 @@ import pytest
 import assay
 from assay import binary
 from assay.binary import BinaryNotFound
-from assay.comparison import Comparison, Interval
+from assay.comparison import Comparison, Interval, stopwatch
+from assay.comparison.experiment import Experiment
 from assay.comparison.plan import Plan, amount
 from assay.comparison.recording import Recording
 from assay.comparison.side import Side
@@ -59,7 +60,7 @@ def test_four_times_the_work_is_never_called_the_same(program, capsys, tmp_path)
     )
     comparison = result.comparison("four times")
     assert (comparison.verdict, result.verdict(), comparison.against) == ("slower", "slower", "once")
-    # Where the difference changed during the run, as it does on a busy machine, more blocks are taken than the verdict needs.
+    # If the difference changes during the run, as on a busy machine, more blocks are measured than the verdict needs.
     drifted = comparison.to_dict()["dependence"] in ("noticed", "too_strong")
     assert comparison.settled or drifted
     assert comparison.ratio.lower > 2 and comparison.shift.estimate > 0
@@ -94,7 +95,7 @@ def test_a_machine_that_changes_its_speed_leaves_the_ratio_its_interval_and_take
         (found,) = [Comparison(one) for one in binary.compare(path)["comparisons"] if one["family"] == "primary"]
     assert found.verdict == "slower" and found.settled
     assert found.ratio.lower > 3.9 and found.ratio.upper < 4.1
-    # Of the amount there is an estimate only: there were two.
+    # The amount is only an estimate, since there were two blocks.
     assert found.shift.estimate > 3e-6 and (found.shift.lower, found.shift.upper) == (None, None)
 
 
@@ -183,7 +184,7 @@ def run(code, **environment):
 def test_an_interrupted_comparison_tells_what_is_known_and_ends_the_program(program):
     code = (
         "import assay, os, signal\n"
-        # Whoever runs the tests in the background has interrupts ignored.
+        # Tests that run in the background ignore interrupts.
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from assay.comparison.recording import Recording\n"
         "before = Recording.block\n"
@@ -226,3 +227,23 @@ def test_without_a_program_and_a_listener_nothing_is_measured(monkeypatch):
     with pytest.raises(BinaryNotFound):
         assay.compare(a=lambda: ran.append(1), b=lambda: ran.append(2))
     assert ran == []
+
+
+def test_time_in_the_run_queue_does_not_shorten_the_batches_of_a_side(monkeypatch):
+    """On a busy machine a batch of two iterations took 60 ms once, and was taken for a long one: its side was then measured with cold caches."""
+    plan = Plan(time=1, warmup=0.02, threshold=0.01, confidence=0.95, clock="auto", seed=1)
+    sides = [Side("a", lambda: None), Side("b", lambda: None)]
+    experiment = Experiment(sides, plan, bare=True)
+    queued = 0
+
+    def read(side, times):
+        nonlocal queued
+        queue = 60_000_000 if side.name == "a" else 0
+        queued += queue
+        return stopwatch.Reading(15_000 * times + queue, 15_000 * times)
+
+    monkeypatch.setattr(stopwatch, "read", read)
+    monkeypatch.setattr(experiment.waiting, "queued", lambda: queued)
+    experiment._calibrate()
+    experiment.waiting.close()
+    assert [side.iterations for side in sides] == [67, 67]

@@ -282,7 +282,7 @@ def test_a_profile_is_carried_into_a_task_that_another_task_started():
 
 def test_a_thread_that_asyncio_starts_is_counted():
     async def use():
-        # What `asyncio.to_thread` does (from 3.9 on): it runs in a copy of the context.
+        # Like `asyncio.to_thread` (from 3.9 on), which uses a copy of the context.
         await asyncio.to_thread(Service().work)
 
     with MethodProfiler.profile() as profile:

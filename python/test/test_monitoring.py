@@ -153,7 +153,7 @@ def test_a_generator_that_is_thrown_away_is_counted_and_does_not_disturb_the_nex
 
     section = profiled(use)
     assert (section.calls, section.errors) == (101, 0)
-    # Begun while nobody recorded, at the address where one was that was recorded.
+    # Started without a recording, at the address of an earlier, recorded one.
     items = Service().items()
     next(items)
     with MethodProfiler.profile() as profile:

@@ -442,7 +442,7 @@ class Person(models.Model):
 
 with connection.schema_editor() as editor:
     editor.create_model(Person)
-# The server is asked by a connection of its own.
+# The statistics are read through a separate connection.
 if engine == "mysql":
     import MySQLdb
     watching = MySQLdb.connect(unix_socket=place, user="root").cursor()
@@ -508,7 +508,7 @@ def test_what_is_not_loaded_is_left_out():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     *absent, nothing, then = done.stdout.splitlines()
-    assert absent == [f"{name}: absent: it is not loaded: import it first, then apply" for name in patches.libraries()]
+    assert absent == [f"{name}: absent: it is not loaded; once it is, the next profile counts it" for name in patches.libraries()]
     assert nothing == "[] []"
     version = ".".join(map(str, sys.version_info[:3]))
     assert then == f"sqlite3 {version}: applied, rows sql ['sql'] ['sqlite3'] []"
@@ -525,3 +525,37 @@ def test_what_is_not_known_is_refused(monkeypatch):
     assert str(outcome).endswith("it lacks what its calls are looked for in: PubSub.execute_command")
     with pytest.raises(ValueError, match="there is no patch for 'mongo'"):
         patches.apply("mongo")
+
+
+def test_a_library_that_is_loaded_after_apply_counts_from_the_next_profile_on():
+    script = """
+import sys
+from assay import MethodProfiler, patches
+assert "absent" in str(patches.apply("sqlite3", "redis")[0])
+def calls():
+    with MethodProfiler.profile() as profile:
+        sqlite3.connect(":memory:").execute("SELECT 1")
+    return profile.get("sql", {}).get("calls")
+with MethodProfiler.profile():
+    import sqlite3
+print(calls(), patches.rows(), patches.remove())
+sys.modules.pop("redis", None)
+patches.apply("redis")
+patches.remove("redis")
+print(MethodProfiler.profile().__enter__().notes)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("1 ['sql'] ['sqlite3']\n[]\n", "")
+
+
+def test_a_late_library_that_cannot_be_patched_is_reported_once_and_profiles_go_on(monkeypatch, caplog):
+    redis = library("redis")
+    monkeypatch.delitem(sys.modules, "redis")
+    assert patches.apply("redis")[0].status == "absent"
+    monkeypatch.setitem(sys.modules, "redis", redis)
+    monkeypatch.setitem(sys.modules, "one more module", redis)
+    monkeypatch.setattr(redis, "__version__", "99.0")
+    for _ in range(2):
+        with MethodProfiler.profile():
+            pass
+    assert [record.getMessage().split(":")[0] for record in caplog.records] == ["redis 99.0"]

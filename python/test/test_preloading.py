@@ -114,7 +114,7 @@ def test_a_syntax_error_is_refused_until_it_is_repaired(start):
     assert warm.change("lib/base.py", "VALUE = 1\n") == "application"
     assert warm.run()[0] == {"exit": 0}
 
-    # What goes wrong in another way is the run's to say.
+    # Other errors are reported by the run.
     assert warm.change("lib/base.py", "raise ValueError('at the top')\n") == "helpers"
     status, said = warm.run()
     assert status == {"exit": 4} and "at the top" in said and "conftest.py" in said
@@ -138,7 +138,7 @@ def test_runs_overlap_and_end_by_signals(start):
     slow = warm.begin(only=["tests/test_wait.py"])
     warm.until((warm.project / "begun").exists, "does not begin")
     assert warm.run(only=["tests/test_value.py"])[0] == {"exit": 0}
-    # What is made anew meanwhile does not end it.
+    # Reloading does not end it.
     warm.change("lib/base.py", "VALUE = 1\n# more\n")
     assert warm.run(only=["tests/test_value.py"])[0] == {"exit": 0}
     os.killpg(slow.pid, signal.SIGINT)
@@ -148,7 +148,7 @@ def test_runs_overlap_and_end_by_signals(start):
     slow = warm.begin(only=["tests/test_wait.py"])
     os.killpg(slow.pid, signal.SIGKILL)
     assert slow.end()[0] == {"signal": signal.SIGKILL}
-    # Nobody waits for it any more.
+    # The client has gone.
     slow = warm.begin(only=["tests/test_wait.py"])
     pid = slow.pid
     slow.close()
@@ -181,7 +181,7 @@ def test_stages_that_die_or_hang(start):
 
 def test_hooks_of_tests_are_loaded_by_the_run(start, tmp_path):
     plugins = {"PYTEST_PLUGINS": "assay_tests_hook", "PYTHONPATH": str(suites.HOOKS)}
-    # Whether it was started with them or not.
+    # Started without them, and with them.
     for number, variables in enumerate(({}, plugins)):
         sources = {**PROJECT, "lib/more.py": PROJECT["lib/more.py"] + "def of_loading(): pass\nof_loading()\n"}
         warm = start(PYTEST, sources, **variables).ready()

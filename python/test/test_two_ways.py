@@ -109,7 +109,7 @@ def counted(by, seed, asynchronous):
     kind = make_class()
     names = ["plain", "fails", "consume", "items", "task", "waits", "gather", "cancel", "loop", "stream"]
     for name in names:
-        # Two names share one label, so that calls lie directly within others of their own.
+        # Two names share one label, so that calls are directly within calls of the same label.
         MethodProfiler.patch(kind, [name], "fails" if name == "plain" else name, by=by)
     outcomes = []
     try:

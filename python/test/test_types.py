@@ -113,7 +113,7 @@ def pyright():
 
 def test_pyright_finds_nothing_in_the_examples(tmp_path, pyright):
     examples(tmp_path)
-    # The guide has `os.system` in it because there is a fake of it; that one should use something else is not what is asked here.
+    # The guide uses `os.system` because there is a fake of it; advice against it is off topic here.
     (tmp_path / "pyrightconfig.json").write_text(
         '{"typeCheckingMode": "strict", "reportDeprecated": false}', encoding="utf-8"
     )

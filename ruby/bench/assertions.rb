@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# How often each assertion is wrong about what is known: A/A, and the like for those that do not compare. An assertion that holds must not
+# Error rates of each assertion for known relations: A/A, and the like for those that do not compare. An assertion that holds must not
 # fail, and one that does not hold must not pass, beyond the level of its intervals (95 %); counts have no such level.
 #
 #   ruby -I ruby/lib -I ruby/tmp ruby/bench/assertions.rb [--rounds 120] [--time 0.5] [--json FILE]     needs `assay`
 #
 # Every round runs each assertion once, in random order. `--time` is for each side of a comparison. An interrupt (Ctrl-C) ends it with the
-# rounds that are whole.
+# complete rounds.
 
 require "assay/testing"
 require "json"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How often Assay.compare and benchmark-ips are right about a difference that is known: loops of a known length, of which one is longer
+# Error rates of Assay.compare and benchmark-ips for a known difference: loops of a known length, of which one is longer
 # by nothing, 2 %, 10 % and three times. Each tool gets the same blocks and the same seconds. Right is what has the direction, or for
 # loops of equal length what claims none.
 #
@@ -38,7 +38,7 @@ def assay(longer, primary)
   { "slower" => "longer", "faster" => "shorter", "equivalent" => "same", "inconclusive" => "unknown" }.fetch(comparison.verdict)
 end
 
-# What `compare!` prints: "same-ish" where two bars of one standard deviation touch, else the faster one first.
+# The output of `compare!`: "same-ish" if two bars of one standard deviation overlap, otherwise the faster one first.
 def benchmark_ips(longer)
   printed = printed_by do
     Benchmark.ips do |x|

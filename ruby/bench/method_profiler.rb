@@ -5,7 +5,7 @@
 #
 #   ruby bench/method_profiler.rb [--rounds 60] [--json FILE]      the extension is looked for in ruby/tmp, where test/run.sh builds it
 #
-# Within a process all variants take turns in random order, round by round; what is told is the median over the rounds of the
+# Within a process all variants run alternately in random order, round by round; the result is the median over the rounds of the
 # difference to the plain method of the same round, in nanoseconds of CPU time of this thread, so that other processes disturb little.
 # It must not decide anything: no figure here is a test.
 

@@ -40,7 +40,7 @@ WAYS = {
 
 def cpu = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID, :nanosecond)
 
-# µs for each of so many requests.
+# Returns the µs of a request, for this number of requests.
 def one_after_the_other(application, requests = 300)
   began = cpu
   requests.times { application.call(ENVIRONMENT.dup) }

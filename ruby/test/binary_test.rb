@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How the program is found and asked, and what is said where it is not there or breaks off. Small scripts stand in for it.
+# Finding and calling the program, and the errors if it is missing or breaks off. Small scripts replace it.
 
 require "pathname"
 require_relative "support/front_end"

@@ -24,7 +24,7 @@ class CompareTest < Minitest::Test
     assert_operator comparison.ratio.lower, :>, 1
     assert_operator comparison.ratio.estimate, :>, 2
     assert_equal "once", comparison.against
-    # Where the difference changed during the run, as it does on a busy machine, more blocks are taken than the verdict needs.
+    # If the difference changes during the run, as on a busy machine, more blocks are measured than the verdict needs.
     drifted = %w[noticed too_strong].include?(comparison.to_h["dependence"])
     assert(result.stop == "clear" || drifted, result.screen)
     assert_match(/four times.* uses .* × the CPU time of once/, result.screen)
@@ -41,7 +41,7 @@ class CompareTest < Minitest::Test
     assert_equal %w[wall slower], [by_wall.to_h["primary"], by_wall.verdict]
   end
 
-  # On a busy machine what is measured may drift so much that nothing is decided: it has a few tries. A wrong verdict has none.
+  # On a busy machine measurements may drift too much for a verdict, so there are a few attempts. A wrong verdict fails immediately.
   def decided
     result = yield
     2.times { result = yield if result.verdict == "inconclusive" }
@@ -151,6 +151,7 @@ class CompareTest < Minitest::Test
   def test_an_interrupted_comparison_tells_what_is_known_and_ends_the_program
     program = <<~RUBY
       require "assay"
+      trap("INT", "DEFAULT") # Tests that run in the background ignore interrupts.
       Assay::Compare::Recording.prepend(Module.new { def block(turns) = super.tap { Process.kill(:INT, $$) if blocks == 5 } })
       Assay.compare(time: 100, warmup: 0) do |x|
         x.report("a") { 1 }

@@ -142,7 +142,7 @@ class SamplesTest < Minitest::Test
 
   def said(out, err, status) = [out, err, status.exitstatus]
 
-  # What the program writes, line by line.
+  # The program's output, line by line.
   def lines_of(program)
     Dir.mktmpdir do |directory|
       file = File.join(directory, "lines")

@@ -95,6 +95,7 @@ module Assay
       #
       # Exclusive time and allocations cost extra: see Profile#overhead.
       def start(exclusive: false, allocations: false, scope: :thread, nested: false)
+        @before_start&.call
         Running.new(exclusive, allocations, scope, nested)
       rescue Ractor::IsolationError
         raise_in_ractor
@@ -142,6 +143,9 @@ module Assay
       rescue Ractor::IsolationError
         raise_in_ractor
       end
+
+      # :nodoc: Called before every start of a profile.
+      attr_writer :before_start
 
       # :native if the C extension counts; :ruby if it could not be built or ASSAY_PURE=1 is set.
       def recorder = Recorder::KIND

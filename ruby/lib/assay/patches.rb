@@ -61,28 +61,38 @@ module Assay
       end
     end
 
+    @awaited = {} # Libraries that `apply` found absent => its `keep`.
+    @features = 0 # Number of loaded files when they were last checked for one of these.
+    @lock = Mutex.new
     @libraries = [Pg, Sqlite3, Mysql2, Trilogy, Redis, NetHttp].to_h { |library| [library.key, library.new] }
 
     class << self
       # Names of the known libraries.
       def libraries = @libraries.keys
 
-      # Patches these libraries, or all loaded ones by default. Returns an Outcome for each, or for
-      # all known libraries by default. A library that is not loaded is skipped, not required: call
-      # this again after loading it. Libraries already patched stay patched.
+      # Patches these libraries, or all by default, and returns an Outcome for each. A library that
+      # is not loaded is not required: it is :absent, and is patched when the first profile after its
+      # loading starts. Libraries already patched stay patched.
       #
       # keep:: leaves the wrappers in permanently (see MethodProfiler.keep!)
       #
       # Raises ArgumentError for an unknown library, and if one of the methods is already patched
       # under another name.
       def apply(*names, keep: false)
-        found(names).map { |library| library.apply(keep: keep) }
+        outcomes = found(names).map { |library| library.apply(keep: keep) }
+        @lock.synchronize do
+          outcomes.each { |outcome| outcome.status == :absent ? @awaited[outcome.library] = keep : @awaited.delete(outcome.library) }
+          MethodProfiler.before_start = @awaited.empty? ? nil : -> { catch_up }
+        end
+        outcomes
       end
 
       # Undoes `apply` for these libraries, or for all. Returns the names of those that had been
       # applied.
       def remove(*names)
-        found(names).select(&:remove).map { |library| library.class.key }
+        libraries = found(names)
+        @lock.synchronize { libraries.each { |library| @awaited.delete(library.class.key) } }
+        libraries.select(&:remove).map { |library| library.class.key }
       end
 
       # The rows of the applied libraries.
@@ -109,6 +119,29 @@ module Assay
       def loaded(kind) = @libraries.each_value.select { |library| library.class.counts == kind && library.versions.any? }.map { |library| library.class.key }
 
       private
+
+      # Patches the awaited libraries that have been loaded since. Called at every start of a
+      # profile, which must not fail because of them.
+      def catch_up
+        return if $LOADED_FEATURES.size == @features
+
+        @lock.synchronize do
+          @features = $LOADED_FEATURES.size
+          @awaited.delete_if { |key, keep| late(key, keep) }
+        end
+      end
+
+      # Returns true if there is nothing left to wait for.
+      def late(key, keep)
+        outcome = @libraries[key].apply(keep: keep)
+        warn("assay: #{outcome}") if outcome.status == :unsupported
+        outcome.status != :absent
+      rescue NameError
+        false # Another thread is loading it.
+      rescue ArgumentError => e
+        warn("assay: #{key} is not counted: #{e.message}")
+        true
+      end
 
       def found(names)
         return @libraries.values if names.empty?

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The table of ruby/test/cases/README.md: each of its cases has a test of that name here, or a reason why there is none.
+# The table of ruby/test/cases/README.md: each case has a test of that name here, or a reason for its absence.
 
 require "minitest/autorun"
 

@@ -139,7 +139,7 @@ class ComparePartsTest < Minitest::Test
     assert_equal [1_000, 1_000], sides.map(&:iterations)
   end
 
-  # A virtual machine that stands still is no waiting of the side's.
+  # A pause of the virtual machine does not count as waiting of a side.
   def test_the_median_batch_says_how_much_a_side_waits
     waiting = Compare::Waiting.new([side = Compare::Side.new("a") { 1 }])
     assert_nil waiting.longest

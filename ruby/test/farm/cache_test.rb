@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The cache: what is there is asked for once, what is not there each time.
+# The cache: existing records are requested once, missing ones every time.
 
 require_relative "../support/front_end"
 require_relative "../support/fake_farm"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What a program is told when a farm refuses, does not answer, or is none; and where address and token come from.
+# Errors if a farm refuses, does not answer, or is not a farm; and the sources of address and token.
 
 require_relative "../support/front_end"
 require_relative "../support/fake_farm"

@@ -82,7 +82,7 @@ class FarmServerTest < Minitest::Test
     assert_equal names, patiently { @farm.owners.map(&:name).to_a }.sort
   end
 
-  # The server lets nobody ask as fast as he likes.
+  # The server limits the rate of requests.
   def patiently
     yield
   rescue Assay::Farm::TooMany => e

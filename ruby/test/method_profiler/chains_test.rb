@@ -60,7 +60,7 @@ class ChainsTest < Minitest::Test
     end
   end
 
-  # What was made later stands outside, but prepended links stand outside of all aliases.
+  # Later links are outside earlier ones, and prepended ones outside all aliases.
   def links_in_order(before, after)
     all = (before + after).reverse
     all.select { |name| name.to_s.include?("prepend") } + all.reject { |name| name.to_s.include?("prepend") }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What is counted and timed: calls, recursion, errors, exclusive time, allocations, nested profiles.
+# Counting and timing: calls, recursion, errors, exclusive time, allocations, nested profiles.
 
 require "support/profiled"
 
@@ -307,7 +307,7 @@ class CountingTest < Minitest::Test
     assert_nil MethodProfiler.current
   end
 
-  # What it costs is measured on the way that calls take: with the recorder in Ruby only the first one of a profile goes by doors.
+  # The cost is measured for the usual path of calls: with the recorder in Ruby only the first call of a profile uses a door.
   def test_the_own_cost_is_that_of_the_common_way
     return assert_equal(:native, MethodProfiler.recorder) unless MethodProfiler.recorder == :ruby # That in C has one way only.
 

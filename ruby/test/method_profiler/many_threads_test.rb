@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Profiles that start and stop in many threads at once, as under a server: nothing that one does may be in the way of another.
+# Profiles that start and stop concurrently in many threads, as in a server, must not affect each other.
 
 require "support/profiled"
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # RSpec's stubs of patched methods: of any instance (which RSpec refuses for methods of prepended modules), of one and of the class.
-# The same examples pass whatever is patched, and what was stubbed is restored and counted.
+# The same examples pass with and without patches, and stubbed methods are restored and counted.
 
 require "minitest/autorun"
 require "rbconfig"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What can be patched, how it looks afterwards, and what is said where it can't.
+# Methods that can be patched, their appearance afterwards, and the errors for all others.
 
 require "support/profiled"
 
@@ -326,8 +326,8 @@ class PatchingTest < Minitest::Test
     left.each { |state, number| assert_operator number, :<, left[:plain] + 50, "#{state}: #{left}" }
   end
 
-  # How many of so many classes are not collected. The collector takes whatever is left on a stack for a reference, and keeps what that holds, by chance
-  # many; who kept classes would keep all of them, every time.
+  # The number of classes, out of `number`, that are not collected. The collector treats stale values on the stack as references, and may keep many
+  # classes by chance; a real leak would keep all of them, every time.
   def left_of(number, options)
     fewest = number
     10.times do

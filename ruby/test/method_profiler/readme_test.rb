@@ -21,7 +21,7 @@ class ReadmeTest < Minitest::Test
     [/^total +\d+\.\d+ ms$/, /^store +\d+\.\d+ ms +4 calls$/, /^own cost: \d+ ns a call/].each { |line| assert_match(line, output) }
   end
 
-  # What needs a server is tried in test/farm; here, that it is Ruby, and that what it calls is there.
+  # Examples that need a server run in test/farm; here their syntax is checked, and that the methods exist.
   def test_the_example_of_a_farm_calls_what_is_there
     source = README[/^```ruby farm\n(.*?)^```/m, 1]
     assert RubyVM::InstructionSequence.compile(source)

@@ -18,8 +18,8 @@ class RedefiningTest < Minitest::Test
 
   STATES = %i[idle active kept].freeze
 
-  # Patches the class, and does this to it while the wrapper is out, in, or kept; a profile was there before. Then looks at it without
-  # a profile and within one, which must have counted so many calls.
+  # Patches the class, and changes it while the wrapper is out, in, or kept, after an earlier profile. Then looks at it without
+  # a profile and within one, which must have counted this many calls.
   def changed(owner, state, change, count, singleton: false)
     patch(owner, :work, :work, keep: state == :kept, singleton: singleton)
     MethodProfiler.profile { nil }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A property: whatever a method's parameters are, calls give the same with the patch as without it, idle, active and kept: results,
+# A property: for any parameters of a method, calls behave the same with and without the patch, idle, active and kept: results,
 # what the block is given, and exceptions. Signatures and calls are made by a seeded generator.
 
 require "support/profiled"
@@ -104,7 +104,7 @@ class SignaturesTest < Minitest::Test
     end
   end
 
-  # Their parameters are told alike since Ruby 3.2; but only where no `**` takes them do keywords fill a required parameter.
+  # Since Ruby 3.2 their parameters are equal; but keywords only fill a required parameter if there is no `**`.
   def test_keywords_go_where_they_went_with_three_dots_a_mark_or_two_stars
     target = class_of { def work(a, *b, **c, &d) = [a, b, c, d&.call] }
     dots = class_of(target) { def work(a, ...) = super(a, ...) }

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Who is counted: this thread and its fibers; others only by hand-over; processes that were forked; threads that ended.
+# Scope of a profile: this thread and its fibers; others only after `attach`; forked processes; threads that have ended.
 
 require "support/profiled"
 
@@ -242,7 +242,7 @@ class ThreadsTest < Minitest::Test
 
   private
 
-  # What the block gives in a Ractor of its own.
+  # The value of the block in another Ractor.
   def in_ractor(&block)
     old, $VERBOSE = $VERBOSE, nil
     warnings, Warning[:experimental] = Warning[:experimental], false

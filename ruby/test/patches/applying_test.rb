@@ -15,7 +15,7 @@ class ApplyingTest < Minitest::Test
   def test_a_library_that_is_not_loaded_is_left_out_and_it_is_told
     outcome = in_child("outcome = Assay::Patches.apply(:pg).first; p outcome.status, outcome.reason, defined?(PG)")
     assert_includes outcome, ":absent"
-    assert_includes outcome, "require it first"
+    assert_includes outcome, "once it is, the next profile counts it"
     assert_includes outcome, "nil", "it was not loaded by asking"
   end
 
@@ -24,6 +24,28 @@ class ApplyingTest < Minitest::Test
     assert_equal Patches.libraries.size, outcomes.size
     assert_includes outcomes.grep(/net_http/).first, "applied, rows net, net_connect"
     assert_equal Patches.libraries.size - 1, outcomes.grep(/absent/).size
+  end
+
+  def test_a_library_that_is_loaded_after_apply_counts_from_the_next_profile_on
+    said = in_child(<<~RUBY)
+      Assay::Patches.apply(:sqlite3, :pg)
+      profile = -> { Assay::MethodProfiler.profile { SQLite3::Database.new.execute if defined?(SQLite3) }.dig(:sql, :calls).inspect }
+      puts profile.call
+      module SQLite3; VERSION = "2.0.0"; class Database; def execute = :plain; def execute_batch = 1; end; class Statement; def execute = 1; def step = 1; def each = 1; end; end
+      module PG; VERSION = "1.5.0"; end # Loaded in part.
+      $LOADED_FEATURES << "sqlite3"
+      puts profile.call, Assay::Patches.rows.inspect, Assay::Patches.remove.inspect
+    RUBY
+    assert_equal "nil\n1\n[:sql]\n[:sqlite3]\n", said
+  end
+
+  def test_a_late_library_that_cannot_be_patched_is_reported_once_and_profiles_go_on
+    said = in_child(<<~RUBY)
+      Assay::Patches.apply(:sqlite3)
+      module SQLite3; VERSION = "7.0.0"; class Database; def execute = :plain; end; class Statement; end; end
+      2.times { |n| $LOADED_FEATURES << n.to_s; puts Assay::MethodProfiler.profile { 1 }.value }
+    RUBY
+    assert_equal ["assay: sqlite3 7.0.0: unsupported", "1", "1"], said.lines.map { |line| line.chomp[/\A(assay: .*?: \w+|.*)/] }.sort_by(&:size).reverse
   end
 
   def test_a_library_that_nobody_knows_is_an_error_that_names_those_that_are_known
@@ -76,7 +98,7 @@ class ApplyingTest < Minitest::Test
 
   private
 
-  # What a Ruby with nothing loaded but the gem says.
+  # The output of a Ruby process that has loaded only the gem.
   def in_child(program)
     IO.popen([RbConfig.ruby, *$LOAD_PATH.first(3).flat_map { |path| ["-I", path] }, "-r", "assay", "-e", program, err: %i[child out]], &:read)
   end

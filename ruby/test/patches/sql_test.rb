@@ -124,7 +124,7 @@ class SqlTest < Minitest::Test
     connection
   end
 
-  # How many statements the server itself says that this was.
+  # The number of statements according to the server.
   def asked
     (@other ||= connect).exec("SELECT pg_stat_statements_reset()")
     yield

@@ -6,7 +6,7 @@ require "minitest/autorun"
 require "rbconfig"
 
 class RailtieTest < Minitest::Test
-  # Rails::Railtie as far as it matters: settings that subclasses share, initializers, and what is run when all is loaded.
+  # The necessary part of Rails::Railtie: settings shared by subclasses, initializers, and hooks that run after loading.
   RAILS = <<~RUBY
     module Rails
       class Railtie

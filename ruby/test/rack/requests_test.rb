@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What belongs to a request: its thread, its body when it is read, nothing of another; and how it can end.
+# The extent of a request: its thread, and the reading of its body, but no other request; and its possible ends.
 
 require "support/requests"
 

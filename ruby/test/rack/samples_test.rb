@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Each request's totals as values for `assay`, and nothing where nobody measures.
+# Each request's totals as values for `assay`; no values without a measurement.
 
 require "tempfile"
 require "support/requests"
@@ -35,7 +35,7 @@ class SamplesTest < Minitest::Test
 
   private
 
-  # The lines of the sample protocol that came of this.
+  # The resulting lines of the sample protocol.
   def samples(wanted: true, **options)
     Tempfile.create("samples") do |file|
       before = ENV.fetch("ASSAY_SAMPLES", nil)

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the hooks count in a test: what a library does once is one, whichever way it is asked, and what is stubbed is nothing.
+# Counts of the hooks in a test: one operation of a library counts once, whichever method starts it; stubbed ones do not count.
 
 require_relative "../support/suites"
 require_relative "../support/servers"
@@ -99,7 +99,7 @@ class SuiteCausesTest < Minitest::Test
     assert_operator seen.causes("test_database")["sql_time"], :>, 0
   end
 
-  # Where no driver is known, what stands above it counts; where one is, it does not count twice.
+  # Without a known driver the library above it counts; with one, statements do not count twice.
   def test_statements_of_what_stands_above_drivers
     seen = watched(<<~'RUBY', causes: true)
       require "minitest/autorun"

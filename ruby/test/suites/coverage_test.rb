@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the hooks note of the use that tests make of a project: blocks of code, files, directories, programs; of each framework, with the
+# The hooks' record of what tests use of a project: blocks of code, files, directories, programs; for each framework, with the
 # library in C and without.
 
 require_relative "../support/suites"
@@ -232,7 +232,7 @@ class SuiteCoverageTest < Minitest::Test
     assert_equal [13], seen.loaded.last["blocks"]["lib/foo.rb"]
   end
 
-  # Each text that is watched stays in memory: so there is an end to them, and it is told.
+  # Every watched text stays in memory, so their number is limited, and reaching the limit is reported.
   def test_where_too_much_is_evaluated_that_is_said
     seen = watched(<<~'RUBY', covers: :library, files: FILES)
       require_relative "lib/foo"

@@ -8,7 +8,7 @@ class SuiteFramesTest < Minitest::Test
   include FrontEnd
   include Suites
 
-  # What stands in the stack, the innermost first: kind and name.
+  # The frames of the stack, innermost first: kind and name.
   SEEN = <<~'RUBY'
     def self.seen(what) = puts("SEEN #{what} = #{caller.filter_map { |line| line[/assay-frame:([^:]*:[^:]*)/, 1] }.join(" ")}")
   RUBY
@@ -83,7 +83,7 @@ class SuiteFramesTest < Minitest::Test
 
   private
 
-  # What was seen with the frames and without. All else that the suite says, backtraces of failures included, is the same.
+  # The results with frames and without. The rest of the suite's output, including backtraces of failures, is the same.
   def both(source, *arguments, **how)
     framed, alone = [{"ASSAY_TESTS_FRAMES" => "1"}, {}].map { |env| watched(source, *arguments, **how, env: env) }
     plain = ->(out) { out.gsub(/SEEN .*$/, "").gsub(/\d+\.\d+(?:e-\d+)?/, "N") }

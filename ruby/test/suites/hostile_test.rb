@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Suites that do all that a suite may do to its process: the events are there, and the suite is none the worse for them.
+# Suites that do everything a suite may do to its process: all events are recorded, and the suite runs as without them.
 
 require_relative "../support/suites"
 

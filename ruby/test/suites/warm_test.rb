@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Commands that are kept loaded: a run does and says what the command does when it is started anew; what changed is loaded again, and no more; whatever
-# goes wrong, somebody is told, and nothing stays behind.
+# Preloaded commands: a run behaves like a newly started command; only changed files are loaded again; every error is
+# reported, and no process is left over.
 
 require_relative "../support/warm"
 
@@ -57,7 +57,7 @@ class WarmTest < Minitest::Test
       warm.write("lib/foo.rb", "class Foo\n  def a = 1\nend\n")
       refute_nil warm.changed("lib/foo.rb")
       assert_equal 0, warm.run("test/a_test.rb").exit
-      # What is gone, a run says.
+      # A run reports a missing file.
       File.unlink(File.join(warm.project, "lib/foo.rb"))
       warm.changed("lib/foo.rb")
       assert_match(/cannot load such file -- foo/, warm.run("test/a_test.rb").out)
@@ -99,7 +99,7 @@ class WarmTest < Minitest::Test
       assert_equal "quick.rb ", File.read(loads)
       assert_equal "application", warm.changed("lib/slow.rb")
       warm.loaded
-      # Of what changed before, one waits right before it, however quick all is.
+      # The process that waits directly before the changed file is used, however quickly everything loads.
       warm.changed("test/test_helper.rb")
       assert_equal "done\n", warm.run("test/a_test.rb").out
       assert_equal "quick.rb #{"slow.rb quick.rb " * 2}", File.read(loads)
@@ -236,7 +236,7 @@ class WarmTest < Minitest::Test
         warm.till("ready") { warm.state["ready"] }
       end
       assert_match(/^script\.rb\tgem\tminitest /, warm.seen)
-      # Of what Bundler may want in another version nothing is activated ahead.
+      # Gems that Bundler may need in another version are not activated in advance.
       warm.write("Gemfile.lock", "GEM\n  specs:\n    minitest (0.0.1)\n")
       warm.write("script.rb", "puts Gem.loaded_specs.key?('minitest')\n")
       assert_equal "framework", warm.changed("Gemfile.lock")
@@ -307,7 +307,7 @@ class WarmTest < Minitest::Test
     end
   end
 
-  # What a program finds of its process.
+  # The state of its process as seen by a program.
   PROCESS = <<~'RUBY'
     signals = %w[INT TERM HUP CHLD PIPE USR1].map { |name| trap(name, "DEFAULT") }
     streams = [$stdin, $stdout, $stderr].map { |io| [io.external_encoding, io.sync, io.fileno, io.binmode?, io.tty?, io.close_on_exec?] }
@@ -355,7 +355,7 @@ class WarmTest < Minitest::Test
       assert_equal({"exit" => 5}, JSON.parse(one[0].gets))
       Process.kill(:KILL, -two[1]["pid"])
       assert_equal({"signal" => 9}, JSON.parse(two[0].gets))
-      # Nobody waits for it any more.
+      # The client has gone.
       three[0].close
       warm.till("ended") { !Warm.alive?(three[1]["pid"]) }
     end
@@ -443,7 +443,7 @@ class WarmTest < Minitest::Test
         config.secret_key_base = "none"
       end
     RUBY
-    # What Rails gives to ActiveRecord when that is loaded, and not before.
+    # A setting that Rails passes to ActiveRecord when it is loaded, not earlier.
     "config/initializers/own.rb" => "Rails.application.config.active_record.primary_key_prefix_type = :table_name\n",
     "config/environment.rb" => "require_relative 'application'\nRails.application.initialize!\n",
     "config/database.yml" => "test:\n  adapter: sqlite3\n  database: ':memory:'\n",
@@ -471,7 +471,7 @@ class WarmTest < Minitest::Test
     end
   end
 
-  # What comes before a run is no run's, whatever that does to its process.
+  # Runs cannot affect the process that they were forked from.
   def test_what_runs_do_to_their_process
     files = FILES.merge("test/c_test.rb" => <<~'RUBY')
       require "test_helper"
@@ -550,7 +550,7 @@ class WarmTest < Minitest::Test
              "Bundler.with_friendly_errors { require 'bundler/cli'; Bundler::CLI.start(ARGV) }\n"
     files = SPECS.merge("bin/bundle" => bundle, "Gemfile" => "source 'https://rubygems.org'\ngem 'rspec'\n")
     Warm.of(files, RbConfig.ruby, "bin/bundle", "exec", "rspec") do |warm|
-      # What it locks is new to it, too.
+      # The first run writes the lock file, which is a change as well.
       warm.run("bin/bundle", "exec", "rspec")
       warm.loaded
       assert_match(/^1 example, 0 failures/, warm.run("bin/bundle", "exec", "rspec", "spec/b_spec.rb").out)

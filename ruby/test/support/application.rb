@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
-# The application that servers are given in tests, and what it must have answered and logged. Each path says what it does, and how often
-# its work is done: so many calls must stand in the line of that request, whatever others run meanwhile. It must not know the server.
+# The application served in tests, and its expected responses and log. Each path determines the work of a request, and how often
+# it is done: the log line of the request must have this number of calls, with any other requests running. Independent of the server.
 
 require "json"
 
 module Application
   # The work waits a moment, so that other requests get their turns.
   #
-  #   /N         at once        /stream/N  while the body is read             /partial/N  through the connection, after the headers
+  #   /N         directly       /stream/N  while the body is read             /partial/N  through the connection, after the headers
   #   /raise/N   and fails      /call/N    in a body that writes (Rack 3)     /take/N     before it takes the connection over
-  #   /after/N   at once, and as often when the answer was sent, which is nobody's
+  #   /after/N   directly, and again after the response was sent, which belongs to no request
   RACKUP = <<~'RUBY'
     require "assay/rack"
     class Work
@@ -86,7 +86,7 @@ module Application
     end
   end
 
-  # What the header says, whatever the times are.
+  # The contents of the header, without the times.
   def counted(count)
     count.zero? ? /\Atotal;/ : /\Awork;dur=[\d.]+;desc="#{count} calls?", total;/
   end

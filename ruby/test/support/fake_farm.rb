@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# A farm's server in memory, which speaks the contract of docs/reference/farm-api.md as far as the gem does: enough to hold the gem to it without
+# A farm's server in memory, with the part of docs/reference/farm-api.md that the gem uses: enough to test the gem without
 # the program, and to answer as no real server would. It stays free of assertions.
 
 require "json"

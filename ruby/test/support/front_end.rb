@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What several tests need: the program that was built, and Ruby run as a child. It stays free of assertions.
+# Helpers for several tests: the built program, and Ruby as a child process. Free of assertions.
 
 require "json"
 require "minitest/autorun"

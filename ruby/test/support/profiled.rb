@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the tests of the profiler share: the profiler, and a clean registry after each test. It stays free of assertions.
+# Helpers for tests of the profiler: the profiler, and a clean registry after each test. Free of assertions.
 
 require "minitest/autorun"
 require "assay"
@@ -32,7 +32,7 @@ module Profiled
   # The row of a profile of this block.
   def row(name = :work, **options, &block) = MethodProfiler.profile(**options, &block).rows[name]
 
-  # How often anything of this name was called in this block.
+  # Returns the number of calls of this name in the block.
   def calls(name = :work, &block) = row(name, &block)&.calls || 0
 
   # A class of this body, with a name of its own for messages.

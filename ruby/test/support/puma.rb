@@ -25,7 +25,7 @@ module PumaServer
     end
   end
 
-  # What comes back for these paths, `at_once` at a time, as {path => [responses]}.
+  # Returns the responses for these paths, `at_once` concurrently, as {path => [responses]}.
   def get(port, paths, at_once:)
     left = Thread::Queue.new(paths).close
     Array.new(at_once) do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the tests of the middleware share: an application whose work is counted, and what came out. It stays free of assertions.
+# Helpers for tests of the middleware: an application whose work is counted, and its results. Free of assertions.
 
 require "json"
 require "stringio"
@@ -9,7 +9,7 @@ require "support/profiled"
 module Requests
   include Profiled
 
-  # What applications call here.
+  # Called by the applications.
   class Database
     def query(sql = true) = sql
     def fail = raise(IOError, "gone")
@@ -20,7 +20,7 @@ module Requests
     @log = StringIO.new
   end
 
-  # What a server gives the application.
+  # The environment that a server passes to the application.
   def env(path = "/", **more) = {"REQUEST_METHOD" => "GET", "SCRIPT_NAME" => "", "PATH_INFO" => path, "QUERY_STRING" => "token=1", **more}
 
   # The middleware around this application, which may be a block.
@@ -34,7 +34,7 @@ module Requests
   # The lines that were logged, read.
   def lines = @log.string.lines.map { |line| JSON.parse(line) }
 
-  # How many calls of this name each line has.
+  # The number of calls of this name in each line.
   def logged(name = "sql") = lines.map { |line| line["methods"].dig(name, "calls") }
 
   # {"sql" => "2 calls"} of a header Server-Timing.

@@ -8,7 +8,7 @@ require_relative "front_end"
 module Suites
   HOOKS = File.join(FrontEnd::CHECKOUT, "crates/suites/src/hooks/ruby")
 
-  # What a suite said and wrote: `events` are those of all its processes, each with its file; `files` their names.
+  # The output and files of a suite: `events` are those of all its processes, each with its file; `files` their names.
   Seen = Struct.new(:out, :status, :events, :files, :pid, keyword_init: true) do
     def of(kind) = events.select { |event| event.key?(kind) }
     def tests = of("test")
@@ -16,7 +16,7 @@ module Suites
     def test(name) = tests.find { |event| event["test"].end_with?(name) } || raise("no test #{name} in #{names}")
     def causes(name) = test(name).fetch("causes")
     def spans(kind) = of("span").select { |event| event["span"] == kind }
-    # What a test was seen to use, with the names of files in the place of their numbers.
+    # The recorded uses of a test, with the names of files instead of their numbers.
     def covers(name)
       own = of("covers").select { |event| event["covers"].end_with?(name) }
       raise("no test #{name}, or several") unless own.size == 1
@@ -36,7 +36,7 @@ module Suites
     def started = of("start").map { |event| event["start"] }
   end
 
-  # The hooks beside the library that they load if it is there, in a directory that goes with this process.
+  # The hooks next to the library that they load if present, in a directory that is removed with this process.
   def self.hooks_with_library
     @hooks_with_library ||= Dir.mktmpdir.tap do |directory|
       Minitest.after_run { FileUtils.rm_rf(directory) }
@@ -69,7 +69,7 @@ module Suites
     end
   end
 
-  # With the last lines of a process that was killed, which stand in its tail.
+  # Includes the last lines of a killed process, which are in its tail.
   def read(file)
     tail = file.sub(/jsonl\z/, "tail")
     text = File.read(file) + (File.exist?(tail) ? File.read(tail)[20..].delete("\0") : "")

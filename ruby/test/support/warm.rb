@@ -6,7 +6,7 @@ require "socket"
 require_relative "suites"
 
 class Warm
-  # What came of a run; `refused` if there was none.
+  # The result of a run; `refused` if it was not started.
   Ran = Struct.new(:pid, :out, :ended, :refused, keyword_init: true) do
     def exit = ended["exit"]
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The assertions: when they hold, when they fail, what they say, and that not knowing is neither. A program that gives fixed answers stands
-# in for `assay` where the decision is tested; the real one decides where relations are plain.
+# The assertions: when they pass, fail, or are inconclusive, and their messages. A program with fixed answers replaces
+# `assay` in tests of the decision; the real one is used where the relation is clear.
 
 require_relative "../support/front_end"
 
@@ -140,7 +140,7 @@ class AssertionsTest < Minitest::Test
   def test_by_wall_time_a_skip_names_cpu_time
     answering(verdict: "inconclusive", ratio: [1.0, 0.9, 1.2]) do
       asked = assert_raises(Minitest::Skip) { assert_faster(*sides, time: 0, primary: "wall") }
-      # Where the virtual machine stood still for a moment, that is taken for waiting, and told.
+      # A pause of the virtual machine counts as waiting and is reported.
       assert_match(/\(by wall time: primary: "cpu" if waiting does not matter, else time: SECONDS for more(; '.*' waits for .*)?\)/, asked.message)
       waits = assert_raises(Minitest::Skip) { assert_faster(-> { sleep 0.001 }, -> {}, time: 0) }
       assert_match(/; '.*' waits for \d+ % of its time\)/, waits.message)

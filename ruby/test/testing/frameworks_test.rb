@@ -8,7 +8,7 @@ require_relative "../support/front_end"
 class FrameworksTest < Minitest::Test
   include FrontEnd
 
-  # What every suite tests.
+  # The contents of every suite.
   WORKER = <<~'RUBY'
     class Worker
       def work = (sleep 2**30; system("exit 4"); @done = true)
@@ -170,7 +170,7 @@ class FrameworksTest < Minitest::Test
     "#{out}#{err}"
   end
 
-  # What each suite must say of the failure, the skip and the error, in the words of the API.
+  # The expected messages of each suite for the failure, the skip and the error, in terms of the API.
   def assert_messages(out)
     assert_match(/the block allocates 2 objects, expected 1/, out)
     assert_match(/call 1 of `system` on an object of Worker was not expected: results were scripted for 0/, out)

@@ -167,7 +167,7 @@ class Experiment:
         # Two long ones in a row, since a single one may be a short batch that was interrupted.
         while (long < 2 or spent < self._plan.warmup * 1e9) and times < _MOST_ITERATIONS and batches < _MOST_BATCHES:
             batches += 1
-            taken = stopwatch.read(side, times).nanoseconds
+            taken = self._undisturbed(side, times)
             spent += taken
             long = 0 if taken < _BATCH else long + (1 if taken < _LONGEST_BATCH else 2)
             if taken < _BATCH:
@@ -184,13 +184,22 @@ class Experiment:
         spent = 0
         with stopwatch.collections() as collections:
             while spent < _LONGEST_BATCH and len(readings) < _MOST_BATCHES:
-                readings.append(stopwatch.read(side, times).nanoseconds)
+                readings.append(self._undisturbed(side, times))
                 spent += readings[-1]
         self.collecting[side.name] = collections.nanoseconds / max(1, spent)
         cost = max(min(readings) / times, 1e-3)
         if not collections.count:
             return cost, _BATCH
         return cost, max(_BATCH, min(_LONGEST_BATCH, spent / collections.count * _COLLECTIONS))
+
+    def _undisturbed(self, side: Side, times: int) -> int:
+        """Returns the nanoseconds of a batch, without the time that other programs used the
+        processor. Otherwise a side could look a thousand times as slow on a busy machine, and get
+        batches so short that its iterations are measured with cold caches."""
+        queued = self.waiting.queued()
+        reading = stopwatch.read(side, times)
+        # At least the CPU time: the thread may have been queued before the clock was read.
+        return max(reading.nanoseconds - (self.waiting.queued() - queued), reading.cpu, 1)
 
 
 def loop_cost() -> float:

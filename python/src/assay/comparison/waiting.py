@@ -30,9 +30,13 @@ class Waiting:
         self._queue: int | None = None
         try:
             self._queue = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-            self._queued()
+            self.queued()
         except (OSError, IndexError, ValueError):
             self.close()
+
+    def queued(self) -> int:
+        """Returns the nanoseconds that this thread has spent in the run queue."""
+        return int(os.pread(self._queue, 80, 0).split()[1]) if self._queue is not None else 0
 
     def close(self) -> None:
         """Closes the file it reads."""
@@ -61,8 +65,5 @@ class Waiting:
             return self._awaits[0], self.shares()[self._awaits[0]]
         return (name, share) if share > _MOST else None
 
-    def _queued(self) -> int:
-        return int(os.pread(self._queue, 80, 0).split()[1]) if self._queue is not None else 0
-
     def _read(self) -> tuple[int, int, int, int]:
-        return now(), cpu_of_thread(), self._queued(), cpu()
+        return now(), cpu_of_thread(), self.queued(), cpu()

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import concurrent.futures
 import functools
 import inspect
 import itertools
 import sys
+import threading
 from typing import Any, Callable
 
 from . import driving
@@ -62,20 +64,28 @@ def kind_of(function: Any) -> str:
 
 def kind_of_result(name: str, result: Any) -> str:
     """Returns the kind of work of a plain function that returned this. Raises TypeError for other
-    awaitables: it is impossible to tell whether the function's work is done in it, or is shared
-    with others."""
+    awaitables, and for work of another thread: it is impossible to tell whether the function's work
+    is done in it, or is shared with others."""
     if isinstance(result, _LAZY):
         return GENERATOR
     if inspect.isasyncgen(result):
         return ASYNC_GENERATOR
+    returns = f"`{name}` returns a `{type(result).__name__}`"
     if inspect.isawaitable(result):
         close = getattr(result, "close", None) or getattr(result, "cancel", None)
         if close is not None:
             close()
         raise TypeError(
-            f"`{name}` returns a `{type(result).__name__}`, which is to be awaited: only its making would be measured. Give the coroutine "
+            f"{returns}, which is to be awaited: only its making would be measured. Give the coroutine "
             "function itself (`async def`), which is then run to its end"
         )
+    if hasattr(type(result), "__anext__"):
+        raise TypeError(
+            f"{returns}, an asynchronous iterator: only its making would be measured. Give an `async def` that consumes it"
+        )
+    if isinstance(result, concurrent.futures.Future) or (isinstance(result, threading.Thread) and result.is_alive()):
+        wait = "join" if isinstance(result, threading.Thread) else "result"
+        raise TypeError(f"{returns}, whose work is done elsewhere: only its start would be measured. Wait for it with `.{wait}()`")
     return PLAIN
 
 

@@ -17,6 +17,10 @@ in the files here, one per library. They must not count: the method profiler doe
 
 from __future__ import annotations
 
+import logging
+import sys
+
+from ..profiler import MethodProfiler
 from . import (
     aiosqlite,
     asyncpg,
@@ -60,9 +64,9 @@ def libraries() -> list[str]:
 
 
 def apply(*names: str, keep: bool = False) -> list[Outcome]:
-    """Patches these libraries, or all loaded ones by default. Returns an outcome for each, or for
-    all known libraries by default. A library that is not loaded is skipped, not imported: call this
-    again after importing it. Libraries already patched stay patched.
+    """Patches these libraries, or all by default, and returns an outcome for each. A library that
+    is not loaded is not imported: it is `absent`, and is patched when the first profile after its
+    import starts. Libraries already patched stay patched.
 
     `keep` leaves the wrappers in permanently (see `MethodProfiler.keep_installed`). Connections of
     psycopg2 and sqlite3 that were opened before are not counted.
@@ -70,18 +74,57 @@ def apply(*names: str, keep: bool = False) -> list[Outcome]:
     Raises ValueError for an unknown library, and if one of the methods is already patched under
     another name.
     """
-    return [library.apply(keep=keep) for library in _found(names)]
+    outcomes = [library.apply(keep=keep) for library in _found(names)]
+    for outcome in outcomes:
+        _awaited.pop(outcome.library, None)
+        if outcome.status == "absent":
+            _awaited[outcome.library] = keep
+    MethodProfiler.before_start(_catch_up if _awaited else None)
+    return outcomes
 
 
 def remove(*names: str) -> list[str]:
     """Undoes `apply` for these libraries, or for all. Returns the names of those that had been
     applied."""
-    return [library.key for library in _found(names) if library.remove()]
+    found = _found(names)
+    for library in found:
+        _awaited.pop(library.key, None)
+    return [library.key for library in found if library.remove()]
 
 
 def rows() -> list[str]:
     """Returns the rows of the applied libraries."""
     return list(dict.fromkeys(row for library in _LIBRARIES.values() for row in library.rows))
+
+
+#: The libraries that `apply` found absent, each with its `keep`.
+_awaited: dict[str, bool] = {}
+#: Number of loaded modules when they were last checked for one of these.
+_modules = 0
+_log = logging.getLogger("assay.profile")
+
+
+def _catch_up() -> None:
+    """Patches the awaited libraries that have been imported since. Called at every start of a
+    profile, which must not fail because of them."""
+    global _modules
+    if len(sys.modules) == _modules:
+        return
+    _modules = len(sys.modules)
+    for key, keep in list(_awaited.items()):
+        module = sys.modules.get(_LIBRARIES[key].module)
+        if module is None:
+            continue
+        if getattr(getattr(module, "__spec__", None), "_initializing", False):
+            _modules = 0  # Being imported by another thread.
+            continue
+        _awaited.pop(key, None)
+        try:
+            outcome = _LIBRARIES[key].apply(keep=keep)
+            if not outcome.applied:
+                _log.warning("%s", outcome)
+        except ValueError as problem:
+            _log.warning("%s is not counted: %s", key, problem)
 
 
 def _found(names: tuple[str, ...]) -> list[Library]:

@@ -167,7 +167,7 @@ class Library:
         with self._lock:
             module = sys.modules.get(self.module)
             if module is None:
-                return self._outcome("absent", None, "it is not loaded: import it first, then apply")
+                return self._outcome("absent", None, "it is not loaded; once it is, the next profile counts it")
             version = self.version(module)
             reason = self._unknown(module, version)
             if reason:

@@ -61,8 +61,9 @@ class MethodProfiler:
     _running = 0
     _swaps = 0
     _keep = False
+    _prepare: Callable[[], None] | None = None
 
-    # What is profiled.
+    # Patching.
 
     @classmethod
     def patch(cls, target: Target, names: str | Iterable[str], name: str, *, by: str = "wrapper") -> None:
@@ -169,6 +170,11 @@ class MethodProfiler:
             used = {patch.label for patch in cls._patches.values()}
             return [name for name in cls._names if name in used]
 
+    @classmethod
+    def before_start(cls, prepare: Callable[[], None] | None) -> None:
+        """Internal: called before every start of a profile."""
+        cls._prepare = prepare
+
     # A section of the program.
 
     @classmethod
@@ -179,6 +185,8 @@ class MethodProfiler:
         in place of the outer one, and then its totals are added to that.
         """
         engine.tune()
+        if cls._prepare is not None:
+            cls._prepare()
         with cls._lock:
             if not calibration.is_done(cls._monitored):
                 calibration.calibrate(0, cls._count_alone, monitored=bool(cls._monitored))

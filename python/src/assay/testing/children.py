@@ -1,13 +1,15 @@
-"""A fake for processes started by `os`, and the waits for them: `popen`, `posix_spawn`, `spawnv`,
-`fork`, `waitpid`. `processes.py` installs it together with that of `subprocess`."""
+"""A fake for processes started by `os` and `pty`, and the waits for them: `popen`, `posix_spawn`,
+`spawnv`, `fork`, `execv`, `waitpid`. `processes.py` installs it together with that of
+`subprocess`."""
 
 from __future__ import annotations
 
 import io
 import itertools
 import os
+import sys
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from .ended import ended, in_form
 from .fakes import Fake
@@ -43,9 +45,10 @@ def _encoded(status: int) -> int:
     return -status if status < 0 else (status & 0xFF) << 8
 
 
-def os_members(fake: Fake) -> dict[str, object]:
-    """Returns the replacements of the members of `os`; starts are recorded by `fake`, waits are
-    not."""
+def members_of_os(fake: Fake) -> dict[str, dict[str, object]]:
+    """Returns the replacements of the members of `os`, and of `pty` if it is loaded; starts are
+    recorded by `fake`, waits are not. A faked `exec` ends the code as its program would end the
+    process, by SystemExit."""
     children: dict[int, int] = {}
     lock = threading.Lock()
 
@@ -111,6 +114,15 @@ def os_members(fake: Fake) -> dict[str, object]:
     def spawnv(mode: int, file: Any, args: Any) -> int:
         return spawnve(mode, file, args)
 
+    def execv(file: Any, args: Any, env: Any = None) -> NoReturn:
+        raise SystemExit(ended(fake.called(0, list(args))).returncode)
+
+    def execl(file: Any, *args: Any) -> NoReturn:
+        execv(file, args)
+
+    def execle(file: Any, *args: Any) -> NoReturn:
+        execv(file, args[:-1])
+
     def spawnl(mode: int, file: Any, *args: Any) -> int:
         return spawnve(mode, file, args)
 
@@ -138,8 +150,23 @@ def os_members(fake: Fake) -> dict[str, object]:
         "spawnlp": spawnl,
         "spawnle": spawnle,
         "spawnlpe": spawnle,
+        "execv": execv,
+        "execvp": execv,
+        "execve": execv,
+        "execvpe": execv,
+        "execl": execl,
+        "execlp": execl,
+        "execle": execle,
+        "execlpe": execle,
     }
-    return {name: member for name, member in made.items() if hasattr(os, name)}
+    members: dict[str, object] = {name: member for name, member in made.items() if hasattr(os, name)}
+    if "pty" in sys.modules:
+
+        def spawn(argv: Any, *_copying: Any) -> int:
+            return _encoded(children.pop(child(argv)))
+
+        return {"os": members, "pty": {"fork": forkpty, "spawn": spawn}}
+    return {"os": members}
 
 
 def _usage() -> Any:

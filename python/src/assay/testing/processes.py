@@ -9,7 +9,7 @@ import subprocess
 from typing import Any
 
 from .async_processes import asyncio_members
-from .children import number, os_members
+from .children import members_of_os, number
 from .clock import Clock
 from .ended import Ended, ended, in_form
 from .fakes import _MANY, Fake, Results
@@ -75,10 +75,11 @@ class FakeProcess:
 def fake_run(target: object, *, results: Results = None, limit: int = _MANY, unused: str = "fail") -> Fake:
     """No program is started: `run`, `call`, `check_call`, `check_output`, `getoutput`,
     `getstatusoutput` and `Popen` of `subprocess`, `create_subprocess_exec` and
-    `create_subprocess_shell` of `asyncio`, and `popen`, `posix_spawn`, `spawnv` and `fork` of `os`
-    with the waits for them, in a module; or the method `run` of a class or an object. All are
-    recorded with their arguments as in `Popen`: a list, or the text for the shell; a fork as
-    "fork", after which the code continues as the parent.
+    `create_subprocess_shell` of `asyncio`, `popen`, `posix_spawn`, `spawnv`, `execv` and `fork` of
+    `os` with the waits for them, and `fork` and `spawn` of `pty`, in a module; or the method `run`
+    of a class or an object. All are recorded with their arguments as in `Popen`: a list, or the
+    text for the shell; a fork as "fork", after which the code continues as the parent. `execv` and
+    its variants raise SystemExit with the program's status.
 
     Each result of the script is an exit status, the program's output (with status 0), a tuple
     `(status, stdout, stderr)`, a `CompletedProcess`, or an exception such as `FileNotFoundError`;
@@ -143,7 +144,7 @@ def fake_run(target: object, *, results: Results = None, limit: int = _MANY, unu
             "getstatusoutput": getstatusoutput,
             "Popen": popen,
         },
-        "os": os_members(fake),
+        **members_of_os(fake),
         **asyncio_members(fake),
     }
 

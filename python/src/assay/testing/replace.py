@@ -123,6 +123,16 @@ def _put_in_module(
     replacement: Replacement, target: types.ModuleType, members: dict[str, dict[str, object]], also: Also | None
 ) -> None:
     __tracebackhide__ = True
+
+    def imported(module: types.ModuleType) -> Any:
+        faked = stand_in(module)
+        return module if faked is held._missing else faked
+
+    def import_module(name: str, package: str | None = None) -> Any:
+        return imported(importlib.import_module(name, package))
+
+    which = ", ".join(f"`{module}`" for module in members)
+    members = {**members, "importlib": {"import_module": import_module}}
     # The real functions by identity, since they may have any name in the module.
     functions: dict[int, Any] = {}
     for module, fakes in members.items():
@@ -159,17 +169,12 @@ def _put_in_module(
             replacement.set(target, name, new)
             changed = True
 
-    def imported(module: types.ModuleType) -> Any:
-        faked = stand_in(module)
-        return module if faked is held._missing else faked
-
     end = imports.answer(target, imported)
     replacement.exchange(lambda: None, end)
     changed |= any(name in members for name in held.names_in_code(target))
     if also is not None:
         changed |= also(replacement, target)
     if not changed:
-        which = ", ".join(f"`{module}`" for module in members)
         raise LookupError(
             f"{describe(target)} has neither {which} nor functions of it among its names, so there is nothing to fake there: "
             "give the module whose code makes the call"

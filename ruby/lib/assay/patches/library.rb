@@ -32,7 +32,7 @@ module Assay
       def apply(keep:)
         @lock.synchronize do
           found = versions
-          next outcome(:absent, "it is not loaded: require it first, then apply") if found.empty?
+          next outcome(:absent, "it is not loaded; once it is, the next profile counts it") if found.empty?
 
           reason = unknown(found)
           next outcome(:unsupported, reason) if reason
