@@ -265,12 +265,14 @@ pub fn analyse_telling(
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
     let evidence = Evidence::of(samples);
-    let keeps = !is_suite || keys.pairs.len() <= MOST_KEPT;
+    let keeps = !options.alone && (!is_suite || keys.pairs.len() <= MOST_KEPT);
     let kept = if keeps { samples.subjects.len() } else { 0 };
     let recordings: Vec<Rc<Recording<'static>>> =
         (0..kept).map(|s| evidence.recording(s, primary)).collect();
     let confidences = (own_confidence, plan.confidence);
-    let subjects = describe(samples, &evidence, &keys, primary, &recordings, confidences);
+    let described = if options.alone { primary + 1 } else { samples.metrics.len() };
+    let deciding = (primary, recordings.as_slice());
+    let subjects = describe(samples, &evidence, &keys, described, deciding, confidences);
     let histogram = if is_suite {
         None
     } else {
@@ -415,12 +417,13 @@ pub fn analyse_telling(
     Ok(analysis)
 }
 
+/// Describes the first `described` metrics of every subject.
 fn describe(
     samples: &Samples,
     evidence: &Evidence<'_>,
     keys: &Keys,
-    primary: usize,
-    of_primary: &[Rc<Recording<'static>>],
+    described: usize,
+    (primary, of_primary): (usize, &[Rc<Recording<'static>>]),
     (primary_confidence, confidence): (f64, f64),
 ) -> Vec<SubjectSummary> {
     let index = evidence.index();
@@ -437,7 +440,7 @@ fn describe(
         failures: index
             .count_outcomes(subject, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
         timeouts: index.count_outcomes(subject, |o| o == Outcome::Timeout),
-        metrics: (0..samples.metrics.len())
+        metrics: (0..described)
             .map(|metric| {
                 if metric == primary {
                     let known = of_primary.get(subject).cloned();
