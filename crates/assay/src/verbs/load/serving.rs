@@ -241,6 +241,10 @@ fn refusal(args: &Args, tally: &Tally, target: &Target, patience: f64) -> Option
         Failure::WrongStatus if status == 101 => {
             "it switches to another protocol (status 101), so that no HTTP follows; if that is what is to be measured, say --expect-status 101".to_owned()
         }
+        // What servers of TLS answer to a request without it.
+        Failure::WrongStatus if status == 400 && !target.tls => {
+            "it answers with status 400: does it speak TLS there (https)? If that is right, say --expect-status 400".to_owned()
+        }
         Failure::WrongStatus => {
             format!(
                 "it answers with status {status}; if that is right, say --expect-status {status}"
