@@ -270,9 +270,8 @@ pub fn analyse_telling(
     let recordings: Vec<Rc<Recording<'static>>> =
         (0..kept).map(|s| evidence.recording(s, primary)).collect();
     let confidences = (own_confidence, plan.confidence);
-    let described = if options.alone { primary + 1 } else { samples.metrics.len() };
     let deciding = (primary, recordings.as_slice());
-    let subjects = describe(samples, &evidence, &keys, described, deciding, confidences);
+    let subjects = describe(samples, &evidence, &keys, options.alone, deciding, confidences);
     let histogram = if is_suite {
         None
     } else {
@@ -417,16 +416,17 @@ pub fn analyse_telling(
     Ok(analysis)
 }
 
-/// Describes the first `described` metrics of every subject.
+/// Describes every subject; if `only_deciding`, by its deciding metric and without its parameters.
 fn describe(
     samples: &Samples,
     evidence: &Evidence<'_>,
     keys: &Keys,
-    described: usize,
+    only_deciding: bool,
     (primary, of_primary): (usize, &[Rc<Recording<'static>>]),
     (primary_confidence, confidence): (f64, f64),
 ) -> Vec<SubjectSummary> {
     let index = evidence.index();
+    let described = if only_deciding { primary + 1 } else { samples.metrics.len() };
     let mut against = vec![None; samples.subjects.len()];
     keys.pairs.iter().for_each(|&(of, reference)| against[of] = Some(reference));
     let summary = |(subject, own): (usize, &assay_data::Subject)| SubjectSummary {
@@ -434,7 +434,7 @@ fn describe(
         row: keys.places[subject].1,
         name: own.name.clone(),
         command: own.command.clone(),
-        parameters: own.parameters.clone(),
+        parameters: if only_deciding { Vec::new() } else { own.parameters.clone() },
         against: against[subject],
         observations: index.observations(subject).len(),
         failures: index

@@ -24,7 +24,7 @@ pub struct Options {
     /// given by the samples, or the first).
     pub reference: Option<String>,
     /// Nothing is compared: every subject is looked at by itself, for the findings about its
-    /// deciding metric. Other metrics are not described.
+    /// deciding metric. Other metrics are not described, nor are parameters listed.
     pub alone: bool,
 }
 
