@@ -265,12 +265,13 @@ pub fn analyse_telling(
     let own_confidence = if in_blocks && alone { 1.0 - plan.level() } else { plan.confidence };
     tell("sorting");
     let evidence = Evidence::of(samples);
-    let keeps = !is_suite || keys.pairs.len() <= MOST_KEPT;
+    let keeps = !options.alone && (!is_suite || keys.pairs.len() <= MOST_KEPT);
     let kept = if keeps { samples.subjects.len() } else { 0 };
     let recordings: Vec<Rc<Recording<'static>>> =
         (0..kept).map(|s| evidence.recording(s, primary)).collect();
     let confidences = (own_confidence, plan.confidence);
-    let subjects = describe(samples, &evidence, &keys, primary, &recordings, confidences);
+    let deciding = (primary, recordings.as_slice());
+    let subjects = describe(samples, &evidence, &keys, options.alone, deciding, confidences);
     let histogram = if is_suite {
         None
     } else {
@@ -415,15 +416,17 @@ pub fn analyse_telling(
     Ok(analysis)
 }
 
+/// Describes every subject; if `only_deciding`, by its deciding metric and without its parameters.
 fn describe(
     samples: &Samples,
     evidence: &Evidence<'_>,
     keys: &Keys,
-    primary: usize,
-    of_primary: &[Rc<Recording<'static>>],
+    only_deciding: bool,
+    (primary, of_primary): (usize, &[Rc<Recording<'static>>]),
     (primary_confidence, confidence): (f64, f64),
 ) -> Vec<SubjectSummary> {
     let index = evidence.index();
+    let described = if only_deciding { primary + 1 } else { samples.metrics.len() };
     let mut against = vec![None; samples.subjects.len()];
     keys.pairs.iter().for_each(|&(of, reference)| against[of] = Some(reference));
     let summary = |(subject, own): (usize, &assay_data::Subject)| SubjectSummary {
@@ -431,13 +434,13 @@ fn describe(
         row: keys.places[subject].1,
         name: own.name.clone(),
         command: own.command.clone(),
-        parameters: own.parameters.clone(),
+        parameters: if only_deciding { Vec::new() } else { own.parameters.clone() },
         against: against[subject],
         observations: index.observations(subject).len(),
         failures: index
             .count_outcomes(subject, |o| matches!(o, Outcome::Exit(_) | Outcome::Signal(_))),
         timeouts: index.count_outcomes(subject, |o| o == Outcome::Timeout),
-        metrics: (0..samples.metrics.len())
+        metrics: (0..described)
             .map(|metric| {
                 if metric == primary {
                     let known = of_primary.get(subject).cloned();

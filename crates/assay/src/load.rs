@@ -13,6 +13,7 @@ mod source;
 
 pub(crate) use generators::{Generators, Way, work};
 pub(crate) use knee::{Goal, Search};
+pub(crate) use recovery::longest_hanging;
 pub(crate) use requests::{MOST as MOST_REQUESTS, Requests};
 pub(crate) use slice::{
     CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED, fewest_requests, metrics, too_short,

@@ -135,14 +135,12 @@ impl Store {
     pub fn may_lease(&self, node: &str, asking: &Asking) -> Result<bool, FarmError> {
         self.look(|db| {
             let own = nodes::checked(db, node, &asking.instance, false)?;
-            if own.drained.is_some() {
-                return Ok(false);
-            }
-            if asking.job.is_some() {
-                return Ok(true);
+            let kinds = own.gets(&asking.kinds);
+            if kinds.is_empty() || asking.job.is_some() {
+                return Ok(!kinds.is_empty());
             }
             let demands = demands(db, asking)?;
-            Ok(candidate(db, sql::NEXT, &demands, &asking.kinds)?.is_some())
+            Ok(candidate(db, sql::NEXT, &demands, &kinds)?.is_some())
         })
     }
 
@@ -163,10 +161,10 @@ impl Store {
             let own = nodes::checked(db, node, &asking.instance, true)?;
             let busy = db.rows(sql::BUSY_WITH, values![own.id], |row| row.get::<i64>(0))?;
             let benchmarks = busy.iter().any(|kind| coded::kind(*kind) == Kind::Bench);
-            if own.drained.is_some() || benchmarks {
+            let mut kinds = own.gets(&asking.kinds);
+            if kinds.is_empty() || benchmarks {
                 return Ok(None);
             }
-            let mut kinds = asking.kinds.clone();
             kinds.dedup();
             if !busy.is_empty() {
                 kinds.retain(|kind| *kind != Kind::Bench);

@@ -3,16 +3,13 @@
 
 use crate::coded::{from_json, json};
 use crate::error::{FarmError, Stop};
-use crate::model::digest;
+use crate::model::{Kind, digest};
 use crate::policy::MOST_TARGETS;
 use crate::store::Store;
 use crate::things::check_target;
 use crate::wire::{Calibration, Hello, Node, Page};
 use crate::{names, paging, sql, when};
 use assay_history::db::{Db, DbError, Row, values};
-
-/// Prefix of the reason for draining a node because of its calibration.
-const UNFIT: &str = "calibration: ";
 
 /// Answer to a node that registers.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +25,17 @@ pub struct Greeted {
 pub(crate) struct Own {
     pub id: i64,
     pub drained: Option<String>,
+    /// False if it cannot measure, by its last calibration.
+    pub is_fit: bool,
+}
+
+impl Own {
+    /// Returns the kinds of jobs that it gets: none if it is drained, no benchmarks if it cannot
+    /// measure.
+    pub fn gets(&self, kinds: &[Kind]) -> Vec<Kind> {
+        let gets = |kind: &Kind| self.drained.is_none() && (self.is_fit || *kind != Kind::Bench);
+        kinds.iter().copied().filter(gets).collect()
+    }
 }
 
 /// Returns the node of a name, if `instance` is the agent that currently uses it. If `locks`, it is
@@ -38,9 +46,13 @@ pub(crate) fn checked(db: &Db, name: &str, instance: &str, locks: bool) -> Resul
         false => sql::NODE_OWN.to_owned(),
     };
     let found = db.rows(&statement, values![name], |row| {
-        Ok((Own { id: row.get(0)?, drained: row.get(1)? }, row.get::<String>(2)?))
+        let own = Own { id: row.get(0)?, drained: row.get(1)?, is_fit: true };
+        Ok((own, row.get::<String>(2)?, row.get::<Option<String>>(3)?))
     })?;
-    let (own, last) = found.into_iter().next().ok_or_else(|| no_node(name))?;
+    let (mut own, last, calibration) = found.into_iter().next().ok_or_else(|| no_node(name))?;
+    if let Some(text) = calibration {
+        own.is_fit = from_json::<Calibration>(&text)?.is_fit;
+    }
     match last == instance {
         true => Ok(own),
         false => Err(FarmError::Conflict(format!(
@@ -123,8 +135,7 @@ impl Store {
         })
     }
 
-    /// Stores the result of a node's A/A runs: an unfit node is drained, and one that was drained
-    /// for that reason is resumed when it is fit.
+    /// Stores the result of a node's A/A runs: an unfit node gets no benchmarks until it is fit.
     ///
     /// # Errors
     /// If the node does not exist, the calibration is invalid, or writing to the store fails.
@@ -138,13 +149,6 @@ impl Store {
             let found = node(db, name)?;
             db.execute(sql::ADD_CALIBRATION, values![found.id, &text])?;
             db.execute(sql::LAST_CALIBRATION, values![found.id, &text])?;
-            let was_unfit = found.drained.as_deref().is_some_and(|why| why.starts_with(UNFIT));
-            if !said.is_fit && (found.drained.is_none() || was_unfit) {
-                let why = if said.reason.is_empty() { "it is not fit" } else { &said.reason };
-                db.execute(sql::DRAIN, values![name, Some(&format!("{UNFIT}{why}"))])?;
-            } else if said.is_fit && was_unfit {
-                db.execute(sql::DRAIN, values![name, None::<&str>])?;
-            }
             node(db, name)
         })
     }

@@ -325,7 +325,8 @@ pub(crate) const NODE: &str =
     "SELECT id, name, tool, targets, seen, clock_ahead, drained, calibration FROM farm_node ";
 pub(crate) const NODE_OF: &str = "WHERE name = ?1";
 pub(crate) const NODES: &str = "WHERE name > ?1 ORDER BY name LIMIT ?2";
-pub(crate) const NODE_OWN: &str = "SELECT id, drained, instance FROM farm_node WHERE name = ?1";
+pub(crate) const NODE_OWN: &str =
+    "SELECT id, drained, instance, calibration FROM farm_node WHERE name = ?1";
 pub(crate) const SET_NODE: &str = "INSERT INTO farm_node (name, tool, instance, targets, seen, clock_ahead) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (name) DO UPDATE SET tool = excluded.tool, instance = excluded.instance, \
      targets = excluded.targets, seen = excluded.seen, clock_ahead = excluded.clock_ahead";

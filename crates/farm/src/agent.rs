@@ -391,7 +391,7 @@ impl Agent<'_> {
         }
     }
 
-    /// Checks whether this node may vote, if that is due.
+    /// Checks whether this node may measure, if that is due.
     fn calibrates(&mut self) {
         let Some((assay, every)) = self.assay.as_ref().zip(self.settings.calibrates) else {
             return;
@@ -403,29 +403,15 @@ impl Agent<'_> {
         self.calibrated = Some(Instant::now());
         let name = &self.settings.name;
         let first = self.place.directory().join("first-calibration");
-        let told = match qualifying::calibrate(assay, &first, &now()) {
-            Ok(found) => {
-                if found.is_fit {
-                    let detects = 100.0 * (found.detects - 1.0);
-                    say(&format!("calibration: a run of a minute detects {detects:.1} %"));
-                }
-                let said = self.client.calibrated(name, &found);
-                let drained = self.client.node(name).ok().and_then(|own| own.drained);
-                let is_ours =
-                    drained.as_ref().is_some_and(|own| own.starts_with(qualifying::PREFIX));
-                match (found.is_fit, drained) {
-                    (false, None) => {
-                        let why = format!("{}{}", qualifying::PREFIX, found.reason);
-                        say(&why);
-                        said.and_then(|()| self.client.drain(name, &why))
-                    }
-                    (true, Some(_)) if is_ours => said.and_then(|()| self.client.resume(name)),
-                    _ => said,
-                }
-                .map_err(anyhow::Error::from)
+        let told = qualifying::calibrate(assay, &first, &now()).and_then(|found| {
+            if found.is_fit {
+                let detects = 100.0 * (found.detects - 1.0);
+                say(&format!("calibration: a run of a minute detects {detects:.1} %"));
+            } else {
+                say(&format!("calibration: {}; no benchmarks until it is better", found.reason));
             }
-            Err(error) => Err(error),
-        };
+            Ok(self.client.calibrated(name, &found)?)
+        });
         if let Err(error) = told {
             say(&format!("calibration: {error:#}"));
         }

@@ -8,6 +8,7 @@ mod calls;
 mod error;
 mod looks;
 mod memory;
+mod resolving;
 mod token;
 
 pub use calls::{Known, Lease};
@@ -17,6 +18,7 @@ pub use token::Token;
 
 use assay_builds::wire::Refusal;
 use memory::Memory;
+use resolving::Resolving;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,6 +26,7 @@ use std::thread;
 use std::time::Duration;
 use ureq::http::{Method, Request, Response};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::unversioned::transport::DefaultConnector;
 use ureq::{Agent, Body};
 
 /// The version of the API that this client uses.
@@ -295,7 +298,7 @@ pub fn agent(patience: Duration, redirects: u32) -> Agent {
         .max_redirects_will_error(redirects > 0)
         .user_agent(concat!("assay-farm/", env!("CARGO_PKG_VERSION")))
         .tls_config(tls.build());
-    config.build().new_agent()
+    Agent::with_parts(config.build(), DefaultConnector::default(), Resolving::default())
 }
 
 /// Percent-encodes a word as a path component: all characters except letters, digits, `-`, `_`, `.`

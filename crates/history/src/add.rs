@@ -13,6 +13,7 @@ use assay_analysis::history::{
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Better, Finding, Metric, Samples, assay_file};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// A run to add.
 #[derive(Clone, Debug)]
@@ -214,10 +215,10 @@ impl Parts<'_> {
 
     fn results(&self, db: &Db, ids: Ids, metrics: &[i64]) -> Result<(), DbError> {
         // The metrics of a benchmark follow each other.
-        let mut last: Option<(&Benchmark, i64)> = None;
+        let mut last: Option<(&Rc<Benchmark>, i64)> = None;
         for (place, of) in self.summaries.iter().enumerate() {
             let benchmark = match last {
-                Some((own, id)) if *own == of.benchmark => id,
+                Some((own, id)) if Rc::ptr_eq(own, &of.benchmark) => id,
                 _ => benchmark(db, ids.project, &of.benchmark)?,
             };
             last = Some((&of.benchmark, benchmark));

@@ -47,17 +47,17 @@ impl Builder {
     }
 
     /// Adds samples of a stack (outermost frame first). An amount that is negative or not finite
-    /// counts as 0.
+    /// counts as 0. Returns the index of the stack; `None` if there is nothing to add.
     pub fn add(
         &mut self,
         frames: Vec<u32>,
         labels: Vec<(String, String)>,
         samples: u64,
         amount: f64,
-    ) {
-        let amount = if amount.is_finite() && amount > 0.0 { amount } else { 0.0 };
+    ) -> Option<usize> {
+        let amount = countable(amount);
         if samples == 0 && amount == 0.0 {
-            return;
+            return None;
         }
         let next = self.profile.stacks.len();
         let key = (frames, labels);
@@ -66,10 +66,16 @@ impl Builder {
             let (frames, labels) = key;
             self.profile.stacks.push(Stack { frames, labels, samples: 0, amount: 0.0 });
         }
-        let stack = &mut self.profile.stacks[index];
+        self.add_to(index, samples, amount);
+        Some(index)
+    }
+
+    /// Adds samples of the stack of this index, for importers that recognize a stack by its text.
+    pub(crate) fn add_to(&mut self, stack: usize, samples: u64, amount: f64) {
+        let stack = &mut self.profile.stacks[stack];
         stack.samples = stack.samples.saturating_add(samples);
         // The sum of two finite amounts may not be finite.
-        stack.amount = (stack.amount + amount).min(f64::MAX);
+        stack.amount = (stack.amount + countable(amount)).min(f64::MAX);
     }
 
     /// Adds samples of a stack, given by its frames.
@@ -98,6 +104,11 @@ impl Builder {
     pub fn build(self) -> Profile {
         self.profile
     }
+}
+
+/// Returns the amount; 0 for one that is negative or not finite.
+fn countable(amount: f64) -> f64 {
+    if amount.is_finite() && amount > 0.0 { amount } else { 0.0 }
 }
 
 impl Profile {

@@ -157,11 +157,18 @@ impl Profile {
         self.findings.extend(found);
     }
 
-    /// Scales a profile that lacks a part of `whole`, the CPU time (s) counted by the kernel, up to
-    /// it. O(stacks).
+    /// Fills a profile that lacks a part of `whole`, the CPU time (s) counted by the kernel, up to
+    /// it: a small part is distributed in proportion, a larger one gets an entry of its own, because
+    /// its functions may be different ones. O(stacks).
     pub fn filled_up_to(&mut self, whole: f64) {
-        let factor = whole / self.amount();
-        if factor.is_finite() && factor > 1.0 {
+        let seen = self.amount();
+        let factor = whole / seen;
+        if !factor.is_finite() || factor <= 1.0 {
+            return;
+        }
+        if seen < (1.0 - policy::UNSEEN) * whole {
+            self.add_not_sampled(whole - seen);
+        } else {
             self.stacks.iter_mut().for_each(|stack| stack.amount *= factor);
         }
     }
@@ -374,5 +381,26 @@ mod tests {
     fn threads_that_have_ended_share_what_is_left_of_the_whole() {
         let found = held(&[(1, 50), (8, 30), (9, 30)], 0.9, &[(1, 0.6, 0.0)]);
         assert_eq!(found.0, [500, 150, 150]);
+    }
+
+    #[test]
+    fn what_perf_lacks_is_distributed_or_has_an_entry_of_its_own() {
+        let profile = |amount: f64| {
+            let mut builder = Builder::default();
+            let work = builder.frame(Frame::named("work"));
+            builder.add(vec![work], Vec::new(), 40, amount);
+            builder.build()
+        };
+        for (seen, work, others) in [(0.95, 1.0, 0.0), (0.8, 0.8, 0.2), (1.02, 1.02, 0.0)] {
+            let mut filled = profile(seen);
+            filled.filled_up_to(1.0);
+            let amounts: Vec<f64> = filled.stacks.iter().map(|stack| stack.amount).collect();
+            assert!((amounts[0] - work).abs() < 1e-9, "{seen}: {amounts:?}");
+            assert!(
+                (amounts[1..].iter().sum::<f64>() - others).abs() < 1e-9,
+                "{seen}: {amounts:?}"
+            );
+            assert_eq!(filled.frames.iter().any(|f| f.name == NOT_SAMPLED), others > 0.0);
+        }
     }
 }

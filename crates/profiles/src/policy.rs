@@ -39,5 +39,7 @@ pub const NAMELESS: f64 = 0.2;
 /// comparison uses up part of the error probability. The selection does not depend on the
 /// difference.
 pub const SMALLEST_FUNCTION: f64 = 0.01;
+/// Share of the CPU time that perf may lack without a report: it is distributed in proportion.
+pub const UNSEEN: f64 = 0.1;
 /// Share of the CPU time below which samples may have missed most of what a program does.
 pub const SEEN: f64 = 0.5;

@@ -16,7 +16,6 @@ use crate::remarks::Remarks;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};
-use std::collections::HashMap;
 
 /// Order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +51,8 @@ pub(crate) fn ordered<'a>(suite: &Analysis, table: &Table<'a>, sort: Sort) -> Ve
         Sort::Effect => {
             let best = most_telling(suite, table.metric);
             let key = |row: &Comparison| {
-                best.get(&suite.subjects[row.of].row).copied().unwrap_or((u8::MAX, 0.0))
+                let known = best.get(suite.subjects[row.of].row).copied().flatten();
+                known.unwrap_or((u8::MAX, 0.0))
             };
             rows.sort_by(|a, b| before(key(a), key(b)));
         }
@@ -75,15 +75,15 @@ pub fn pictured(suite: &Analysis) -> Vec<&Comparison> {
 }
 
 /// Returns the most informative row of every benchmark over all sides, so that the tables of one
-/// metric share one order and can be read side by side.
-fn most_telling(suite: &Analysis, metric: usize) -> HashMap<usize, (u8, f64)> {
-    let mut best: HashMap<usize, (u8, f64)> = HashMap::new();
+/// metric share one order and can be read side by side. O(comparisons).
+fn most_telling(suite: &Analysis, metric: usize) -> Vec<Option<(u8, f64)>> {
+    let mut best = vec![None; suite.rows.len()];
     let tables = suite.tables().filter(|table| table.metric == metric);
     for row in tables.flat_map(|table| table.rows) {
         let own = (rank(row), size(row));
-        let known = best.entry(suite.subjects[row.of].row).or_insert(own);
-        if before(own, *known).is_lt() {
-            *known = own;
+        let known = &mut best[suite.subjects[row.of].row];
+        if known.is_none_or(|known| before(own, known).is_lt()) {
+            *known = Some(own);
         }
     }
     best

@@ -23,7 +23,8 @@ pub struct Options {
     /// The subject (for a suite, the side) that all others are compared with (default: the one
     /// given by the samples, or the first).
     pub reference: Option<String>,
-    /// Nothing is compared: every subject is looked at by itself.
+    /// Nothing is compared: every subject is looked at by itself, for the findings about its
+    /// deciding metric. Other metrics are not described, nor are parameters listed.
     pub alone: bool,
 }
 

@@ -10,6 +10,7 @@ use assay_data::samples::{BySubject, NOT_COMPARED};
 use assay_data::{Environment, Samples, Summary};
 use assay_stats::{Interval, descriptive, normal};
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// Confidence of the interval of a run's centre.
 const CONFIDENCE: f64 = 0.95;
@@ -21,8 +22,8 @@ pub struct Summarised {
     pub subject: usize,
     /// Index of the metric.
     pub metric: usize,
-    /// The benchmark.
-    pub benchmark: Benchmark,
+    /// The benchmark, shared by its metrics.
+    pub benchmark: Rc<Benchmark>,
     /// The commit of its side; `None` if it is the run's own.
     pub commit: Option<String>,
     /// Its summary.
@@ -46,12 +47,12 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
         let row = samples.row_of(of);
         let own = samples.environment.text(&format!("git_commit@{}", side.name));
         let name = if row.name.is_empty() { &side.name } else { &row.name };
-        let benchmark = Benchmark {
+        let benchmark = Rc::new(Benchmark {
             name: name.clone(),
             parameters: of.parameters.clone(),
             // Sides that are revisions, and commands with names of their own, have no role.
             role: if own.is_some() || row.name.is_empty() { 0 } else { of.side },
-        };
+        });
         for (metric, known) in samples.metrics.iter().enumerate() {
             if NOT_COMPARED.contains(&known.name.as_str()) {
                 continue;
@@ -62,7 +63,7 @@ pub fn of_samples(samples: &Samples) -> Vec<Summarised> {
             found.extend(result.map(|result| Summarised {
                 subject,
                 metric,
-                benchmark: benchmark.clone(),
+                benchmark: Rc::clone(&benchmark),
                 commit: own.map(str::to_owned),
                 result,
             }));

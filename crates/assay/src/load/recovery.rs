@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait, s.
+/// Maximum time to wait, s, and in slices: what a short slice leaves behind is soon done.
 const LONGEST: f64 = 30.0;
+const LONGEST_IN_SLICES: f64 = 10.0;
 /// Divisor of the waiting time after each failure to recover, and its minimum, s.
 const IMPATIENCE: f64 = 6.0;
 const SHORTEST: f64 = 1.0;
@@ -37,6 +38,17 @@ pub(super) struct Recovery {
     patience: BTreeMap<Whose, f64>,
     /// Number of slices before which a server had not recovered in time.
     pub still_busy: u32,
+}
+
+/// Returns how much longer slices of one server may take if it hangs, s: the time limit of its last
+/// requests, and the waiting for it to recover.
+pub(crate) fn longest_hanging(slices: u32, slice_seconds: f64, timeout: f64) -> f64 {
+    let longest = longest(slice_seconds);
+    f64::from(slices) * (timeout + SHORTEST) + longest * (1.0 + 1.0 / IMPATIENCE)
+}
+
+fn longest(slice_seconds: f64) -> f64 {
+    LONGEST.min(LONGEST_IN_SLICES * slice_seconds).max(SHORTEST)
 }
 
 impl Recovery {
@@ -68,7 +80,7 @@ impl Recovery {
         let mut silent: Option<f64> = None;
         let (began, came) = (Instant::now(), interrupt::count());
         loop {
-            let longest = self.patience.get(&whose).copied().unwrap_or(LONGEST);
+            let longest = self.patience.get(&whose).copied().unwrap_or(longest(job.seconds));
             let left = (longest - began.elapsed().as_secs_f64()).max(0.1);
             let tally = generators.probe(job, left)?;
             if interrupt::count() > came {
@@ -98,5 +110,17 @@ impl Recovery {
             waits();
             sleep(PAUSE);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wait_for_a_server_is_in_proportion_to_the_slices() {
+        assert_eq!([0.01, 0.5, 5.0].map(longest), [1.0, 5.0, 30.0]);
+        // Each slice waits for its own requests; the wait for the server gets shorter.
+        assert_eq!(longest_hanging(7, 0.6, 1.0), 14.0 + 6.0 + 1.0);
     }
 }

@@ -9,7 +9,8 @@ mod telling;
 
 use crate::advice::Dialect;
 use crate::load::{
-    CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices, work,
+    CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices,
+    longest_hanging, work,
 };
 use crate::planning::{self, When, check_threshold, no_such_metric};
 use crate::present::{self, Showing};
@@ -93,7 +94,10 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         (None, budget) => budget.unwrap_or(planning::CEILING).max(block_seconds * 12.0),
     };
     let steps = places.len() / asked.sides.len().max(1);
-    telling.plan(&load, &plan, (steps, block_seconds, latest), trying.map(|(_, rate)| rate));
+    let from = trying.map(|(_, rate)| rate);
+    let slice = places.iter().map(|place| place.job.seconds).fold(0.0, f64::max);
+    let hanging = |slices| longest_hanging(slices, slice, args.connect.timeout);
+    telling.plan(&load, &plan, (steps, block_seconds, latest), from, hanging);
     let comparisons = places.iter().filter(|place| place.side > 0).count();
     let advice = |seconds: f64, blocks: u32| {
         let longer = Action::MeasureLonger { seconds: Some(seconds) };

@@ -181,6 +181,7 @@ fn a_screen_says_the_load_and_that_a_server_closes_connections() {
         assert!(screen.contains(expected), "{expected}: {screen}");
     }
     assert!(said(&run).contains("2 blocks take"), "{}", said(&run));
+    assert!(said(&run).contains("if a server hangs"), "{}", said(&run));
 }
 
 #[test]
@@ -197,17 +198,19 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
             "/101" => answer("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"),
             "/ssh" => answer("SSH-2.0-OpenSSH_9.0\r\n"),
             "/999" => answer("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
+            "/plain" => answer("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
             "/endless" => answer("HTTP/1.1 200 OK\r\n\r\ndata: 1\n\n"),
             _ => well(),
         }
     });
-    let all: [(&str, &[&str], &str); 8] = [
+    let all: [(&str, &[&str], &str); 9] = [
         ("/loop", &["--follow"], "redirects without end"),
         ("/away", &["--follow"], "redirects to another server, //example.com/"),
         ("/nowhere", &["--follow"], "without saying where to (no Location): status 307"),
         ("/101", &[], "switches to another protocol"),
         ("/ssh", &[], "does not begin with HTTP"),
         ("/999", &[], "--expect-status 999"),
+        ("/plain", &[], "does it speak TLS there (https)?"),
         ("/endless", &["--timeout", "300ms"], "its answer began and did not end within 300 ms"),
         ("/", &["--body", "abc", "-H", "Content-Length: 5"], "leave it out"),
     ];

@@ -7,7 +7,7 @@
 //! plan, because no single one was followed.
 
 use super::{ImportError, ImportOptions, Part};
-use crate::samples::{Metric, Row, Samples, Side, Summary, free_name};
+use crate::samples::{Metric, Row, Samples, Side, Subject, Summary, free_name};
 use crate::unit::Unit;
 use crate::{Finding, Severity};
 use std::collections::{HashMap, HashSet};
@@ -39,14 +39,16 @@ pub(super) fn merge(
     lend_metrics(&mut parts, options)?;
     check_units(&mut parts)?;
     let mut merged = Samples::new(order_metrics(&parts)?);
-    let common = common_names(&parts);
+    let shared = shared_names(&parts);
+    let matched = shared.iter().flatten().any(|&shared| shared);
     let mut met = Met::default();
     let counts = |of: fn(&Samples) -> usize| parts.iter().map(move |one| of(&one.part.samples));
     // A large suite would otherwise take up to twice its memory.
     merged.subjects.reserve_exact(counts(|own| own.subjects.len()).sum());
     merged.rows.reserve_exact(counts(|own| own.rows.len()).max().unwrap_or(0));
-    for Labelled { file, label, part } in parts {
-        add(&mut merged, part.samples, &file, &label, &common, &mut met);
+    for (Labelled { file, label, part }, shared) in parts.into_iter().zip(shared) {
+        let names = Names { file: &file, label: &label, shared: &shared, matched };
+        add(&mut merged, part.samples, &names, &mut met);
     }
     Ok(merged)
 }
@@ -173,25 +175,46 @@ pub(super) fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportErr
 /// or, if several subjects share a row, on sides or at parameters of their own, their full names,
 /// because an input is one side here.
 pub(super) fn matched_by(samples: &Samples) -> Vec<&str> {
-    let rows: HashSet<usize> = samples.subjects.iter().map(|subject| subject.row).collect();
-    let alone = rows.len() == samples.subjects.len();
-    let name = |s| if alone { samples.full_name(s) } else { s.name.as_str() };
-    samples.subjects.iter().map(name).collect()
+    let by_row = no_row_is_shared(samples);
+    samples.subjects.iter().map(|subject| matched_name(samples, subject, by_row)).collect()
 }
 
-/// Returns the names that several inputs have. A subject named only after its input does not count.
-fn common_names(parts: &[Labelled]) -> HashSet<String> {
-    let mut holders: HashMap<&str, usize> = HashMap::new();
-    let mut common = HashSet::new();
-    for (index, one) in parts.iter().enumerate() {
-        let names = matched_by(&one.part.samples).into_iter();
-        for name in names.filter(|name| *name != one.label) {
-            if *holders.entry(name).or_insert(index) != index {
-                common.insert(name.to_owned());
-            }
+/// Returns true if every subject has a row of its own.
+fn no_row_is_shared(samples: &Samples) -> bool {
+    let mut met = vec![false; samples.rows.len()];
+    samples.subjects.iter().all(|subject| !std::mem::replace(&mut met[subject.row], true))
+}
+
+fn matched_name<'a>(samples: &'a Samples, subject: &'a Subject, by_row: bool) -> &'a str {
+    if by_row { samples.full_name(subject) } else { &subject.name }
+}
+
+/// Returns for every subject of every input whether others have its name. A subject named only
+/// after its input does not make others share that name.
+fn shared_names(parts: &[Labelled]) -> Vec<Vec<bool>> {
+    // The first input with the name, and whether there are others.
+    let mut holders: HashMap<&str, (usize, bool)> = HashMap::new();
+    let names: Vec<Vec<&str>> = parts.iter().map(|one| matched_by(&one.part.samples)).collect();
+    for (index, (one, names)) in parts.iter().zip(&names).enumerate() {
+        for name in names.iter().filter(|name| **name != one.label) {
+            let (first, shared) = holders.entry(name).or_insert((index, false));
+            *shared |= *first != index;
         }
     }
-    common
+    let is_shared = |name: &&str| holders.get(name).is_some_and(|&(_, shared)| shared);
+    names.iter().map(|names| names.iter().map(is_shared).collect()).collect()
+}
+
+/// How the names of an input are used.
+struct Names<'a> {
+    /// The file as the user named it.
+    file: &'a str,
+    /// Short unique name.
+    label: &'a str,
+    /// For every subject, whether other inputs have its name.
+    shared: &'a [bool],
+    /// Whether any inputs share a name, so that each is a side.
+    matched: bool,
 }
 
 /// The names seen so far.
@@ -205,8 +228,8 @@ struct Met {
 
 /// Adds the sides of an input: the input itself if inputs are matched by rows, otherwise the sides
 /// that it has.
-fn add_sides(merged: &mut Samples, part: &Samples, labelled: (&str, &str), matched: bool) -> usize {
-    let (file, label) = labelled;
+fn add_sides(merged: &mut Samples, part: &Samples, names: &Names<'_>) -> usize {
+    let &Names { file, label, matched, .. } = names;
     let before = merged.sides.len();
     let source = |side: &Side| Some(side.source.clone().unwrap_or_else(|| file.to_owned()));
     match part.sides.as_slice() {
@@ -225,45 +248,43 @@ fn add_sides(merged: &mut Samples, part: &Samples, labelled: (&str, &str), match
     before
 }
 
-fn add(
-    merged: &mut Samples,
-    mut part: Samples,
-    file: &str,
-    label: &str,
-    common: &HashSet<String>,
-    met: &mut Met,
-) {
-    let mut renamed = HashMap::new();
+fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut Met) {
+    let &Names { label, shared, matched, .. } = names;
+    // Few subjects of a large suite have findings.
+    let mut renamed: HashMap<String, String> = HashMap::new();
+    let told: HashSet<String> = part.findings.iter().filter_map(|f| f.subject.clone()).collect();
     let mut subjects = Vec::with_capacity(part.subjects.len());
-    let matched = !common.is_empty();
-    let first_side = add_sides(merged, &part, (file, label), matched);
-    for (subject, name) in part.subjects.iter().zip(matched_by(&part)) {
-        let mut own = subject.clone();
-        let shown = match common.contains(name) {
-            true => format!("{label}: {name}"),
-            false => subject.name.clone(),
-        };
-        own.name = free_name(shown, |name| met.names.contains(name));
-        met.names.insert(own.name.clone());
+    let by_row = no_row_is_shared(&part);
+    let first_side = add_sides(merged, &part, names);
+    for (mut own, &shared) in std::mem::take(&mut part.subjects).into_iter().zip(shared) {
+        let name = matched_name(&part, &own, by_row);
         let index = merged.subjects.len();
         // Without a common row nothing is matched: a subject without a row has none here either.
-        let row = Row {
-            name: if matched { name.to_owned() } else { part.row_of(subject).name.clone() },
-            label: match matched {
-                true => part.label_of(subject).map(str::to_owned),
-                false => part.row_of(subject).label.clone(),
-            },
-            ..part.row_of(subject).clone()
-        };
-        let (row, first) = *met.rows.entry(row.name.clone()).or_insert_with(|| {
-            merged.rows.push(row);
-            (merged.rows.len() - 1, index)
+        let of_row = part.row_of(&own);
+        let row_name = if matched { name } else { &of_row.name };
+        let (row, first) = met.rows.get(row_name).copied().unwrap_or_else(|| {
+            let label = if matched { part.label_of(&own) } else { of_row.label.as_deref() };
+            merged.rows.push(Row {
+                name: row_name.to_owned(),
+                label: label.map(str::to_owned),
+                noun: of_row.noun.clone(),
+                group: of_row.group.clone(),
+            });
+            let known = (merged.rows.len() - 1, index);
+            met.rows.insert(row_name.to_owned(), known);
+            known
         });
+        let shown = if shared { format!("{label}: {name}") } else { own.name.clone() };
+        let shown = free_name(shown, |name| met.names.contains(name));
+        met.names.insert(shown.clone());
+        let before = std::mem::replace(&mut own.name, shown);
+        if told.contains(&before) {
+            renamed.insert(before, own.name.clone());
+        }
         own.row = row;
-        own.side = first_side + if matched { 0 } else { subject.side };
+        own.side = first_side + if matched { 0 } else { own.side };
         // An index into the subjects of its own file would refer to a different one here.
         own.against = matched.then_some(first);
-        renamed.insert(subject.name.clone(), own.name.clone());
         merged.subjects.push(own);
         subjects.push(index);
     }

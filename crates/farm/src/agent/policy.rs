@@ -47,7 +47,7 @@ pub(super) const CALIBRATION: [Duration; 3] =
 /// Maximum share of comparisons in an A/A run that may find a difference. A node is not trusted if
 /// the confidence interval of its share begins above it.
 pub(super) const FALSE_ALARMS: f64 = 0.05;
-/// A node is drained if its smallest detectable effect has grown by this factor since the first
+/// A node gets no benchmarks if its smallest detectable effect has grown by this factor since the first
 /// calibration.
 pub(super) const DRIFT: f64 = 2.0;
 /// The smallest effect that a node must detect in a run of one minute in order to vote, as a ratio

@@ -1,7 +1,7 @@
 //! Decides whether this node may vote. `assay calibrate` measures a program against itself and
 //! counts how often it finds a difference although there is none. A node with too many false
-//! alarms, too little sensitivity, or much less sensitivity than at first is drained with the
-//! reason, and resumed when a later run is good.
+//! alarms, too little sensitivity, or much less sensitivity than at first gets no benchmarks until
+//! a later run is good.
 
 use super::policy::{CALIBRATION, DETECTS, DRIFT, FALSE_ALARMS};
 use anyhow::{Context, bail};
@@ -13,8 +13,6 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Prefix of the reasons given here.
-pub(super) const PREFIX: &str = "calibration: ";
 /// The measuring method used for benchmarks of a farm.
 const METHOD: &str = "assay_default";
 /// The budget for which the detectable effect is reported, s.

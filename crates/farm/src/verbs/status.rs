@@ -111,7 +111,9 @@ fn screen(status: &Status) -> String {
     } else {
         let head = ["NODE", "LAST SEEN", "JOBS", "STATE"].map(str::to_owned);
         let rows = nodes.iter().map(|node| {
-            let state = node.drained.as_ref().map(|why| format!("drained: {why}"));
+            let drained = node.drained.as_ref().map(|why| format!("drained: {why}"));
+            let unfit = node.calibration.as_ref().filter(|own| !own.is_fit);
+            let state = drained.or(unfit.map(|own| format!("no benchmarks: {}", own.reason)));
             [
                 node.name.clone(),
                 node.seen.clone(),

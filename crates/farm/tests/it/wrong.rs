@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -104,4 +105,27 @@ fn doctor_looks_for_what_measures_where_an_agent_does() {
         said.lines().find(|line| line.contains(" assay ")).unwrap_or_default().to_owned()
     };
     assert!(said("/usr/bin/env").starts_with("ok "), "{}", said("/usr/bin/env"));
+}
+
+#[test]
+fn a_server_is_asked_where_no_thread_may_be_started() {
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let as_nobody = |line: &[&str]| Command::new("setpriv").args(nobody).args(line).output();
+    if !as_nobody(&["prlimit", "--nproc=1", "true"]).is_ok_and(|own| own.status.success()) {
+        println!("skipped: only root can become nobody, with setpriv and prlimit");
+        return;
+    }
+    let room = tempfile::tempdir().unwrap();
+    // Root's own directories are not accessible to nobody.
+    let program = room.path().join("assay-farm");
+    fs::copy(env!("CARGO_BIN_EXE_assay-farm"), &program).unwrap();
+    for path in [room.path(), &program] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let program = program.to_str().unwrap();
+    let line = ["prlimit", "--nproc=1", program, "add", "a/b", "--pypi", "b", "--server", NOBODY];
+    let ended = as_nobody(&line).unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("can't be reached"), "{said}");
 }

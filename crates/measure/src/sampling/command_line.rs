@@ -5,7 +5,10 @@ use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target, fi
 use crate::command::Command;
 use rustix::process::Signal;
 use std::env;
+use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::iter;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Stdio};
 
@@ -112,7 +115,17 @@ pub(super) fn of(
             if let Some(status) = &status {
                 command.args(["/bin/sh", "-c", KEEPS_STATUS]).arg(status);
             }
-            command.arg(path).args(&program.argv[1..]);
+            let words =
+                || iter::once(path.as_os_str()).chain(program.argv[1..].iter().map(|a| &**a));
+            if is_kept && words().any(|word| word.to_str().is_none()) {
+                // py-spy panics on arguments that are not UTF-8: the shell reads them from a file.
+                let line = request.directory.join("line");
+                let failed = |source| SamplingError::Files { path: line.clone(), source };
+                fs::write(&line, shell_line(words())).map_err(failed)?;
+                command.arg(".").arg(&line);
+            } else {
+                command.args(words());
+            }
         }
     }
     Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false, status })
@@ -152,6 +165,24 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
         .env("ASSAY_PROFILE_MODE", mode)
         .env("ASSAY_PROFILE_INTERVAL", format!("{interval:.0}"));
     Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
+}
+
+/// Returns words as a line of a shell.
+fn shell_line<'a>(words: impl Iterator<Item = &'a OsStr>) -> Vec<u8> {
+    let mut line = Vec::new();
+    for word in words {
+        line.push(b'\'');
+        for part in word.as_bytes().split_inclusive(|&byte| byte == b'\'') {
+            line.extend_from_slice(part);
+            // Ends the quotes, and begins them again behind a quote.
+            if part.ends_with(b"'") {
+                line.extend_from_slice(b"\\''");
+            }
+        }
+        line.extend_from_slice(b"' ");
+    }
+    line.push(b'\n');
+    line
 }
 
 /// Sets the command's variables and its directory.
@@ -194,4 +225,28 @@ pub(super) fn perf_script(
     let text = fs::read(&path).map_err(failed)?;
     let has_samples = text.split(|&b| b == b'\n').any(|line| !line.is_empty() && line[0] != b'#');
     Ok(has_samples.then_some(text))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::*;
+
+    #[test]
+    fn a_shell_reads_words_as_they_are() {
+        let words: [&[u8]; 4] = [b"printf", b"%s|", b"it's 'a' $b\n*", b"na\xffme"];
+        let directory = tempfile::tempdir().unwrap();
+        let line = directory.path().join("line");
+        fs::write(&line, shell_line(words.into_iter().map(OsStr::from_bytes))).unwrap();
+        // As the shell around the program runs it.
+        let ended = process::Command::new("/bin/sh")
+            .args(["-c", KEEPS_STATUS])
+            .arg(directory.path().join(STATUS))
+            .arg(".")
+            .arg(&line)
+            .output()
+            .unwrap();
+        assert_eq!(ended.stdout, b"it's 'a' $b\n*|na\xffme|");
+        assert_eq!(fs::read(directory.path().join(STATUS)).unwrap(), b"0\n");
+    }
 }

@@ -11,6 +11,7 @@
 use super::Problem;
 use crate::builder::Builder;
 use crate::model::{Frame, Profile};
+use std::collections::HashMap;
 
 /// Returns true if the first non-empty line looks like a collapsed stack.
 pub(super) fn is_it(text: &str) -> bool {
@@ -24,6 +25,8 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
     if let Some(problem) = two_counts(text) {
         return Err(problem);
     }
+    // Most lines of a long file repeat stacks that were met before.
+    let mut met: HashMap<&str, usize> = HashMap::new();
     for (index, line) in text.lines().enumerate() {
         if is_skipped(line) || is_of_no_stack(line) {
             continue;
@@ -34,13 +37,19 @@ pub(super) fn parse(text: &str) -> Result<Profile, Problem> {
                 "this is no stack with a count behind it, as in `main;parse;read 12`",
             ));
         };
-        let names = stack.split(';').filter(|name| !name.is_empty());
-        let frames = names.map(|name| builder.frame(frame(name))).collect();
         let (samples, amount) = match count {
             Count::Samples(samples) => (samples, samples as f64),
             Count::Amount(amount) => (0, amount),
         };
-        builder.add(frames, Vec::new(), samples, amount);
+        if let Some(&known) = met.get(stack) {
+            builder.add_to(known, samples, amount);
+            continue;
+        }
+        let names = stack.split(';').filter(|name| !name.is_empty());
+        let frames = names.map(|name| builder.frame(frame(name))).collect();
+        if let Some(added) = builder.add(frames, Vec::new(), samples, amount) {
+            met.insert(stack, added);
+        }
     }
     Ok(builder.build())
 }
@@ -146,6 +155,17 @@ mod tests {
             assert_eq!((profile.samples(), profile.stacks.len()), (7, 2));
         }
         assert!(!is_it(" 68\n 70\n"));
+    }
+
+    #[test]
+    fn a_stack_that_is_met_again_is_counted_again_however_it_is_written() {
+        let text = "a;b 3\na;b 0\na;b 2.5\na; b  4\nc 1\na;b 7\n";
+        let profile = parse(text).unwrap();
+        let counts: Vec<_> = profile.stacks.iter().map(|s| (s.samples, s.amount)).collect();
+        assert_eq!(counts, [(14, 16.5), (1, 1.0)]);
+        // The first occurrence may have a count of zero, with which no stack is added.
+        let profile = parse("a;b 0\nc 1\na;b 2\n").unwrap();
+        assert_eq!((profile.stacks.len(), profile.samples()), (2, 3));
     }
 
     #[test]

@@ -368,3 +368,16 @@ fn what_is_no_suite_is_told_apart() {
         "--reference older: there is no such side; there are `old`, `new`"
     );
 }
+
+#[test]
+fn what_is_looked_at_alone_is_described_by_its_deciding_metric() {
+    let samples = suite(&[("copy", 1.0), ("sort", 1.0)], 12, 3);
+    let found = analyse(&samples, &Options { alone: true, ..Options::default() }).unwrap();
+    assert!(found.comparisons.is_empty() && found.secondary.is_empty());
+    assert_eq!(found.subjects.len(), 4);
+    let only_wall =
+        |own: &crate::SubjectSummary| own.metrics.len() == 1 && own.metrics[0].is_some();
+    assert!(found.subjects.iter().all(only_wall));
+    let all = analysed(&samples, Adjust::Holm);
+    assert!(all.subjects.iter().all(|own| own.metrics.iter().all(Option::is_some)));
+}

@@ -13,6 +13,7 @@ use assay_history::{Store, Wanted};
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Number of runs checked for benchmarks that the judged run lacks.
 const LOOKED_AT: usize = 20;
@@ -144,7 +145,7 @@ pub(super) fn gathered(
         }
         found.names.push(summary.benchmark.name.clone());
         if let Some(new) = aliases.get(&summary.benchmark.name) {
-            summary.benchmark.name.clone_from(new);
+            Rc::make_mut(&mut summary.benchmark).name.clone_from(new);
         }
         let (candidate, findings) = past.of(summary, &mut left_out)?;
         found.candidates.push(candidate);
@@ -178,7 +179,7 @@ impl Past<'_> {
         left_out: &mut HashSet<String>,
     ) -> anyhow::Result<(Candidate, Vec<Finding>)> {
         let metric = self.judging.samples.metrics[summary.metric].clone();
-        let benchmark = summary.benchmark;
+        let benchmark = Rc::unwrap_or_clone(summary.benchmark);
         let mut findings = Vec::new();
         // Two more to look at three together, and the run itself.
         let enough = self.asked.window + 3;

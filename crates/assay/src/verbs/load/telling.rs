@@ -36,20 +36,23 @@ impl Telling {
     }
 
     /// Reports what will be measured, and how long that takes at most. `from` is the initial rate
-    /// of a search.
+    /// of a search; `hanging` returns how much longer slices of a server that hangs take, s.
     pub fn plan(
         &self,
         load: &str,
         plan: &Plan,
         (steps, block_seconds, limit): (usize, f64, f64),
         from: Option<f64>,
+        hanging: impl Fn(u32) -> f64,
     ) {
         let time = |seconds: f64| number::rough(seconds, &Unit::Second);
         let steps = if steps == 1 { "1 step".to_owned() } else { format!("{steps} steps") };
         let total = match plan.stop {
             StopRule::Fixed { blocks: 1 } => "1 block is taken".to_owned(),
             StopRule::Fixed { blocks } => {
-                format!("{blocks} blocks take {}", time(block_seconds * f64::from(blocks)))
+                let taken = block_seconds * f64::from(blocks);
+                let hangs = time(taken + hanging(blocks));
+                format!("{blocks} blocks take {}, or up to {hangs} if a server hangs", time(taken))
             }
             StopRule::Sequential { .. } => {
                 let latest = time(limit.max(block_seconds));

@@ -19,7 +19,7 @@ use assay_measure::sampling::{
 use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
 use assay_profiles::shares::Shares;
-use assay_profiles::{Counted, Profile, checks, import, marked};
+use assay_profiles::{Counted, Profile, checks, import, marked, policy};
 use assay_report::number;
 use assay_report::profile::{Measured, Overhead, ProfileReport};
 use std::io::IsTerminal;
@@ -30,8 +30,6 @@ const FEWEST_PAIRS: u32 = 6;
 
 /// Sampling periods of CPU time after which a program must have been sampled.
 const FEW_PERIODS: f64 = 20.0;
-/// If perf lacks this share of a program's CPU time, that is said.
-const UNSEEN_SHARE: f64 = 0.1;
 /// A sampler that holds a smaller share of a program's CPU time has lost it.
 const HARDLY_SAMPLED: f64 = 0.25;
 
@@ -153,10 +151,8 @@ impl Sampling {
             let level = sampling::perf_without_kernel();
             let unseen = unseen(&profile, whole, rate, level);
             // Each process loses half a period on average, which many short ones add up.
-            if unseen.is_none()
-                && level.is_none()
-                && (whole - profile.amount()) * rate > FEW_PERIODS
-            {
+            let lacks = (whole - profile.amount()) * rate > FEW_PERIODS;
+            if lacks && (unseen.is_some() || level.is_none()) {
                 profile.filled_up_to(whole);
             }
             profile.findings.extend(unseen);
@@ -347,7 +343,7 @@ fn run_again(name: &str) -> Finding {
 fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Option<Finding> {
     let seen = profile.amount();
     let lacks = whole - seen;
-    if lacks < UNSEEN_SHARE * whole || lacks * rate < FEW_PERIODS {
+    if lacks < policy::UNSEEN * whole || lacks * rate < FEW_PERIODS {
         return None;
     }
     let time = |seconds: f64| number::rough(seconds, &Unit::Second);
@@ -358,10 +354,10 @@ fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Optio
     );
     told += match level {
         Some(_) => {
-            ": what happens within the kernel (system calls, page faults) is not sampled for this user"
+            "; the rest, in the table as (not sampled), is time within the kernel (system calls, page faults), which is not sampled for this user"
         }
         None => {
-            ": the rest is of processes that may not be sampled, as those of another user, or that went on after the program"
+            "; the rest, in the table as (not sampled), is of processes that ended within a few milliseconds, that may not be sampled, as those of another user, or that went on after the program"
         }
     };
     let finding = Finding::new("PROFILE_UNSEEN", Severity::Warning, told);

@@ -31,8 +31,6 @@ pub struct State {
     pub endings: BTreeMap<i64, Ending>,
     pub handed: Vec<(i64, String)>,
     pub calibrations: Vec<Calibration>,
-    /// The reason why the node gets no leases.
-    pub drained: Option<String>,
     /// The files that it serves, by path.
     pub files: BTreeMap<String, Vec<u8>>,
     /// Answers every request with 503.
@@ -295,22 +293,6 @@ fn answered(state: &mut State, method: &str, target: &str, body: &[u8]) -> (u16,
             state.calibrations.push(serde_json::from_slice(body).unwrap());
             json(200, &serde_json::json!({}))
         }
-        ("POST", ["nodes", _, "drain"]) => {
-            let reason: serde_json::Value = serde_json::from_slice(body).unwrap();
-            state.drained = Some(reason["reason"].as_str().unwrap().to_owned());
-            json(200, &serde_json::json!({}))
-        }
-        ("POST", ["nodes", _, "resume"]) => {
-            state.drained = None;
-            json(200, &serde_json::json!({}))
-        }
-        ("GET", ["nodes", name]) => json(
-            200,
-            &serde_json::json!({
-                "id": 1, "name": name, "tool": "t", "targets": [], "seen": "2026-01-01T00:00:00Z",
-                "clock_ahead": 0.0, "drained": state.drained, "jobs": [],
-            }),
-        ),
         _ => refused(404, "not_found"),
     }
 }
