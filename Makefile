@@ -108,12 +108,12 @@ bench-%: tools
 	python3 bench/run.py $*
 
 # Real projects of many frameworks, from their registries (bench/foreign): counts and times as their frameworks report them, nothing changed, all that ten edits
-# break found by `--changed`; of six of them forty changes each as the plain command judges them. It installs them once, into a cache (FOREIGN_CACHE); FOREIGN_GIT is
+# break found by `--changed`; of seven of them forty changes each as the plain command judges them. It installs them once, into a cache (FOREIGN_CACHE); FOREIGN_GIT is
 # where repositories are, if not on GitHub.
 foreign:
 	$(CARGO) build --release --locked -p assay -p assay-mutate
-	python3 bench/foreign/foreign.py --table bench/foreign/table.md $(ASSAY)
-	python3 bench/foreign/mutate.py $(ASSAY)
+	python3 bench/foreign/foreign.py --table bench/foreign/table.md --result bench/results $(ASSAY)
+	python3 bench/foreign/mutate.py --result bench/results $(ASSAY)
 
 # The table of docs/concepts/deciding.md and of the warnings that rest on it, simulated anew: some minutes.
 coverage:

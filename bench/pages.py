@@ -297,6 +297,11 @@ AREAS = [
         Row("its peak memory", "tests-report", bars="peak"),
         Row("lines by test of a log of 1 GB, MB/s", "tests-log", 2, "assay tests log", {"wc -l": "wc -l", "the article's script, ruby": "the article"}, "speed"),
         Row("its peak memory", "tests-log", bars="peak"),
+        Row("real projects: suites recognised", "foreign", bars="suites"),
+        Row("tests, failures and skips as their frameworks report them", "foreign", bars="counts"),
+        Row("projects left unchanged; sums of times within 2 %, if judged: the worst", "foreign", bars="projects|sums"),
+        Row("smallest share unaccounted for", "foreign", bars="smallest"),
+        Row("edits of which `--changed` left out no failing test", "foreign", bars="edits"),
     ]),
     Area("Watching", ["crates/suites/src", "crates/coverage/src", "crates/assay/src/verbs/watch.rs"], [
         Row("from a save to the start of the command, p50", "watch-start", "p50", "assay watch", {name: name for name in ("inotifywait in a loop", "entr", "watchfiles")}, "p50",
@@ -328,6 +333,7 @@ AREAS = [
         Row("mutants of 10 MB of source found", "mutate-generate", bars="time"),
         Row("a tenth of the time: intervals that hold the score", "mutate-budget", bars="intervals"),
         Row("agreement with peers", "mutate-agreement", bars="."),
+        Row("fates of changes of real projects, as by hand", "foreign-mutate", bars="fates"),
         Row("left after SIGKILL: changed projects, processes, copies, mounts", "mutate-kills", bars="."),
     ]),
     Area("Ruby, Python and profiles", ["ruby", "python", "crates/blocks/src", "crates/profiles/src"], [
@@ -426,7 +432,7 @@ def page(results, origins, minutes):
         parts.append(f"\n{origins[area.title]}\n")
     absent = [name for area in AREAS for name in area.figures if name not in results]
     if absent:
-        parts.append(f"Not measured on an idle machine yet: {', '.join(absent)}; `make foreign`, the suites of 32 projects of others.\n")
+        parts.append(f"Not measured on an idle machine yet: {', '.join(absent)}.\n")
     return re.sub(r"\n{3,}", "\n\n", "\n".join(parts))
 
 

@@ -1,10 +1,11 @@
 """Holds `assay tests` against real projects: whether it recognises their suites, counts as their frameworks do, agrees with their times, leaves the projects as
 they are, and whether `--changed` runs all that ten edits break.
 
-    python3 bench/foreign/foreign.py ASSAY [--table FILE] [--no-edits] [NAME ...]        (make foreign)
+    python3 bench/foreign/foreign.py ASSAY [--table FILE] [--result DIRECTORY] [--no-edits] [NAME ...]        (make foreign)
 
 Projects are installed once, into FOREIGN_CACHE or the user's cache. One that can't be installed is listed as missing, with the reason, and makes no
-row green. The exit status is 1 if any figure is wrong."""
+row green. What was found of a project is kept there, too: the table and the result are those of all projects that were looked at with this program, at
+once or one after the other. The exit status is 1 if any figure is wrong."""
 
 import argparse
 import hashlib
@@ -12,20 +13,29 @@ import json
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 from statistics import mean
 
 from edits import Found, looked_at
 from install import Missing, install
+from kept import HERE, Kept, cache
 from own import REPORTS, Counts, ended
+from result import Bar, Result
 
-HERE = Path(__file__).parent
 # Sums of times may differ by this share, or by this many seconds if they are short.
 SHARE, SHORT = 0.02, 0.05
-# Interference only adds time: the shortest of this many runs counts, alternately with and without
+# Interference only adds time: the shortest of at least this many runs counts, alternately with and without
 # assay. The framework's report of a watched run is not a reference: its clock includes the time of
 # the hooks, which is .4 ms for a test of itsdangerous.
 RUNS = 7
+# Short suites run until this many seconds are over, at most this often: a scheduler's turn is long
+# for them.
+TIME, MOST_RUNS = 30, 40
+# Beside others, the times of one suite differ by a factor of three: above this load they are shown, and not judged.
+MOST_LOAD = os.cpu_count()
+# No part of a suite's time is negative, but for rounding: the least share that may be unaccounted.
+UNACCOUNTED = -0.01
 # Directories that tests write in the project.
 WRITTEN = {"__pycache__", ".pytest_cache", "target", "node_modules", ".hypothesis", "Testing", "coverage"}
 # Frameworks for which `--changed` can determine the files used by tests; for others it reports that
@@ -45,10 +55,10 @@ def state(directory):
 
 
 def measured(assay, words, directory, env, options=()):
-    """The counts of `assay tests`, and its exit status; None of a run for which no test was chosen."""
+    """The counts of `assay tests`, its exit status, and the share of the time that is in none of its parts; None of a run for which no test was chosen."""
     status, stdout, stderr = ended([assay, "tests", "--json", "--no-save", "-n", "0", *options, "--", *words], directory, env, PATIENCE)
     if not stdout.strip() and "no test runs" in stderr:
-        return None, status
+        return None, status, None
     try:
         told = json.loads(stdout)
     except ValueError:
@@ -58,7 +68,10 @@ def measured(assay, words, directory, env, options=()):
     skips = [finding["evidence"]["benchmarks"] for finding in told["findings"] if finding["code"] == "BENCHMARK_SKIPPED"]
     skipped = int(sum(skips))
     failed = len([test for test in suite["failing"] if test["failed"]])
-    return Counts(len(suite["tests"]) + len(suite["untimed"]) + skipped, failed, skipped, suite["test_time"]), status
+    unaccounted = (suite["parts"] or {}).get("unaccounted")
+    # Reports without times have no parts.
+    share = None if unaccounted is None or not suite["test_time"] else unaccounted / suite["wall"]
+    return Counts(len(suite["tests"]) + len(suite["untimed"]) + skipped, failed, skipped, suite["test_time"]), status, share
 
 
 def differs(mine, theirs):
@@ -66,7 +79,7 @@ def differs(mine, theirs):
 
 
 def compared(assay, project, cache, has_edits):
-    """A row of the table: the framework's counts, ours, what came of edits, and what is wrong."""
+    """The framework's counts, ours, the share unaccounted for, whether times were compared, what came of edits, and what is wrong."""
     directory, more = install(project, cache)
     env = {**os.environ, **more, "PYTHONDONTWRITEBYTECODE": "1"}
     words, kind = project["command"], project["report"]
@@ -75,12 +88,14 @@ def compared(assay, project, cache, has_edits):
     own = by_framework()
     before = state(directory)
     wrong = []
+    is_timed = own.seconds is not None and os.getloadavg()[0] <= MOST_LOAD
     try:
-        found, status = measured(assay, words, directory, env)
+        found, status, share = measured(assay, words, directory, env)
     except AssertionError as problem:
-        return own, None, Found(), [f"not recognised: {problem}"]
-    for _ in range(RUNS - 1):
-        if own.seconds is None or not differs(found.seconds, own.seconds):
+        return own, None, None, False, Found(), [f"not recognised: {problem}"]
+    began = time.monotonic()
+    for number in range(MOST_RUNS):
+        if not is_timed or not differs(found.seconds, own.seconds) or number >= RUNS and time.monotonic() - began > TIME:
             break
         own = own._replace(seconds=min(own.seconds, by_framework().seconds))
         found = found._replace(seconds=min(found.seconds, measured(assay, words, directory, env)[0].seconds))
@@ -90,29 +105,32 @@ def compared(assay, project, cache, has_edits):
             wrong.append(f"{name}: {mine} instead of {theirs}")
     if own.failed and status == 0:
         wrong.append("status 0 although tests failed")
-    if own.seconds is not None and differs(found.seconds, own.seconds):
+    if is_timed and differs(found.seconds, own.seconds):
         wrong.append(f"sum of times: {found.seconds:.2f} s instead of {own.seconds:.2f} s")
+    if share is not None and share < UNACCOUNTED:
+        wrong.append(f"unaccounted: {100 * share:.1f} %")
     came = Found()
     if has_edits and kind in SEEN:
         came = looked_at(lambda options, env: measured(assay, words, directory, env, options)[0], project, directory, env, own)
         wrong += [f"--changed missed {miss}" for miss in came.missed]
     if state(directory) != before:
         wrong.append("the project was changed")
-    return own, found, came, wrong
+    return own, found, share, is_timed, came, wrong
 
 
-def row(project, own, found, came, wrong):
+def row(project, own, found, share, came, wrong):
     """The cells of a project in the table."""
     seconds = "" if own.seconds is None else f"{own.seconds:.2f}"
     mine = "" if found is None or found.seconds is None else f"{found.seconds:.2f}"
     missed = f"{len(came.missed)} of {came.edits}" if came.edits else ""
-    share = f"{100 * mean(came.shares):.0f} %" if came.shares else ""
+    ran = f"{100 * mean(came.shares):.0f} %" if came.shares else ""
+    unaccounted = "" if share is None else f"{100 * share:.1f} %"
     counts = f"{own.tests} / {own.failed} / {own.skipped}"
     same = "not recognised" if found is None else "yes" if found[:3] == own[:3] else f"{found.tests} / {found.failed} / {found.skipped}"
-    return [f"{project['name']} {project['version'][:12]}", project["report"], counts, same, seconds, mine, missed, share, "; ".join(wrong)]
+    return [f"{project['name']} {project['version'][:12]}", project["report"], counts, same, seconds, mine, unaccounted, missed, ran, "; ".join(wrong)]
 
 
-HEAD = ["project", "framework", "tests / failed / skipped", "the same by assay", "sum of times, s", "by assay", "edits of which a failing test was left out", "of the suite run", "wrong"]
+HEAD = ["project", "framework", "tests / failed / skipped", "the same by assay", "sum of times, s", "by assay", "unaccounted", "edits of which a failing test was left out", "of the suite run", "wrong"]
 
 
 def table(rows, missing):
@@ -121,38 +139,79 @@ def table(rows, missing):
     return "\n".join(lines) + "\n" + "".join(f"\nMissing: {line}.\n" for line in missing)
 
 
+def result(kept, about):
+    """A result like those of bench/results."""
+    found = Result("foreign", "`assay tests` on suites of others, beside what their frameworks report", HEAD)
+    for own in kept:
+        found.row(*own["row"])
+
+    def bar(what, right, of):
+        found.bar(Bar(what, f"{of} of {of}", f"{right} of {of}", "yes" if right == of > 0 else "no"))
+
+    timed = [own for own in kept if own["is_timed"]]
+    without = lambda word, of: sum(not any(line.startswith(word) for line in own["wrong"]) for own in of)
+    bar("suites recognised", without("not recognised", kept), len(kept))
+    bar("counts equal", sum(own["row"][3] == "yes" for own in kept), len(kept))
+    if timed:
+        bar("sums of times within 2 %", without("sum of times", timed), len(timed))
+    bar("projects unchanged", without("the project was changed", kept), len(kept))
+    edits = sum(own["edits"] for own in kept)
+    bar("edits of which `--changed` left out no failing test", edits - sum(own["missed"] for own in kept), edits)
+    least = min((own["share"] for own in kept if own["share"] is not None), default=0)
+    found.bar(Bar("smallest share unaccounted", f"≥ {100 * UNACCOUNTED:.0f} %", f"{100 * least:.1f} %", "yes" if least >= UNACCOUNTED else "no"))
+    ran = [share for own in kept for share in own["shares"]]
+    if ran:
+        found.note(f"Of a suite, `--changed` ran {100 * mean(ran):.0f} % on average.")
+    loads = [own["load"] for own in kept]
+    found.note(f"Load of the machine at the start of a project: {min(loads):.0f} to {max(loads):.0f}. Above {MOST_LOAD} times are not judged: those of {len(timed)} projects were.")
+    found.about = about
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("assay", type=Path)
     parser.add_argument("--table", type=Path, help="write the table into this file")
+    parser.add_argument("--result", type=Path, help="write the result into this directory")
     parser.add_argument("--no-edits", action="store_true", help="leave `--changed` out")
+    parser.add_argument("--kept", action="store_true", help="measure nothing: only write the table and the result")
     parser.add_argument("names", nargs="*")
     asked = parser.parse_intermixed_args()
     # An edit is also undone on termination.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    cache = Path(os.environ.get("FOREIGN_CACHE") or Path(home) / "assay-foreign")
     projects = json.loads((HERE / "projects.json").read_text())
-    rows, missing, red = [], [], 0
+    kept = Kept(asked.assay.resolve(), "tests")
+    missing = []
     for project in projects:
-        if asked.names and project["name"] not in asked.names:
-            continue
-        title = f"{project['name']} {project['version'][:12]} ({project['report']})"
-        try:
-            own, found, came, wrong = compared(str(asked.assay.resolve()), project, cache, not asked.no_edits)
-        except Missing as problem:
-            missing.append(f"{title}: {problem}")
-            print(f"missing  {missing[-1]}", flush=True)
-            continue
-        red += bool(wrong)
-        rows.append(row(project, own, found, came, wrong))
-        print(f"{'WRONG' if wrong else 'ok':8} {title}: {', '.join(cell for cell in rows[-1][2:8] if cell)}", flush=True)
-        for line in wrong:
-            print(f"         {line}", flush=True)
-    print(f"{len(rows) - red} right, {red} wrong, {len(missing)} missing")
+        if not asked.kept and (not asked.names or project["name"] in asked.names):
+            look(asked, project, kept, missing)
+    found = kept.all(projects)
+    red = sum(bool(own["wrong"]) for own in found)
+    print(f"{len(found) - red} right, {red} wrong, {len(missing)} missing")
     if asked.table:
-        asked.table.write_text(table(rows, missing))
-    return 1 if red or not rows else 0
+        asked.table.write_text(table([own["row"] for own in found], missing))
+    if asked.result:
+        result(found, kept.about(found, projects)).save(asked.result)
+    return 1 if red or not found else 0
+
+
+def look(asked, project, kept, missing):
+    """Looks at a project, prints what came of it, and keeps it."""
+    title = f"{project['name']} {project['version'][:12]} ({project['report']})"
+    load, began = os.getloadavg()[0], time.monotonic()
+    try:
+        own, found, share, is_timed, came, wrong = compared(str(kept.assay), project, cache(), not asked.no_edits)
+    except Missing as problem:
+        missing.append(f"{title}: {problem}")
+        print(f"missing  {missing[-1]}", flush=True)
+        return
+    cells = row(project, own, found, share, came, wrong)
+    print(f"{'WRONG' if wrong else 'ok':8} {title}: {', '.join(cell for cell in cells[2:9] if cell)}", flush=True)
+    for line in wrong:
+        print(f"         {line}", flush=True)
+    found = {"row": cells, "wrong": wrong, "is_timed": is_timed, "share": share, "edits": came.edits, "missed": len(came.missed), "shares": came.shares}
+    kept.keep(project["name"], found, (time.monotonic() - began) / 60, load)
+
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Holds `assay mutate` against real projects: of each, forty changes are made by hand, one at a time, and the project's plain command says whether its tests
 notice. The fates must agree.
 
-    python3 bench/foreign/mutate.py ASSAY [NAME ...]        (make foreign)
+    python3 bench/foreign/mutate.py ASSAY [--result DIRECTORY] [NAME ...]        (make foreign)
 
-The same forty are drawn every time. A change that can't be compiled is in none of them. The exit status is 1 if more than one fate in a hundred and twenty is
+What was found of a project is kept in the cache: the result is that of all projects that were looked at with this program. assay tries a sample of each project's changes, of which the forty are drawn. A change that can't be compiled is in none of them. The exit status is 1 if more than one fate in a hundred and twenty is
 wrong, or if none was looked at."""
 
+import argparse
 import hashlib
 import json
 import os
@@ -17,27 +18,37 @@ import time
 from pathlib import Path
 
 from install import Missing, install
+from kept import HERE, Kept, cache
+from result import Bar, Result, Share
 
-HERE = Path(__file__).parent
 # Projects by name, each with the files to mutate.
 CHANGED = {
     "itsdangerous": ["src/itsdangerous/encoding.py", "src/itsdangerous/signer.py", "src/itsdangerous/timed.py"],
     "toolz": ["toolz/itertoolz.py"],
     "minimist": ["index.js"],
     "leejarvis/slop": ["lib/slop/option.rb", "lib/slop/options.rb", "lib/slop/parser.rb", "lib/slop/result.rb"],
+    "janlelis/paint": ["lib/paint.rb", "lib/paint/pa.rb"],
     "github.com/google/uuid": [],
     "fnv": [],
 }
 DRAWN = 40
+# Number of changes that assay tries, as a sample: some can't be compiled, or are known to be the same
+# program. All changes of toolz alone would take a quarter of an hour.
+TRIED = 60
 NOTICED = {"killed", "timed_out"}
 MISSED = {"survived", "implied", "uncovered", "equivalent"}
+# Fates that must agree, of all.
+AGREEING = 238 / 240
+# How it is seen whether a change can be compiled, by the kind of a project. Changes of code that no
+# test reaches are not compiled by assay.
+COMPILED = {"go": ["go", "test", "-run", "^$", "./..."], "crate": ["cargo", "test", "--no-run"]}
 # A mutant in an endless loop is stopped after this multiple of the tests' usual time plus this many
 # seconds.
 PATIENCE, MORE = 4, 20
 
 
 def drawn(told):
-    """Changes whose fate is known, in an order that is random and the same every time."""
+    """Forty of the changes whose fate is known, at random and the same whenever the same were tried."""
     known = [own for own in told["mutants"] if own["fate"] in NOTICED | MISSED]
     return sorted(known, key=lambda own: hashlib.sha256(own["id"].encode()).digest())[:DRAWN]
 
@@ -82,50 +93,73 @@ def compared(assay, project, cache):
         if not passes(words, copy, env, 1800):
             raise Missing("its tests fail without a change")
         limit = PATIENCE * (time.monotonic() - began) + MORE
-        call = [assay, "mutate", "--json", "--again", *CHANGED[project["name"]], "--", *words]
+        call = [assay, "mutate", "--json", "--again", "--budget", str(TRIED), *CHANGED[project["name"]], "--", *words]
         done = subprocess.run(call, cwd=copy, env=env, capture_output=True, text=True, timeout=3600, check=False)
         try:
             told = json.loads(done.stdout)
         except ValueError:
             said = done.stderr.strip().splitlines()
             return 0, [f"no result: {said[-1] if said else done.returncode}"]
-        wrong = []
-        all_drawn = drawn(told)
-        for own in all_drawn:
+        wrong, count = [], 0
+        for own in drawn(told):
             unit = told["units"][own["unit"]]
             path = copy / told["files"][unit["file"]]["path"]
             text = path.read_bytes().decode()
             path.write_bytes(applied(text, own).encode())
             is_missed = passes(words, copy, env, limit)
+            compiles = COMPILED.get(project["kind"])
+            is_change = is_missed or compiles is None or passes(compiles, copy, env, limit)
+            count += is_change
             path.write_bytes(text.encode())
-            if is_missed != (own["fate"] in MISSED):
+            if is_change and is_missed != (own["fate"] in MISSED):
                 by_hand = "passes" if is_missed else "fails"
                 wrong.append(f"{own['id']} {path.relative_to(copy)}:{own['begin']['line']} {own['operator']}: {own['fate']}, and by hand the command {by_hand}")
-        return len(all_drawn), wrong
+        return count, wrong
+
+
+def result(found, about):
+    """A result like those of bench/results."""
+    told = Result("foreign-mutate", "Fates of changes by `assay mutate`, beside the project's plain command with the change made by hand", ["project", "fates", "as by hand", "not"])
+    for own in found:
+        told.row(own["name"], own["count"], own["count"] - len(own["wrong"]), "; ".join(own["wrong"]))
+    count = sum(own["count"] for own in found)
+    told.bar(Bar.share_at_least("fates as by hand", Share(count - sum(len(own["wrong"]) for own in found), count), AGREEING))
+    told.about = about
+    return told
 
 
 def main():
-    assay, names = str(Path(sys.argv[1]).resolve()), sys.argv[2:]
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    cache = Path(os.environ.get("FOREIGN_CACHE") or Path(home) / "assay-foreign")
-    projects = json.loads((HERE / "projects.json").read_text())
-    looked = faults = broken = 0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("assay", type=Path)
+    parser.add_argument("--result", type=Path, help="write the result into this directory")
+    parser.add_argument("names", nargs="*")
+    asked = parser.parse_intermixed_args()
+    projects = [project for project in json.loads((HERE / "projects.json").read_text()) if project["name"] in CHANGED]
+    kept = Kept(asked.assay.resolve(), "mutate")
+    broken = 0
     for project in projects:
         name = project["name"]
-        if name not in CHANGED or names and name not in names:
+        if asked.names and name not in asked.names:
             continue
+        load, began = os.getloadavg()[0], time.monotonic()
         try:
-            count, wrong = compared(assay, project, cache)
+            count, wrong = compared(str(kept.assay), project, cache())
         except Missing as problem:
             print(f"missing  {name}: {problem}", flush=True)
             continue
-        looked, faults, broken = looked + count, faults + len(wrong), broken + (count == 0)
+        broken += count == 0
         print(f"{'WRONG' if wrong else 'ok':8} {name}: {count - len(wrong)} of {count} fates as by hand", flush=True)
         for line in wrong:
             print(f"         {line}", flush=True)
+        if count:
+            kept.keep(name, {"name": name, "count": count, "wrong": wrong}, (time.monotonic() - began) / 60, load)
+    found = kept.all(projects)
+    looked, faults = sum(own["count"] for own in found), sum(len(own["wrong"]) for own in found)
     print(f"{looked - faults} of {looked} fates as by hand")
+    if asked.result:
+        result(found, kept.about(found, projects)).save(asked.result)
     # If no project could be installed, nothing was shown.
-    return 1 if broken or looked == 0 or faults * 120 > looked else 0
+    return 1 if broken or looked == 0 or faults > looked * (1 - AGREEING) else 0
 
 
 if __name__ == "__main__":

@@ -65,8 +65,9 @@ def unittest(words, directory, env, limit):
 
 
 def go(words, directory, env, limit):
-    """Events of `go test -json`; a test with subtests is not one itself. Names may contain slashes: a subtest runs while its holder does."""
-    text = printed([*words[:2], "-json", *words[2:]], directory, env, limit)
+    """Events of `go test -json`; a test with subtests is not one itself. Names may contain slashes: a subtest runs while its holder does.
+    Times of an earlier run, which go keeps, are none of this one."""
+    text = printed([*words[:2], "-json", "-count=1", *words[2:]], directory, env, limit)
     ended, running, holders = {}, set(), set()
     for line in text.splitlines():
         event = json.loads(line) if line.startswith("{") else {}

@@ -382,6 +382,10 @@ LOOKS = """
         folder = os.open("data", os.O_RDONLY)
         assert os.listdir(folder) and os.stat("a.txt", dir_fd=folder)
         os.close(folder)
+    def test_opened_below():
+        folder = os.open("data", os.O_RDONLY)
+        os.close(os.open("a.txt", os.O_RDONLY, dir_fd=folder))
+        os.close(folder)
     def test_kept(): assert pickle.loads(pickle.dumps([os.stat, os.scandir])) == [os.stat, os.scandir] and inspect.signature(os.stat)
     def test_resolve(): assert pathlib.Path(here, "data", "a.txt").resolve()
     def test_io(): io.open("data/a.txt").close(); codecs.open(b"data/a.txt").close()
@@ -412,7 +416,9 @@ def test_what_tests_look_at_and_how_they_open_it(tmp_path):
     assert seen["scan"] == (["data/a.db", "data/a.txt"], ["data"])
     assert seen["path"] == (["data/a.txt"], ["data"])
     assert seen["contents"] == ([], ["lib"])
-    assert "data/a.txt" in seen["below"][0] and seen["below"][1] == ["data"]
+    for name in ("below", "opened_below"):
+        assert "data/a.txt" in seen[name][0]
+    assert seen["below"][1] == ["data"]
     assert seen["source"] == (["lib/late.py"], [])
     assert seen["link"] == (["data/none"], [])
     assert seen["sqlite"] == (["data/a.db"], [])

@@ -124,10 +124,17 @@ fn of_c(language: Language, function: Node<'_>, words: &impl Fn(Node<'_>) -> Str
         return Nothing::Unknown;
     }
     // Constructors have no type.
-    let Some(kind) = function.child_by_field_name("type") else { return Nothing::Empty };
+    let Some(mut kind) = function.child_by_field_name("type") else { return Nothing::Empty };
+    let (mut is_pointer, mut is_reference) = (false, false);
+    // A macro around a type adds attributes to it: `PUBLIC(const char *) name(void)`.
+    if kind.kind() == "macro_type_specifier"
+        && let Some(own) = kind.child_by_field_name("type")
+    {
+        is_pointer = own.child_by_field_name("declarator").is_some();
+        kind = own.child_by_field_name("type").unwrap_or(own);
+    }
     let kind = words(kind);
     let mut declarator = function.child_by_field_name("declarator");
-    let (mut is_pointer, mut is_reference) = (false, false);
     while let Some(own) = declarator.filter(|own| own.kind() != "function_declarator") {
         is_pointer |= own.kind() == "pointer_declarator";
         is_reference |= own.kind() == "reference_declarator";
@@ -178,5 +185,15 @@ mod tests {
         }
         assert_eq!(of_rust("!"), Nothing::Unknown);
         assert_eq!(of_rust("impl Iterator<Item = u8>"), Nothing::Unknown);
+    }
+
+    #[test]
+    fn a_macro_around_a_type_of_c_is_left_out() {
+        let text = b"P(const char *) a(void) { return b; }\nP(void) c(void) { b(); }\nP(flag) d(void) { return 1; }\n";
+        let found = crate::Generator::new(Language::C).unwrap().mutants("a.c", text);
+        let bodies: Vec<_> = found.all.iter().map(|own| own.replacement.as_str()).collect();
+        for body in ["{ return 0; }", "{}", "{ return (flag){0}; }"] {
+            assert!(bodies.contains(&body), "{bodies:?}");
+        }
     }
 }

@@ -23,8 +23,9 @@ mod runtime;
 
 /// Factor in the line numbers of changed bodies, from which an error is attributed to a mutant: a
 /// line is the mutant's number times this, plus the line in its body. Longer files are left out.
-/// This is used in Go and C, where line numbers can be set. In Rust, bodies are read from separate
-/// files, so that all lines of the text keep their numbers, by which documentation tests are named.
+/// This is used in Go, where any line number can be set. In Rust and C, bodies are read from
+/// separate files, so that all lines of the text keep their numbers, by which documentation tests
+/// are named, and C90 has no line numbers above 32,767.
 const LINES: usize = 1 << 14;
 /// Files with more mutants than line numbers can represent are left out.
 const MOST: usize = (1 << 30) / LINES;
@@ -85,7 +86,7 @@ pub struct Places<'a> {
 pub struct Switched {
     /// The whole text.
     pub text: Vec<u8>,
-    /// Bodies that it reads from separate files, [by their numbers](body_file).
+    /// Bodies that it reads from separate files, [by their numbers](body_file), in Rust and C.
     pub bodies: Vec<(usize, Vec<u8>)>,
     /// The numbers of all bodies.
     numbers: Vec<usize>,
@@ -97,17 +98,20 @@ pub struct Switched {
     feeds: usize,
 }
 
-/// Name of the file of a body.
+/// Name of the file of a body, which no pattern of a build's sources matches.
 pub fn body_file(number: usize) -> String {
-    format!("{number}.rs")
+    format!("{number}.body")
 }
 
 /// The number of the body in the file at `path`, as named by a compiler.
 pub fn body_number(path: &str) -> Option<usize> {
     let (directory, name) = path.rsplit_once('/')?;
     let is_own = directory.ends_with(BODIES);
-    name.strip_suffix(".rs").filter(|_| is_own)?.parse().ok()
+    name.strip_suffix(".body").filter(|_| is_own)?.parse().ok()
 }
+
+/// First line of a body of C. Warnings about a changed body must not fail the build.
+const QUIET: &[u8] = b"#pragma GCC system_header\n";
 
 /// End of the path of the directory of bodies.
 pub const BODIES: &str = ".assay/bodies";
@@ -277,7 +281,7 @@ impl Switch {
                 }
                 _ => {
                     out.put(text.get(unit.range.start..body.start)?);
-                    out.c(arms, original, &place);
+                    out.c(arms, original, (&place, places.bodies))?;
                 }
             }
             out.numbers.extend(arms.iter().map(|arm| arm.number));
@@ -355,19 +359,30 @@ impl Switched {
         self.put(b" }");
     }
 
-    fn c(&mut self, arms: &[Arm], original: &[u8], place: &Place<'_>) {
+    /// The text contains a digest of each body, because a build may look at the text alone to see
+    /// whether anything has changed.
+    fn c(
+        &mut self,
+        arms: &[Arm],
+        original: &[u8],
+        (place, bodies): (&Place<'_>, &Path),
+    ) -> Option<()> {
         let head = format!("{{ int assay_number = assay_switch_{}({});", place.tag, place.unit);
         self.put(head.as_bytes());
         for arm in arms {
-            let line = arm.number * LINES + 1;
-            let own = format!("\nif (assay_number == {})\n#line {line}\n", arm.number);
+            let path = quoted(&bodies.join(body_file(arm.number)))?;
+            let digest = assay_coverage::sum(&arm.body);
+            let own = format!(
+                "\nif (assay_number == {}) /* {digest:x} */\n#include {path}\nelse",
+                arm.number
+            );
             self.put(own.as_bytes());
-            self.put(&arm.body);
-            self.put(b" else");
+            self.bodies.push((arm.number, [QUIET, &arm.body, b"\n"].concat()));
         }
         self.put(format!("\n#line {}\n", place.line()).as_bytes());
         self.put(original);
         self.put(b" }");
+        Some(())
     }
 }
 

@@ -224,6 +224,23 @@ impl Call {
         self.inserted(self.at + place.unwrap_or(0) + 1, options)
     }
 
+    /// Returns the call without these options of the framework's program and their values, whether
+    /// the value is a word of its own or follows a `=`.
+    pub fn without(&self, options: &[&str]) -> Self {
+        let mut call = self.clone();
+        let own = call.argv.split_off(self.at + 1);
+        let mut own = own.into_iter();
+        while let Some(word) = own.next() {
+            let text = word.to_string_lossy();
+            match options.iter().find_map(|option| text.strip_prefix(option)) {
+                Some("") => drop(own.next()),
+                Some(value) if value.starts_with('=') => {}
+                _ => call.argv.push(word),
+            }
+        }
+        call
+    }
+
     /// Returns all words, with `words` appended; for an npm script, after the `--` that npm
     /// requires.
     pub fn with_last(&self, words: &[String]) -> Vec<OsString> {
@@ -466,6 +483,9 @@ mod tests {
             assert_eq!(call(line).program(), program, "{line}");
         }
         assert!(call("python -m pytest").is_module());
+        let less =
+            call("nice -o 3 ./t -r junit --out=f a --outer=b -o").without(&["-r", "--out", "-o"]);
+        assert_eq!(less.with_last(&[]), call("nice -o 3 ./t a --outer=b").with_last(&[]));
         assert!(!call("pytest").is_module());
     }
 

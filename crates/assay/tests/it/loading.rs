@@ -210,7 +210,7 @@ fn what_a_server_does_wrong_is_named_for_what_it_is() {
         ("/101", &[], "switches to another protocol"),
         ("/ssh", &[], "does not begin with HTTP"),
         ("/999", &[], "--expect-status 999"),
-        ("/plain", &[], "does it speak TLS there (https)?"),
+        ("/plain", &[], "as servers that speak TLS do without it"),
         ("/endless", &["--timeout", "300ms"], "its answer began and did not end within 300 ms"),
         ("/", &["--body", "abc", "-H", "Content-Length: 5"], "leave it out"),
     ];

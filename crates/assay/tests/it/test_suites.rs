@@ -121,6 +121,46 @@ fn a_suite_that_failed_never_gives_0() {
 }
 
 #[test]
+fn files_of_tests_that_end_early_are_failures() {
+    let works = |program: &str, words: &[&str]| {
+        let ran = Command::new(program).args(words).output();
+        ran.is_ok_and(|ran| ran.status.success())
+    };
+    let room = Room::new();
+    if works("node", &["--test", "--help"]) {
+        let line = "const {test, after} = require('node:test');\ntest('a', () => {});\n";
+        let exits = "test('b', () => process.exit(0));\ntest('c', () => { throw new Error() });\n";
+        room.write("early.test.js", &format!("{line}{exits}"));
+        room.write("top.test.js", &format!("{line}process.exit(0);\n"));
+        room.write("meant.test.js", &format!("{line}after(() => process.exit(0));\n"));
+        room.write("none.test.js", "process.exit(0);\n");
+        room.write("broken.test.js", "throw new Error();\n");
+        for file in ["early.test.js", "top.test.js"] {
+            let said = format!("{file} called process.exit(0) before its tests were through");
+            tests(&room, &[], &["node", "--test", file]).ends(4).shows(&said);
+        }
+        tests(&room, &[], &["node", "--test", "meant.test.js", "none.test.js"]).ends(0);
+        let ignored = "node broken.test.js; node --test none.test.js";
+        let said = "broken.test.js ended with status 1 before its tests ran";
+        tests(&room, &[], &["sh", "-c", ignored]).ends(4).shows(said);
+    }
+    if works("ruby", &["-e", "require 'minitest'"]) {
+        let passes = "require 'minitest/autorun'\nclass A < Minitest::Test\n  def test_a; assert true; end\nend\n";
+        room.write("a_test.rb", passes);
+        for (text, status, said) in [
+            ("raise 'no database'", 4, "test_b.rb ended before its tests ran, by RuntimeError"),
+            ("exit 3", 4, "test_b.rb ended before its tests ran, with status 3"),
+            ("require 'minitest/autorun'\nraise 'late'", 4, "before its tests ran"),
+            ("exit 0", 0, "1 test in"),
+        ] {
+            room.write("test_b.rb", text);
+            let both = ["sh", "-c", "ruby test_b.rb; ruby a_test.rb"];
+            tests(&room, &[], &both).ends(status).shows(said);
+        }
+    }
+}
+
+#[test]
 fn a_failure_is_printed_as_it_happens_and_once() {
     let room = with_suite("echo 1..2; echo not ok 1 a; sleep 0.6; echo ok 2 b");
     let ended = tests(&room, &["--runs", "2"], &["sh", "suite.sh"]).ends(4);

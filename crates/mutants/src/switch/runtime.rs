@@ -133,7 +133,11 @@ func assaySwitchTAG(unit int) int {
 
 /// No header is included, since the text may have to define something before it includes the first
 /// one. System functions are given other names, since headers may declare them in their own ways.
-const C: &str = r#"extern int assay_open_TAG(const char *, int, ...) __asm__("open");
+///
+/// Some warnings about a changed body are given for the function around it.
+const C: &str = r#"#pragma GCC diagnostic ignored "-Wreturn-type"
+#pragma GCC diagnostic ignored "-Wunused-label"
+extern int assay_open_TAG(const char *, int, ...) __asm__("open");
 extern int assay_close_TAG(int) __asm__("close");
 extern __INTPTR_TYPE__ assay_read_TAG(int, void *, __SIZE_TYPE__) __asm__("read");
 extern __INTPTR_TYPE__ assay_write_TAG(int, const void *, __SIZE_TYPE__) __asm__("write");

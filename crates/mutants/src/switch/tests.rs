@@ -71,12 +71,15 @@ fn an_error_tells_whose_fault_it_is() {
     assert_eq!(all.lines().nth(2), text.lines().nth(2));
     assert!(all.lines().nth(5).unwrap().starts_with("#[allow(warnings, unused)] fn b()"));
     assert_eq!(rust.bodies[1], (2, b"{\n    x - 1\n}".to_vec()));
-    assert!(all.contains("2 => include!(\"/t/.assay/bodies/2.rs\"), "), "{all}");
+    assert!(all.contains("2 => include!(\"/t/.assay/bodies/2.body\"), "), "{all}");
     assert_eq!((rust.blamed(1), rust.blamed(3)), (Blamed::File, Blamed::Unit(0)));
-    assert_eq!(body_number("/t/.assay/bodies/2.rs"), Some(2));
-    assert_eq!(body_number("/t/bodies/2.rs"), None);
+    assert_eq!(body_number("/t/.assay/bodies/2.body"), Some(2));
+    assert_eq!(body_number("/t/bodies/2.body"), None);
     let (_, c) = switched(Language::C, "int b;\nint a(int x)\n{\n    return x + 1;\n}\n");
-    assert_eq!(c.blamed(2 * LINES + 3), Blamed::Arm(2));
+    let all = String::from_utf8_lossy(&c.text);
+    assert!(all.contains("*/\n#include \"/t/.assay/bodies/2.body\"\nelse\n"), "{all}");
+    assert!(all.ends_with("\n#line 3\n{\n    return x + 1;\n} }\n"), "{all}");
+    assert!(c.bodies[1].1.starts_with(b"#pragma GCC system_header\n{"));
     assert_eq!((c.blamed(1), c.blamed(4)), (Blamed::File, Blamed::Unit(0)));
 }
 
@@ -123,7 +126,8 @@ fn labels_are_the_own_of_each_body() {
         ),
     ] {
         let (found, switched) = switched(language, text);
-        let all = String::from_utf8(switched.text).unwrap();
+        let bodies = switched.bodies.into_iter().flat_map(|(_, body)| body);
+        let all = String::from_utf8(switched.text.into_iter().chain(bodies).collect()).unwrap();
         let named: Vec<&str> = all.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         let count = |name: &str| named.iter().filter(|own| **own == name).count();
         assert_eq!(count("out"), 2, "{all}");

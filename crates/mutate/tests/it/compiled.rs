@@ -209,6 +209,51 @@ fn a_program_of_c_that_crashes_with_its_words_in_the_buffer_noticed_something() 
     assert!(fates.keys().any(|own| own.starts_with("count ")));
 }
 
+#[test]
+fn warnings_about_changed_c_do_not_matter() {
+    if !is_there("make", "--version") || !is_there("cc", "--version") {
+        return;
+    }
+    let code = "\
+#define PUBLIC(type) __attribute__((visibility(\"default\"))) type
+typedef int flag;
+PUBLIC(const char *) name(flag is);
+PUBLIC(flag) both(flag a, flag b);
+PUBLIC(const char *) name(flag is)
+{
+    return is ? \"yes\" : \"no\";
+}
+PUBLIC(flag) both(flag a, flag b)
+{
+    if (!a)
+        return 0;
+    return b;
+}
+";
+    let tests = "\
+#include <stdio.h>
+const char *name(int);
+int both(int, int);
+int main(void)
+{
+    setvbuf(stdout, NULL, _IONBF, 0);
+    puts(\"1..2\");
+    puts(name(1) && name(1)[0] == 'y' && name(0)[0] == 'n' ? \"ok 1\" : \"not ok 1\");
+    puts(both(1, 1) && !both(0, 1) && !both(1, 0) ? \"ok 2\" : \"not ok 2\");
+    return 0;
+}
+";
+    let strict = "own.o: CFLAGS = -std=c89 -pedantic -Wall -Wextra -Wconversion -Werror\n";
+    let make = format!("{MAKEFILE}{strict}");
+    let project = Project::new(&[("own.c", code), ("tests/tests.c", tests), ("Makefile", &make)]);
+    let result = project.tried(&[], &["make", "-s", "test"]);
+    assert_eq!(result["notes"], serde_json::json!([]), "built once");
+    let fates = fates(&result);
+    assert!(fates.len() > 10 && fates.values().all(|own| own != "unviable"), "{fates:#?}");
+    let bodies: Vec<_> = fates.iter().filter(|(name, _)| name.contains(" body ")).collect();
+    assert!(bodies.len() == 2 && bodies.iter().all(|own| own.1 == "killed"), "{fates:#?}");
+}
+
 const GO: &str = "\
 package own
 

@@ -184,16 +184,21 @@ const START: &str = "assay_node_start.cjs";
 /// Adds to a request the hook that detects frameworks in Node processes as they start and makes
 /// them report; if `runs_node`, `node --test` as well.
 pub(super) fn loaded(mut request: Request, runs_node: bool, room: &Path) -> Request {
-    let start = hooks_beside(room).join(START).display().to_string();
-    let mut options = vec![match start.contains(' ') {
-        true => format!("--require \"{start}\""),
-        false => format!("--require {start}"),
-    }];
+    let mut options = vec![required(room)];
     if runs_node {
         options.extend(reporters(room));
     }
     request.options.push(("NODE_OPTIONS".to_owned(), options.join(" ")));
     request
+}
+
+/// Returns the option that loads `START`.
+fn required(room: &Path) -> String {
+    let start = hooks_beside(room).join(START).display().to_string();
+    match start.contains(' ') {
+        true => format!("--require \"{start}\""),
+        false => format!("--require {start}"),
+    }
 }
 
 /// Returns the options of `node --test` that request its reports.
@@ -267,13 +272,14 @@ impl Framework for NodeTest {
         let only = wanted.only.clone().filter(|_| names.is_empty() && !files.is_empty());
         let told = Wanted { only, coverage: wanted.coverage.clone(), ..Wanted::default() };
         let mut request = hooked(Request::words(argv), &told, room);
-        let mut of_node = if call.script().is_some() { options } else { Vec::new() };
+        let mut of_node = vec![required(room)];
+        if call.script().is_some() {
+            of_node.extend(options);
+        }
         if told.only.is_some() || told.coverage.is_some() {
             of_node.push(format!("--import={}", url(&hooks_beside(room).join(COVERAGE))));
         }
-        if !of_node.is_empty() {
-            request.options.push(("NODE_OPTIONS".to_owned(), of_node.join(" ")));
-        }
+        request.options.push(("NODE_OPTIONS".to_owned(), of_node.join(" ")));
         Ok(request)
     }
 
@@ -331,7 +337,7 @@ mod tests {
             let words: Vec<_> =
                 request.argv.iter().map(|w| w.to_string_lossy().into_owned()).collect();
             let pattern = words.iter().any(|word| word.starts_with("--test-name-pattern"));
-            assert!(request.options[0].1.starts_with("--import=file:///a%20b/hooks/"));
+            assert!(request.options[0].1.contains(" --import=file:///a%20b/hooks/"));
             (chosen, pattern)
         };
         assert_eq!(of(&["file:a.test.mjs"]), (true, false));

@@ -111,6 +111,10 @@ fn unfinished(name: String) -> Unfinished {
 #[derive(Debug)]
 pub(super) struct Catch2;
 
+/// Options of Catch2 programs that assay sets. Given twice, they are refused, so those of the user
+/// are left out.
+const SET: [&str; 6] = ["-r", "--reporter", "-o", "--out", "-d", "--durations"];
+
 impl Framework for Catch2 {
     fn name(&self) -> &'static str {
         "catch2"
@@ -133,7 +137,7 @@ impl Framework for Catch2 {
             options.extend(["--order", "rand", "--rng-seed"].map(str::to_owned));
             options.push(seed.to_string());
         }
-        Ok(Request::words(call.with_last(&options)))
+        Ok(Request::words(call.without(&SET).with_last(&options)))
     }
 
     fn read(&self, answer: &Answer<'_>) -> Result<Run, SuiteError> {
@@ -197,6 +201,19 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
+
+    #[test]
+    fn options_of_catch2_are_given_once() {
+        let words = ["./t", "-r", "junit", "-d", "no", "[fast]"].map(OsString::from);
+        let call = Call::new(&words, Path::new("/nonexistent"));
+        let words = Catch2.ask(&call, &Wanted::default(), Path::new("/r")).unwrap().argv;
+        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(
+            words.join(" "),
+            "./t [fast] --reporter xml --out /r/report.xml --durations yes"
+        );
+    }
 
     #[test]
     fn a_program_that_crashed_has_printed_how_far_it_came() {

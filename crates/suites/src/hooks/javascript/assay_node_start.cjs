@@ -1,5 +1,6 @@
 // Loaded by NODE_OPTIONS into every Node that a command starts. It does something only where this process is one of mocha, jasmine, jest or vitest: mocha
-// and jasmine get a listener that writes the events of docs/reference/test-events.md, jest and vitest our reporter beside their own.
+// and jasmine get a listener that writes the events of docs/reference/test-events.md, jest and vitest our reporter beside their own; and in the processes
+// of `node --test`, which it watches for an early end.
 //
 //   NODE_OPTIONS="--require /DIR/assay_node_start.cjs" npm test
 //
@@ -211,8 +212,47 @@ function reporter({ events, nanoseconds, clock }) {
   };
 }
 
+// Why a file of tests ended before its tests were through, where nobody else reports it; else null. `isThrough`: it has run out of work.
+//
+// A file of `node --test` that calls `process.exit(0)` takes with it the results that were not sent yet, and `node --test` reports it as passed. A hook
+// that runs after the tests may call it, and so may `node --test` itself (`--test-force-exit`) or a file without tests.
+function early(status, isThrough) {
+  const hasTests = process.moduleLoadList.includes("NativeModule internal/test_runner/test");
+  if (!process.env.NODE_TEST_CONTEXT) {
+    const isTest = /(^|[._-])(test|spec)\.[cm]?[jt]s$/.test(basename(process.argv[1] ?? ""));
+    return status && isTest && !hasTests ? `ended with status ${status} before its tests ran` : null;
+  }
+  if (isThrough || status || !hasTests) return null;
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = Infinity;
+  const frames = String(new Error().stack).split("\n");
+  Error.stackTraceLimit = stackTraceLimit;
+  const caller = frames[frames.findIndex((frame) => /\bprocess\.exit /.test(frame)) + 1];
+  const isMeant = /\(node:internal\//.test(caller) || frames.some((frame) => /\bTestHook\.run/.test(frame));
+  return isMeant ? null : "called process.exit(0) before its tests were through";
+}
+
+function watchEnd() {
+  if (process.env.ASSAY_TESTS_WITHIN || !require("node:worker_threads").isMainThread) return;
+  let isThrough = false;
+  process.once("beforeExit", () => {
+    isThrough = true;
+  });
+  process.once("exit", (status) => {
+    const why = early(status, isThrough);
+    if (!why) return;
+    const { Events, clock, seconds, start } = require("./assay_events.cjs");
+    const framework = process.env.NODE_TEST_CONTEXT ? ["node:test", process.version.slice(1)] : [];
+    const events = start(Events, ...framework);
+    const said = JSON.stringify(`${relative(root, process.argv[1])} ${why}`);
+    events?.guarded(() => events.write(`{"fault":${said},"at":${seconds(clock())}}`));
+    events?.end();
+  });
+}
+
 try {
   const [name, directory] = framework() ?? [];
+  if (!name) watchEnd();
   if (name === "mocha") mocha(directory);
   if (name === "jasmine") jasmine(directory);
   const ours = join(__dirname, "assay_jest_vitest_reporter.mjs");

@@ -305,11 +305,12 @@ class Files:
         self._started(program, args)
         self.coverage._flush_child()
 
-    # Queries of existence, size and times of files. There are no audit events for these, so the
-    # functions are wrapped.
+    # Queries of existence, size and times of files, and paths relative to descriptors. There are no
+    # audit events for these, so the functions are wrapped.
     def _watch_looks(self):
         wrapped = {name: _Wrapped(getattr(os, name), self._looking) for name in ("stat", "lstat", "access", "readlink")}
         wrapped["scandir"] = _Wrapped(os.scandir, self._scanning)
+        wrapped["open"] = _Wrapped(os.open, self._opening)
         for name, ours in wrapped.items():
             real = ours.__wrapped__
             setattr(os, name, ours)
@@ -366,6 +367,21 @@ class Files:
                 return entries
 
         return scandir
+
+    def _opening(self, real):
+        """The audit event of `os.open` lacks the directory that a path is relative to."""
+
+        def opens(path, flags, mode=0o777, *, dir_fd=None):
+            if dir_fd is not None:
+                try:
+                    folder = self._folder_of(dir_fd)
+                    if folder is not None:
+                        self._opened(os.path.join(folder, self.fspath(path)), None, flags)
+                except Exception as raised:
+                    self.coverage.recorder.problem(raised)
+            return real(path, flags, mode, dir_fd=dir_fd)
+
+        return opens
 
     def _follows(self, folder):
         """Returns whether queries about the entries of this directory count."""

@@ -19,6 +19,8 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
     rescue SystemCallError
       "/"
     end.freeze
+    PROCESS = Process.pid
+    FILE_OF_TESTS = /(\A|_)(tests?|spec)(_|\.rb\z)/.freeze
     @frameworks = {}
 
     class << self
@@ -32,6 +34,18 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
         hook(:rspec) if defined?(::RSpec::Core::Runner) && defined?(::RSpec::Core::ExampleGroup) && defined?(::RSpec::Core::Example)
         hook(:minitest) if defined?(::Minitest::Test) && defined?(::Minitest::Runnable)
         hook(:test_unit) if defined?(::Test::Unit::UI::TestRunnerMediator) && defined?(::Test::Unit::TestCase)
+      end
+
+      # The program of a file of tests ends with an exception. If no framework has run a test by
+      # then, none would report it, and a script may ignore the exit status.
+      def ended_by(error)
+        return if error.nil? || error.is_a?(SignalException) || (error.is_a?(SystemExit) && error.success?)
+        return unless Process.pid == PROCESS && FILE_OF_TESTS.match?(File.basename($PROGRAM_NAME)) && !@framework
+
+        # While an exception ends the program, `load` raises it again in the same thread.
+        Thread.new { load_part("record") }.join
+        why = error.is_a?(SystemExit) ? "with status #{error.status}" : "by #{error.class}: #{error.message}"
+        fault("#{$PROGRAM_NAME} ended before its tests ran, #{why}")
       end
 
       private
@@ -74,6 +88,9 @@ if ENV["ASSAY_TESTS"].to_s.start_with?("path:") && !defined?(::AssayTests) && ["
   end
 
   # The first registered handler runs last.
-  at_exit { AssayTests.finish if AssayTests.respond_to?(:finish) }
+  at_exit do
+    AssayTests.ended_by($!) # rubocop:disable Style/SpecialGlobalVars
+    AssayTests.finish if AssayTests.respond_to?(:finish)
+  end
   AssayTests.look
 end

@@ -1,0 +1,57 @@
+"""What was found of each project with a program, kept in the cache, so that a corpus may be looked at in several goes; and where a result comes from."""
+
+import datetime
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+from machine import facts  # noqa: E402
+
+
+def cache():
+    """Where projects are installed."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("FOREIGN_CACHE") or Path(home) / "assay-foreign")
+
+
+class Kept:
+    """Findings about projects with one program, by a kind and the names of the projects."""
+
+    def __init__(self, assay, kind):
+        self.assay, self.kind = assay, kind
+        self.place = cache() / f"found-{hashlib.sha256(Path(assay).read_bytes()).hexdigest()[:16]}" / kind
+        self.place.mkdir(parents=True, exist_ok=True)
+
+    def _file(self, name):
+        return self.place / f"{name.replace('/', '-')}.json"
+
+    def keep(self, name, found, minutes, load):
+        said = subprocess.run(["git", "-C", HERE, "describe", "--always", "--abbrev=12"], capture_output=True, text=True, check=False)
+        about = {"minutes": minutes, "load": load, "commit": said.stdout.strip()}
+        self._file(name).write_text(json.dumps({**found, **about}, indent=1, ensure_ascii=False))
+
+    def all(self, projects):
+        """Findings in the order of the projects."""
+        files = [self._file(project["name"]) for project in projects]
+        return [json.loads(file.read_text()) for file in files if file.exists()]
+
+    def about(self, found, projects):
+        """Origin of a result, as bench/run.py writes it."""
+        version = subprocess.run([self.assay, "--version"], capture_output=True, text=True, check=True).stdout.strip()
+        versions = sorted({f"{version} ({own['commit']})" for own in found})
+        return {
+            "size": "full",
+            "command": "make foreign",
+            "when": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+            "minutes": sum(own["minutes"] for own in found),
+            "seed": 0,
+            "machine": facts(),
+            "versions": dict(zip(versions, versions)),
+            "missing": {},
+            "commands": [f"assay {self.kind} -- {' '.join(project['command'])}  # {project['name']} {project['version']}" for project in projects],
+        }
