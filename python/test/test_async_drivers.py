@@ -287,6 +287,7 @@ def test_requests_at_the_same_time_have_their_own_statements_of_aiosqlite(monkey
         return await aiosqlite.connect(":memory:")
 
     asked, counted = requests_answered(work, connect)
+    monkeypatch.undo()  # Before the patches are removed.
     assert asked == counted == len(seen)
 
 
