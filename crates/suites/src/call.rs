@@ -483,7 +483,8 @@ mod tests {
             assert_eq!(call(line).program(), program, "{line}");
         }
         assert!(call("python -m pytest").is_module());
-        let less = call("nice -o 3 ./t -r junit --out=f a --outer=b -o").without(&["-r", "--out", "-o"]);
+        let less =
+            call("nice -o 3 ./t -r junit --out=f a --outer=b -o").without(&["-r", "--out", "-o"]);
         assert_eq!(less.with_last(&[]), call("nice -o 3 ./t a --outer=b").with_last(&[]));
         assert!(!call("pytest").is_module());
     }

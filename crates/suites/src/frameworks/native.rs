@@ -209,7 +209,10 @@ mod tests {
         let call = Call::new(&words, Path::new("/nonexistent"));
         let words = Catch2.ask(&call, &Wanted::default(), Path::new("/r")).unwrap().argv;
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        assert_eq!(words.join(" "), "./t [fast] --reporter xml --out /r/report.xml --durations yes");
+        assert_eq!(
+            words.join(" "),
+            "./t [fast] --reporter xml --out /r/report.xml --durations yes"
+        );
     }
 
     #[test]
