@@ -15,6 +15,8 @@ import workers from "node:worker_threads";
 const MOST_WORDS = 64;
 // Nothing that is the project's own.
 const OTHERS = /(^|\/)(node_modules|\.git)(\/|$)/;
+// These hooks, which are inside of the project if its temporary directory is.
+const HOOKS = dirname(fileURLToPath(import.meta.url));
 // What may name a file of data that is imported without being opened where one could see it.
 const NAMED_DATA = /["'](\.{1,2}\/[^"'\n]+\.json)["']/g;
 
@@ -40,6 +42,7 @@ class Noting {
   // A path from the top of the project, or null for what is elsewhere.
   own(path) {
     const found = relative(this.top, path);
+    if (dirname(path) === HOOKS) return null;
     return found === "" || found.startsWith("..") || OTHERS.test(found) ? null : found;
   }
 
