@@ -163,7 +163,8 @@ def result(kept, about):
     if ran:
         found.note(f"Of a suite, `--changed` ran {100 * mean(ran):.0f} % on average.")
     loads = [own["load"] for own in kept]
-    found.note(f"Load of the machine at the start of a project: {min(loads):.0f} to {max(loads):.0f}. Above {MOST_LOAD} times are not judged: those of {len(timed)} projects were.")
+    found.note(f"Load of the machine at the start of a project: {min(loads):.0f} to {max(loads):.0f}.")
+    found.note(f"Above {MOST_LOAD} times are not judged: those of {len(timed)} projects were.")
     found.about = about
     return found
 

@@ -56,7 +56,10 @@ def pypi(project, home):
     (archive,) = archives.glob("*.tar.gz")
     directory = unpacked(checked(archive, project["sha256"]), home / "source")
     run([pip, "install", "--quiet", directory])
-    return directory, {"PATH": f"{python}/bin:{os.environ['PATH']}"}
+    # Tests of a project with its sources in `src` would use what was installed, and no edit would
+    # change anything.
+    src = {"PYTHONPATH": str(directory / "src")} if (directory / "src").is_dir() else {}
+    return directory, {"PATH": f"{python}/bin:{os.environ['PATH']}", **src}
 
 
 def npm(project, home):

@@ -31,6 +31,7 @@ class Kept:
         return self.place / f"{name.replace('/', '-')}.json"
 
     def keep(self, name, found, minutes, load):
+        """Keeps what was found. The program is taken to be built from the commit that is checked out."""
         said = subprocess.run(["git", "-C", HERE, "describe", "--always", "--abbrev=12"], capture_output=True, text=True, check=False)
         about = {"minutes": minutes, "load": load, "commit": said.stdout.strip()}
         self._file(name).write_text(json.dumps({**found, **about}, indent=1, ensure_ascii=False))

@@ -3,8 +3,9 @@ notice. The fates must agree.
 
     python3 bench/foreign/mutate.py ASSAY [--result DIRECTORY] [NAME ...]        (make foreign)
 
-What was found of a project is kept in the cache: the result is that of all projects that were looked at with this program. assay tries a sample of each project's changes, of which the forty are drawn. A change that can't be compiled is in none of them. The exit status is 1 if more than one fate in a hundred and twenty is
-wrong, or if none was looked at."""
+What was found of a project is kept in the cache: the result is that of all projects that were looked at with this program. assay tries a sample of each
+project's changes, of which the forty are drawn. A change that can't be compiled is in none of them. The exit status is 1 if more than one fate in a
+hundred and twenty is wrong, or if none was looked at."""
 
 import argparse
 import hashlib
@@ -119,7 +120,8 @@ def compared(assay, project, cache):
 
 def result(found, about):
     """A result like those of bench/results."""
-    told = Result("foreign-mutate", "Fates of changes by `assay mutate`, beside the project's plain command with the change made by hand", ["project", "fates", "as by hand", "not"])
+    title = "Fates of changes by `assay mutate`, beside the project's plain command with the change made by hand"
+    told = Result("foreign-mutate", title, ["project", "fates", "as by hand", "not"])
     for own in found:
         told.row(own["name"], own["count"], own["count"] - len(own["wrong"]), "; ".join(own["wrong"]))
     count = sum(own["count"] for own in found)
