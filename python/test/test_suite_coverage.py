@@ -252,6 +252,44 @@ def test_what_tests_of_pytest_use(tmp_path, way):
     assert_all(used(tmp_path, PROJECT, RUN))
 
 
+CACHED = {
+    "lib/__init__.py": "",
+    "lib/core.py": """
+        import functools
+        from functools import lru_cache
+        def rate():
+            return 2
+        @functools.lru_cache
+        def plain(): return rate()
+        @lru_cache(maxsize=8)
+        def sized(n): return rate() * n
+        class Thing:
+            @functools.lru_cache()
+            def method(self): return rate()
+        thing = Thing()
+        def other(): return 1
+        """,
+    "test_it.py": """
+        from lib import core
+        def test_first(): assert (core.plain(), core.sized(2), core.thing.method()) == (2, 4, 2)
+        def test_plain(): assert core.plain() == 2
+        def test_sized(): assert core.sized(2) == 4
+        def test_method(): assert core.thing.method() == 2
+        def test_other(): assert core.other() == 1
+        def test_cleared():
+            core.plain.cache_clear()
+            assert core.plain() == 2
+        """,
+}
+
+
+def test_kept_results_are_uses(tmp_path, way):
+    found = used(tmp_path, CACHED, RUN)
+    rate = line(CACHED["lib/core.py"], "def rate")
+    users = {name for name, own in found.tests.items() if rate in own["blocks"].get("lib/core.py", [])}
+    assert users == {"test_first", "test_plain", "test_sized", "test_method", "test_cleared"}
+
+
 def test_under_xdist(tmp_path):
     assert_all(used(tmp_path, PROJECT, [*RUN, "-n", "2"]))
 

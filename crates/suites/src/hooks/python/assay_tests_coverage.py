@@ -1,7 +1,7 @@
 """What each test was seen to execute, read and start of the project, with ASSAY_TESTS_COVERAGE: the `covers` and `loaded` lines.
 
 Which functions were entered comes from assay_tests_calls.py, who imports whom from assay_tests_imports.py, files, directories and programs from
-assay_tests_files.py. What happens belongs to whoever runs: a test, a fixture of several tests or a class's set-up, or none of them (`outside`). What a
+assay_tests_files.py, results that functions keep from assay_tests_caches.py. What happens belongs to whoever runs: a test, a fixture of several tests or a class's set-up, or none of them (`outside`). What a
 fixture did counts for every test that has it.
 
 Nothing of this is loaded unless it is asked for.
@@ -12,6 +12,7 @@ import sys
 from importlib.machinery import SourceFileLoader
 
 import assay_tests_calls
+from assay_tests_caches import Caches
 from assay_tests_events import _encode
 from assay_tests_files import Files
 from assay_tests_imports import Imports
@@ -29,7 +30,7 @@ class Seen:
         self.lists = set()
         self.spawns = []
         self.unseen = None
-        self.uses = set()  # Fixtures.
+        self.uses = set()  # Fixtures, and caches that gave a kept result.
 
     def add(self, other):
         """What another one saw counts here, too."""
@@ -54,7 +55,7 @@ class Coverage:
         self.untold = []  # `source` lines.
         self.outside = self.now = Seen()
         self.told = Seen()
-        self.of = {}  # By fixture, class or module.
+        self.of = {}  # By fixture, class, module or cache.
         self.running = []
         self.conftests = set()
         self.imports = Imports(self.path_of)
@@ -66,9 +67,12 @@ class Coverage:
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
         before = sys.modules.pop("assay_tests_before", None)
+        self.caches = Caches(lambda name: self.file(name) is not None)
         is_known = before is not None and os.path.realpath(top) == os.path.realpath(before.root)
         self._loaded_before(before.modules if is_known else list(sys.modules))
         self._done_before(before)
+        if self.outside.loads:
+            self.caches.find()
         self.project.watch()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._fork, after_in_child=self._forked)
@@ -99,8 +103,15 @@ class Coverage:
 
     def gather(self):
         """What was entered until now belongs to whoever runs."""
-        if self.calls is None:
-            return
+        if self.calls is not None:
+            self._gather_calls()
+        for cache, gave, computed in self.caches.news():
+            if computed and self.now is not self.outside:
+                self._hold(cache, self.now)
+            if gave:
+                self.now.uses.add(cache)
+
+    def _gather_calls(self):
         known, blocks = self.known, self.now.blocks
         for code in self.calls.take():
             place = known.get(id(code))
@@ -226,12 +237,12 @@ class Coverage:
         """It was."""
         seen, before = entered
         self.switch(before)
-        held = self.of.get(of)
-        if held is None:
-            self.of[of] = seen
-        else:
-            held.add(seen)
-            held.uses |= seen.uses
+        self._hold(of, seen)
+
+    def _hold(self, of, seen):
+        held = self.of.setdefault(of, Seen())
+        held.add(seen)
+        held.uses |= seen.uses
 
     def tests_are(self, files):
         """The files in which tests stand."""

@@ -224,7 +224,7 @@ def record(warm, tests=()):
 
 def load_hooks(warm):
     """What each run would load that is recorded. What reads variables when it is loaded is compiled only."""
-    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_coverage"):
+    for name in ("assay_tests_events", "assay_tests_calls", "assay_tests_imports", "assay_tests_files", "assay_tests_caches", "assay_tests_coverage"):
         warm.hooks[name] = warm.sibling(name, sys.modules)
     for name in warm.hooks:
         del sys.modules[name]

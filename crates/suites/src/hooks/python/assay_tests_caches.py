@@ -1,0 +1,72 @@
+"""Results kept by functools.lru_cache and functools.cache, for assay_tests_coverage.py.
+
+A test that gets a kept result does not enter the function, but depends on it all the same. It is charged with what the test that computed the result had
+used by its end: more than the function alone, never less. Results kept in other ways, such as in a module's dictionary, are not seen.
+"""
+
+import functools
+import gc
+import weakref
+
+
+class Cache:
+    """A function of the project that keeps its results."""
+
+    __slots__ = ("function", "hits", "misses")
+
+    def __init__(self, function):
+        self.function = weakref.ref(function)
+        self.hits, self.misses = 0, 0
+
+
+class Caches:
+    """All such functions."""
+
+    def __init__(self, is_own):
+        self.is_own = is_own
+        self.all = []
+        self.original = functools.lru_cache
+        functools.lru_cache = self._watched()
+
+    def find(self):
+        """Adds those that were made before."""
+        kind = type(self.original(maxsize=0)(find_nothing))
+        for found in gc.get_objects():
+            if type(found) is kind:
+                self._add(found)
+
+    def _watched(self):
+        lru_cache, add = self.original, self._add
+
+        @functools.wraps(lru_cache)
+        def watched(*arguments, **options):
+            made = lru_cache(*arguments, **options)
+            if hasattr(made, "cache_info"):
+                return add(made)
+            return lambda function: add(made(function))
+
+        return watched
+
+    def _add(self, function):
+        code = getattr(getattr(function, "__wrapped__", None), "__code__", None)
+        if code is not None and self.is_own(code.co_filename):
+            self.all.append(Cache(function))
+        return function
+
+    def news(self):
+        """Each cache that was used since the last call: whether it gave a kept result, and whether it computed one."""
+        for cache in self.all[:]:
+            function = cache.function()
+            if function is None:
+                self.all.remove(cache)
+                continue
+            hits, misses = function.cache_info()[:2]
+            if (hits, misses) == (cache.hits, cache.misses):
+                continue
+            # Clearing a cache sets both to 0.
+            yield cache, hits > 0 and hits != cache.hits, misses > 0 and misses != cache.misses
+            cache.hits, cache.misses = hits, misses
+
+
+def find_nothing():
+    """Only its type matters."""
