@@ -489,8 +489,11 @@ fn a_python_program_has_its_functions() {
     let Some(directory) = py_spy() else { return };
     let room = Room::new();
     room.write("w.py", PYTHON);
-    let line =
-        format!("PATH={}:$PATH $ASSAY profile 'python3 w.py' --top 0 --json", directory.display());
+    // It has to run for longer than py-spy takes to find it, some tenths of a second.
+    let line = format!(
+        "PATH={}:$PATH $ASSAY profile 'python3 w.py 100' --top 0 --json",
+        directory.display()
+    );
     let found = finish(room.shell(&line)).ends(0).json();
     assert_eq!(found["sampler"], "py-spy");
     assert!(function(&found, "numbers")["flat"]["estimate"].as_f64().unwrap() > 0.3);
