@@ -197,6 +197,9 @@ pub(super) fn nothing_written(
         Outcome::Exited(0) if sampler == Sampler::Stackprof => {
             "the program ended without running what Ruby does at its end (exit!, or exec of another program): sample it from outside, --sampler rbspy".to_owned()
         }
+        Outcome::Exited(0) if lower.contains("no python processes found") => {
+            "the program ended before py-spy found it, which takes some tenths of a second: give it more to do".to_owned()
+        }
         Outcome::Exited(0) => TOO_SHORT.to_owned(),
         Outcome::Signalled(_) if timed && !ended.interrupted => match target {
             Target::Process(process) if processes::started(process).is_none() => {
