@@ -42,6 +42,8 @@ def test_the_guide_is_a_directory_of_passing_tests(pytester, program, guide, lea
 
 def test_the_readme_is_a_program_that_runs(capsys, program):
     text = "\n".join(block for block in blocks("python/README.md") if "def test_" not in block)
+    # A second of measuring may be too short for a verdict on a busy machine.
+    text = text.replace("time=1,", "time=5,")
     exec(compile(text, "README.md", "exec"), {"__name__": "readme"})
     assert "redis" in capsys.readouterr().out
     assert MethodProfiler.current() is None
