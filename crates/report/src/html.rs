@@ -26,6 +26,7 @@ use crate::number;
 use crate::protocol::{self, ChainOnPage};
 use crate::replication::ReplicationReport;
 use crate::scan;
+use crate::shell::shell_line;
 use crate::terminal;
 use crate::tests_run;
 use crate::words;
@@ -375,22 +376,6 @@ pub(crate) fn short_time(time: &str) -> String {
     clean(format!("{day} {clock}").trim())
 }
 
-/// Formats arguments as they would be typed in a shell; the program is reduced to its name.
-pub fn shell_line(argv: &[String]) -> String {
-    let Some((_, arguments)) = argv.split_first() else { return String::new() };
-    let mut line = "assay".to_owned();
-    for argument in arguments {
-        // Note: `shell_words` would also quote `--runs=5`.
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,%@+".contains(c);
-        line.push(' ');
-        match !argument.is_empty() && argument.chars().all(plain) {
-            true => line += argument,
-            false => line += &shell_words::quote(&clean(argument)),
-        }
-    }
-    line
-}
-
 /// Returns the label of the metric that decides.
 fn metric_name(analysis: &Analysis) -> String {
     label(&analysis.metrics[analysis.primary])
@@ -404,13 +389,6 @@ fn confidence(analysis: &Analysis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_command_can_be_typed_again() {
-        let argv = ["/x/assay", "run", "./a b", "it's", "--runs=5", ""].map(str::to_owned);
-        assert_eq!(shell_line(&argv), "assay run './a b' 'it'\\''s' --runs=5 ''");
-        assert_eq!(shell_line(&[]), "");
-    }
 
     #[test]
     fn a_time_is_told_to_the_second() {

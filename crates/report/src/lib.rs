@@ -82,6 +82,7 @@ mod scan;
 mod scan_table;
 mod screen_table;
 mod secondary;
+pub mod shell;
 pub mod site;
 mod small_table;
 pub mod terminal;

@@ -2,6 +2,7 @@
 
 use crate::system::is_program;
 use assay_measure::text_of;
+use assay_report::shell::quoted;
 use clap::{Arg, Command};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -109,19 +110,7 @@ impl<'a> Line<'a> {
 pub(super) fn shown<S: AsRef<OsStr>>(words: &[S]) -> String {
     let words: Vec<String> = words.iter().map(|word| text_of(word.as_ref())).collect();
     let own = std::iter::once("assay").chain(words.iter().skip(1).map(String::as_str));
-    quoted(&own.collect::<Vec<_>>())
-}
-
-/// The words as a shell takes them, with quotes where they are needed.
-pub(super) fn quoted(words: &[&str]) -> String {
-    // Fewer quotes than `shell_words` sets: `HEAD~3..HEAD` and `old=a.txt` need none.
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:=,+@%~".contains(c);
-    let quoted = words.iter().map(|word| {
-        let needs_none =
-            word.starts_with(|c| c != '~' && is_plain(c)) && word.chars().all(is_plain);
-        if needs_none { (*word).into() } else { shell_words::quote(word) }
-    });
-    quoted.collect::<Vec<_>>().join(" ")
+    quoted(own)
 }
 
 /// Returns true if this word is a program: a path of one, or a name in PATH.

@@ -1,6 +1,7 @@
 //! Verbs and programs of other tools, and the verb that does the same here.
 
-use super::line::{Line, names_program, quoted};
+use super::line::{Line, names_program};
+use assay_report::shell::quoted;
 use std::path::Path;
 
 const RUN: &str =
@@ -73,7 +74,7 @@ pub(super) fn instead(line: &Line<'_>) -> Option<String> {
         // Words with blanks are commands, each in its quotes.
         let commands = match words.iter().any(|word| word.contains(' ')) {
             true => quoted(&words),
-            false => quoted(&[words.join(" ").as_str()]),
+            false => quoted([words.join(" ").as_str()]),
         };
         return Some(format!("commands are measured by: assay run {commands}"));
     }

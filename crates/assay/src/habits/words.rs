@@ -1,9 +1,10 @@
 //! Words in the wrong place: commands without quotes or `--`, files behind the wrong option.
 
-use super::line::{Line, names_program, quoted, shown};
+use super::line::{Line, names_program, shown};
 use super::verbs::is_framework;
 use crate::args::threshold;
 use crate::verbs::convert::form_of;
+use assay_report::shell::quoted;
 use std::path::Path;
 
 /// Verbs whose command follows `--` as separate words.
@@ -38,7 +39,7 @@ pub(super) fn misplaced(line: &Line<'_>, word: &str, has_similar: bool) -> Optio
         (verb, true) if IN_QUOTES.contains(&verb) && !has_similar => unquoted(line, line.end()),
         ("plan", false) => Some(format!(
             "recorded runs are given by --pilot: assay plan --pilot {} --threshold 1%",
-            quoted(&line.own())
+            quoted(line.own())
         )),
         ("bisect", false) => Some(match line.own().as_slice() {
             [good, bad] if !good.contains("..") && !names_program(bad) => {
@@ -164,7 +165,7 @@ fn output(line: &Line<'_>) -> Option<String> {
         format!(
             "a file to write is given by -o: assay convert {} -o {}",
             quoted(from),
-            quoted(&[*to])
+            quoted([*to])
         )
     })
 }
@@ -196,7 +197,7 @@ fn files(line: &Line<'_>) -> Option<String> {
     is_command.then(|| {
         let commands = match own.iter().any(|word| word.contains(' ')) {
             true => quoted(&own),
-            false => quoted(&[own.join(" ").as_str()]),
+            false => quoted([own.join(" ").as_str()]),
         };
         format!("commands are measured by: assay run {commands}")
     })

@@ -3,10 +3,10 @@
 
 use super::time;
 use crate::findings;
-use crate::html::shell_line;
 use crate::label::label;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
+use crate::shell::shell_line;
 use crate::small_table;
 use crate::terminal::Screen;
 use crate::words::counted;

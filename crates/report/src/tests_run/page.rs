@@ -9,9 +9,10 @@ use super::{
     with_interval,
 };
 use crate::findings::Noted;
-use crate::html::{Material, fact, shell_line};
+use crate::html::{Material, fact};
 use crate::names::clean;
 use crate::number::{self, Column};
+use crate::shell::shell_line;
 use crate::words::{counted, listed};
 use askama::Template;
 use assay_analysis::testing::{PHASES, TestTime, Testing};

@@ -14,8 +14,8 @@ use assay_data::Finding;
 use assay_history::{Store, Wanted};
 use assay_measure::git;
 use assay_report::history::{self, TrendReport};
-use assay_report::html::shell_line;
 use assay_report::json::{self, Trends};
+use assay_report::shell::shell_line;
 use assay_site::vanished;
 use std::path::Path;
 

@@ -11,7 +11,7 @@ use crate::resume::{self, ResumeArgs};
 use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};
 use assay_data::{Plan, Samples, StopRule};
-use assay_report::html::shell_line;
+use assay_report::shell::shell_line;
 use std::path::Path;
 
 /// Settings of a repetition that override those of its file.
