@@ -25,6 +25,8 @@ pub struct TestResult {
     pub status: TestStatus,
     /// Failure message.
     pub message: Option<String>,
+    /// Standard output, if the report contains it and it is not too long.
+    pub output: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,
     /// Source file, as given by the report.

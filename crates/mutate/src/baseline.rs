@@ -3,7 +3,7 @@
 
 use crate::arena::Ends;
 use crate::policy::BASELINES;
-use crate::status::ByStatus;
+use crate::status::{ByStatus, Outputs};
 use crate::suite::{How, Ran, Runs, Suite};
 use anyhow::anyhow;
 use assay_blocks::Grammars;
@@ -106,6 +106,7 @@ impl Baseline {
             }
             all.push(suite.run(runs, top, &Wanted::default(), how)?);
         }
+        suite.outputs.get_or_init(|| Outputs::of(all.iter().flat_map(|ran| &ran.run)));
         let reported = all.iter().map(|ran| ran.run.as_ref().map_or(0, |run| run.tests.len()));
         let finishes = |ran: &Ran| ran.run.as_ref().is_some_and(|run| run.unfinished.is_empty());
         let finishes = all.iter().all(finishes);

@@ -8,7 +8,7 @@ use crate::copies::Copy;
 use crate::guard::{Ended, Guard};
 use crate::layout::Layout;
 use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY, NEARLY};
-use crate::status::ByStatus;
+use crate::status::{ByStatus, Outputs};
 use crate::walls::{CACHE, Walls};
 use anyhow::{Context, anyhow, bail};
 use assay_data::test_results::TestStatus;
@@ -44,6 +44,8 @@ pub(crate) struct Suite {
     pub guard: Guard,
     /// Judges the command by its exit status; set only if it reports no tests.
     pub by_status: OnceLock<ByStatus>,
+    /// What each test prints without a change.
+    pub outputs: OnceLock<Outputs>,
 }
 
 /// The result of a run.
@@ -324,7 +326,10 @@ impl Suite {
         let run = match self.by_status.get() {
             Some(own) => own.run(result.outcome, &output, &errors),
             None => match self.framework.read(&answer) {
-                Ok(run) => Some(run),
+                Ok(run) => Some(match self.outputs.get() {
+                    Some(outputs) => outputs.held_against(run),
+                    None => run,
+                }),
                 Err(error) => {
                     unread = Some(error.to_string());
                     None
@@ -475,9 +480,11 @@ mod tests {
         let framework = assay_suites::frameworks::by_name("pytest").unwrap();
         let (root, below) = (PathBuf::from("/home/me/a"), PathBuf::new());
         let walls = Walls::of(true, &[], (&root, &[])).unwrap();
-        let (layout, guard, by_status) = (Layout::default(), Guard::default(), OnceLock::new());
+        let (layout, guard) = (Layout::default(), Guard::default());
+        let (by_status, outputs) = (OnceLock::new(), OnceLock::new());
         let argv = Vec::new();
-        let suite = Suite { framework, argv, root, below, walls, layout, guard, by_status };
+        let suite =
+            Suite { framework, argv, root, below, walls, layout, guard, by_status, outputs };
         let moved = |text: &str| suite.moved(OsStr::new(text), Path::new("/t"));
         assert_eq!(moved("/home/me/a/bin:/home/me/ab:/home/me/a"), "/t/bin:/home/me/ab:/t");
         assert_eq!(moved("--root=/home/me/a"), "--root=/t");

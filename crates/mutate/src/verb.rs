@@ -336,10 +336,11 @@ fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
     let walls = Walls::of(args.no_sandbox, &args.readable, (&root.top, &argv))?;
     walls.check(&argv)?;
     let layout = Layout::of(&Project::of(&root.top).files());
-    let (root, below, by_status) = (root.top.clone(), root.below.clone(), OnceLock::new());
+    let (root, below) = (root.top.clone(), root.below.clone());
+    let (by_status, outputs) = (OnceLock::new(), OnceLock::new());
     let time = args.budget.and_then(Budget::time);
     let guard = Guard::start(time.map(|time| began + time + BUDGET_MORE))?;
-    Ok(Suite { framework, argv, root, below, walls, layout, guard, by_status })
+    Ok(Suite { framework, argv, root, below, walls, layout, guard, by_status, outputs })
 }
 
 /// Returns the error for tests that load none of the project's sources.

@@ -374,6 +374,7 @@ impl Gathered {
             seconds: span.map(|(began, ended)| (ended - began).max(0.0)),
             status,
             message: line.message.filter(|message| !message.is_empty()),
+            output: None,
             retries: line.retries,
             setup: line.setup,
             body: line.body,

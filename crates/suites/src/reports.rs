@@ -152,6 +152,7 @@ pub(crate) fn of_result(test: &TestResult) -> Test {
         seconds: test.seconds.filter(|_| test.status != TestStatus::Skipped),
         status: test.status,
         message: test.message.clone(),
+        output: test.output.clone(),
         retries: test.retries,
         ..Test::default()
     }

@@ -103,6 +103,8 @@ pub struct Test {
     pub status: TestStatus,
     /// The failure message.
     pub message: Option<String>,
+    /// Standard output of the test, if the report contains it.
+    pub output: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,
     /// Duration of the test's own setup, in seconds.

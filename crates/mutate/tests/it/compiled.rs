@@ -192,6 +192,30 @@ fn c_is_built_once_and_finds_the_same() {
     its_end_is_noticed(&fates, "stop condition (1)");
 }
 
+const CMAKE: &str = "\
+cmake_minimum_required(VERSION 3.10)
+project(own C)
+enable_testing()
+add_executable(program own.c tests/tests.c)
+add_test(NAME all COMMAND program)
+";
+
+#[test]
+fn a_program_of_ctest_that_ends_in_the_middle_of_a_test_is_noticed() {
+    if !is_there("ctest", "--version") || !is_there("cc", "--version") {
+        return;
+    }
+    let project =
+        Project::new(&[("own.c", C), ("tests/tests.c", C_TESTS), ("CMakeLists.txt", CMAKE)]);
+    let mut configured = Command::new("cmake");
+    configured.args(["-B", "build"]).current_dir(project.top());
+    assert!(configured.output().unwrap().status.success());
+    let command = ["ctest", "--test-dir", "build"];
+    let fates = fates(&project.tried(&["own.c", "--jobs", "2"], &command));
+    its_end_is_noticed(&fates, "stop condition (1)");
+    assert!(fates.iter().any(|(own, fate)| own.starts_with("count ") && fate == "killed"));
+}
+
 #[test]
 fn a_program_of_c_that_crashes_with_its_words_in_the_buffer_noticed_something() {
     if !is_there("make", "--version") || !is_there("cc", "--version") {

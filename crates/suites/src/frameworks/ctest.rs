@@ -9,6 +9,10 @@ use crate::run::Run;
 use std::ffi::OsString;
 use std::path::Path;
 
+/// Length up to which the report contains the output of a test that passed, in bytes; 1024 by
+/// default.
+const OUTPUT: &str = "65536";
+
 /// ctest.
 #[derive(Debug)]
 pub(super) struct Ctest;
@@ -39,6 +43,7 @@ impl Framework for Ctest {
         }
         let report = room.join("report.xml").display().to_string();
         let mut options = vec!["--output-junit".to_owned(), report];
+        options.extend(["--test-output-size-passed", OUTPUT].map(str::to_owned));
         if let Some(only) = &wanted.only {
             options.extend(["-R".to_owned(), any_of(only)]);
         }

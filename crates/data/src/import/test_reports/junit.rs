@@ -44,12 +44,16 @@ const FAILED: [&str; 15] = [
     "xpass",
 ];
 
+/// Maximum length of the output of a test that is kept, in bytes.
+const MAX_OUTPUT: usize = 64 * 1024;
+
 /// A test whose element is open.
 struct Case {
     name: String,
     seconds: Option<f64>,
     status: Status,
     message: Option<String>,
+    output: Option<String>,
     file: Option<String>,
     line: u64,
     /// True if its status says that it was not run.
@@ -142,14 +146,13 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                 }
             }
             Tag::Close { name: "testcase", .. } => {
-                if let Some(Case { name, seconds, status, message, file, line, retries, .. }) =
-                    case.take()
-                {
-                    counted.failed += u64::from(status == Status::Failed);
-                    let added = tests.add(&name, seconds, status);
-                    added.map_err(|problem| tests.recorder.at(line, problem))?;
+                if let Some(case) = case.take() {
+                    counted.failed += u64::from(case.status == Status::Failed);
+                    let added = tests.add(&case.name, case.seconds, case.status);
+                    added.map_err(|problem| tests.recorder.at(case.line, problem))?;
                     tests.more(|test| {
-                        (test.message, test.file, test.retries) = (message, file, retries);
+                        (test.message, test.output) = (case.message, case.output);
+                        (test.file, test.retries) = (case.file, case.retries);
                     });
                 }
             }
@@ -161,6 +164,11 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
                 if let Some(case) = case.as_mut().filter(|case| case.message.is_none()) {
                     let said = unescaped(before.trim());
                     case.message = Some(said.into_owned()).filter(|said| !said.is_empty());
+                }
+            }
+            Tag::Close { name: "system-out", before } => {
+                if let Some(case) = case.as_mut().filter(|_| before.len() <= MAX_OUTPUT) {
+                    case.output = Some(unescaped(before).into_owned());
                 }
             }
             Tag::Close { .. } => {}
@@ -244,8 +252,8 @@ fn opened(
     if name.is_empty() {
         return Err("`<testcase>` without a name".to_owned());
     }
-    let (message, line, retries) = Default::default();
-    Ok(Case { name, seconds, status, message, file, line, is_not_run, retries })
+    let (message, output, line, retries) = Default::default();
+    Ok(Case { name, seconds, status, message, output, file, line, is_not_run, retries })
 }
 
 /// Parses a `time` attribute into seconds; `None` if it is empty. Surefire groups digits with

@@ -1,9 +1,12 @@
-"""Results kept by functools.lru_cache and functools.cache, for assay_tests_coverage.py.
+"""Results that are kept beyond the test that computed them, for assay_tests_coverage.py: by functools.lru_cache and functools.cache, and by the interpreter.
 
-A test that gets a kept result does not enter the function, but depends on it all the same. It is charged with what the test that computed the result had
-used by its end: more than the function alone, never less. Results kept in other ways, such as in a module's dictionary, are not seen.
+A test that gets a kept result does not enter the function, but depends on it all the same. With functools.lru_cache, it is charged with what the test that
+computed the result had used by its end: more than the function alone, never less. What the interpreter keeps (the codecs that a search function found,
+the answers of `__subclasshook__`) is got without any call that could be watched: such a function belongs to all tests. Results kept in other ways, such as
+in a module's dictionary, are not seen.
 """
 
+import codecs
 import functools
 import gc
 import weakref
@@ -66,6 +69,36 @@ class Caches:
             # Clearing a cache sets both to 0.
             yield cache, hits > 0 and hits != cache.hits, misses > 0 and misses != cache.misses
             cache.hits, cache.misses = hits, misses
+
+
+class Searches:
+    """Search functions of the project for codecs: each is called once per encoding, and its answer is kept by the interpreter."""
+
+    def __init__(self, is_own, apart):
+        self.is_own, self.apart = is_own, apart
+        self.watched = {}
+        self.register = codecs.register
+        self.unregister = getattr(codecs, "unregister", None)
+        codecs.register = functools.wraps(self.register)(self._register)
+        if self.unregister is not None:
+            codecs.unregister = functools.wraps(self.unregister)(self._unregister)
+
+    def _register(self, search):
+        code = getattr(search, "__code__", None)
+        if code is None or not self.is_own(code.co_filename):
+            return self.register(search)
+        apart = self.apart
+
+        @functools.wraps(search)
+        def watched(name):
+            with apart():
+                return search(name)
+
+        self.watched[search] = watched
+        return self.register(watched)
+
+    def _unregister(self, search):
+        return self.unregister(self.watched.pop(search, search))
 
 
 def find_nothing():

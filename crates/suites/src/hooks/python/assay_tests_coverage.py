@@ -7,12 +7,13 @@ fixture did counts for every test that has it.
 Nothing of this is loaded unless it is asked for.
 """
 
+import contextlib
 import os
 import sys
 from importlib.machinery import SourceFileLoader
 
 import assay_tests_calls
-from assay_tests_caches import Caches
+from assay_tests_caches import Caches, Searches
 from assay_tests_events import _encode
 from assay_tests_files import Files
 from assay_tests_imports import Imports
@@ -67,7 +68,9 @@ class Coverage:
         self.calls, why = assay_tests_calls.source()
         self.why = None if self.calls else "functions can't be watched: %s" % why
         before = sys.modules.pop("assay_tests_before", None)
-        self.caches = Caches(lambda name: self.file(name) is not None)
+        is_own = lambda name: self.file(name) is not None
+        self.caches = Caches(is_own)
+        self.searches = Searches(is_own, self.apart)
         is_known = before is not None and os.path.realpath(top) == os.path.realpath(before.root)
         self._loaded_before(before.modules if is_known else list(sys.modules))
         self._done_before(before)
@@ -136,6 +139,9 @@ class Coverage:
             return
         if code.co_flags & 2:  # A function of any kind has variables of its own (CO_NEWLOCALS).
             place = (number, code.co_firstlineno)
+            if code.co_name == "__subclasshook__":
+                # ABCMeta keeps its answer for each class.
+                self.outside.blocks.add(place)
             self.known[id(code)] = (code, place)
             self.calls.again(code)
             self.now.blocks.add(place)
@@ -183,6 +189,15 @@ class Coverage:
         self.gather()
         before, self.now = self.now, seen
         return before
+
+    @contextlib.contextmanager
+    def apart(self):
+        """What happens in between belongs to all tests, whoever runs."""
+        before = self.switch(self.outside)
+        try:
+            yield
+        finally:
+            self.switch(before)
 
     def begin(self, test):
         """A test begins."""
