@@ -56,9 +56,15 @@ def state(directory):
 
 def measured(assay, words, directory, env, options=()):
     """The counts of `assay tests`, its exit status, and the share of the time that is in none of its parts; None of a run for which no test was chosen."""
+    counts, status, share, _, _ = named(assay, words, directory, env, options)
+    return counts, status, share
+
+
+def named(assay, words, directory, env, options=()):
+    """The same, with the names of the tests that ran, and of those that failed."""
     status, stdout, stderr = ended([assay, "tests", "--json", "--no-save", "-n", "0", *options, "--", *words], directory, env, PATIENCE)
     if not stdout.strip() and "no test runs" in stderr:
-        return None, status, None
+        return None, status, None, set(), set()
     try:
         told = json.loads(stdout)
     except ValueError:
@@ -71,7 +77,9 @@ def measured(assay, words, directory, env, options=()):
     unaccounted = (suite["parts"] or {}).get("unaccounted")
     # Reports without times have no parts.
     share = None if unaccounted is None or not suite["test_time"] else unaccounted / suite["wall"]
-    return Counts(len(suite["tests"]) + len(suite["untimed"]) + skipped, failed, skipped, suite["test_time"]), status, share
+    counts = Counts(len(suite["tests"]) + len(suite["untimed"]) + skipped, failed, skipped, suite["test_time"])
+    names = {test["name"] for test in suite["tests"]}.union(suite["untimed"])
+    return counts, status, share, names, {test["name"] for test in suite["failing"] if test["failed"]}
 
 
 def differs(mine, theirs):
@@ -111,7 +119,7 @@ def compared(assay, project, cache, has_edits):
         wrong.append(f"unaccounted: {100 * share:.1f} %")
     came = Found()
     if has_edits and kind in SEEN:
-        came = looked_at(lambda options, env: measured(assay, words, directory, env, options)[0], project, directory, env, own)
+        came = looked_at(lambda options, env: named(assay, words, directory, env, options), project, directory, env, own)
         wrong += [f"--changed missed {miss}" for miss in came.missed]
     if state(directory) != before:
         wrong.append("the project was changed")
