@@ -40,6 +40,9 @@ impl Copy {
         let own = Self { room };
         let target = own.top();
         copy(top, &target, (top, &target))?;
+        if let Some(packages) = installed::above(top) {
+            installed::link(&packages, &own.place().join(installed::NODE), top, &target)?;
+        }
         Ok(own)
     }
 
@@ -172,6 +175,25 @@ mod tests {
             assert_eq!(aim("build/strict/b.py"), Path::new("../../src/a.py"));
             assert_eq!(aim("other"), other);
         }
+    }
+
+    #[test]
+    fn packages_above_a_project_are_above_its_copy_too() {
+        let room = tempfile::tempdir().unwrap();
+        let top = room.path().join("a/p");
+        fs::create_dir_all(&top).unwrap();
+        fs::create_dir_all(room.path().join("node_modules/after")).unwrap();
+        let packages = |copy: &Copy| copy.place().join("node_modules/after");
+        assert!(!packages(&Copy::of(&top).unwrap()).exists());
+        fs::write(top.join("package.json"), "{}").unwrap();
+        // A package of a workspace is linked from there.
+        symlink("../a/p", room.path().join("node_modules/p")).unwrap();
+        let copy = Copy::of(&top).unwrap();
+        assert!(packages(&copy).is_dir());
+        let second = Copy::of(&copy.top()).unwrap();
+        assert!(packages(&second).is_dir());
+        let linked = copy.place().join("node_modules/p").canonicalize().unwrap();
+        assert_eq!(linked, copy.top().canonicalize().unwrap());
     }
 
     #[test]

@@ -8,6 +8,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+/// The directory in which Node looks for packages.
+pub(crate) const NODE: &str = "node_modules";
+
 /// Returns true if a directory is a Python virtual environment of any name.
 pub(crate) fn is_environment(directory: &Path) -> bool {
     directory.join("pyvenv.cfg").is_file()
@@ -33,7 +36,16 @@ pub(crate) fn all(top: &Path) -> Vec<PathBuf> {
             }
         }
     }
+    let above = above(top);
+    found.extend(above.iter().flat_map(|own| own.canonicalize()));
+    found.extend(above);
     found
+}
+
+/// Returns the nearest `node_modules` above a project of Node: its modules are found there, too.
+pub(crate) fn above(top: &Path) -> Option<PathBuf> {
+    let mut directories = top.ancestors().skip(1).map(|above| above.join(NODE));
+    if top.join("package.json").is_file() { directories.find(|own| own.is_dir()) } else { None }
 }
 
 /// Returns the directory of the interpreter that created a Python virtual environment.
@@ -97,8 +109,7 @@ fn own(path: &Path, top: &Path) -> Option<PathBuf> {
     }
     let aim = path.canonicalize().ok()?;
     let below = aim.strip_prefix(top.canonicalize().ok()?).ok()?;
-    let is_own = !below.as_os_str().is_empty()
-        && below.iter().all(|part| part != "node_modules" && part != ".venv" && part != "venv");
+    let is_own = below.iter().all(|part| part != NODE && part != ".venv" && part != "venv");
     is_own.then(|| below.to_owned())
 }
 

@@ -174,9 +174,11 @@ impl Walls {
         environment.extend(places);
         environment.insert("XDG_CACHE_HOME".into(), room.join(CACHE).into());
         environment.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let above = copy.parent().map(|above| above.join(installed::NODE));
+        let reads = self.reads.iter().cloned().chain(above.filter(|own| own.exists()));
         let policy = Policy {
             directory: directory.to_owned(),
-            reads: self.reads.clone(),
+            reads: reads.collect(),
             opened: self.opened.clone(),
             writes: vec![copy.to_owned(), room.to_owned()],
             hides: self.hides.clone(),
