@@ -322,7 +322,7 @@ AREAS = [
         Row("cost of a first `--changed`, of the suite alone (Python 3.13)", "watch-recording", 3, "unittest: more-itertools, Python 3.13", {"coverage.py": 4}, "unittest: more-itertools, Python 3.13"),
         Row("the same: the worst of three", "watch-recording", bars="rspec|unittest"),
     ]),
-    Area("Mutation", ["crates/mutate/src", "crates/mutants/src"], [
+    Area("Mutation", ["crates/mutate/src"], [
         Row("mutants a second, pytest (toolz)", "mutate-speed", "mutants/s", ("toolz (pytest)", "assay mutate"), {"mutmut": ("toolz (pytest)", "mutmut"), "pytest-gremlins": ("toolz (pytest)", "pytest-gremlins")}, r"toolz \(pytest\): mutants"),
         Row("as a multiple of the quicker peer's", "mutate-speed", bars=".*quicker peer"),
         Row("mutants a second, rspec (kit)", "mutate-speed", bars="kit"),
@@ -336,7 +336,7 @@ AREAS = [
         Row("fates of changes of real projects, as by hand", "foreign-mutate", bars="fates"),
         Row("left after SIGKILL: changed projects, processes, copies, mounts", "mutate-kills", bars="."),
     ]),
-    Area("Ruby, Python and profiles", ["ruby", "python", "crates/blocks/src", "crates/profiles/src"], [
+    Area("Ruby, Python and profiles", ["ruby", "python", "crates/mutate/src/blocks", "crates/profiles/src"], [
         Row("a patched method of Ruby, active, more per call", "ruby-methods", 1, "active, kept", {"the article's": "article, active"}, better="lower"),
         Row("Ruby, idle, of what the article's active one takes: the worst", "ruby-methods", bars="idle"),
         Row("Ruby, active, of the same: the worst", "ruby-methods", bars="active"),

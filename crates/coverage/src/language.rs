@@ -1,5 +1,5 @@
 //! The languages whose files are divided into blocks, and their file extensions. The grammars are
-//! elsewhere (crate `assay-blocks`).
+//! elsewhere (crate `assay-mutate`).
 
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 
 use crate::macros;
 use assay_coverage::rules;
-use assay_mutants::{Here, Language, modules_off};
+use assay_mutate::mutants::{Here, Language, modules_off};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;

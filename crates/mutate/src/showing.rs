@@ -141,7 +141,7 @@ pub(crate) fn list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_mutants::Operator;
+    use assay_mutate::mutants::Operator;
 
     #[test]
     fn there_is_advice_for_every_kind_of_change_in_the_order_of_their_harshness() {

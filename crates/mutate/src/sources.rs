@@ -8,7 +8,7 @@ use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
 use assay_data::threads;
 use assay_measure::git;
-use assay_mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use assay_mutate::mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Source {
     /// Returns a unit's own name, without the enclosing classes, and what is needed to compile it
     /// by itself, if that is possible.
     pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
-        let all = || assay_mutants::alone(self.language, &self.text, &self.found.units);
+        let all = || assay_mutate::mutants::alone(self.language, &self.text, &self.found.units);
         let alone = self.alone.get_or_init(all).get(unit)?.as_ref()?;
         Some((self.found.units.get(unit)?.name.rsplit('.').next()?, alone))
     }

@@ -15,7 +15,7 @@ use assay_data::test_results::TestStatus;
 use assay_measure::clock::now_seconds;
 use assay_measure::room::Room;
 use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, interrupt};
-use assay_mutants::Language;
+use assay_mutate::mutants::Language;
 use assay_sandbox::Entered;
 use assay_suites::programs::Program;
 use assay_suites::run::Run;

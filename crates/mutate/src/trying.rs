@@ -16,7 +16,7 @@ use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
-use assay_mutants::{Operator, is_same};
+use assay_mutate::mutants::{Operator, is_same};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 22] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("assay-builds", &["assay-data", "assay-history"]),
     (
         "assay",
@@ -27,7 +27,6 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "assay-suites",
         ],
     ),
-    ("assay-blocks", &["assay-coverage"]),
     ("assay-console", &["assay-report"]),
     ("assay-coverage", &["assay-data"]),
     ("assay-experiment", &["assay-analysis", "assay-data"]),
@@ -50,17 +49,14 @@ const ARROWS: [(&str, &[&str]); 22] = [
     ("assay-history", &["assay-analysis", "assay-data"]),
     ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
-    ("assay-mutants", &["assay-blocks", "assay-coverage"]),
     (
         "assay-mutate",
         &[
             "assay-analysis",
-            "assay-blocks",
             "assay-console",
             "assay-coverage",
             "assay-data",
             "assay-measure",
-            "assay-mutants",
             "assay-report",
             "assay-sandbox",
             "assay-suites",
@@ -94,7 +90,7 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("libc", &["assay-measure"]),
     ("object", &["assay-measure"]),
     ("rusqlite", &["assay-coverage", "assay-history"]),
-    ("tree-sitter", &["assay-blocks", "assay-mutants"]),
+    ("tree-sitter", &["assay-mutate"]),
     ("postgres", &["assay-history"]),
 ];
 
