@@ -35,7 +35,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def build():
     execute(["cargo", "build", "--release", "-p", "assay-farm", "--features", "postgresql", "--bins", "--example", "lease_clients"], 1800, cwd=ROOT)
-    execute(["cargo", "build", "--release", "-p", "assay-builds", "--features", "postgresql", "--example", "fill_farm"], 1800, cwd=ROOT)
+    execute(["cargo", "build", "--release", "-p", "assay-farm", "--features", "postgresql", "--example", "fill_farm"], 1800, cwd=ROOT)
 
 
 @contextlib.contextmanager

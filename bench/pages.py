@@ -361,7 +361,7 @@ AREAS = [
         Row("damaged files read: panics, signals, hangs, other statuses", "damaged", bars="panics|ends|longer|other"),
         Row("largest peak memory with one", "damaged", bars="largest"),
     ]),
-    Area("A farm", ["crates/farm/src", "crates/builds/src"], [
+    Area("A farm", ["crates/farm/src"], [
         Row("many agents that each ask once a second, p99: the worse store", "farm-lease", bars="p99"),
         Row("jobs given twice or lost", "farm-lease", bars="jobs"),
         Row("p99 of a page of millions of builds: the worst", "farm-pages", bars="p99"),

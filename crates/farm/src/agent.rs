@@ -27,9 +27,9 @@ mod walls;
 
 use crate::Ending;
 use anyhow::{Context, bail};
-use assay_builds::model::{Fault, Kind, State};
-use assay_builds::wire::{self, Asking, Hello, Leased, Outcome, Welcome};
 use assay_console::output;
+use assay_farm::builds::model::{Fault, Kind, State};
+use assay_farm::builds::wire::{self, Asking, Hello, Leased, Outcome, Welcome};
 use assay_farm::client::{Client, ClientError, Code, Lease, jittered};
 use assay_farm::plain;
 use assay_measure::interrupt;

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 20] = [
-    ("assay-builds", &["assay-data", "assay-history"]),
+const ARROWS: [(&str, &[&str]); 19] = [
     (
         "assay",
         &[
@@ -34,7 +33,6 @@ const ARROWS: [(&str, &[&str]); 20] = [
         "assay-farm",
         &[
             "assay-analysis",
-            "assay-builds",
             "assay-console",
             "assay-data",
             "assay-history",

@@ -9,7 +9,7 @@ use super::log::Log;
 use super::place::{Job, Place, free};
 use super::policy::{COUNT, FREE, MEMORY, MOMENT, PROCESSES};
 use super::walls::{How, Ran, SoFar, Walls};
-use assay_builds::wire::{Project, Recipe, Version};
+use assay_farm::builds::wire::{Project, Recipe, Version};
 use assay_measure::{Outcome, interrupt};
 use assay_sandbox::Limits;
 use std::ffi::OsString;

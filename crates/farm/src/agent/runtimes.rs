@@ -3,8 +3,8 @@
 
 use super::platform;
 use super::walls::Walls;
-use assay_builds::model::{Facts, digest};
-use assay_builds::wire::NewTarget;
+use assay_farm::builds::model::{Facts, digest};
+use assay_farm::builds::wire::NewTarget;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

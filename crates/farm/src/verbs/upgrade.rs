@@ -4,8 +4,8 @@
 use crate::data::DataArgs;
 use crate::{Ending, backup};
 use anyhow::Context;
-use assay_builds::Store;
 use assay_console::output;
+use assay_farm::builds::Store;
 use assay_history::{Access, Place};
 use jiff::Timestamp;
 use std::fs;

@@ -4,7 +4,7 @@
 use super::super::answer::{Answer, Failure};
 use super::super::asked::{Asked, Context};
 use super::super::lists::TOOL;
-use assay_builds::{FarmError, Store, history_project};
+use assay_farm::builds::{FarmError, Store, history_project};
 use assay_report::site::POLICY;
 use assay_site::{Narrow, Of, Site};
 
