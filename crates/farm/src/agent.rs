@@ -480,7 +480,7 @@ pub(crate) fn assay() -> Option<PathBuf> {
 /// agent's directory.
 fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
     let Some(found) = assay() else { return Ok(None) };
-    let policy = assay_sandbox::Policy::default();
+    let policy = assay_measure::sandbox::Policy::default();
     if walls.sandbox.check(&policy, std::slice::from_ref(&found)).is_ok() {
         return Ok(Some(found));
     }

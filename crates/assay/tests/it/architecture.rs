@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     (
         "assay",
         &[
@@ -38,7 +38,6 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "assay-history",
             "assay-measure",
             "assay-report",
-            "assay-sandbox",
             "assay-site",
             "assay-suites",
         ],
@@ -56,14 +55,12 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "assay-data",
             "assay-measure",
             "assay-report",
-            "assay-sandbox",
             "assay-suites",
         ],
     ),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
-    ("assay-sandbox", &["assay-measure"]),
     ("assay-site", &["assay-analysis", "assay-data", "assay-history", "assay-report"]),
     ("assay-suites", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),

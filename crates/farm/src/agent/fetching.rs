@@ -17,7 +17,7 @@ use anyhow::Context;
 use assay_farm::builds::model::VersionKind;
 use assay_farm::builds::wire::{NewVersion, Origin, Version};
 use assay_measure::Outcome;
-use assay_sandbox::Policy;
+use assay_measure::sandbox::Policy;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;

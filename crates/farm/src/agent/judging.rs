@@ -6,7 +6,7 @@ use super::policy::FAILURES;
 use assay_farm::builds::model::{Fault, State};
 use assay_farm::builds::wire::Evidence;
 use assay_measure::Outcome;
-use assay_sandbox::Exceeded;
+use assay_measure::sandbox::Exceeded;
 use assay_suites::{Run, SuiteError, run::TestStatus};
 
 /// Messages of programs when the network is unavailable.

@@ -1,6 +1,6 @@
 //! The bubblewrap arguments for a policy. The system is inspected, but nothing is created.
 
-use crate::policy::Policy;
+use crate::sandbox::policy::Policy;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};

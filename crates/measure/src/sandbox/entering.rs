@@ -1,12 +1,12 @@
 //! The sandbox of this machine: detects the available mechanisms, and builds command lines that run
 //! inside.
 
-use crate::arguments;
-use crate::error::SandboxError;
-use crate::groups::{Exceeded, Group, Groups};
-use crate::policy::Policy;
-use assay_measure::descriptors;
-use assay_measure::room::Room;
+use crate::descriptors;
+use crate::room::Room;
+use crate::sandbox::arguments;
+use crate::sandbox::error::SandboxError;
+use crate::sandbox::groups::{Exceeded, Group, Groups};
+use crate::sandbox::policy::Policy;
 use std::ffi::OsString;
 use std::fs;
 use std::io::Write;

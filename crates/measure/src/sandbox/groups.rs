@@ -1,7 +1,7 @@
 //! Control groups, which limit memory and processes of a command and all its descendants together.
 //! Versions 1 and 2 are supported; without control groups every process has its own limits.
 
-use crate::policy::Limits;
+use crate::sandbox::policy::Limits;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

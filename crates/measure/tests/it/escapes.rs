@@ -9,7 +9,7 @@
     reason = "a test may fail, and says what it skips"
 )]
 
-use assay_sandbox::{Entered, Limits, Policy, Sandbox, SandboxError};
+use assay_measure::sandbox::{Entered, Limits, Policy, Sandbox, SandboxError};
 use std::ffi::OsString;
 use std::fs;
 use std::io::Read;

@@ -11,10 +11,10 @@ pub struct Policy {
     /// Files and directories that it may read, in addition to the system's own.
     pub reads: Vec<PathBuf>,
     /// Directories that it may read although the sandbox's user can't reach them outside, because a
-    /// parent directory is closed, as `/root` is ([`Sandbox::opens`](crate::Sandbox::opens)).
+    /// parent directory is closed, as `/root` is ([`Sandbox::opens`](crate::sandbox::Sandbox::opens)).
     pub opened: Vec<PathBuf>,
     /// Directories that it may write; they must belong to the sandbox's user
-    /// ([`Sandbox::hand_over`](crate::Sandbox::hand_over)).
+    /// ([`Sandbox::hand_over`](crate::sandbox::Sandbox::hand_over)).
     pub writes: Vec<PathBuf>,
     /// Files and directories within the readable ones that appear empty: tokens, keys.
     pub hides: Vec<PathBuf>,

@@ -8,16 +8,16 @@
 //! process limits.
 //!
 //! Only a trial command is run here: [`Sandbox::enter`] converts a command line to another one,
-//! which [`assay_measure`] runs like any other, with its timeout and termination of the whole
+//! which a [`Runner`](crate::Runner) runs like any other, with its timeout and termination of the whole
 //! process group. docs/internals/009-sandbox.md describes what is confined and what is not.
 
 mod arguments;
+mod entering;
 mod error;
 mod groups;
 mod policy;
-mod sandbox;
 
+pub use entering::{Entered, Sandbox};
 pub use error::SandboxError;
 pub use groups::Exceeded;
 pub use policy::{Limits, Policy};
-pub use sandbox::{Entered, Sandbox};
