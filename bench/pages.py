@@ -186,7 +186,7 @@ def load_row(question, figure, column, key, bars, front=None, others=False, bett
 
 # Until its release 0.6.3 Bencher judged a new value without the error of the mean; so did the tables that have the old name.
 BENCHER = {"Bencher's t test": "Bencher's t test", "Bencher's t test before 0.6.3": "t test 0.99, as Bencher"}
-MEASURE = ["crates/measure/src", "crates/engine/src", "crates/assay/src/bench", "crates/data/src"]
+MEASURE = ["crates/measure/src", "crates/analysis/src/engine", "crates/assay/src/bench", "crates/data/src"]
 AREAS = [
     Area("Measuring a program", MEASURE, [
         Row("runs per second, of a loop's in C", "overhead", 2, "assay", {"hyperfine 2.0": "hyperfine 2.0 (no shell)", "perf stat": "perf stat", "pyperf": "pyperf command"}, "runs per second",
@@ -355,7 +355,7 @@ AREAS = [
         Row("two equal programs in profile: any function called different", "profile-truth", bars="equal"),
         Row("a function with 10 % more to do found", "profile-truth", 3, "`numbers` has 10 % more"),
     ]),
-    Area("Kills and damaged files", ["crates/engine/src", "crates/assay/src/bench", "crates/history/src", "crates/data/src"], [
+    Area("Kills and damaged files", ["crates/analysis/src/engine", "crates/assay/src/bench", "crates/history/src", "crates/data/src"], [
         Row("SIGKILL of each verb: runs lost, processes and files left, unreadable records, panics", "kill", bars="."),
         Row("SIGKILL of a writer of the history: the same", "kill-history", bars="."),
         Row("damaged files read: panics, signals, hangs, other statuses", "damaged", bars="panics|ends|longer|other"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     (
         "assay",
         &[
@@ -14,7 +14,6 @@ const ARROWS: [(&str, &[&str]); 18] = [
             "assay-console",
             "assay-coverage",
             "assay-data",
-            "assay-experiment",
             "assay-harness",
             "assay-history",
             "assay-load",
@@ -28,7 +27,6 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ),
     ("assay-console", &["assay-report"]),
     ("assay-coverage", &["assay-data"]),
-    ("assay-experiment", &["assay-analysis", "assay-data"]),
     (
         "assay-farm",
         &[

@@ -2,7 +2,7 @@
 //! and subjects of the samples, are recorded before their first values, and are looked up by name,
 //! also in a resumed recording. They do not affect decisions.
 
-use crate::recorder::Recorder;
+use crate::engine::recorder::Recorder;
 use assay_data::source::Unit;
 use assay_data::{Row, Samples, Subject};
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! The session: the only loop that asks an experiment for its next turn.
 
-use crate::discovered::Discovered;
-use crate::recorder::{Recorder, Unrecorded};
-use assay_analysis::Step;
-use assay_analysis::design::{Experiment, ReplayError};
+use crate::Step;
+use crate::design::{Experiment, ReplayError};
+use crate::engine::discovered::Discovered;
+use crate::engine::recorder::{Recorder, Unrecorded};
 use assay_data::samples::InPass;
 use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{Failure, Measured, Obstacle, OfRow, Purpose, Source, Turn, Unit};

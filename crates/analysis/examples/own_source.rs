@@ -1,11 +1,11 @@
-//! Compares two closures with the library: `cargo run --release -p assay-experiment --example
+//! Compares two closures with the library: `cargo run --release -p assay-analysis --example
 //! own_source`.
 #![allow(clippy::print_stdout)]
 
+use assay_analysis::engine::{Limits, Session};
 use assay_analysis::{Options, analyse};
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{Environment, Metric, Plan, Threshold};
-use assay_experiment::{Limits, Session};
 use std::convert::Infallible;
 use std::hint::black_box;
 use std::time::Instant;

@@ -2,6 +2,7 @@
 //! recognized later, but only the named total decides.
 #![allow(clippy::unwrap_used)]
 
+use assay_analysis::engine::{Limits, Recorder, Session};
 use assay_analysis::{Options, Verdict, analyse};
 use assay_data::assay_file::{self, Header, Writer};
 use assay_data::source::{Layout, Measured, Obstacle, OfRow, RowResult, Turn, Unit};
@@ -9,7 +10,6 @@ use assay_data::{
     Environment, Finding, Inner, Metric, Observation, Plan, Row, Samples, Side, Source, StopReason,
     Subject, Threshold,
 };
-use assay_experiment::{Limits, Recorder, Session};
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::fs::File;

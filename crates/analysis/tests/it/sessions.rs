@@ -2,6 +2,7 @@
 //! retries, interruption, failures, counting and resuming.
 #![allow(clippy::unwrap_used)]
 
+use assay_analysis::engine::{Limits, Phase, Recorder, Session};
 use assay_data::source::{
     Failure, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Turn, Unit,
 };
@@ -9,7 +10,6 @@ use assay_data::{
     Environment, Finding, Inner, Metric, Observation, Plan, Row, Samples, Side, Source, StopReason,
     StopRule, Subject, Threshold,
 };
-use assay_experiment::{Limits, Phase, Recorder, Session};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 

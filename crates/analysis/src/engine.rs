@@ -1,11 +1,11 @@
 //! The measurement engine: runs a source's turns in random order until the question is answered.
 //!
 //! A [`Source`] knows how to run one turn and reports its values. A [`Session`] asks the experiment
-//! ([`assay_analysis::design`]) for the next turn, has the source run it, repeats lost runs,
-//! records the values and feeds them back. It stops when every row has its answer, the budget is
-//! spent, or the user interrupts it, and it can resume a recording.
+//! ([`design`](crate::design)) for the next turn, has the source run it, repeats lost runs, records
+//! the values and feeds them back. It stops when every row has its answer, the budget is spent, or
+//! the user interrupts it, and it can resume a recording.
 //!
-//! Clock, recorder, observer and interruption are passed in; the crate starts no processes, reads
+//! Clock, recorder, observer and interruption are passed in; the module starts no processes, reads
 //! no clock, computes no statistics and prints nothing. So a whole session runs in a test within
 //! microseconds, like this one:
 //!
@@ -13,7 +13,7 @@
 //! use assay_analysis::{Options, Verdict, analyse};
 //! use assay_data::source::{Layout, Measured, Obstacle, Turn};
 //! use assay_data::{Metric, Plan, Source, Threshold};
-//! use assay_experiment::{Limits, Session};
+//! use assay_analysis::engine::{Limits, Session};
 //! use std::{cell::Cell, convert::Infallible};
 //!
 //! struct Pretended<'a> {
