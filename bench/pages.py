@@ -303,7 +303,7 @@ AREAS = [
         Row("smallest share unaccounted for", "foreign", bars="smallest"),
         Row("edits of which `--changed` left out no failing test", "foreign", bars="edits"),
     ]),
-    Area("Watching", ["crates/suites/src", "crates/coverage/src", "crates/assay/src/verbs/watch.rs"], [
+    Area("Watching", ["crates/suites/src", "crates/assay/src/verbs/watch.rs"], [
         Row("from a save to the start of the command, p50", "watch-start", "p50", "assay watch", {name: name for name in ("inotifywait in a loop", "entr", "watchfiles")}, "p50",
             front=(7, "from a save to the start of the command, p50")),
         Row("p99", "watch-start", "p99", "assay watch", {name: name for name in ("inotifywait in a loop", "entr", "watchfiles")}, "p99"),

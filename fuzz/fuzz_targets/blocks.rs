@@ -3,7 +3,7 @@
 #![no_main]
 
 use assay_mutate::blocks::cut;
-use assay_coverage::{ABSENT, Language};
+use assay_suites::coverage::{ABSENT, Language};
 use libfuzzer_sys::fuzz_target;
 
 const ALL: [Language; 7] = [

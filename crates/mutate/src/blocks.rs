@@ -1,4 +1,4 @@
-//! Divides source files into blocks ([`assay_coverage::Blocks`]). This module contains the
+//! Divides source files into blocks ([`assay_suites::coverage::Blocks`]). This module contains the
 //! grammars of nine languages (tree-sitter), which make up most of the size of any program that
 //! includes them. Therefore only `assay-mutate` includes it; `assay` starts that program and passes
 //! it files to divide ([`serve`]).
@@ -16,7 +16,7 @@ pub use cutting::cut;
 pub use grammar::{Kind, grammar, kind};
 pub use serving::serve;
 
-use assay_coverage::{Blocks, Cutter, Language};
+use assay_suites::coverage::{Blocks, Cutter, Language};
 
 /// All grammars, in this process.
 #[derive(Clone, Copy, Debug)]

@@ -36,7 +36,7 @@ mod tests;
 
 pub use absent::{Absent, Here, modules_off};
 pub use alone::{Alone, alone};
-pub use assay_coverage::Language;
+pub use assay_suites::coverage::Language;
 pub use doubt::doubts;
 pub use emitted::{Emitted, emitted};
 pub use generate::{Generator, Mutants};

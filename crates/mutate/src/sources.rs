@@ -4,11 +4,11 @@
 use crate::copies::{CMAKE, is_temporary};
 use crate::settings::Settings;
 use anyhow::{Context, bail};
-use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
 use assay_data::threads;
 use assay_measure::git;
 use assay_mutate::mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use assay_suites::coverage::Project;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -286,7 +286,8 @@ fn keep(
         .iter()
         .map(|unit| {
             let Some((own, of)) = shard else { return true };
-            let sum = assay_coverage::sum(format!("{}\n{}", source.path, unit.name).as_bytes());
+            let sum =
+                assay_suites::coverage::sum(format!("{}\n{}", source.path, unit.name).as_bytes());
             sum % u64::from(of) == u64::from(own - 1)
         })
         .collect();

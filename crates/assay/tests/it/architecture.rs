@@ -6,13 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     (
         "assay",
         &[
             "assay-analysis",
             "assay-console",
-            "assay-coverage",
             "assay-data",
             "assay-harness",
             "assay-history",
@@ -26,7 +25,6 @@ const ARROWS: [(&str, &[&str]); 17] = [
         ],
     ),
     ("assay-console", &["assay-report"]),
-    ("assay-coverage", &["assay-data"]),
     (
         "assay-farm",
         &[
@@ -49,7 +47,6 @@ const ARROWS: [(&str, &[&str]); 17] = [
         &[
             "assay-analysis",
             "assay-console",
-            "assay-coverage",
             "assay-data",
             "assay-measure",
             "assay-report",
@@ -82,7 +79,7 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("hdrhistogram", &["assay-data"]),
     ("libc", &["assay-measure"]),
     ("object", &["assay-measure"]),
-    ("rusqlite", &["assay-coverage", "assay-history"]),
+    ("rusqlite", &["assay-history", "assay-suites"]),
     ("tree-sitter", &["assay-mutate"]),
     ("postgres", &["assay-history"]),
 ];

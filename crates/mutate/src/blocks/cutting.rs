@@ -1,7 +1,7 @@
 //! Divides a text into blocks by its syntax tree. Nothing is executed, and no file is read.
 
 use crate::blocks::grammar::{Kind, grammar, is_directive, kind};
-use assay_coverage::{Block, Blocks, Language, Sum, lines, sum, sum_of};
+use assay_suites::coverage::{Block, Blocks, Language, Sum, lines, sum, sum_of};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use tree_sitter::{Node, Parser, TreeCursor};

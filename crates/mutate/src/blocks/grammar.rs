@@ -1,6 +1,6 @@
 //! The grammars of the languages, and the classification of their nodes.
 
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// The kind of a node for dividing a file into blocks.

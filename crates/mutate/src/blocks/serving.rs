@@ -1,8 +1,8 @@
 //! The loop of `assay-mutate blocks`: answers requests in order until the input ends
-//! ([`assay_coverage::wire`]).
+//! ([`assay_suites::coverage::wire`]).
 
 use crate::blocks::cut;
-use assay_coverage::{Blocks, wire};
+use assay_suites::coverage::{Blocks, wire};
 use std::io::{self, Read, Write};
 
 /// Answers requests until the input ends, which happens when the client closes it or exits.

@@ -1,7 +1,7 @@
 //! Blocks of real texts.
 
 use crate::blocks::{Grammars, cut, serve};
-use assay_coverage::{ABSENT, Blocks, Cutter, Language, Sum, wire};
+use assay_suites::coverage::{ABSENT, Blocks, Cutter, Language, Sum, wire};
 use std::collections::BTreeSet;
 
 fn names(language: Language, text: &str) -> Vec<(String, u32, u32)> {

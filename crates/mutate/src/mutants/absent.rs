@@ -14,7 +14,7 @@ mod rust;
 pub(crate) use rust::each;
 pub use rust::modules_off;
 
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::collections::BTreeSet;
 use std::env::consts;
 use tree_sitter::Node;

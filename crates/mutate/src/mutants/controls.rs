@@ -5,7 +5,7 @@
 
 use crate::mutants::mutant::Unit;
 use crate::mutants::tables::table;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::ops::Range;
 
 /// The text in which a function fails as soon as it is called; `None` if it has no body.

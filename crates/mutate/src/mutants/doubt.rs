@@ -5,7 +5,7 @@
 use crate::blocks::grammar;
 use crate::mutants::mutant::Mutant;
 use crate::mutants::operator::Operator;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 

@@ -10,7 +10,7 @@
 use crate::blocks::grammar;
 use crate::mutants::mutant::{Mutant, Unit};
 use crate::mutants::switch::{has_macro, words};
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 

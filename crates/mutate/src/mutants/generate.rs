@@ -13,7 +13,7 @@ use crate::mutants::passed::{is_for_tests, is_talk};
 use crate::mutants::pragmas::marked;
 use crate::mutants::tables::{Change, Entry, Table, table};
 use crate::mutants::trial::Trial;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use tree_sitter::{Node, Parser};

@@ -63,7 +63,7 @@ fn around(body: &str, range: Range<usize>) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
     use crate::mutants::Generator;
-    use assay_coverage::Language;
+    use assay_suites::coverage::Language;
 
     /// The operators of the mutants that are the same program as the empty body of the first
     /// function.

@@ -1,7 +1,7 @@
 //! The empty value that a function returns, by its language and its declared type. Types are read
 //! as they are written; if that is wrong, the compiler rejects the mutant.
 
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// Result of a function that returns no actual value.

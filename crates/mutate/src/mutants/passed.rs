@@ -4,7 +4,7 @@
 use crate::mutants::mutant::line_starts;
 use crate::mutants::policy::{HEAD, LONGEST_FILE, LONGEST_LINES};
 use crate::mutants::tables::Table;
-use assay_coverage::{Language, rules};
+use assay_suites::coverage::{Language, rules};
 use tree_sitter::Node;
 
 /// Lower-case names of loggers; calls to them are not mutated.

@@ -4,7 +4,7 @@
 //! accepted, and counted.
 
 use crate::mutants::absent::each;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// First and last line, from 1, with the marker.

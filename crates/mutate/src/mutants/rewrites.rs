@@ -16,7 +16,7 @@ use crate::mutants::mutant::{Mutant, Unit, id_of};
 use crate::mutants::operator::Operator;
 use crate::mutants::policy::MOST_OF_A_KIND;
 use crate::mutants::trial::Trial;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use tree_sitter::Node;

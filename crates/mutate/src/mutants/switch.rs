@@ -12,7 +12,7 @@
 
 use crate::blocks::grammar;
 use crate::mutants::mutant::{Mutant, Unit, line_starts};
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::fmt::Write;
 use std::ops::Range;
 use std::path::Path;
@@ -371,7 +371,7 @@ impl Switched {
         self.put(head.as_bytes());
         for arm in arms {
             let path = quoted(&bodies.join(body_file(arm.number)))?;
-            let digest = assay_coverage::sum(&arm.body);
+            let digest = assay_suites::coverage::sum(&arm.body);
             let own = format!(
                 "\nif (assay_number == {}) /* {digest:x} */\n#include {path}\nelse",
                 arm.number

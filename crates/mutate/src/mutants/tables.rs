@@ -13,7 +13,7 @@ mod ruby;
 mod rust;
 
 use crate::mutants::operator::Operator::{self, *};
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 
 /// Change to a node.
 #[derive(Clone, Copy, Debug)]

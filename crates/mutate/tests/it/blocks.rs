@@ -1,10 +1,10 @@
 //! Selection of a project's tests when its files change, with and without division into blocks.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
-use assay_coverage::*;
 use assay_data::seen::{ProcessSeen, Seen, Used};
 use assay_data::test_results::TestStatus;
 use assay_mutate::blocks::Grammars;
+use assay_suites::coverage::*;
 use std::collections::BTreeMap;
 use std::fs;
 

@@ -4,7 +4,7 @@
 use super::logic::{all, any, bare, not, split, unquoted};
 use super::rust::each;
 use super::{Absent, Here, short};
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// Returns the lines that never run.

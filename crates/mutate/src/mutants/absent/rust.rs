@@ -56,7 +56,8 @@ pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
 /// `cfg`, each with the reason. Rust files below them are left out.
 pub fn modules_off(path: &str, text: &[u8], here: &Here) -> Vec<(String, String)> {
     let mut parser = Parser::new();
-    if parser.set_language(&crate::blocks::grammar(assay_coverage::Language::Rust)).is_err() {
+    if parser.set_language(&crate::blocks::grammar(assay_suites::coverage::Language::Rust)).is_err()
+    {
         return Vec::new();
     }
     let Some(tree) = parser.parse(text, None) else { return Vec::new() };

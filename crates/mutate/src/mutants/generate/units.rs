@@ -4,7 +4,7 @@ use super::Walk;
 use crate::blocks::{Kind, kind};
 use crate::mutants::nothing::{self, Nothing};
 use crate::mutants::policy::LONGEST_NAME;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 impl Walk<'_, '_> {

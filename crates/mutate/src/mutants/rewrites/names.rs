@@ -7,7 +7,7 @@
 
 use super::{Edits, Function, descendants, words_of};
 use crate::mutants::operator::Operator;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::collections::HashMap;
 use tree_sitter::Node;
 

@@ -2,7 +2,7 @@
 
 use super::{Edits, Function, VALUE, is_scope};
 use crate::mutants::operator::Operator;
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// Generates all such rewrites of a function. Code in nested functions is left unchanged.

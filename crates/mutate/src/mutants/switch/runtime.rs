@@ -3,7 +3,7 @@
 //! functions are recorded, each is recorded once.
 
 use super::{Places, quoted};
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 
 /// The text to insert before that of the file (in Go, after the package name) and after it; `None`
 /// if a path cannot be written in the language.

@@ -1,21 +1,14 @@
 //! Records which parts of a project each test uses, and selects the tests affected by a change.
 //!
 //! A source file is divided into [`Blocks`], identified by their content, by a [`Cutter`] supplied
-//! by the caller: the grammars are large, and few programs include them (crate `assay-mutate`). A [`Map`]
-//! has for each test the checksums of the blocks it entered and of the files it opened; [`choose`]
-//! compares them with the current files of the [`Project`]. The map is kept in a `Store`.
+//! by the caller: the grammars are large, and few programs include them (crate `assay-mutate`). A
+//! [`Map`] has for each test the checksums of the blocks it entered and of the files it opened;
+//! [`choose`] compares them with the current files of the [`Project`]. The map is kept in a
+//! [`Store`].
 //! docs/internals/007-watching.md describes what is recorded and what is not.
 //!
 //! Nothing is run, traced or printed here. The caller provides the observations of a run
 //! ([`assay_data::seen`]).
-#![cfg_attr(
-    test,
-    allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")
-)]
-#![cfg_attr(
-    not(feature = "store"),
-    allow(dead_code, reason = "names are numbered for the store alone")
-)]
 
 mod blocks;
 mod choose;
@@ -26,7 +19,6 @@ mod project;
 mod rule;
 pub mod rules;
 mod started;
-#[cfg(feature = "store")]
 mod store;
 mod taking;
 pub mod wire;
@@ -37,5 +29,4 @@ pub use language::Language;
 pub use map::{Before, Ended, How, Known, Map, Use};
 pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
 pub use rule::Rule;
-#[cfg(feature = "store")]
 pub use store::{Store, StoreError};

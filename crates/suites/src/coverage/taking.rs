@@ -3,11 +3,11 @@
 //! of the files it entered, and of the files that those import; and everything that happened
 //! outside of tests, which all tests share.
 
-use crate::blocks::{ABSENT, DIRECTORY, Sum, UNKNOWN};
-use crate::extent::Extent;
-use crate::map::{Before, How, Map, Use};
-use crate::project::Project;
-use crate::started::{Read, Reads, reads};
+use crate::coverage::blocks::{ABSENT, DIRECTORY, Sum, UNKNOWN};
+use crate::coverage::extent::Extent;
+use crate::coverage::map::{Before, How, Map, Use};
+use crate::coverage::project::Project;
+use crate::coverage::started::{Read, Reads, reads};
 use assay_data::seen::{ProcessSeen, Started, Used};
 use std::collections::{BTreeSet, HashMap};
 

@@ -3,7 +3,7 @@
 //!
 //! The rules are those of autotest and the conventions of the frameworks.
 
-use crate::language::Language;
+use crate::coverage::language::Language;
 use std::path::Path;
 
 /// Files whose change may affect every test: dependencies, and settings of the framework and the

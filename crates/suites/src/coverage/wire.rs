@@ -6,8 +6,8 @@
 //! A request is read completely before its answer is written, and written completely before that is
 //! read, so neither side blocks the other.
 
-use crate::blocks::{Block, Blocks};
-use crate::language::Language;
+use crate::coverage::blocks::{Block, Blocks};
+use crate::coverage::language::Language;
 use std::io::{self, Error, ErrorKind, Read, Write};
 
 /// First message of the program: its name and protocol version.

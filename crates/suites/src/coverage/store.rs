@@ -2,9 +2,9 @@
 //! tests. It contains nothing that the next full run would not reproduce, so an unreadable file is
 //! replaced.
 
-use crate::blocks::Sum;
-use crate::map::{How, Known, Map, Use};
-use crate::project::Kept;
+use crate::coverage::blocks::Sum;
+use crate::coverage::map::{How, Known, Map, Use};
+use crate::coverage::project::Kept;
 use assay_data::private;
 use assay_data::test_results::TestStatus;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};

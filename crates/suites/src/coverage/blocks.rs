@@ -2,7 +2,7 @@
 //! else. Each is identified by a checksum of its content, independent of its position. Files are
 //! divided by a [`Cutter`], which has the grammars; this module has none.
 
-use crate::language::Language;
+use crate::coverage::language::Language;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::fmt::Debug;

@@ -1,9 +1,9 @@
 //! The current files of a project, by checksum: read on demand, and again when they change. This is
 //! the only module of the crate that reads files; none is written.
 
-use crate::blocks::{ABSENT, Blocks, Cutter, DIRECTORY, Sum, Uncut, sum};
-use crate::extent::Extent;
-use crate::language::Language;
+use crate::coverage::blocks::{ABSENT, Blocks, Cutter, DIRECTORY, Sum, Uncut, sum};
+use crate::coverage::extent::Extent;
+use crate::coverage::language::Language;
 use ignore::WalkBuilder;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, Metadata};

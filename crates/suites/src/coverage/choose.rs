@@ -1,13 +1,13 @@
 //! Selection of the tests affected by a change, with the reasons. Pure except for reading the
 //! current contents of files.
 
-use crate::blocks::{ABSENT, DIRECTORY, Sum};
-use crate::extent::Extent;
-use crate::language::Language;
-use crate::map::{How, Known, Map, Use};
-use crate::project::{Now, Project};
-use crate::rule::Rule;
-use crate::rules;
+use crate::coverage::blocks::{ABSENT, DIRECTORY, Sum};
+use crate::coverage::extent::Extent;
+use crate::coverage::language::Language;
+use crate::coverage::map::{How, Known, Map, Use};
+use crate::coverage::project::{Now, Project};
+use crate::coverage::rule::Rule;
+use crate::coverage::rules;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;

@@ -2,12 +2,12 @@
 //! tests affected by a change.
 //!
 //! It is updated with the observations of runs ([`Map::take`]) and queried by
-//! [`choose`](crate::choose). The only time it knows is the beginning of a run, and it accesses
-//! files only through [`Project`].
+//! [`choose`](crate::coverage::choose). The only time it knows is the beginning of a run, and it
+//! accesses files only through [`Project`].
 
-use crate::blocks::Sum;
-use crate::project::{Kept, Project};
-use crate::taking::Taking;
+use crate::coverage::blocks::Sum;
+use crate::coverage::project::{Kept, Project};
+use crate::coverage::taking::Taking;
 use assay_data::seen::Seen;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
