@@ -269,7 +269,7 @@ AREAS = [
         Row("five workers against six: right server named", "load-capacity", bars="right"),
         Row("wrong server named", "load-capacity", bars="wrong"),
     ]),
-    Area("History", ["crates/history/src", "crates/analysis/src/history", "crates/site/src"], [
+    Area("History", ["crates/history/src", "crates/analysis/src/history"], [
         Row("runs with an alarm, nothing changed", "history-quiet", 1, "assay gate", {"asv": "asv publish", **BENCHER, "+10 % to the run before": "+10 %", "otava": "otava"}, "runs with"),
         Row("5 % in 2 of 24 benchmarks found within 3 runs, deviation 1.5 %", "history-step", 2, ("1.5 %", "assay gate"), {**{name: ("1.5 %", key) for name, key in BENCHER.items()}, "+5 % to the run before": ("1.5 %", "+5 %")}, "found within"),
         Row("false alarms per comparison there", "history-step", 3, ("1.5 %", "assay gate"), {**{name: ("1.5 %", key) for name, key in BENCHER.items()}, "+5 % to the run before": ("1.5 %", "+5 %")}, "false alarms"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     (
         "assay",
         &[
@@ -20,7 +20,6 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "assay-ministat",
             "assay-profiles",
             "assay-report",
-            "assay-site",
             "assay-suites",
         ],
     ),
@@ -34,12 +33,11 @@ const ARROWS: [(&str, &[&str]); 16] = [
             "assay-history",
             "assay-measure",
             "assay-report",
-            "assay-site",
             "assay-suites",
         ],
     ),
     ("assay-harness", &["assay-data"]),
-    ("assay-history", &["assay-analysis", "assay-data"]),
+    ("assay-history", &["assay-analysis", "assay-data", "assay-report"]),
     ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
     (
@@ -56,7 +54,6 @@ const ARROWS: [(&str, &[&str]); 16] = [
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
-    ("assay-site", &["assay-analysis", "assay-data", "assay-history", "assay-report"]),
     ("assay-suites", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),
     ("assay-data", &[]),

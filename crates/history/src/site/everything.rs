@@ -5,9 +5,9 @@
 //! written last.
 
 use super::{Drawn, Site, Whole};
+use crate::Store;
 use anyhow::Context;
 use assay_analysis::history::RunSummary;
-use assay_history::Store;
 use assay_report::site::{self, data};
 use std::borrow::Borrow;
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ mod everything;
 
 pub use everything::Out;
 
+use crate::{MachineState, Store, Wanted};
 use anyhow::Context;
 use assay_analysis::history::events::{Event, Events, Gathering, unit_changed};
 use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
@@ -18,7 +19,6 @@ use assay_analysis::history::{
 };
 use assay_data::Finding;
 use assay_data::publishing::publishable;
-use assay_history::{MachineState, Store, Wanted};
 use assay_report::site::{
     self, BenchmarkPage, EVENTS, Frame, Index, MachineStates, Overview, Row, data,
 };
