@@ -27,12 +27,12 @@ mod walls;
 
 use crate::Ending;
 use anyhow::{Context, bail};
-use assay_console::output;
 use assay_farm::builds::model::{Fault, Kind, State};
 use assay_farm::builds::wire::{self, Asking, Hello, Leased, Outcome, Welcome};
 use assay_farm::client::{Client, ClientError, Code, Lease, jittered};
 use assay_farm::plain;
 use assay_measure::interrupt;
+use assay_report::console::output;
 use commands::Commands;
 use fetching::{Means, Web};
 use lease::Held;

@@ -5,9 +5,9 @@
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};
 use crate::trying::{Over, Trying};
-use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult, MutatedUnit};
 use assay_mutate::mutants::{Generator, Operator, line_starts, why_passed};
+use assay_report::console::output::Passing;
 use assay_suites::coverage::Project;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;

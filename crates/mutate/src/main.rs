@@ -36,7 +36,7 @@ mod verb;
 mod walls;
 
 use args::Args;
-use assay_console::{asked, output};
+use assay_report::console::{asked, output};
 use clap::FromArgMatches;
 use std::io::{self, BufReader, BufWriter, ErrorKind};
 use std::process::ExitCode;

@@ -6,12 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     (
         "assay",
         &[
             "assay-analysis",
-            "assay-console",
             "assay-data",
             "assay-harness",
             "assay-history",
@@ -23,12 +22,10 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "assay-suites",
         ],
     ),
-    ("assay-console", &["assay-report"]),
     (
         "assay-farm",
         &[
             "assay-analysis",
-            "assay-console",
             "assay-data",
             "assay-history",
             "assay-measure",
@@ -42,14 +39,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("assay-ministat", &[]),
     (
         "assay-mutate",
-        &[
-            "assay-analysis",
-            "assay-console",
-            "assay-data",
-            "assay-measure",
-            "assay-report",
-            "assay-suites",
-        ],
+        &["assay-analysis", "assay-data", "assay-measure", "assay-report", "assay-suites"],
     ),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
@@ -65,7 +55,7 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
     ("ttf-parser", &["assay-report"]),
-    ("clap", &["assay", "assay-console", "assay-farm", "assay-mutate"]),
+    ("clap", &["assay", "assay-farm", "assay-mutate", "assay-report"]),
     ("axum", &["assay-farm"]),
     ("tar", &["assay-farm"]),
     ("ureq", &["assay-farm"]),
@@ -214,6 +204,22 @@ fn nobody_opens_a_connection_that_was_not_asked_for() {
         if is_product && !is_allowed {
             let found = CONNECTS.iter().find(|word| product.contains(**word));
             assert_eq!(found, None, "{place}: docs/reference/stability.md says who connects");
+        }
+    }
+}
+
+/// Crates of the programs, which may use the console.
+const PROGRAMS: [&str; 3] = ["assay/", "farm/", "mutate/"];
+
+#[test]
+fn only_programs_use_the_console() {
+    for (place, text) in files() {
+        let is_own = place.starts_with("report/src/console");
+        let is_program = PROGRAMS.iter().any(|own| place.starts_with(own));
+        if !is_own && !is_program {
+            let used =
+                ["assay_report::console", "crate::console"].iter().find(|n| text.contains(**n));
+            assert_eq!(used, None, "{place}: libraries return what is to be printed");
         }
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
-use assay_console::output;
 use assay_farm::builds::model::{Facts, VersionKind, meets};
 use assay_farm::builds::wire::{NewProject, NewVersion, Origin, Recipe};
+use assay_report::console::output;
 use clap::ArgGroup;
 use std::path::PathBuf;
 

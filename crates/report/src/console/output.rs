@@ -4,9 +4,9 @@
 //! Data goes to standard output in one piece, messages to standard error. A reader that closed the
 //! pipe is not an error. Nothing here decides what is printed.
 
+use crate::is_invisible;
+use crate::terminal::Screen;
 use anyhow::Context;
-use assay_report::is_invisible;
-use assay_report::terminal::Screen;
 use clap::error::{ContextKind, ContextValue};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

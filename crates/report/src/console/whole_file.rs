@@ -4,7 +4,7 @@
 //! complete. Readers see the old content until then, and also after a failure. Recordings of a run
 //! are not written this way: they are written during the measurement.
 
-use crate::output;
+use crate::console::output;
 use anyhow::Context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
