@@ -72,7 +72,7 @@ FUZZ_CHECK := CUSTOM_LIBFUZZER_PATH=none/libnone.a \
 	$(CARGO) check --manifest-path fuzz/Cargo.toml --target-dir target --locked
 
 # What others may build on: they can be packaged as they are.
-LIBRARIES := -p assay-stats -p assay-data -p assay-analysis -p assay-experiment
+LIBRARIES := -p assay-stats -p assay-data -p assay-analysis
 
 check:
 	$(CARGO) fmt --all -- --check

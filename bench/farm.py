@@ -1,5 +1,5 @@
 """The figures about the farm's server: how long a thousand agents wait that ask it each second, and how soon its pages are there however many builds
-it knows, while nothing changes and while builds come in. Everything runs on this machine; the store is made by an example of `builds`, by a few
+it knows, while nothing changes and while builds come in. Everything runs on this machine; the store is made by an example of `farm`, by a few
 statements.
 """
 
@@ -35,7 +35,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def build():
     execute(["cargo", "build", "--release", "-p", "assay-farm", "--features", "postgresql", "--bins", "--example", "lease_clients"], 1800, cwd=ROOT)
-    execute(["cargo", "build", "--release", "-p", "assay-builds", "--features", "postgresql", "--example", "fill_farm"], 1800, cwd=ROOT)
+    execute(["cargo", "build", "--release", "-p", "assay-farm", "--features", "postgresql", "--example", "fill_farm"], 1800, cwd=ROOT)
 
 
 @contextlib.contextmanager

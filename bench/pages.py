@@ -186,7 +186,7 @@ def load_row(question, figure, column, key, bars, front=None, others=False, bett
 
 # Until its release 0.6.3 Bencher judged a new value without the error of the mean; so did the tables that have the old name.
 BENCHER = {"Bencher's t test": "Bencher's t test", "Bencher's t test before 0.6.3": "t test 0.99, as Bencher"}
-MEASURE = ["crates/measure/src", "crates/engine/src", "crates/assay/src/bench", "crates/data/src"]
+MEASURE = ["crates/measure/src", "crates/analysis/src/engine", "crates/assay/src/bench", "crates/data/src"]
 AREAS = [
     Area("Measuring a program", MEASURE, [
         Row("runs per second, of a loop's in C", "overhead", 2, "assay", {"hyperfine 2.0": "hyperfine 2.0 (no shell)", "perf stat": "perf stat", "pyperf": "pyperf command"}, "runs per second",
@@ -269,7 +269,7 @@ AREAS = [
         Row("five workers against six: right server named", "load-capacity", bars="right"),
         Row("wrong server named", "load-capacity", bars="wrong"),
     ]),
-    Area("History", ["crates/history/src", "crates/analysis/src/history", "crates/site/src"], [
+    Area("History", ["crates/history/src", "crates/analysis/src/history"], [
         Row("runs with an alarm, nothing changed", "history-quiet", 1, "assay gate", {"asv": "asv publish", **BENCHER, "+10 % to the run before": "+10 %", "otava": "otava"}, "runs with"),
         Row("5 % in 2 of 24 benchmarks found within 3 runs, deviation 1.5 %", "history-step", 2, ("1.5 %", "assay gate"), {**{name: ("1.5 %", key) for name, key in BENCHER.items()}, "+5 % to the run before": ("1.5 %", "+5 %")}, "found within"),
         Row("false alarms per comparison there", "history-step", 3, ("1.5 %", "assay gate"), {**{name: ("1.5 %", key) for name, key in BENCHER.items()}, "+5 % to the run before": ("1.5 %", "+5 %")}, "false alarms"),
@@ -303,7 +303,7 @@ AREAS = [
         Row("smallest share unaccounted for", "foreign", bars="smallest"),
         Row("edits of which `--changed` left out no failing test", "foreign", bars="edits"),
     ]),
-    Area("Watching", ["crates/suites/src", "crates/coverage/src", "crates/assay/src/verbs/watch.rs"], [
+    Area("Watching", ["crates/suites/src", "crates/assay/src/verbs/watch.rs"], [
         Row("from a save to the start of the command, p50", "watch-start", "p50", "assay watch", {name: name for name in ("inotifywait in a loop", "entr", "watchfiles")}, "p50",
             front=(7, "from a save to the start of the command, p50")),
         Row("p99", "watch-start", "p99", "assay watch", {name: name for name in ("inotifywait in a loop", "entr", "watchfiles")}, "p99"),
@@ -322,7 +322,7 @@ AREAS = [
         Row("cost of a first `--changed`, of the suite alone (Python 3.13)", "watch-recording", 3, "unittest: more-itertools, Python 3.13", {"coverage.py": 4}, "unittest: more-itertools, Python 3.13"),
         Row("the same: the worst of three", "watch-recording", bars="rspec|unittest"),
     ]),
-    Area("Mutation", ["crates/mutate/src", "crates/mutants/src"], [
+    Area("Mutation", ["crates/mutate/src"], [
         Row("mutants a second, pytest (toolz)", "mutate-speed", "mutants/s", ("toolz (pytest)", "assay mutate"), {"mutmut": ("toolz (pytest)", "mutmut"), "pytest-gremlins": ("toolz (pytest)", "pytest-gremlins")}, r"toolz \(pytest\): mutants"),
         Row("as a multiple of the quicker peer's", "mutate-speed", bars=".*quicker peer"),
         Row("mutants a second, rspec (kit)", "mutate-speed", bars="kit"),
@@ -336,7 +336,7 @@ AREAS = [
         Row("fates of changes of real projects, as by hand", "foreign-mutate", bars="fates"),
         Row("left after SIGKILL: changed projects, processes, copies, mounts", "mutate-kills", bars="."),
     ]),
-    Area("Ruby, Python and profiles", ["ruby", "python", "crates/blocks/src", "crates/profiles/src"], [
+    Area("Ruby, Python and profiles", ["ruby", "python", "crates/mutate/src/blocks", "crates/profiles/src"], [
         Row("a patched method of Ruby, active, more per call", "ruby-methods", 1, "active, kept", {"the article's": "article, active"}, better="lower"),
         Row("Ruby, idle, of what the article's active one takes: the worst", "ruby-methods", bars="idle"),
         Row("Ruby, active, of the same: the worst", "ruby-methods", bars="active"),
@@ -355,13 +355,13 @@ AREAS = [
         Row("two equal programs in profile: any function called different", "profile-truth", bars="equal"),
         Row("a function with 10 % more to do found", "profile-truth", 3, "`numbers` has 10 % more"),
     ]),
-    Area("Kills and damaged files", ["crates/engine/src", "crates/assay/src/bench", "crates/history/src", "crates/data/src"], [
+    Area("Kills and damaged files", ["crates/analysis/src/engine", "crates/assay/src/bench", "crates/history/src", "crates/data/src"], [
         Row("SIGKILL of each verb: runs lost, processes and files left, unreadable records, panics", "kill", bars="."),
         Row("SIGKILL of a writer of the history: the same", "kill-history", bars="."),
         Row("damaged files read: panics, signals, hangs, other statuses", "damaged", bars="panics|ends|longer|other"),
         Row("largest peak memory with one", "damaged", bars="largest"),
     ]),
-    Area("A farm", ["crates/farm/src", "crates/builds/src"], [
+    Area("A farm", ["crates/farm/src"], [
         Row("many agents that each ask once a second, p99: the worse store", "farm-lease", bars="p99"),
         Row("jobs given twice or lost", "farm-lease", bars="jobs"),
         Row("p99 of a page of millions of builds: the worst", "farm-pages", bars="p99"),

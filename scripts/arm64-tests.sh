@@ -111,8 +111,9 @@ echo "what is otherwise here than on a machine: ${ASSAY_EMULATED:-nothing}"
 passed=0 failed=0 ignored=0
 while read -r program; do
     name=$(basename "$program" | sed 's/-[0-9a-f]*$//')
+    # The sandbox does not depend on the processor, and its programs would be those of this machine.
     # shellcheck disable=SC2086 # words
-    "$program" $CHOSEN --nocapture < /dev/null > "$WORK/said" 2>&1
+    "$program" $CHOSEN --skip sandbox:: --skip escapes:: --nocapture < /dev/null > "$WORK/said" 2>&1
     status=$?
     counts=$(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed.*/\1 \2/p' "$WORK/said" | tail -n 1)
     # A program without the usual harness is one test.

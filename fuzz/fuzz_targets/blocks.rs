@@ -2,8 +2,8 @@
 //! block has lines in the file, and is the same if everything moves down a line.
 #![no_main]
 
-use assay_blocks::cut;
-use assay_coverage::{ABSENT, Language};
+use assay_mutate::blocks::cut;
+use assay_suites::coverage::{ABSENT, Language};
 use libfuzzer_sys::fuzz_target;
 
 const ALL: [Language; 7] = [

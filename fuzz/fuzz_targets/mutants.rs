@@ -2,7 +2,7 @@
 //! text, changes it, and can be displayed.
 #![no_main]
 
-use assay_mutants::{Generator, Language};
+use assay_mutate::mutants::{Generator, Language};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

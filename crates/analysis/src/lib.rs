@@ -6,8 +6,8 @@
 //! the run that just ended or from its file a year later. `docs/concepts/deciding.md` explains the
 //! procedure and the simulations it rests on.
 //!
-//! - [`design`]: the experiment itself, fed observation by observation. [`until`]: the user's
-//!   stopping condition.
+//! - [`design`]: the experiment itself, fed observation by observation. [`engine`]: the only loop
+//!   that asks it for the next turn. [`until`]: the user's stopping condition.
 //! - [`paired`], [`unpaired`]: the interval for blocks, and for samples recorded separately.
 //! - [`verdict`]: one interval, one verdict.
 //! - [`levels`]: nested repetitions, and the level that contributes most of the variance.
@@ -45,6 +45,7 @@ pub mod coverage;
 pub mod dependence;
 pub mod describe;
 pub mod design;
+pub mod engine;
 mod evidence;
 pub mod failing;
 pub mod farm;

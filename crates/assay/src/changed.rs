@@ -1,15 +1,15 @@
 //! Selects the tests of a suite that a change affects, for `assay tests --changed` and `assay
-//! watch`: where the map of what tests used (`assay-coverage`) is stored, and what to ask of the
-//! framework. Nothing is run here.
+//! watch`: where the map of what tests used (`assay_suites::coverage`) is stored, and what to ask of
+//! the framework. Nothing is run here.
 
 use crate::cutting::Cutting;
 use crate::revisions::cache_directory;
 use anyhow::{Context, bail};
-use assay_coverage::{
-    Before, Changed, Choice, Chosen, Ended, How, Known, Map, Project, Rule, Store, Why, choose, sum,
-};
 use assay_data::seen::Seen;
 use assay_measure::{git, room};
+use assay_suites::coverage::{
+    Before, Changed, Choice, Chosen, Ended, How, Known, Map, Project, Rule, Store, Why, choose, sum,
+};
 use assay_suites::{Framework, Run, frameworks};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

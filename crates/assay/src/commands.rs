@@ -18,12 +18,12 @@ use crate::meter::{Measured, Meter, Missing, STEAL_FROM_SECONDS};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
+use assay_analysis::engine::Session;
 use assay_data::finding::shared::{not_controlled, not_counted};
 use assay_data::source::{
     self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
 };
 use assay_data::{Action, Finding, Metric, Samples, Severity, StopReason};
-use assay_experiment::Session;
 use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;

@@ -6,7 +6,7 @@
 //! is reported once.
 
 use crate::others;
-use assay_coverage::{Blocks, Cutter, Language, wire};
+use assay_suites::coverage::{Blocks, Cutter, Language, wire};
 use std::cell::RefCell;
 use std::io::{self, BufReader, BufWriter, Read};
 use std::os::unix::process::CommandExt;

@@ -3,8 +3,8 @@
 use crate::record::Record;
 use crate::run_error::RunError;
 use crate::{Ending, output};
+use assay_analysis::engine::Session;
 use assay_data::{Environment, Source, StopReason};
-use assay_experiment::Session;
 
 /// Closes a session after measuring. Facts that became known only now are added to its record.
 pub(crate) fn close<S: Source>(

@@ -95,8 +95,8 @@ mod warm;
 mod watch;
 
 use anyhow::Context;
-use assay_console::{output, whole_file};
 use assay_data::limits;
+use assay_report::console::{output, whole_file};
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, CommandFactory, FromArgMatches, Parser};

@@ -3,11 +3,11 @@
 //! started here.
 
 use crate::revisions::cache_directory;
-use assay_coverage::sum;
 use assay_data::private;
 use assay_measure::Command;
 use assay_measure::preloaded::Preloaded;
 use assay_measure::room::PREFIX;
+use assay_suites::coverage::sum;
 use assay_suites::preloading::{Preloading, is_read_first};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

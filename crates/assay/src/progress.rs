@@ -6,9 +6,9 @@
 
 use crate::output;
 use assay_analysis::Experiment;
+use assay_analysis::engine::Standing;
 use assay_analysis::outlook::blocks_until_clear;
 use assay_data::{Environment, Metric, Plan, StopRule, Unit};
-use assay_experiment::Standing;
 use assay_report::progress::{Standing as SubjectStanding, Status, machine, span, status};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;

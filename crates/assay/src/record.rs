@@ -5,13 +5,13 @@ use crate::args::KeepArgs;
 use crate::store::Named;
 use crate::{output, present, store};
 use anyhow::Context;
+use assay_analysis::engine::Recorder;
 use assay_data::assay_file::{Header, Writer};
 use assay_data::samples::{Buckets, Counts};
 use assay_data::{
     Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, Severity, StopReason,
     Subject,
 };
-use assay_experiment::Recorder;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};

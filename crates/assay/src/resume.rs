@@ -12,10 +12,10 @@ use crate::run_error::RunError;
 use crate::{present, store};
 use anyhow::bail;
 use assay_analysis::checks::resumed_different;
+use assay_analysis::engine::Session;
 use assay_data::{
     Environment, Finding, Samples, Severity, Source, StopReason, Subject, assay_file,
 };
-use assay_experiment::Session;
 use clap::Parser;
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //! they opened, the programs they started.
 //!
 //! The data are as the processes of the suite wrote them, by lines and by paths from the top of the
-//! project. The crate `coverage` interprets them for a change.
+//! project. `assay_suites::coverage` interprets them for a change.
 
 use std::collections::BTreeMap;
 

@@ -8,9 +8,9 @@
 //! JSON.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "an example")]
 
-use assay_builds::Store;
-use assay_builds::model::{Kind, Scope, State, VersionKind, digest};
-use assay_builds::wire::{
+use assay_farm::builds::Store;
+use assay_farm::builds::model::{Kind, Scope, State, VersionKind, digest};
+use assay_farm::builds::wire::{
     Asking, Ending, Evidence, Hello, Leased, NewProject, NewTarget, NewToken, NewVersion, Outcome,
     Recipe,
 };

@@ -27,12 +27,12 @@ mod walls;
 
 use crate::Ending;
 use anyhow::{Context, bail};
-use assay_builds::model::{Fault, Kind, State};
-use assay_builds::wire::{self, Asking, Hello, Leased, Outcome, Welcome};
-use assay_console::output;
+use assay_farm::builds::model::{Fault, Kind, State};
+use assay_farm::builds::wire::{self, Asking, Hello, Leased, Outcome, Welcome};
 use assay_farm::client::{Client, ClientError, Code, Lease, jittered};
 use assay_farm::plain;
 use assay_measure::interrupt;
+use assay_report::console::output;
 use commands::Commands;
 use fetching::{Means, Web};
 use lease::Held;
@@ -480,7 +480,7 @@ pub(crate) fn assay() -> Option<PathBuf> {
 /// agent's directory.
 fn measuring(directory: &Path, walls: &Walls) -> anyhow::Result<Option<PathBuf>> {
     let Some(found) = assay() else { return Ok(None) };
-    let policy = assay_sandbox::Policy::default();
+    let policy = assay_measure::sandbox::Policy::default();
     if walls.sandbox.check(&policy, std::slice::from_ref(&found)).is_ok() {
         return Ok(Some(found));
     }

@@ -6,7 +6,7 @@
 //! say. Nothing is restored before all checksums have been verified.
 
 use anyhow::{Context, bail, ensure};
-use assay_builds::Store;
+use assay_farm::builds::Store;
 use assay_history::{Access, Place};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

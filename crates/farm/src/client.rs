@@ -16,7 +16,7 @@ pub use error::{ClientError, Code};
 pub use looks::About;
 pub use token::Token;
 
-use assay_builds::wire::Refusal;
+use crate::builds::wire::Refusal;
 use memory::Memory;
 use resolving::Resolving;
 use serde::Serialize;

@@ -72,8 +72,8 @@ pub(crate) fn project(text: &str) -> anyhow::Result<(&str, &str)> {
     let Some((owner, name)) = parts else {
         anyhow::bail!("{}: a project is OWNER/PROJECT, as in alice/tidy", crate::plain::line(text));
     };
-    assay_builds::check_name("an owner", owner)?;
-    assay_builds::check_name("a project", name)?;
+    assay_farm::builds::check_name("an owner", owner)?;
+    assay_farm::builds::check_name("a project", name)?;
     Ok((owner, name))
 }
 

@@ -1,4 +1,6 @@
-//! Code shared by the programs of a farm: the client of its API.
+//! Code shared by the programs of a farm: its data and the wire format ([`builds`]), and the client
+//! of its API ([`client`]).
 
+pub mod builds;
 pub mod client;
 pub mod plain;

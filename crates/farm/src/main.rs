@@ -19,8 +19,8 @@ mod server;
 mod verbs;
 
 use args::Args;
-use assay_console::{asked, output};
 use assay_farm::{client, plain};
+use assay_report::console::{asked, output};
 use clap::FromArgMatches;
 use std::process::ExitCode;
 

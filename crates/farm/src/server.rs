@@ -35,11 +35,11 @@ use crate::policy::{BURST, FOLLOWERS, LOG, READERS, STRANGERS, SWEEP, WAITING, W
 use answer::Failure;
 use anyhow::Context as _;
 use asked::Context;
-use assay_builds::model::Scope;
-use assay_builds::wire::NewToken;
-use assay_builds::{FarmError, Store};
-use assay_console::output;
+use assay_farm::builds::model::Scope;
+use assay_farm::builds::wire::NewToken;
+use assay_farm::builds::{FarmError, Store};
 use assay_history::{Access, Place};
+use assay_report::console::output;
 use dispatch::{App, now, router};
 use hosts::Hosts;
 use kept::Kept;

@@ -12,7 +12,7 @@
 //!
 //! The store has no clock, knows no repository and decides nothing: the caller supplies times and
 //! the positions of revisions. Analysing runs across revisions is the task of
-//! [`assay_analysis::history`].
+//! [`assay_analysis::history`]. [`site`] generates the pages of a store.
 
 mod add;
 mod bless;
@@ -30,6 +30,7 @@ mod server;
 #[cfg(not(feature = "postgresql"))]
 #[path = "server_absent.rs"]
 mod server;
+pub mod site;
 mod sql;
 mod store;
 

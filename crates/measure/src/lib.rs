@@ -99,6 +99,8 @@ pub mod preloaded;
 #[cfg(target_os = "linux")]
 pub mod sampling;
 #[cfg(target_os = "linux")]
+pub mod sandbox;
+#[cfg(target_os = "linux")]
 pub mod servers;
 #[cfg(target_os = "linux")]
 pub mod serving;

@@ -10,7 +10,7 @@ use crate::suite::{How, Ran, Runs, Suite};
 use crate::switched::{Behind, Built};
 use assay_data::mutation::{Fate, MutationTest};
 use assay_measure::Outcome;
-use assay_mutants::{Alone, Language};
+use assay_mutate::mutants::{Alone, Language};
 use assay_suites::Wanted;
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! The command-line arguments of `assay mutate`.
 
-use assay_console::output::ColorWhen;
 use assay_measure::text_of;
+use assay_report::console::output::ColorWhen;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser};
 use std::ffi::OsString;

@@ -3,8 +3,8 @@
 
 use crate::installed::{self, is_environment};
 use anyhow::{Context, anyhow};
-use assay_coverage::NOT_WRITTEN;
 use assay_measure::room::{self, Room};
+use assay_suites::coverage::NOT_WRITTEN;
 use std::fs::{self, File, FileTimes};
 use std::io::{self, Write as _};
 use std::os::unix::fs::symlink;

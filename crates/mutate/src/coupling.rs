@@ -5,10 +5,10 @@
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};
 use crate::trying::{Over, Trying};
-use assay_console::output::Passing;
-use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedUnit};
-use assay_mutants::{Generator, Operator, line_starts, why_passed};
+use assay_mutate::mutants::{Generator, Operator, line_starts, why_passed};
+use assay_report::console::output::Passing;
+use assay_suites::coverage::Project;
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
 
@@ -63,7 +63,7 @@ impl Rewrites {
                 own.results.push(sources::result(source, rewrite, *unit, &lines));
                 own.origins.push((file, index));
             }
-            let found = assay_mutants::Mutants { all, ..found.clone() };
+            let found = assay_mutate::mutants::Mutants { all, ..found.clone() };
             let (path, text) = (source.path.clone(), source.text.clone());
             own.sources.push(Source::new(path, language, text, found));
         }
@@ -152,7 +152,7 @@ fn texts(root: &Root) -> Vec<(String, Vec<u8>)> {
 fn is_used_elsewhere(texts: &[(String, Vec<u8>)], own: &str, name: &str) -> bool {
     let mentions = |text: &[u8]| text.windows(name.len()).any(|part| part == name.as_bytes());
     let is_test = |path: &str, text: &[u8]| {
-        let language = assay_mutants::Language::of_source(std::path::Path::new(path));
+        let language = assay_mutate::mutants::Language::of_source(std::path::Path::new(path));
         language.is_some_and(|own| why_passed(own, path, text).is_some())
     };
     texts.iter().any(|(path, text)| path != own && mentions(text) && !is_test(path, text))

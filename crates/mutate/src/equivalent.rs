@@ -6,15 +6,15 @@
 //! C++, and for Go and Rust the code of functions that have code of their own (`compiled.rs`). This
 //! is certain. Apart from the build, nothing of the project is run; the build still runs in the
 //! sandbox. For other survivors that may have the same meaning given the surrounding code
-//! (`assay_mutants::doubts`), the reason is recorded.
+//! (`assay_mutate::mutants::doubts`), the reason is recorded.
 
 use crate::arena::Arena;
 use crate::policy::LONGEST_ASKED;
 use crate::sources::Source;
 use crate::trying::{Over, Trying};
-use assay_console::output::Passing;
 use assay_data::mutation::{Fate, MutantResult};
-use assay_mutants::{Language, Mutant, doubts, emitted};
+use assay_mutate::mutants::{Language, Mutant, doubts, emitted};
+use assay_report::console::output::Passing;
 use compiled::Function;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;

@@ -3,7 +3,7 @@
 //! those of workspaces, point into the copy instead.
 
 use anyhow::Context;
-use assay_coverage::NOT_WRITTEN;
+use assay_suites::coverage::NOT_WRITTEN;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

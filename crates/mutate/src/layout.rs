@@ -2,7 +2,7 @@
 //! own interpreter (`pip install -e .`, `pip install .`) is not the copy in which code is changed.
 //! A module that every interpreter loads (`drivers/sitecustomize.py`) puts the copy first.
 
-use assay_mutants::Language;
+use assay_mutate::mutants::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -86,7 +86,7 @@ pub(crate) fn is_elsewhere(
 ) -> bool {
     let is_source = |path: &&String| {
         Language::of_source(Path::new(path)) == Some(language)
-            && assay_mutants::why_passed(language, path, b"").is_none()
+            && assay_mutate::mutants::why_passed(language, path, b"").is_none()
             && !path.ends_with("setup.py")
     };
     let mut sources = files.iter().filter(is_source).peekable();

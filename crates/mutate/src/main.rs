@@ -36,7 +36,7 @@ mod verb;
 mod walls;
 
 use args::Args;
-use assay_console::{asked, output};
+use assay_report::console::{asked, output};
 use clap::FromArgMatches;
 use std::io::{self, BufReader, BufWriter, ErrorKind};
 use std::process::ExitCode;
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
 fn serve_blocks() -> anyhow::Result<Ending> {
     let mut input = BufReader::with_capacity(1 << 16, io::stdin().lock());
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    match assay_blocks::serve(&mut input, &mut out) {
+    match assay_mutate::blocks::serve(&mut input, &mut out) {
         // The client may end at any time.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
         _ => Ok(Ending::Fine),

@@ -7,7 +7,7 @@ use crate::policy::PROOFS;
 use crate::sources::Source;
 use anyhow::{anyhow, bail};
 use assay_data::mutation::{Fate, MutantResult};
-use assay_mutants::controls::{certain_killer, certain_survivor};
+use assay_mutate::mutants::controls::{certain_killer, certain_survivor};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 

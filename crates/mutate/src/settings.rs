@@ -2,8 +2,8 @@
 //! tags of Go, disabled modules of Rust, directories of examples. Reads files only; runs nothing.
 
 use crate::macros;
-use assay_coverage::rules;
-use assay_mutants::{Here, Language, modules_off};
+use assay_mutate::mutants::{Here, Language, modules_off};
+use assay_suites::coverage::rules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;

@@ -4,10 +4,10 @@
 use crate::args::Args;
 use anyhow::{Context, bail};
 use assay_analysis::mutation::{Scores, scores};
-use assay_console::{output, outputs, whole_file};
 use assay_data::mutation::Mutation;
 use assay_data::publishing::publishable;
 use assay_report::charts::{quadrant, svg};
+use assay_report::console::{output, outputs, whole_file};
 use assay_report::json::{self, Mutated};
 use assay_report::mutation as report;
 use std::path::Path;
@@ -141,7 +141,7 @@ pub(crate) fn list(args: &Args, mutation: &Mutation) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_mutants::Operator;
+    use assay_mutate::mutants::Operator;
 
     #[test]
     fn there_is_advice_for_every_kind_of_change_in_the_order_of_their_harshness() {

@@ -4,11 +4,11 @@
 use crate::copies::{CMAKE, is_temporary};
 use crate::settings::Settings;
 use anyhow::{Context, bail};
-use assay_coverage::Project;
 use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
 use assay_data::threads;
 use assay_measure::git;
-use assay_mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use assay_mutate::mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use assay_suites::coverage::Project;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ impl Source {
     /// Returns a unit's own name, without the enclosing classes, and what is needed to compile it
     /// by itself, if that is possible.
     pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
-        let all = || assay_mutants::alone(self.language, &self.text, &self.found.units);
+        let all = || assay_mutate::mutants::alone(self.language, &self.text, &self.found.units);
         let alone = self.alone.get_or_init(all).get(unit)?.as_ref()?;
         Some((self.found.units.get(unit)?.name.rsplit('.').next()?, alone))
     }
@@ -286,7 +286,8 @@ fn keep(
         .iter()
         .map(|unit| {
             let Some((own, of)) = shard else { return true };
-            let sum = assay_coverage::sum(format!("{}\n{}", source.path, unit.name).as_bytes());
+            let sum =
+                assay_suites::coverage::sum(format!("{}\n{}", source.path, unit.name).as_bytes());
             sum % u64::from(of) == u64::from(own - 1)
         })
         .collect();

@@ -15,7 +15,7 @@ use anyhow::Context;
 use assay_data::mutation::Fate;
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
-use assay_mutants::switch::{BODIES, body_file};
+use assay_mutate::mutants::switch::{BODIES, body_file};
 use assay_suites::Wanted;
 use assay_suites::programs::{Program, recorded};
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -8,8 +8,8 @@
 use crate::policy::LONGEST_BUILD;
 use crate::sources::Source;
 use crate::switched::At;
-use assay_mutants::controls::error;
-use assay_mutants::switch::{
+use assay_mutate::mutants::controls::error;
+use assay_mutate::mutants::switch::{
     Arm, Blamed, Places, Switch, Switched, body_number, is_javascript, weight,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -318,7 +318,7 @@ impl<'a> Error<'a> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
-    use assay_mutants::{Generator, Language};
+    use assay_mutate::mutants::{Generator, Language};
     use std::path::Path;
 
     fn source(path: &str, language: Language, text: &str) -> Source {

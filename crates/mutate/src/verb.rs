@@ -23,11 +23,11 @@ use crate::trying::{Over, Trying};
 use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_analysis::mutation::{Scores, scores};
-use assay_console::output::{self, Passing};
-use assay_coverage::{Blocks, Project, sum};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
 use assay_measure::interrupt;
-use assay_mutants::{Language, Operator};
+use assay_mutate::mutants::{Language, Operator};
+use assay_report::console::output::{self, Passing};
+use assay_suites::coverage::{Blocks, Project, sum};
 use assay_suites::{Call, frameworks};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
@@ -369,8 +369,10 @@ fn covered(
     origins: &[(usize, usize)],
     mutants: &mut [MutantResult],
 ) -> Vec<bool> {
-    let blocks: Vec<Blocks> =
-        sources.iter().map(|source| assay_blocks::cut(source.language, &source.text)).collect();
+    let blocks: Vec<Blocks> = sources
+        .iter()
+        .map(|source| assay_mutate::blocks::cut(source.language, &source.text))
+        .collect();
     let mut later = Vec::new();
     for (own, (file, index)) in mutants.iter_mut().zip(origins) {
         let (source, blocks) = (&sources[*file], &blocks[*file]);

@@ -5,7 +5,7 @@
 use crate::installed;
 use anyhow::Context;
 use assay_measure::Command;
-use assay_sandbox::{Entered, Policy, Sandbox};
+use assay_measure::sandbox::{Entered, Policy, Sandbox};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,8 @@
 //!
 //! All renderers read an [`Analysis`](assay_analysis::Analysis) and nothing else: they are pure
 //! functions that return strings and bytes. They must not print, read files, look at a clock or
-//! compute statistics; the only arithmetic here is for formatting.
+//! compute statistics; the only arithmetic here is for formatting. Only [`console`] prints and
+//! writes files, and only programs use it.
 //!
 //! - [`number`]: values, percentages and durations in readable form.
 //! - [`words`]: a comparison as a sentence.
@@ -46,6 +47,7 @@ pub mod benchstat;
 pub mod bisect;
 pub mod calibration;
 pub mod charts;
+pub mod console;
 pub mod csv;
 pub mod describe;
 pub mod doctor;

@@ -12,9 +12,12 @@
 //!   a process.
 //! - [`log`]: how much each test wrote to a log, and which lines.
 //! - [`toggles`]: settings that are compared with a baseline without them, and the effects of each.
+//! - `coverage`, with the feature of that name: the code that each test used, and the tests that a
+//!   change affects.
 //!
 //! This crate starts no processes, reads no clocks, makes no decisions and prints nothing. It reads
-//! only the reports of frameworks and the project files that reveal which framework is in use.
+//! only the reports of frameworks and the project files that reveal which framework is in use;
+//! `coverage` reads the files of the project, and keeps its map in a file.
 
 #![cfg_attr(
     test,
@@ -23,6 +26,8 @@
 
 mod asking;
 mod call;
+#[cfg(feature = "coverage")]
+pub mod coverage;
 mod error;
 pub mod events;
 pub mod frameworks;

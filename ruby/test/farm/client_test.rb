@@ -112,7 +112,7 @@ class FarmClientTest < Minitest::Test
   def test_equal_facts_have_one_digest_in_any_order
     assert_equal Assay::Farm.digest(FACTS), Assay::Farm.digest("runtime.ruby": "3.1.2", os: "debian 12")
     refute_equal Assay::Farm.digest("a" => "b=c"), Assay::Farm.digest("a=b" => "c")
-    # The same in Rust: crates/builds/src/model.rs.
+    # The same in Rust: crates/farm/src/builds/model.rs.
     assert_equal Digest::SHA256.hexdigest("2 9\nos=debian 12\n12 5\nruntime.ruby=3.1.2\n"), Assay::Farm.digest(FACTS)
     assert_equal Digest::SHA256.hexdigest("1 2\na=ü\n"), Assay::Farm.digest("a" => "ü".encode(Encoding::ISO_8859_1))
   end

@@ -9,5 +9,8 @@
 )]
 
 mod builds;
+mod discovering;
+mod own_source;
+mod sessions;
 mod simulation;
 mod whole;

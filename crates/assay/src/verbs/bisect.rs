@@ -14,13 +14,13 @@ use crate::run_error::RunError;
 use crate::{Ending, output, present, revisions, seed, store};
 use anyhow::{Context, bail};
 use assay_analysis::bisect::{Bisected, Outcome};
+use assay_analysis::engine::Limits;
 use assay_analysis::verdict::Verdict;
 use assay_data::plan::look_level;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{
     Environment, Finding, Metric, Plan, Samples, Severity, Source, StopRule, Threshold, assay_file,
 };
-use assay_experiment::Limits;
 use assay_measure::git::{Described, commits_between, leads_to};
 use assay_measure::revisions::Repository;
 use assay_measure::{Command, environment, interrupt};

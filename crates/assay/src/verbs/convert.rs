@@ -44,7 +44,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let form = form(args)?;
     if let Some(path) = &args.output {
-        assay_console::outputs::check(&args.files, &[("--output", path)])?;
+        assay_report::console::outputs::check(&args.files, &[("--output", path)])?;
         whole_file::check(path, "samples.csv")
             .with_context(|| format!("--output {}", path.display()))?;
     }

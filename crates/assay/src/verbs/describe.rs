@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let page = args.pages.report.as_deref().map(|path| ("--report", path));
     let sides = args.sides.with(&args.files)?;
     let files = files_of(&sides);
-    assay_console::outputs::check(&files, &page.into_iter().collect::<Vec<_>>())?;
+    assay_report::console::outputs::check(&files, &page.into_iter().collect::<Vec<_>>())?;
     present::pages::check(&args.pages)?;
     let mut work = Work::on_files(args.look.quiet, "describing", &files);
     let samples = import::load_sides(&sides, &args.reading.options())?;

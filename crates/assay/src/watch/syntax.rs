@@ -2,7 +2,7 @@
 //! decides, because the grammar may lag behind.
 
 use super::programs::{Programs, on_path};
-use assay_coverage::Language;
+use assay_suites::coverage::Language;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};

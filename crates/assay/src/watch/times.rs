@@ -4,8 +4,8 @@
 
 use crate::revisions::cache_directory;
 use assay_analysis::history::slower_tests;
-use assay_coverage::sum;
 use assay_data::{Finding, private};
+use assay_suites::coverage::sum;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

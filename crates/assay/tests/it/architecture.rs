@@ -6,16 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Every crate of the workspace with the crates of the workspace that it may depend on.
-const ARROWS: [(&str, &[&str]); 22] = [
-    ("assay-builds", &["assay-data", "assay-history"]),
+const ARROWS: [(&str, &[&str]); 14] = [
     (
         "assay",
         &[
             "assay-analysis",
-            "assay-console",
-            "assay-coverage",
             "assay-data",
-            "assay-experiment",
             "assay-harness",
             "assay-history",
             "assay-load",
@@ -23,54 +19,31 @@ const ARROWS: [(&str, &[&str]); 22] = [
             "assay-ministat",
             "assay-profiles",
             "assay-report",
-            "assay-site",
             "assay-suites",
         ],
     ),
-    ("assay-blocks", &["assay-coverage"]),
-    ("assay-console", &["assay-report"]),
-    ("assay-coverage", &["assay-data"]),
-    ("assay-experiment", &["assay-analysis", "assay-data"]),
     (
         "assay-farm",
         &[
             "assay-analysis",
-            "assay-builds",
-            "assay-console",
             "assay-data",
             "assay-history",
             "assay-measure",
             "assay-report",
-            "assay-sandbox",
-            "assay-site",
             "assay-suites",
         ],
     ),
     ("assay-harness", &["assay-data"]),
-    ("assay-history", &["assay-analysis", "assay-data"]),
+    ("assay-history", &["assay-analysis", "assay-data", "assay-report"]),
     ("assay-load", &["assay-data"]),
     ("assay-ministat", &[]),
-    ("assay-mutants", &["assay-blocks", "assay-coverage"]),
     (
         "assay-mutate",
-        &[
-            "assay-analysis",
-            "assay-blocks",
-            "assay-console",
-            "assay-coverage",
-            "assay-data",
-            "assay-measure",
-            "assay-mutants",
-            "assay-report",
-            "assay-sandbox",
-            "assay-suites",
-        ],
+        &["assay-analysis", "assay-data", "assay-measure", "assay-report", "assay-suites"],
     ),
     ("assay-report", &["assay-analysis", "assay-data", "assay-profiles"]),
     ("assay-profiles", &["assay-data", "assay-stats"]),
     ("assay-measure", &["assay-data"]),
-    ("assay-sandbox", &["assay-measure"]),
-    ("assay-site", &["assay-analysis", "assay-data", "assay-history", "assay-report"]),
     ("assay-suites", &["assay-data"]),
     ("assay-analysis", &["assay-data", "assay-stats"]),
     ("assay-data", &[]),
@@ -82,7 +55,7 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("askama", &["assay-report"]),
     ("tiny-skia", &["assay-report"]),
     ("ttf-parser", &["assay-report"]),
-    ("clap", &["assay", "assay-console", "assay-farm", "assay-mutate"]),
+    ("clap", &["assay", "assay-farm", "assay-mutate", "assay-report"]),
     ("axum", &["assay-farm"]),
     ("tar", &["assay-farm"]),
     ("ureq", &["assay-farm"]),
@@ -93,8 +66,8 @@ const CARRIED: [(&str, &[&str]); 17] = [
     ("hdrhistogram", &["assay-data"]),
     ("libc", &["assay-measure"]),
     ("object", &["assay-measure"]),
-    ("rusqlite", &["assay-coverage", "assay-history"]),
-    ("tree-sitter", &["assay-blocks", "assay-mutants"]),
+    ("rusqlite", &["assay-history", "assay-suites"]),
+    ("tree-sitter", &["assay-mutate"]),
     ("postgres", &["assay-history"]),
 ];
 
@@ -231,6 +204,22 @@ fn nobody_opens_a_connection_that_was_not_asked_for() {
         if is_product && !is_allowed {
             let found = CONNECTS.iter().find(|word| product.contains(**word));
             assert_eq!(found, None, "{place}: docs/reference/stability.md says who connects");
+        }
+    }
+}
+
+/// Crates of the programs, which may use the console.
+const PROGRAMS: [&str; 3] = ["assay/", "farm/", "mutate/"];
+
+#[test]
+fn only_programs_use_the_console() {
+    for (place, text) in files() {
+        let is_own = place.starts_with("report/src/console");
+        let is_program = PROGRAMS.iter().any(|own| place.starts_with(own));
+        if !is_own && !is_program {
+            let used =
+                ["assay_report::console", "crate::console"].iter().find(|n| text.contains(**n));
+            assert_eq!(used, None, "{place}: libraries return what is to be printed");
         }
     }
 }

@@ -6,8 +6,8 @@
 use super::fetching::{FetchError, Means, Offered, offered};
 use super::policy::DISCOVERED;
 use crate::client::{Client, ClientError};
-use assay_builds::model::VersionKind;
-use assay_builds::wire::Version;
+use assay_farm::builds::model::VersionKind;
+use assay_farm::builds::wire::Version;
 use std::collections::HashSet;
 
 /// Looks at all projects. Projects that could not be looked at are reported through `says`.

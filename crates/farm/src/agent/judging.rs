@@ -3,10 +3,10 @@
 //! count as passed, and a failure in the report counts whatever the status is.
 
 use super::policy::FAILURES;
-use assay_builds::model::{Fault, State};
-use assay_builds::wire::Evidence;
+use assay_farm::builds::model::{Fault, State};
+use assay_farm::builds::wire::Evidence;
 use assay_measure::Outcome;
-use assay_sandbox::Exceeded;
+use assay_measure::sandbox::Exceeded;
 use assay_suites::{Run, SuiteError, run::TestStatus};
 
 /// Messages of programs when the network is unavailable.

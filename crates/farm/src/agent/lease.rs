@@ -3,8 +3,8 @@
 
 use super::policy::AWAY;
 use crate::client::{Client, Code};
-use assay_builds::wire::Beat;
 use assay_data::threads;
+use assay_farm::builds::wire::Beat;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};

@@ -6,7 +6,7 @@ use super::policy::FILES;
 use super::runtimes::Runtime;
 use super::walls::Walls;
 use anyhow::{Context, bail};
-use assay_sandbox::{Limits, Policy, SandboxError};
+use assay_measure::sandbox::{Limits, Policy, SandboxError};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;

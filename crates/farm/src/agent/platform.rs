@@ -2,7 +2,7 @@
 //! Properties that do not affect whether tests pass are not included: names, load, the exact size
 //! of memory.
 
-use assay_builds::model::Facts;
+use assay_farm::builds::model::Facts;
 use assay_measure::environment;
 use serde_json::Value;
 use std::fs;

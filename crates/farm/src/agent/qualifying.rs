@@ -5,7 +5,7 @@
 
 use super::policy::{CALIBRATION, DETECTS, DRIFT, FALSE_ALARMS};
 use anyhow::{Context, bail};
-use assay_builds::wire::Calibration;
+use assay_farm::builds::wire::Calibration;
 use assay_measure::{Command, Outcome, RunOptions, Runner, Watching, interrupt};
 use serde::Deserialize;
 use std::ffi::OsString;

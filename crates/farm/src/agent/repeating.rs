@@ -3,8 +3,8 @@
 //! code it is.
 
 use super::suggesting::Steps;
-use assay_builds::model::Kind;
-use assay_builds::wire::{Leased, Origin, Version};
+use assay_farm::builds::model::Kind;
+use assay_farm::builds::wire::{Leased, Origin, Version};
 
 /// Moves the contents of an archive's single directory up to where the archive is.
 const UP: &str = "cp -R ./*/. .";

@@ -3,8 +3,8 @@
 
 use super::platform;
 use super::walls::Walls;
-use assay_builds::model::{Facts, digest};
-use assay_builds::wire::NewTarget;
+use assay_farm::builds::model::{Facts, digest};
+use assay_farm::builds::wire::NewTarget;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -181,7 +181,7 @@ fn on_path(names: &[&str]) -> Vec<(String, PathBuf)> {
 fn asked(walls: &mut Walls, known: &Known, program: &Path) -> Result<Runtime, String> {
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let reads = place(&real);
-    let policy = assay_sandbox::Policy::default();
+    let policy = assay_measure::sandbox::Policy::default();
     let mut beside = reads.clone();
     beside.push(real.clone());
     if let Err(error) = walls.sandbox.check(&policy, &beside) {

@@ -6,7 +6,7 @@
 use super::log;
 use crate::client::{Client, ClientError};
 use anyhow::Context;
-use assay_builds::wire::Ending;
+use assay_farm::builds::wire::Ending;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
 use std::io::Write;

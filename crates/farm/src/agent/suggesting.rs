@@ -4,7 +4,7 @@
 mod requirements;
 
 use super::runtimes::Runtime;
-use assay_builds::wire::Recipe;
+use assay_farm::builds::wire::Recipe;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@
 
 use super::policy::{LOOK, QUESTION};
 use anyhow::Context;
+use assay_measure::sandbox::{Exceeded, Policy, Sandbox};
 use assay_measure::{Command, Kept, Outcome, RunOptions, Runner, Watching};
-use assay_sandbox::{Exceeded, Policy, Sandbox};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

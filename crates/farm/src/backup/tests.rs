@@ -1,8 +1,8 @@
 //! Backups that are complete, damaged, or of a growing store.
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 use super::*;
-use assay_builds::model::Scope;
-use assay_builds::wire::NewToken;
+use assay_farm::builds::model::Scope;
+use assay_farm::builds::wire::NewToken;
 use tempfile::TempDir;
 
 /// A farm with an owner, a token, a log and samples.

@@ -1,8 +1,8 @@
-//! A method for each path of the API. The types are in `assay_builds::wire`.
+//! A method for each path of the API. The types are in `crate::builds::wire`.
 
 use super::{Asked, Client, ClientError, part, retry_after};
-use assay_builds::model::{State, digest};
-use assay_builds::wire::{
+use crate::builds::model::{State, digest};
+use crate::builds::wire::{
     Asking, Audited, Beat, Beaten, Build, Calibration, Ending, Hello, Job, Leased, MadeToken,
     Matrix, NewBuild, NewJob, NewProject, NewTarget, NewToken, NewVersion, Node, Owner, Page,
     Project, Reason, Target, Token as Listed, Version, Welcome,

@@ -1,7 +1,7 @@
 //! Requests that only read the farm's state, for executors and the doctor.
 
 use super::{Client, ClientError, Code, part};
-use assay_builds::wire::{Job, Page};
+use crate::builds::wire::{Job, Page};
 use serde::Deserialize;
 
 /// Information about a server.

@@ -2,7 +2,7 @@
 
 use super::{Check, size};
 use crate::client::Client;
-use assay_sandbox::Sandbox;
+use assay_measure::sandbox::Sandbox;
 use jiff::Timestamp;
 use std::path::Path;
 use std::process::{Command, Stdio};

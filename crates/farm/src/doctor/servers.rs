@@ -2,7 +2,7 @@
 
 use super::agents::room_in;
 use super::{Check, State};
-use assay_builds::Store;
+use assay_farm::builds::Store;
 use assay_history::Place;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;

@@ -2,8 +2,8 @@
 //! which nodes they may run, which are cancelled, and which nodes are drained. Pure: it starts
 //! nothing, makes no requests, and has no clock.
 
-use assay_builds::model::{Facts, meets};
-use assay_builds::wire::{Job, Node};
+use assay_farm::builds::model::{Facts, meets};
+use assay_farm::builds::wire::{Job, Node};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Prefix of the farm's reasons in the cluster.

@@ -2,8 +2,8 @@
 //! them to HTTP responses.
 
 use super::logs::Of;
-use assay_builds::FarmError;
-use assay_builds::wire::{Refusal, Told};
+use assay_farm::builds::FarmError;
+use assay_farm::builds::wire::{Refusal, Told};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::io;

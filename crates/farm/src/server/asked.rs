@@ -4,10 +4,10 @@
 use super::answer::Failure;
 use super::kept::Kept;
 use super::logs::Logs;
-use assay_builds::Filter;
-use assay_builds::model::{Scope, State};
-use assay_builds::policy::{LARGEST_PAGE, PAGE};
-use assay_builds::wire::Token;
+use assay_farm::builds::Filter;
+use assay_farm::builds::model::{Scope, State};
+use assay_farm::builds::policy::{LARGEST_PAGE, PAGE};
+use assay_farm::builds::wire::Token;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

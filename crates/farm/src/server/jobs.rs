@@ -4,8 +4,8 @@ use super::answer::{Answer, Body, Failure};
 use super::asked::{Asked, Context};
 use super::logs::Of;
 use crate::policy::LOG_PIECE;
-use assay_builds::wire::{Beat, Ending, NewBuild, NewJob};
-use assay_builds::{Ended, Store};
+use assay_farm::builds::wire::{Beat, Ending, NewBuild, NewJob};
+use assay_farm::builds::{Ended, Store};
 
 /// Logs are untrusted output, so browsers must not interpret them as pages.
 const TEXT: &str = "text/plain; charset=utf-8";

@@ -5,7 +5,7 @@ use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
 use super::route::Route;
 use crate::policy::KEPT;
-use assay_builds::{FarmError, Stamp, Store};
+use assay_farm::builds::{FarmError, Stamp, Store};
 use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};

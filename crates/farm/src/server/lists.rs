@@ -4,7 +4,7 @@
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
 use super::openapi;
-use assay_builds::{Store, when};
+use assay_farm::builds::{Store, when};
 use serde::Serialize;
 
 /// Name and version of the program.

@@ -2,7 +2,7 @@
 //! beyond the limit is kept in a file next to the log, so that it can be shown.
 
 use super::answer::Failure;
-use assay_builds::wire::Logged;
+use assay_farm::builds::wire::Logged;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};

@@ -3,8 +3,8 @@
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
 use crate::policy::BEATS;
-use assay_builds::Store;
-use assay_builds::wire::{Asking, Calibration, Hello, Reason, Welcome};
+use assay_farm::builds::Store;
+use assay_farm::builds::wire::{Asking, Calibration, Hello, Reason, Welcome};
 
 pub(crate) fn nodes(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     Answer::json(200, &store.nodes(asked.word("after"), asked.most()?)?)

@@ -11,7 +11,7 @@ mod tests {
     use super::super::route::{Needs, Route};
     use super::super::routes::ROUTES;
     use super::*;
-    use assay_builds::wire::Refusal;
+    use assay_farm::builds::wire::Refusal;
     use schemars::SchemaGenerator;
     use schemars::generate::SchemaSettings;
     use serde_json::{Map, Value, json};

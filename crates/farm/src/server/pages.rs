@@ -19,10 +19,10 @@ use super::lists::TOOL;
 use super::logs::Of;
 use super::route::{Handler, Needs, Route, Threads, Verb};
 use assay_analysis::farm::{Judged, Options, judge};
-use assay_builds::model::Progress;
-use assay_builds::shown::Queue;
-use assay_builds::wire::{Job, Matrix};
-use assay_builds::{Filter, Store};
+use assay_farm::builds::model::Progress;
+use assay_farm::builds::shown::Queue;
+use assay_farm::builds::wire::{Job, Matrix};
+use assay_farm::builds::{Filter, Store};
 use assay_report::farm::{self as report, Compared, Frame, JobLine, POLICY};
 use known::Known;
 

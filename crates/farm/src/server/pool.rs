@@ -4,7 +4,7 @@
 //! Each thread has its own connection, and reconnects after the database was unavailable.
 
 use super::answer::Failure;
-use assay_builds::{FarmError, Store};
+use assay_farm::builds::{FarmError, Store};
 use assay_history::{Access, Place};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,8 +4,8 @@
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
 use super::kept::Stands;
-use assay_builds::Store;
-use assay_builds::model::Scope;
+use assay_farm::builds::Store;
+use assay_farm::builds::model::Scope;
 
 /// A function that answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;

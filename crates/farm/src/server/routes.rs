@@ -6,7 +6,7 @@ use super::pages::verdicts;
 use super::route::{Handler, Needs, Route, Shape, Threads, Verb};
 use super::{jobs, lists, nodes, samples, things, tokens};
 use crate::policy::{BODY, LOG_PIECE, SAMPLES};
-use assay_builds::{shown, wire};
+use assay_farm::builds::{shown, wire};
 
 #[cfg(test)]
 const fn of<T: schemars::JsonSchema>() -> Shape {

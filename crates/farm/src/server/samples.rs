@@ -4,9 +4,9 @@
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
 use assay_analysis::history::Revision;
-use assay_builds::wire::{Job, Version};
-use assay_builds::{FarmError, Store, history_project};
 use assay_data::{Samples, assay_file};
+use assay_farm::builds::wire::{Job, Version};
+use assay_farm::builds::{FarmError, Store, history_project};
 use assay_history::{NewRun, StoreError};
 use serde::Serialize;
 use std::io::Cursor;

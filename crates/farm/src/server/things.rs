@@ -2,9 +2,9 @@
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
-use assay_builds::Store;
-use assay_builds::model::Scope;
-use assay_builds::wire::{NewProject, NewTarget, NewVersion};
+use assay_farm::builds::Store;
+use assay_farm::builds::model::Scope;
+use assay_farm::builds::wire::{NewProject, NewTarget, NewVersion};
 
 pub(crate) fn owners(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     Answer::json(200, &store.owners(asked.word("after"), asked.most()?)?)

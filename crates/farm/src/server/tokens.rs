@@ -2,8 +2,8 @@
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
-use assay_builds::Store;
-use assay_builds::wire::NewToken;
+use assay_farm::builds::Store;
+use assay_farm::builds::wire::NewToken;
 
 pub(crate) fn tokens(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {
     Answer::json(200, &store.tokens(asked.word("after"), asked.most()?)?)

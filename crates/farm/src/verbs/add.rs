@@ -3,9 +3,9 @@
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
-use assay_builds::model::{Facts, VersionKind, meets};
-use assay_builds::wire::{NewProject, NewVersion, Origin, Recipe};
-use assay_console::output;
+use assay_farm::builds::model::{Facts, VersionKind, meets};
+use assay_farm::builds::wire::{NewProject, NewVersion, Origin, Recipe};
+use assay_report::console::output;
 use clap::ArgGroup;
 use std::path::PathBuf;
 
@@ -165,7 +165,7 @@ impl Args {
 /// If the server refuses it or cannot be reached.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let (owner, name) = given::project(&args.project)?;
-    assay_builds::has_pages(owner)?;
+    assay_farm::builds::has_pages(owner)?;
     let client = Client::new(&args.server, Token::find(args.token_file.as_deref())?)?.once();
     let mut waits = None;
     let (json, told) = match &args.version {

@@ -2,7 +2,7 @@
 
 use crate::Ending;
 use crate::agent::{self, Settings};
-use assay_builds::model::Kind;
+use assay_farm::builds::model::Kind;
 use assay_farm::client::{Client, Token};
 use clap::ValueEnum;
 use std::path::PathBuf;
@@ -108,7 +108,7 @@ fn usual() -> PathBuf {
 /// # Errors
 /// If the server refuses it, or nothing can be run on this machine.
 pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
-    assay_builds::check_name("a node", &args.name)?;
+    assay_farm::builds::check_name("a node", &args.name)?;
     let token = Token::find(args.token_file.as_deref())?;
     let client = Client::new(&args.server, token)?;
     let directory = args.directory.clone().unwrap_or_else(usual);

@@ -3,7 +3,7 @@
 use crate::data::DataArgs;
 use crate::{Ending, backup};
 use anyhow::Context;
-use assay_console::output;
+use assay_report::console::output;
 use jiff::Timestamp;
 use std::path::PathBuf;
 

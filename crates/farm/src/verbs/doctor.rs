@@ -4,8 +4,8 @@
 use crate::client::{Client, Token};
 use crate::doctor::{Check, State, agents, servers};
 use crate::{Ending, given};
-use assay_console::output;
 use assay_history::Place;
+use assay_report::console::output;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;

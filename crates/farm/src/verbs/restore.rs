@@ -2,7 +2,7 @@
 
 use crate::data::DataArgs;
 use crate::{Ending, backup};
-use assay_console::output;
+use assay_report::console::output;
 use std::path::PathBuf;
 
 /// Create a farm from a backup

@@ -2,10 +2,10 @@
 
 use crate::client::{Client, Token};
 use crate::{Ending, given};
-use assay_builds::model::{Facts, Kind, State};
-use assay_builds::wire::NewJob;
-use assay_console::output;
+use assay_farm::builds::model::{Facts, Kind, State};
+use assay_farm::builds::wire::NewJob;
 use assay_farm::plain::counted;
+use assay_report::console::output;
 use std::path::PathBuf;
 
 /// Repeat the tests that did not pass

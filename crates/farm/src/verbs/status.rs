@@ -5,12 +5,12 @@ use crate::data::DataArgs;
 use crate::server::pages;
 use crate::{Ending, given};
 use anyhow::anyhow;
-use assay_builds::Store;
-use assay_builds::policy::LARGEST_PAGE;
-use assay_builds::shown::{Home, Queue};
-use assay_builds::wire::Node;
-use assay_console::output;
+use assay_farm::builds::Store;
+use assay_farm::builds::policy::LARGEST_PAGE;
+use assay_farm::builds::shown::{Home, Queue};
+use assay_farm::builds::wire::Node;
 use assay_history::Access;
+use assay_report::console::output;
 use assay_report::farm as report;
 use serde::Serialize;
 

@@ -3,12 +3,12 @@
 
 use crate::Ending;
 use crate::data::DataArgs;
-use assay_builds::model::Scope;
-use assay_builds::policy::LARGEST_PAGE;
-use assay_builds::wire::{MadeToken, NewToken, Token};
-use assay_builds::{Store, when};
-use assay_console::output;
+use assay_farm::builds::model::Scope;
+use assay_farm::builds::policy::LARGEST_PAGE;
+use assay_farm::builds::wire::{MadeToken, NewToken, Token};
+use assay_farm::builds::{Store, when};
 use assay_history::Access;
+use assay_report::console::output;
 use clap::{Subcommand, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;

@@ -4,9 +4,9 @@
 use crate::data::DataArgs;
 use crate::{Ending, backup};
 use anyhow::Context;
-use assay_builds::Store;
-use assay_console::output;
+use assay_farm::builds::Store;
 use assay_history::{Access, Place};
+use assay_report::console::output;
 use jiff::Timestamp;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;

@@ -6,8 +6,8 @@
 use crate::support::serving;
 use crate::support::slurm;
 
-use assay_builds::model::{Facts, Kind, Progress, VersionKind};
-use assay_builds::wire::{Job, NewJob, NewProject, NewVersion};
+use assay_farm::builds::model::{Facts, Kind, Progress, VersionKind};
+use assay_farm::builds::wire::{Job, NewJob, NewProject, NewVersion};
 use assay_farm::client::{Client, Known};
 use serving::Served;
 use slurm::Slurm;

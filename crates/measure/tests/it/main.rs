@@ -15,6 +15,7 @@ mod control;
 mod counters;
 mod deaths;
 mod environment;
+mod escapes;
 mod guard;
 mod kept;
 mod machine;

@@ -4,8 +4,8 @@
 
 use crate::project;
 
-use assay_mutants::controls::certain_killer;
-use assay_mutants::{Generator, Language, alone};
+use assay_mutate::mutants::controls::certain_killer;
+use assay_mutate::mutants::{Generator, Language, alone};
 use project::{Project, text};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -287,7 +287,7 @@ struct Unit {
     whole: String,
     name: String,
     original: String,
-    alone: Option<assay_mutants::Alone>,
+    alone: Option<assay_mutate::mutants::Alone>,
     killer: String,
 }
 

@@ -8,6 +8,7 @@
     reason = "a test may fail loudly, and says when it is skipped"
 )]
 
+mod blocks;
 mod choosing;
 mod compiled;
 mod coupling;

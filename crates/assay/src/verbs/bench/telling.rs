@@ -4,8 +4,8 @@
 use crate::bench::{Benchmarks, Catalogue, Trial};
 use crate::output;
 use crate::progress::{Line, share_done};
+use assay_analysis::engine::Standing;
 use assay_data::{Finding, Plan, Unit};
-use assay_experiment::Standing;
 use assay_report::json::{self, Failure, Listed, Listing, SmokeTest};
 use assay_report::number;
 use assay_report::progress::{SuiteStanding, suite_plan, suite_status};

@@ -2,7 +2,7 @@
 
 use crate::{output, whole_file};
 use anyhow::{Context, bail};
-use assay_console::outputs;
+use assay_report::console::outputs;
 use assay_report::history::{GateReport, badge, gate_markdown, junit, sarif};
 use assay_report::json::{self, Gated};
 use std::path::{Path, PathBuf};

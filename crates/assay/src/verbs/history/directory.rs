@@ -4,8 +4,8 @@
 use crate::whole_file;
 use anyhow::{Context, bail};
 use assay_history::Store;
+use assay_history::site::{Out, Site};
 use assay_report::site;
-use assay_site::{Out, Site};
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{BufWriter, Write};

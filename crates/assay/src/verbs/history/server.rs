@@ -7,8 +7,8 @@
 
 use assay_data::threads;
 use assay_history::Store;
+use assay_history::site::Site;
 use assay_report::site::POLICY;
-use assay_site::Site;
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::sync::mpsc::channel;

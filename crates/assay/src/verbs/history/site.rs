@@ -7,7 +7,7 @@ use crate::present::TOOL;
 use crate::progress::Line;
 use crate::{Ending, output};
 use assay_history::Store;
-use assay_site::{Narrow, Of, Site};
+use assay_history::site::{Narrow, Of, Site};
 use std::path::PathBuf;
 
 /// Arguments of `assay history site`.

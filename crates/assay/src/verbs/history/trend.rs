@@ -11,12 +11,12 @@ use assay_analysis::history::events::{Event, of_one_metric};
 use assay_analysis::history::trend::{Change, Trend, commit_gone, trend};
 use assay_analysis::history::{Revision, last_blessing};
 use assay_data::Finding;
+use assay_history::site::vanished;
 use assay_history::{Store, Wanted};
 use assay_measure::git;
 use assay_report::history::{self, TrendReport};
 use assay_report::json::{self, Trends};
 use assay_report::shell::shell_line;
-use assay_site::vanished;
 use std::path::Path;
 
 /// Default confidence of intervals and positions.

@@ -3,8 +3,8 @@
 use super::options::{Args, HowArrivals};
 use crate::load::{Place, Told};
 use crate::progress::{Line, share_done};
+use assay_analysis::engine::Standing;
 use assay_data::{Plan, StopRule, Unit};
-use assay_experiment::Standing;
 use assay_load::{Arrivals, Load, Pace};
 use assay_report::number;
 use std::cell::RefCell;

@@ -8,10 +8,10 @@ use crate::args::JudgeArgs;
 use crate::planning::{self, When};
 use crate::{Ending, output};
 use anyhow::{Context, bail};
+use assay_analysis::engine::{Limits, Session};
 use assay_analysis::{Interval, Options, analyse};
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
-use assay_experiment::{Limits, Session};
 use assay_measure::sampling::{
     self, CallGraph, Ended, Language, Place, Request, Sampled, SamplingError, Target, find,
     language_of_process, language_of_program,

@@ -15,11 +15,11 @@ use crate::tests::{Asker, Limits as TimeLimits, Live, Setting, Side, Suite, poll
 use crate::toggles::{self, OfSide, Toggled};
 use crate::{Ending, output, present};
 use anyhow::{Context, bail};
+use assay_analysis::engine::{Limits, Session, Standing};
 use assay_analysis::testing;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule};
-use assay_experiment::{Limits, Session, Standing};
 use assay_measure::{Command, environment, interrupt};
 use assay_report::benchmarks::toggles::TOGETHER;
 use assay_suites::frameworks;

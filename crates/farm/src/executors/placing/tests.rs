@@ -1,8 +1,8 @@
 //! The actions that follow from the state of the farm and the cluster: placed and cancelled jobs,
 //! drained and resumed nodes.
 use super::*;
-use assay_builds::model::{Kind, Progress};
-use assay_builds::wire::NewJob;
+use assay_farm::builds::model::{Kind, Progress};
+use assay_farm::builds::wire::NewJob;
 
 fn facts(all: &[(&str, &str)]) -> Facts {
     all.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()

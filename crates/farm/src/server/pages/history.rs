@@ -4,9 +4,9 @@
 use super::super::answer::{Answer, Failure};
 use super::super::asked::{Asked, Context};
 use super::super::lists::TOOL;
-use assay_builds::{FarmError, Store, history_project};
+use assay_farm::builds::{FarmError, Store, history_project};
+use assay_history::site::{Narrow, Of, Site};
 use assay_report::site::POLICY;
-use assay_site::{Narrow, Of, Site};
 
 /// Returns a page, or a file that a page loads.
 pub(crate) fn page(store: &mut Store, _: &Context, asked: &Asked) -> Result<Answer, Failure> {

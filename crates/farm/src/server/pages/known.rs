@@ -3,9 +3,9 @@
 
 use assay_analysis::farm::{self, Measured, Project, Target};
 use assay_analysis::{Interval, Verdict};
-use assay_builds::shown::{self, BuildLine, States};
-use assay_builds::wire::{self, Cell, Compared, Matrix};
 use assay_data::Better;
+use assay_farm::builds::shown::{self, BuildLine, States};
+use assay_farm::builds::wire::{self, Cell, Compared, Matrix};
 use assay_report::farm::{Calibration, Lease, Line, Sum, VersionLine, VersionNote};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -4,8 +4,8 @@ use super::super::answer::{Answer, Failure};
 use super::super::asked::{Asked, Context};
 use super::{judged, known::Known};
 use assay_analysis::farm::{Affected, BenchmarkOnTargets, Judged, Moved, Since, words};
-use assay_builds::Store;
-use assay_builds::wire::Matrix;
+use assay_farm::builds::Store;
+use assay_farm::builds::wire::Matrix;
 use serde::Serialize;
 
 /// Verdicts on versions over their targets, newest first.

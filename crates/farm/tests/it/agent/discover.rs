@@ -3,8 +3,8 @@
 
 use crate::agent::kills::{Server, until};
 use crate::agent::tools::{agent_at, is_possible, place};
-use assay_builds::model::{Facts, State};
-use assay_builds::wire::{NewProject, Origin, Recipe};
+use assay_farm::builds::model::{Facts, State};
+use assay_farm::builds::wire::{NewProject, Origin, Recipe};
 use assay_farm::client::Known;
 
 #[test]

@@ -4,8 +4,8 @@
 
 use crate::agent::fake::Fake;
 use crate::agent::tools::{TOKEN, agent, archive, is_possible, place, processes};
-use assay_builds::model::State;
-use assay_builds::wire::{Origin, Outcome, Recipe};
+use assay_farm::builds::model::State;
+use assay_farm::builds::wire::{Origin, Outcome, Recipe};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 

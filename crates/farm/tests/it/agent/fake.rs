@@ -1,8 +1,8 @@
 //! A minimal server for the agent's tests: a list of jobs, the submitted results, files for
 //! downloads, and the failures of a real server: unreachable, forgetful, refusing.
 
-use assay_builds::model::{Facts, Kind, Progress, VersionKind};
-use assay_builds::wire::{
+use assay_farm::builds::model::{Facts, Kind, Progress, VersionKind};
+use assay_farm::builds::wire::{
     Asking, Beat, Beaten, Calibration, Ending, Hello, Job, Leased, NewJob, NewProject, NewVersion,
     Origin, Project, Recipe, Version, Welcome,
 };

@@ -5,8 +5,8 @@ use crate::agent::fake::{Fake, version};
 use crate::agent::tools::{
     TOKEN, agent, agent_with, archive, is_possible, place, processes, signal,
 };
-use assay_builds::model::{Fault, Kind, State};
-use assay_builds::wire::{Origin, Recipe};
+use assay_farm::builds::model::{Fault, Kind, State};
+use assay_farm::builds::wire::{Origin, Recipe};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 

@@ -2,8 +2,8 @@
 //! job ends once.
 
 use crate::agent::tools::{agent_at, is_possible, place, processes};
-use assay_builds::model::{Facts, Progress, Scope, VersionKind};
-use assay_builds::wire::{NewProject, NewToken, NewVersion, Origin, Recipe};
+use assay_farm::builds::model::{Facts, Progress, Scope, VersionKind};
+use assay_farm::builds::wire::{NewProject, NewToken, NewVersion, Origin, Recipe};
 use assay_farm::client::{Client, Known, Token};
 use std::io::{BufRead, BufReader};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Shared code of the agent's tests: the agent as a process, and archives of versions to be tested.
 
 use crate::agent::fake::Fake;
-use assay_sandbox::{Sandbox, SandboxError};
+use assay_measure::sandbox::{Sandbox, SandboxError};
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

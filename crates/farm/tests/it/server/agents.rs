@@ -1,7 +1,7 @@
 //! Agents that are late, repeat requests, share a name, have a wrong clock, or never had the job.
 
 use super::*;
-use assay_builds::wire::{Beaten, Build, Node, Welcome};
+use assay_farm::builds::wire::{Beaten, Build, Node, Welcome};
 use std::time::Instant;
 
 on_both![

@@ -6,7 +6,7 @@
 
 use super::postgres::Server as Postgres;
 use super::*;
-use assay_builds::wire::{Build, Job, Page};
+use assay_farm::builds::wire::{Build, Job, Page};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

@@ -19,8 +19,8 @@ mod secret;
 mod serving;
 mod strangers;
 
-use assay_builds::model::{Facts, Kind, State, VersionKind, digest};
-use assay_builds::wire::{
+use assay_farm::builds::model::{Facts, Kind, State, VersionKind, digest};
+use assay_farm::builds::wire::{
     Asking, Ending, Evidence, Hello, Leased, MadeToken, NewTarget, NewVersion, Outcome,
 };
 use homes::Home;

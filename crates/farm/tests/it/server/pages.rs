@@ -3,7 +3,7 @@
 
 use super::browser::{chromium, visited};
 use super::*;
-use assay_builds::wire::{Compared, NewBuild};
+use assay_farm::builds::wire::{Compared, NewBuild};
 
 on_both![a_page_says_where_a_version_fails_and_since_when,];
 

@@ -1,8 +1,8 @@
 //! Starting and stopping the server, and the whole life of a job.
 
 use super::*;
-use assay_builds::shown::{self, BuildPage};
-use assay_builds::wire::{Build, Matrix, Page};
+use assay_farm::builds::shown::{self, BuildPage};
+use assay_farm::builds::wire::{Build, Matrix, Page};
 use std::os::unix::fs::PermissionsExt;
 
 on_both![

@@ -7,10 +7,10 @@ use anyhow::bail;
 use assay_analysis::history::events::{Gathering, of_one_metric};
 use assay_analysis::history::trend::trend;
 use assay_data::Finding;
+use assay_history::site::vanished;
 use assay_history::{Store, Wanted};
 use assay_report::history::{self, EventsReport};
 use assay_report::json::{self, Happenings};
-use assay_site::vanished;
 
 /// Finds and shows the events.
 pub(super) fn run(

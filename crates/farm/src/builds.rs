@@ -1,0 +1,46 @@
+//! Data of a farm: owners, projects, versions, targets, and the results of builds; and the messages
+//! about them on the wire.
+//!
+//! [`Store`] keeps them in tables of its own next to those of the history, in a SQLite file or a
+//! PostgreSQL database, with the same statements (`sql.rs`) for both. Work is a queue of jobs
+//! (`lease.rs`), each of which ends exactly once, in one transaction with the sums from which pages
+//! are made (`ending.rs`).
+//!
+//! The module has no clock (times are arguments, in ms since 1970), speaks no HTTP, starts no
+//! processes and draws nothing: server, agents, executors and pages belong to the program,
+//! `assay-farm`. docs/internals/010-farm.md has the overall design.
+
+mod coded;
+mod ending;
+mod error;
+mod jobs;
+mod lease;
+pub mod model;
+mod names;
+mod nodes;
+mod order;
+mod pages;
+mod paging;
+pub mod policy;
+mod read;
+mod secrets;
+pub mod shown;
+mod sql;
+mod stamps;
+mod store;
+mod things;
+mod tokens;
+pub mod when;
+pub mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub use ending::Ended;
+pub use error::FarmError;
+pub use lease::Swept;
+pub use names::{has_pages, plain as check_name};
+pub use nodes::Greeted;
+pub use read::{Filter, history_project};
+pub use stamps::Stamp;
+pub use store::{Put, Store};

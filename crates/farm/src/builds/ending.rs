@@ -1,0 +1,392 @@
+//! Records the result of a job, or of a version without one: a build, once per key, and the sums
+//! that it changes, in one transaction.
+
+use crate::builds::coded::{self, LEASED, json};
+use crate::builds::error::{FarmError, Stop};
+use crate::builds::jobs::{self, Asked};
+use crate::builds::lease::{self, Held, held, lost};
+use crate::builds::model::{Kind, State};
+use crate::builds::policy::{RETRIES, ROUNDS};
+use crate::builds::read::build;
+use crate::builds::store::{Put, Store, added};
+use crate::builds::things::{
+    no_project, no_target, no_version, project, target, target_of, version,
+};
+use crate::builds::wire::{Build, Ending, Evidence, NewBuild, Outcome};
+use crate::builds::{names, secrets, sql, stamps, when};
+use assay_history::db::{Db, values};
+
+/// Outcome of submitting a build result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// The job ended with this build.
+    Job(Build),
+    /// A machine was at fault: the build is kept, and the job is queued again.
+    Again(Build),
+    /// The result was submitted before; nothing changed.
+    Known(Build),
+    /// The lease was lost: the build is kept as evidence, but did not end the job.
+    Late(Build),
+}
+
+/// A submitted result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handed<'a> {
+    pub key: &'a str,
+    pub node: &'a str,
+    pub outcome: &'a Outcome,
+    pub log_bytes: i64,
+    pub now: i64,
+}
+
+impl Store {
+    /// Ends a job with its result. The first result of its lease ends it; submitting the same again
+    /// changes nothing.
+    ///
+    /// # Errors
+    /// If the job never belonged to this node, the result is invalid, the key belongs to another
+    /// build, or writing to the store fails.
+    pub fn hand_in(
+        &self,
+        node: &str,
+        id: i64,
+        ending: &Ending,
+        log_bytes: u64,
+        now: i64,
+    ) -> Result<Ended, FarmError> {
+        names::plain("a key", &ending.key)?;
+        self.beside(|db| {
+            let held = held(db, id)?;
+            let outcome = believable(&ending.outcome, held.kind)?;
+            let handed = Handed {
+                key: &ending.key,
+                node,
+                outcome: &outcome,
+                log_bytes: i64::try_from(log_bytes).unwrap_or(i64::MAX),
+                now,
+            };
+            if let Some(known) = known(db, &handed, Some(id))? {
+                return Ok(Ended::Known(known));
+            }
+            let is_own = held.node.as_deref() == Some(node) && held.is_of(&ending.nonce);
+            if !is_own || held.progress != LEASED {
+                // Only nodes that once had the job may report results.
+                let nonces = db.rows(sql::LEASES_OF_NODE, values![id, node], |row| {
+                    Ok((row.get::<i64>(0)?, row.get::<String>(1)?, row.get::<i64>(2)?))
+                })?;
+                let is_same = |of: &&(i64, String, i64)| {
+                    secrets::equal(of.1.as_bytes(), ending.nonce.as_bytes())
+                };
+                let (lease, _, on) = nonces.iter().find(is_same).ok_or_else(|| lost(id))?;
+                let evidence = Held { lease: Some(*lease), target: Some(*on), ..held };
+                let build_id = add(db, &evidence, &handed, false)?;
+                stamps::changed(db, held.project)?;
+                return Ok(Ended::Late(build(db, build_id)?));
+            }
+            db.execute(sql::END_LEASES, values![id, now, "handed_in"])?;
+            if outcome.state.is_retried() && held.retries < RETRIES {
+                let build_id = add(db, &held, &handed, false)?;
+                let due = lease::due(held.retries, now);
+                db.execute(sql::WAIT, values![id, due])?;
+                stamps::changed(db, held.project)?;
+                return Ok(Ended::Again(build(db, build_id)?));
+            }
+            let build_id = end(db, &held, &handed)?;
+            Ok(Ended::Job(build(db, build_id)?))
+        })
+    }
+
+    /// Adds the result of a version on a target without a job. Adding the same again changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// If the version or target does not exist, the result is invalid, the key belongs to another
+    /// build, or writing to the store fails.
+    pub fn add_build(&self, key: &str, new: &NewBuild, now: i64) -> Result<Put<Build>, FarmError> {
+        names::plain("a key", key)?;
+        names::plain("a node", &new.node)?;
+        let kind = if new.outcome.comparisons.is_empty() { Kind::Test } else { Kind::Bench };
+        let outcome = believable(&new.outcome, kind)?;
+        let handed = Handed { key, node: &new.node, outcome: &outcome, log_bytes: 0, now };
+        self.beside(|db| {
+            let of = project(db, &new.owner, &new.project)?;
+            let of = of.ok_or_else(|| no_project(&new.owner, &new.project))?;
+            let version = version(db, &new.owner, &new.project, &new.version)?;
+            let version =
+                version.ok_or_else(|| no_version(&new.owner, &new.project, &new.version))?;
+            let target = target(db, &new.target)?.ok_or_else(|| no_target(&new.target))?;
+            if let Some(known) = known(db, &handed, None)? {
+                let is_same = known.of.owner == new.owner
+                    && known.of.project == new.project
+                    && known.of.version == new.version
+                    && known.of.target == new.target;
+                return match is_same {
+                    true => Ok(Put { thing: known, is_new: false }),
+                    false => Err(other(key).into()),
+                };
+            }
+            let held = Held {
+                id: 0,
+                project: of.id,
+                version: version.id,
+                base: None,
+                kind,
+                urgency: 0,
+                round: 0,
+                progress: LEASED,
+                retries: RETRIES,
+                lease: None,
+                node: None,
+                target: Some(target.id),
+                nonce: None,
+                until: None,
+            };
+            let id = add(db, &held, &handed, true)?;
+            sum(db, &held, &handed, id)?;
+            Ok(Put { thing: build(db, id)?, is_new: true })
+        })
+    }
+
+    /// Returns the id of a build without a job, for storing the length of its log.
+    ///
+    /// # Errors
+    /// If the build does not exist, had a job or belongs to another node, or reading from the store
+    /// fails.
+    pub fn build_without_job(&self, key: &str, node: Option<&str>) -> Result<i64, FarmError> {
+        self.look(|db| {
+            let found = db.rows(sql::BUILD_OF_KEY, values![key], |row| {
+                Ok((row.get::<i64>(0)?, row.get::<Option<i64>>(2)?, row.get::<String>(3)?))
+            })?;
+            let none = || FarmError::NotFound(format!("build `{}`", key.escape_debug()));
+            let (id, job, own) = found.into_iter().next().ok_or_else(none)?;
+            if job.is_some() {
+                let told = "the log of a job's build is handed in with the job".to_owned();
+                return Err(FarmError::Conflict(told).into());
+            }
+            match node.is_none_or(|node| node == own) {
+                true => Ok(id),
+                false => Err(FarmError::Forbidden(format!("build {id} is of node {own}")).into()),
+            }
+        })
+    }
+
+    /// Stores the length of a build's log.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    pub fn log_of_build(&self, id: i64, bytes: u64) -> Result<(), FarmError> {
+        let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        self.beside(|db| Ok(db.execute(sql::BUILD_LOG, values![id, bytes]).map(|_| ())?))
+    }
+
+    /// Stores which run of the history has the samples of a build.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    pub fn samples_of_build(&self, id: i64, digest: &str) -> Result<(), FarmError> {
+        self.beside(|db| Ok(db.execute(sql::BUILD_SAMPLES, values![id, digest]).map(|_| ())?))
+    }
+}
+
+fn other(key: &str) -> FarmError {
+    FarmError::Conflict(format!("`{}` is the key of another build", key.escape_debug()))
+}
+
+/// Returns the build that was submitted with a key, if it is the same.
+fn known(db: &Db, handed: &Handed<'_>, job: Option<i64>) -> Result<Option<Build>, Stop> {
+    let found = db.rows(sql::BUILD_OF_KEY, values![handed.key], |row| {
+        Ok((
+            row.get::<i64>(0)?,
+            row.get::<String>(1)?,
+            row.get::<Option<i64>>(2)?,
+            row.get::<String>(3)?,
+        ))
+    })?;
+    let Some((id, said, of, node)) = found.into_iter().next() else { return Ok(None) };
+    match said == json(handed.outcome)? && of == job && node == handed.node {
+        true => Ok(Some(build(db, id)?)),
+        false => Err(other(handed.key).into()),
+    }
+}
+
+/// Returns the credible part of a result: tests count as passed or failed only with evidence that
+/// one ran.
+fn believable(outcome: &Outcome, kind: Kind) -> Result<Outcome, FarmError> {
+    let bad = |why: &str| Err(FarmError::Bad(why.to_owned()));
+    when::read(&outcome.began)?;
+    if !outcome.seconds.is_finite() || outcome.seconds < 0.0 {
+        return bad("seconds: a number that is not negative");
+    }
+    match outcome.state {
+        State::Lost => return bad("only the server knows that a job is lost"),
+        State::Infrastructure if outcome.fault.is_none() => {
+            return bad("infrastructure: `fault` says what of the machine was at fault");
+        }
+        _ => {}
+    }
+    let mut outcome = outcome.clone();
+    let has_evidence = match kind {
+        Kind::Test => outcome.evidence.tests > 0,
+        Kind::Bench => !outcome.comparisons.is_empty() || outcome.state == State::Failed,
+    };
+    if matches!(outcome.state, State::Passed | State::Failed) && !has_evidence {
+        let what = if kind == Kind::Test { "a test ran" } else { "anything was compared" };
+        outcome.reason = format!("there is no evidence that {what}");
+        outcome.state = State::NotTested;
+    }
+    Ok(outcome)
+}
+
+/// Returns a placeholder for an outcome until it has been read.
+pub(crate) fn nothing() -> Outcome {
+    Outcome {
+        state: State::Lost,
+        fault: None,
+        reason: String::new(),
+        began: String::new(),
+        seconds: 0.0,
+        evidence: Evidence::default(),
+        repeat: String::new(),
+        log_cut: 0,
+        comparisons: Vec::new(),
+    }
+}
+
+/// Adds a build; `counts` is false if it is only evidence.
+fn add(db: &Db, held: &Held, handed: &Handed<'_>, counts: bool) -> Result<i64, Stop> {
+    let Handed { key, node, outcome, log_bytes, now } = *handed;
+    let target = held.target.ok_or_else(|| lost(held.id))?;
+    let samples = match held.lease {
+        Some(lease) => db.first::<Option<String>>(sql::SAMPLES_OF_LEASE, values![lease])?.flatten(),
+        None => None,
+    };
+    let said = json(outcome)?;
+    let new = values![
+        key,
+        held.project,
+        held.version,
+        target,
+        node,
+        Some(held.id).filter(|id| *id > 0),
+        held.lease,
+        held.base,
+        coded::of_kind(held.kind),
+        counts,
+        coded::of_state(outcome.state),
+        outcome.fault.map(coded::of_fault),
+        &outcome.reason,
+        now,
+        outcome.seconds,
+        i64::try_from(outcome.evidence.tests).unwrap_or(i64::MAX),
+        i64::try_from(outcome.evidence.failed).unwrap_or(i64::MAX),
+        &said,
+        log_bytes,
+        samples.as_deref(),
+    ];
+    added(db, sql::ADD_BUILD, new)
+}
+
+/// Ends a job with a build: updates the sums and, if a comparison was inconclusive, queues the next
+/// benchmark.
+pub(crate) fn end(db: &Db, held: &Held, handed: &Handed<'_>) -> Result<i64, Stop> {
+    let id = add(db, held, handed, true)?;
+    if db.execute(sql::END, values![held.id, id])? != 1 {
+        let told = format!("job {} has ended already", held.id);
+        return Err(FarmError::Conflict(told).into());
+    }
+    sum(db, held, handed, id)?;
+    let is_open = held.kind == Kind::Bench
+        && handed.outcome.state == State::Passed
+        && handed.outcome.comparisons.iter().any(|c| c.verdict == "inconclusive");
+    if let Some(target) = held.target.filter(|_| is_open && held.round + 1 < ROUNDS) {
+        let digest = target_of(db, target)?.digest;
+        let more = Asked {
+            project: held.project,
+            version: held.version,
+            base: held.base,
+            kind: Kind::Bench,
+            demand: jobs::demand_of_target(db, target, &digest)?,
+            urgency: held.urgency,
+            round: held.round + 1,
+        };
+        jobs::queue(db, &more, handed.now)?;
+    }
+    Ok(id)
+}
+
+/// The previous last build of a version on a target.
+struct Cell {
+    kind: Kind,
+    state: State,
+}
+
+/// Updates the sums, always in the same order: those of the version, of the project, and the total.
+// Note: all code that changes sums locks rows in one order: job, build, version, project, total.
+// Any other order can deadlock.
+fn sum(db: &Db, held: &Held, handed: &Handed<'_>, build: i64) -> Result<(), Stop> {
+    let outcome = handed.outcome;
+    let state = outcome.state;
+    let target = held.target.ok_or_else(|| lost(held.id))?;
+    // Locks out other changes to a cell of this version.
+    let place: i64 = db
+        .first(&sql::locking(db, sql::VERSION_PLACE), values![held.version])?
+        .ok_or_else(|| FarmError::NotFound(format!("version {}", held.version)))?;
+    let old = db.rows(sql::CELL, values![held.version, target], |row| {
+        Ok(Cell { kind: coded::kind(row.get(0)?), state: coded::state(row.get(1)?) })
+    })?;
+    let old = old.first();
+    let replaces = old.is_none_or(|old| match (held.kind, old.kind) {
+        // A machine's fault hides nothing that is known about the version.
+        (Kind::Test, Kind::Test) | (Kind::Bench, Kind::Bench) => {
+            !state.is_retried() || old.state.is_retried()
+        }
+        (Kind::Test, Kind::Bench) => true,
+        (Kind::Bench, Kind::Test) => false,
+    });
+    let (kind, code) = (coded::of_kind(held.kind), coded::of_state(state));
+    let is = |wanted: State| i64::from(held.kind == Kind::Test && state == wanted);
+    let (passed, failed) = (is(State::Passed), is(State::Failed));
+    let key = (held.version, target);
+    if old.is_none() {
+        db.execute(sql::ADD_CELL, values![key.0, key.1, build, kind, code, passed, failed])?;
+    } else {
+        db.execute(sql::COUNT_CELL, values![key.0, key.1, passed, failed])?;
+        if replaces {
+            db.execute(sql::CHANGE_CELL, values![key.0, key.1, build, kind, code])?;
+        }
+    }
+    if held.kind == Kind::Bench && !outcome.comparisons.is_empty() {
+        let compared = json(&outcome.comparisons)?;
+        db.execute(sql::BENCH_CELL, values![key.0, key.1, held.base, &compared])?;
+    }
+    if replaces {
+        let mut change = [0; 8];
+        change[state as usize] += 1;
+        if let Some(old) = old {
+            change[old.state as usize] -= 1;
+        }
+        counted(db, sql::SUM_VERSION, held.version, change)?;
+    }
+    let mut change = [0; 8];
+    change[state as usize] = 1;
+    counted(db, sql::SUM_PROJECT, held.project, change)?;
+    db.execute(sql::LAST_BUILD, values![held.project, build])?;
+    let newest = db.rows(sql::NEWEST_TESTED, values![held.project], |row| {
+        Ok((row.get::<i64>(0)?, row.get::<i64>(1)?))
+    })?;
+    if newest.first().is_none_or(|newest| *newest < (place, held.version)) {
+        db.execute(sql::SET_NEWEST, values![held.project, held.version])?;
+    }
+    // Every transaction changes this row, so it comes last.
+    counted(db, sql::SUM_ALL, 1, change)
+}
+
+fn counted(
+    db: &Db,
+    statement: &str,
+    id: i64,
+    [a, b, c, d, e, f, g, h]: [i64; 8],
+) -> Result<(), Stop> {
+    db.execute(statement, values![id, a, b, c, d, e, f, g, h])?;
+    Ok(())
+}

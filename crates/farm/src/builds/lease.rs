@@ -1,0 +1,339 @@
+//! The queue: a job is leased to one node at a time, until the node submits the result or
+//! disappears, or the job is cancelled.
+//!
+//! A lease holds until it is taken away: by [`Store::sweep`], which must be called repeatedly, or
+//! with the job. A result that arrives after the lease has expired, but before the next sweep, is
+//! accepted.
+
+use crate::builds::coded::{self, CANCELLED, LEASED};
+use crate::builds::ending::{self, Handed};
+use crate::builds::error::{FarmError, Stop};
+use crate::builds::jobs::{job, no_job};
+use crate::builds::model::{Kind, State};
+use crate::builds::policy::{DELAY, MOST_TARGETS, RETRIES, SWEPT};
+use crate::builds::store::{Store, added};
+use crate::builds::wire::{Asking, Beaten, Leased, Outcome};
+use crate::builds::{nodes, secrets, sql, things, when};
+use assay_history::db::{Db, DbError, Row, values};
+use std::collections::BTreeMap;
+
+/// Result of handling expired leases and waiting jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Number of expired leases whose jobs were queued again.
+    pub expired: u64,
+    /// Number of jobs that ended as lost.
+    pub lost: u64,
+    /// Number of waiting jobs that were queued.
+    pub woken: u64,
+}
+
+/// The columns of a job that the queue needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub id: i64,
+    pub project: i64,
+    pub version: i64,
+    pub base: Option<i64>,
+    pub kind: Kind,
+    pub urgency: i64,
+    pub round: i64,
+    pub progress: i64,
+    pub retries: i64,
+    pub lease: Option<i64>,
+    pub node: Option<String>,
+    pub target: Option<i64>,
+    pub nonce: Option<String>,
+    pub until: Option<i64>,
+}
+
+impl Held {
+    fn of(row: &Row<'_>) -> Result<Self, DbError> {
+        Ok(Self {
+            id: row.get(0)?,
+            project: row.get(1)?,
+            version: row.get(2)?,
+            base: row.get(3)?,
+            kind: coded::kind(row.get(4)?),
+            urgency: row.get(5)?,
+            round: row.get(6)?,
+            progress: row.get(7)?,
+            retries: row.get(8)?,
+            lease: row.get(9)?,
+            node: row.get(10)?,
+            target: row.get(11)?,
+            nonce: row.get(12)?,
+            until: row.get(13)?,
+        })
+    }
+
+    /// Returns true if this is the nonce of the last lease.
+    pub fn is_of(&self, nonce: &str) -> bool {
+        self.nonce.as_deref().is_some_and(|own| secrets::equal(own.as_bytes(), nonce.as_bytes()))
+    }
+}
+
+/// Returns the job with a number, locked against other changes until this transaction ends.
+pub(crate) fn held(db: &Db, id: i64) -> Result<Held, Stop> {
+    let statement = sql::locking(db, sql::HELD);
+    let found = db.rows(&statement, values![id], Held::of)?.pop();
+    found.ok_or_else(|| no_job(id).into())
+}
+
+/// Returns the demands that the caller's targets meet, with the target for each.
+fn demands(db: &Db, asking: &Asking) -> Result<BTreeMap<i64, i64>, Stop> {
+    if asking.targets.len() > MOST_TARGETS {
+        return Err(FarmError::Bad(format!("at most {MOST_TARGETS} targets")).into());
+    }
+    let mut found = BTreeMap::new();
+    for digest in &asking.targets {
+        let fits = db.rows(sql::FITS, values![digest], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for (demand, target) in fits {
+            // The first target named takes precedence.
+            found.entry(demand).or_insert(target);
+        }
+    }
+    Ok(found)
+}
+
+/// A job that may be leased.
+struct Candidate {
+    urgency: i64,
+    id: i64,
+    target: i64,
+}
+
+/// Returns the most urgent queued job; on a server, skips jobs that others are about to lease.
+fn candidate(
+    db: &Db,
+    statement: &str,
+    demands: &BTreeMap<i64, i64>,
+    kinds: &[Kind],
+) -> Result<Option<Candidate>, Stop> {
+    let mut best: Option<Candidate> = None;
+    for (&demand, &target) in demands {
+        for &kind in kinds {
+            let found = db.rows(statement, values![demand, coded::of_kind(kind)], |row| {
+                Ok(Candidate { id: row.get(0)?, urgency: row.get(1)?, target })
+            })?;
+            for one in found {
+                if best.as_ref().is_none_or(|b| (one.urgency, one.id) < (b.urgency, b.id)) {
+                    best = Some(one);
+                }
+            }
+        }
+    }
+    Ok(best)
+}
+
+impl Store {
+    /// Returns true if calling [`Store::lease`] may succeed. Only reads, and is enough for most
+    /// callers that wait.
+    ///
+    /// # Errors
+    /// As for [`Store::lease`].
+    pub fn may_lease(&self, node: &str, asking: &Asking) -> Result<bool, FarmError> {
+        self.look(|db| {
+            let own = nodes::checked(db, node, &asking.instance, false)?;
+            let kinds = own.gets(&asking.kinds);
+            if kinds.is_empty() || asking.job.is_some() {
+                return Ok(!kinds.is_empty());
+            }
+            let demands = demands(db, asking)?;
+            Ok(candidate(db, sql::NEXT, &demands, &kinds)?.is_some())
+        })
+    }
+
+    /// Leases the most urgent job that a node can do, for `ms` milliseconds. While a node
+    /// benchmarks, it gets no other job.
+    ///
+    /// # Errors
+    /// If the node is unknown, another agent uses its name, or writing to the store fails.
+    pub fn lease(
+        &self,
+        node: &str,
+        asking: &Asking,
+        now: i64,
+        ms: i64,
+    ) -> Result<Option<Leased>, FarmError> {
+        let nonce = secrets::fresh()?;
+        self.beside(|db| {
+            let own = nodes::checked(db, node, &asking.instance, true)?;
+            let busy = db.rows(sql::BUSY_WITH, values![own.id], |row| row.get::<i64>(0))?;
+            let benchmarks = busy.iter().any(|kind| coded::kind(*kind) == Kind::Bench);
+            let mut kinds = own.gets(&asking.kinds);
+            if kinds.is_empty() || benchmarks {
+                return Ok(None);
+            }
+            kinds.dedup();
+            if !busy.is_empty() {
+                kinds.retain(|kind| *kind != Kind::Bench);
+            }
+            let demands = demands(db, asking)?;
+            let found = match asking.job {
+                Some(id) => one(db, id, &demands, &kinds)?,
+                None => candidate(db, &sql::passing(db, sql::NEXT), &demands, &kinds)?,
+            };
+            let Some(Candidate { id, target, .. }) = found else { return Ok(None) };
+            let new = values![id, own.id, target, &nonce, now];
+            let lease = added(db, sql::ADD_LEASE, new)?;
+            let until = now.saturating_add(ms);
+            let given = values![id, lease, own.id, target, &nonce, until];
+            if db.execute(sql::LEASE, given)? != 1 {
+                let told = format!("job {id} was taken meanwhile");
+                return Err(FarmError::Conflict(told).into());
+            }
+            leased(db, id, target, nonce, until).map(Some)
+        })
+    }
+
+    /// Extends a lease.
+    ///
+    /// # Errors
+    /// If the job does not exist, it is not leased to this node, or writing to the store fails.
+    pub fn beat(
+        &self,
+        node: &str,
+        id: i64,
+        nonce: &str,
+        now: i64,
+        ms: i64,
+    ) -> Result<Beaten, FarmError> {
+        self.beside(|db| {
+            let held = held(db, id)?;
+            if held.node.as_deref() != Some(node) || !held.is_of(nonce) {
+                return Err(lost(id).into());
+            }
+            match held.progress {
+                CANCELLED => Ok(Beaten { until: when::text(now), is_cancelled: true }),
+                LEASED => {
+                    let until = held.until.unwrap_or(now).max(now.saturating_add(ms));
+                    db.execute(sql::PROLONG, values![id, until])?;
+                    Ok(Beaten { until: when::text(until), is_cancelled: false })
+                }
+                _ => Err(lost(id).into()),
+            }
+        })
+    }
+
+    /// Removes the leases that expired before `now`, and queues the jobs that have waited long
+    /// enough. A job that was lost too often ends as lost.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    // Note: a lease never ends by the clock alone, and a server that was down waits before it
+    // sweeps, so that agents that could not reach it submit their results first.
+    pub fn sweep(&self, now: i64) -> Result<Swept, FarmError> {
+        let mut swept = Swept::default();
+        loop {
+            let ids = self.look(|db| {
+                Ok(db.rows(sql::EXPIRED, values![now, SWEPT], |row| row.get::<i64>(0))?)
+            })?;
+            for id in &ids {
+                // In separate transactions, so that no other program waits for long.
+                match self.beside(|db| expire(db, *id, now))? {
+                    Some(State::Lost) => swept.lost += 1,
+                    Some(_) => swept.expired += 1,
+                    None => {}
+                }
+            }
+            if (ids.len() as i64) < SWEPT {
+                break;
+            }
+        }
+        if self.look(|db| Ok(db.first::<i64>(sql::ANY_DUE, values![now])?))?.is_some() {
+            swept.woken = self.beside(|db| Ok(db.execute(sql::WAKE, values![now])?))?;
+        }
+        Ok(swept)
+    }
+
+    /// Returns the number of the lease that a node has of a job, which identifies its log.
+    ///
+    /// # Errors
+    /// If the job does not belong to this node, was cancelled or has ended, or the nonce is not that
+    /// of its last lease.
+    pub fn lease_of(&self, node: &str, id: i64, nonce: &str) -> Result<i64, FarmError> {
+        self.look(|db| {
+            let held = db.rows(sql::HELD, values![id], Held::of)?.pop();
+            let held = held.ok_or_else(|| no_job(id))?;
+            let is_own = held.node.as_deref() == Some(node) && held.is_of(nonce);
+            let lease = held.lease.filter(|_| is_own && held.progress == LEASED);
+            lease.ok_or_else(|| lost(id).into())
+        })
+    }
+
+    /// Stores which run of the history has the samples of a lease.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    pub fn has_samples(&self, lease: i64, digest: &str) -> Result<(), FarmError> {
+        self.beside(|db| Ok(db.execute(sql::LEASE_SAMPLES, values![lease, digest]).map(|_| ())?))
+    }
+}
+
+pub(crate) fn lost(id: i64) -> FarmError {
+    FarmError::LeaseLost(format!(
+        "job {id} is not this agent's any more: its lease ran out, or the job was taken back or given to another one"
+    ))
+}
+
+/// Returns the job with a number if it can be leased.
+fn one(
+    db: &Db,
+    id: i64,
+    demands: &BTreeMap<i64, i64>,
+    kinds: &[Kind],
+) -> Result<Option<Candidate>, Stop> {
+    let statement = sql::passing(db, sql::ONE_QUEUED);
+    let found = db.rows(&statement, values![id], |row| {
+        Ok((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<i64>(2)?))
+    })?;
+    Ok(found.first().and_then(|&(demand, kind, urgency)| {
+        let target = *demands.get(&demand)?;
+        kinds.contains(&coded::kind(kind)).then_some(Candidate { urgency, id, target })
+    }))
+}
+
+fn leased(db: &Db, id: i64, target: i64, nonce: String, until: i64) -> Result<Leased, Stop> {
+    let held = held(db, id)?;
+    Ok(Leased {
+        job: job(db, id)?,
+        project: things::project_of(db, held.project)?,
+        version: things::version_by_id(db, held.version)?,
+        base: held.base.map(|base| things::version_by_id(db, base)).transpose()?,
+        target: things::target_of(db, target)?.digest,
+        nonce,
+        until: when::text(until),
+    })
+}
+
+/// Removes a lease if it still expires before `now`; returns the resulting state of the job.
+fn expire(db: &Db, id: i64, now: i64) -> Result<Option<State>, Stop> {
+    let held = held(db, id)?;
+    if held.progress != LEASED || held.until.is_none_or(|until| until >= now) {
+        return Ok(None);
+    }
+    db.execute(sql::END_LEASES, values![id, now, "expired"])?;
+    if held.retries < RETRIES {
+        db.execute(sql::QUEUE_AGAIN, values![id])?;
+        return Ok(Some(State::Infrastructure));
+    }
+    let node = held.node.clone().unwrap_or_default();
+    let outcome = Outcome {
+        reason: format!(
+            "whoever had it was not heard of again, {} times; the last was {node}",
+            held.retries + 1
+        ),
+        began: when::text(now),
+        ..ending::nothing()
+    };
+    let key = format!("lost job {id}");
+    let handed = Handed { key: &key, node: &node, outcome: &outcome, log_bytes: 0, now };
+    ending::end(db, &held, &handed)?;
+    Ok(Some(State::Lost))
+}
+
+/// Returns when a job that failed through a machine's fault is queued again.
+pub(crate) fn due(retries: i64, now: i64) -> i64 {
+    now.saturating_add(DELAY << retries.clamp(0, 16))
+}

@@ -1,0 +1,89 @@
+//! Validation of names. They come from untrusted sources, and appear in paths of pages and on
+//! terminals.
+
+use crate::builds::error::FarmError;
+use crate::builds::model::Facts;
+use crate::builds::policy::{LONGEST_FACT, LONGEST_NAME, MOST_FACTS};
+
+/// Names of owners whose pages would have the paths of other pages.
+const PATHS: [&str; 5] = ["api", "assets", "builds", "jobs", "nodes"];
+
+/// Checks that an owner of that name can have pages.
+///
+/// # Errors
+/// If its pages would have the paths of other pages.
+pub fn has_pages(owner: &str) -> Result<(), FarmError> {
+    match PATHS.contains(&owner) {
+        true => Err(FarmError::Bad(format!(
+            "an owner can't be called `{owner}`: the farm's own pages are at /{owner}/…; any other name will do, for example `{owner}-1`"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Checks the name of an owner, a project, a node or a token: letters, digits, `-`, `_`, `.`, `+`,
+/// `@` and `~`.
+///
+/// # Errors
+/// If the name has other characters.
+pub fn plain(what: &str, name: &str) -> Result<(), FarmError> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.+@~".contains(c);
+    checked(what, name)?;
+    match name.chars().all(is_plain) {
+        true => Ok(()),
+        false => Err(FarmError::Bad(format!(
+            "`{}` can't be the name of {what}: letters, digits and -_.+@~ can",
+            name.escape_debug()
+        ))),
+    }
+}
+
+/// Checks the name of a version: anything without control characters, because tags and branches
+/// have arbitrary names.
+pub(crate) fn checked(what: &str, name: &str) -> Result<(), FarmError> {
+    let is_fit = !name.is_empty()
+        && name.len() <= LONGEST_NAME
+        && !matches!(name, "." | "..")
+        && !name.chars().any(char::is_control);
+    match is_fit {
+        true => Ok(()),
+        false => Err(FarmError::Bad(format!(
+            "`{}` can't be the name of {what}: it has 1 to {LONGEST_NAME} bytes, no control characters, and is neither . nor ..",
+            name.escape_debug().take(LONGEST_NAME).collect::<String>()
+        ))),
+    }
+}
+
+/// Checks the facts of a target, or those required of one.
+pub(crate) fn facts(facts: &Facts) -> Result<(), FarmError> {
+    let is_fit = |text: &str| text.len() <= LONGEST_FACT && !text.chars().any(char::is_control);
+    let all = facts.iter().all(|(name, value)| !name.is_empty() && is_fit(name) && is_fit(value));
+    match all && facts.len() <= MOST_FACTS {
+        true => Ok(()),
+        false => Err(FarmError::Bad(format!(
+            "facts: at most {MOST_FACTS}, each of at most {LONGEST_FACT} bytes without control characters"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail loudly")]
+    use super::*;
+
+    #[test]
+    fn names_that_mean_something_else_are_refused() {
+        for good in ["rails", "a.b_c-d", "Größe", "foo+bar", "x~1"] {
+            assert!(plain("a project", good).is_ok(), "{good}");
+        }
+        for bad in ["", ".", "..", "a/b", "a b", "<b>", "a\u{1b}[0m", "a?b", "a%b", "a\0"] {
+            assert!(plain("a project", bad).is_err(), "{bad:?}");
+        }
+        assert!(plain("a project", &"a".repeat(LONGEST_NAME + 1)).is_err());
+        assert!(checked("a version", "release/1.2 <b>").is_ok());
+        for bad in ["", "..", "1.0\n", "\u{1b}]0;x"] {
+            let told = checked("a version", bad).unwrap_err().to_string();
+            assert!(!told.chars().any(char::is_control), "{told:?}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Machines that request jobs: their capabilities, when they were last seen, and whether they get
+//! leases.
+
+use crate::builds::coded::{from_json, json};
+use crate::builds::error::{FarmError, Stop};
+use crate::builds::model::{Kind, digest};
+use crate::builds::policy::MOST_TARGETS;
+use crate::builds::store::Store;
+use crate::builds::things::check_target;
+use crate::builds::wire::{Calibration, Hello, Node, Page};
+use crate::builds::{names, paging, sql, when};
+use assay_history::db::{Db, DbError, Row, values};
+
+/// Answer to a node that registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Greeted {
+    /// Number of seconds by which its clock is ahead.
+    pub clock_ahead: f64,
+    /// Why it gets no leases.
+    pub drained: Option<String>,
+}
+
+/// The columns of a node that the queue needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Own {
+    pub id: i64,
+    pub drained: Option<String>,
+    /// False if it cannot measure, by its last calibration.
+    pub is_fit: bool,
+}
+
+impl Own {
+    /// Returns the kinds of jobs that it gets: none if it is drained, no benchmarks if it cannot
+    /// measure.
+    pub fn gets(&self, kinds: &[Kind]) -> Vec<Kind> {
+        let gets = |kind: &Kind| self.drained.is_none() && (self.is_fit || *kind != Kind::Bench);
+        kinds.iter().copied().filter(gets).collect()
+    }
+}
+
+/// Returns the node of a name, if `instance` is the agent that currently uses it. If `locks`, it is
+/// locked against other changes until this transaction ends.
+pub(crate) fn checked(db: &Db, name: &str, instance: &str, locks: bool) -> Result<Own, Stop> {
+    let statement = match locks {
+        true => sql::locking(db, sql::NODE_OWN),
+        false => sql::NODE_OWN.to_owned(),
+    };
+    let found = db.rows(&statement, values![name], |row| {
+        let own = Own { id: row.get(0)?, drained: row.get(1)?, is_fit: true };
+        Ok((own, row.get::<String>(2)?, row.get::<Option<String>>(3)?))
+    })?;
+    let (mut own, last, calibration) = found.into_iter().next().ok_or_else(|| no_node(name))?;
+    if let Some(text) = calibration {
+        own.is_fit = from_json::<Calibration>(&text)?.is_fit;
+    }
+    match last == instance {
+        true => Ok(own),
+        false => Err(FarmError::Conflict(format!(
+            "another agent goes by the name {name} and said hello later: give each a name and a token of its own"
+        ))
+        .into()),
+    }
+}
+
+fn no_node(name: &str) -> FarmError {
+    FarmError::NotFound(format!("node `{}`; an agent says hello first", name.escape_debug()))
+}
+
+impl Store {
+    /// Registers a node and its targets. If two agents have the same name, the one that registered
+    /// last owns it.
+    ///
+    /// # Errors
+    /// If the message is invalid, or writing to the store fails.
+    pub fn hello(&self, name: &str, hello: &Hello, now: i64) -> Result<Greeted, FarmError> {
+        names::plain("a node", name)?;
+        names::checked("a tool", &hello.tool)?;
+        names::checked("an instance", &hello.instance)?;
+        if hello.targets.len() > MOST_TARGETS {
+            return Err(FarmError::Bad(format!("at most {MOST_TARGETS} targets")));
+        }
+        hello.targets.iter().try_for_each(check_target)?;
+        let clock_ahead = (when::read(&hello.time)? - now) as f64 / 1e3;
+        let mut digests: Vec<String> = hello.targets.iter().map(|t| digest(&t.facts)).collect();
+        for (key, target) in digests.iter().zip(&hello.targets) {
+            self.add_target(key, target, now)?;
+        }
+        digests.dedup();
+        let targets = json(&digests)?;
+        self.beside(|db| {
+            let said = values![name, &hello.tool, &hello.instance, &targets, now, clock_ahead];
+            db.execute(sql::SET_NODE, said)?;
+            let own = checked(db, name, &hello.instance, false)?;
+            Ok(Greeted { clock_ahead, drained: own.drained })
+        })
+    }
+
+    /// Stores when nodes were last seen.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    pub fn seen(&self, nodes: &[(String, i64)]) -> Result<(), FarmError> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        self.beside(|db| {
+            for (name, time) in nodes {
+                db.execute(sql::SEEN, values![name, *time])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Drains a node: it gets no more leases, for this reason, but may finish its jobs.
+    ///
+    /// # Errors
+    /// If it does not exist, or writing to the store fails.
+    pub fn drain(&self, name: &str, reason: &str) -> Result<Node, FarmError> {
+        let reason = if reason.trim().is_empty() { "no reason was given" } else { reason };
+        self.set_drained(name, Some(reason))
+    }
+
+    /// Lets a node have leases again.
+    ///
+    /// # Errors
+    /// If it does not exist, or writing to the store fails.
+    pub fn resume(&self, name: &str) -> Result<Node, FarmError> {
+        self.set_drained(name, None)
+    }
+
+    fn set_drained(&self, name: &str, reason: Option<&str>) -> Result<Node, FarmError> {
+        self.beside(|db| {
+            db.execute(sql::DRAIN, values![name, reason])?;
+            node(db, name)
+        })
+    }
+
+    /// Stores the result of a node's A/A runs: an unfit node gets no benchmarks until it is fit.
+    ///
+    /// # Errors
+    /// If the node does not exist, the calibration is invalid, or writing to the store fails.
+    pub fn calibrated(&self, name: &str, said: &Calibration) -> Result<Node, FarmError> {
+        when::read(&said.time)?;
+        if !said.false_alarms.is_finite() || !said.detects.is_finite() {
+            return Err(FarmError::Bad("false_alarms, detects: numbers".to_owned()));
+        }
+        let text = json(said)?;
+        self.beside(|db| {
+            let found = node(db, name)?;
+            db.execute(sql::ADD_CALIBRATION, values![found.id, &text])?;
+            db.execute(sql::LAST_CALIBRATION, values![found.id, &text])?;
+            node(db, name)
+        })
+    }
+
+    /// Returns the calibrations of a node, last first.
+    ///
+    /// # Errors
+    /// If it does not exist, or reading from the store fails.
+    pub fn calibrations(&self, name: &str, most: i64) -> Result<Vec<Calibration>, FarmError> {
+        self.look(|db| {
+            let found = node(db, name)?;
+            let rows =
+                db.rows(sql::CALIBRATIONS, values![found.id, most], |row| row.get::<String>(0))?;
+            rows.iter().map(|text| from_json(text)).collect()
+        })
+    }
+
+    /// Returns the node of a name.
+    ///
+    /// # Errors
+    /// If it does not exist, or reading from the store fails.
+    pub fn node(&self, name: &str) -> Result<Node, FarmError> {
+        self.look(|db| node(db, name))
+    }
+
+    /// Returns the nodes, by name.
+    ///
+    /// # Errors
+    /// If reading from the store fails.
+    pub fn nodes(&self, after: Option<&str>, most: i64) -> Result<Page<Node>, FarmError> {
+        let found = self.look(|db| {
+            let statement = format!("{}{}", sql::NODE, sql::NODES);
+            let values = values![after.unwrap_or_default(), most + 1];
+            let rows = db.rows(&statement, values, node_row)?;
+            rows.into_iter().map(|row| row.read(db)).collect::<Result<Vec<_>, Stop>>()
+        })?;
+        Ok(paging::page(found, most, |node| node.name.clone()))
+    }
+}
+
+/// A node as in its row.
+struct NodeRow {
+    id: i64,
+    name: String,
+    tool: String,
+    targets: String,
+    seen: i64,
+    clock_ahead: f64,
+    drained: Option<String>,
+    calibration: Option<String>,
+}
+
+impl NodeRow {
+    fn read(self, db: &Db) -> Result<Node, Stop> {
+        let calibration = self.calibration.as_deref().map(from_json).transpose()?;
+        Ok(Node {
+            id: self.id,
+            name: self.name,
+            tool: self.tool,
+            targets: from_json(&self.targets)?,
+            seen: when::text(self.seen),
+            clock_ahead: self.clock_ahead,
+            drained: self.drained,
+            jobs: db.rows(sql::JOBS_OF_NODE, values![self.id], |row| row.get(0))?,
+            calibration,
+        })
+    }
+}
+
+fn node_row(row: &Row<'_>) -> Result<NodeRow, DbError> {
+    Ok(NodeRow {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        tool: row.get(2)?,
+        targets: row.get(3)?,
+        seen: row.get(4)?,
+        clock_ahead: row.get(5)?,
+        drained: row.get(6)?,
+        calibration: row.get(7)?,
+    })
+}
+
+pub(crate) fn node(db: &Db, name: &str) -> Result<Node, Stop> {
+    let statement = format!("{}{}", sql::NODE, sql::NODE_OF);
+    let row = db.rows(&statement, values![name], node_row)?.pop();
+    row.ok_or_else(|| no_node(name))?.read(db)
+}

@@ -1,0 +1,55 @@
+//! Stamps: a few numbers that cover everything an answer depends on. While the stamp is the same,
+//! so are the contents made from the rows.
+//!
+//! All code that changes rows shown on pages calls [`changed`] in the same transaction, or updates
+//! the sums, which include the stamps.
+
+use crate::builds::error::{FarmError, Stop};
+use crate::builds::pages::queue;
+use crate::builds::policy::LATEST;
+use crate::builds::sql;
+use crate::builds::store::Store;
+use crate::builds::things::no_project;
+use assay_history::db::{Db, DbError, Row, values};
+
+/// Equal stamps mean equal rows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stamp(Vec<i64>);
+
+impl Store {
+    /// Returns the stamp of the home page.
+    ///
+    /// # Errors
+    /// If reading from the store fails.
+    pub fn home_stamp(&self) -> Result<Stamp, FarmError> {
+        self.look(|db| {
+            let stamp = db.first::<i64>(sql::ALL_STAMP, &[])?.unwrap_or(0);
+            let queue = queue(db)?;
+            Ok(Stamp(vec![stamp, queue.queued.cast_signed(), queue.leased.cast_signed()]))
+        })
+    }
+
+    /// Returns the stamp of a project's pages.
+    ///
+    /// # Errors
+    /// If it does not exist, or reading from the store fails.
+    pub fn project_stamp(&self, owner: &str, name: &str) -> Result<Stamp, FarmError> {
+        self.look(|db| {
+            let two = |row: &Row<'_>| Ok([row.get(0)?, row.get::<i64>(1)?]);
+            let found = db.rows(sql::PROJECT_STAMP, values![owner, name], two)?.pop();
+            let [id, stamp] = found.ok_or_else(|| no_project(owner, name))?;
+            let jobs = db.rows(sql::JOBS_STAMP, values![id, LATEST], |row| {
+                (0..4).map(|at| row.get::<i64>(at)).collect::<Result<Vec<_>, DbError>>()
+            })?;
+            Ok(Stamp([id, stamp].into_iter().chain(jobs.into_iter().flatten()).collect()))
+        })
+    }
+}
+
+/// Records a change to what pages show of a project. Must come last in a transaction, because every
+/// transaction changes these rows.
+pub(crate) fn changed(db: &Db, project: i64) -> Result<(), Stop> {
+    db.execute(sql::STAMP_PROJECT, values![project])?;
+    db.execute(sql::STAMP_ALL, &[])?;
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! Tokens and their permissions. The secret is returned once; the store has only a hash of it. Also
+//! the audit log: what was done with which token.
+
+use crate::builds::coded::{from_json, json};
+use crate::builds::error::{FarmError, Stop};
+use crate::builds::model::Scope;
+use crate::builds::store::{Store, added};
+use crate::builds::wire::{Audited, MadeToken, NewToken, Page, Token};
+use crate::builds::{names, paging, secrets, sql, when};
+use assay_history::db::{Db, DbError, Row, values};
+
+/// Prefix of tokens, so that secret scanners recognize them.
+const PREFIX: &str = "assay";
+
+impl Store {
+    /// Makes a token.
+    ///
+    /// # Errors
+    /// If the request is invalid, or writing to the store fails.
+    pub fn add_token(&self, new: &NewToken, now: i64) -> Result<MadeToken, FarmError> {
+        self.add_token_with(new, now, |_| Ok(()))
+    }
+
+    /// Makes a token if `keep` succeeds in storing it; otherwise no token is made.
+    ///
+    /// # Errors
+    /// As for [`Store::add_token`], and errors of `keep`.
+    pub fn add_token_with(
+        &self,
+        new: &NewToken,
+        now: i64,
+        keep: impl FnOnce(&MadeToken) -> Result<(), FarmError>,
+    ) -> Result<MadeToken, FarmError> {
+        names::checked("a token", &new.name)?;
+        if (new.scope == Scope::Agent) != new.node.is_some() {
+            return Err(FarmError::Bad(
+                "a token of scope `agent` names its node, and no other does".to_owned(),
+            ));
+        }
+        new.node.as_deref().map_or(Ok(()), |node| names::plain("a node", node))?;
+        new.owner.as_deref().map_or(Ok(()), |owner| names::plain("an owner", owner))?;
+        if new.scope == Scope::Admin && new.owner.is_some() {
+            return Err(FarmError::Bad("a token of scope `admin` has no owner".to_owned()));
+        }
+        let until = new.until.as_deref().map(when::read).transpose()?;
+        if until.is_some_and(|until| until <= now) {
+            return Err(FarmError::Bad("until: that is over".to_owned()));
+        }
+        let (secret, said) = (secrets::fresh()?, json(new)?);
+        self.alone(|db| {
+            let hash = secrets::hash(&secret);
+            let id = added(db, sql::ADD_TOKEN, values![&said, hash.as_slice(), now, until])?;
+            let made = MadeToken { token: token(db, id)?, secret: told(id, &secret) };
+            keep(&made)?;
+            Ok(made)
+        })
+    }
+
+    /// Gives a token a new secret; the old one is invalid from then on.
+    ///
+    /// # Errors
+    /// If it does not exist, or writing to the store fails.
+    pub fn rotate_token(&self, id: i64) -> Result<MadeToken, FarmError> {
+        let secret = secrets::fresh()?;
+        self.alone(|db| {
+            let hash = secrets::hash(&secret);
+            if db.execute(sql::ROTATE_TOKEN, values![id, hash.as_slice()])? == 0 {
+                return Err(no_token(id).into());
+            }
+            Ok(MadeToken { token: token(db, id)?, secret: told(id, &secret) })
+        })
+    }
+
+    /// Revokes a token.
+    ///
+    /// # Errors
+    /// If it does not exist, or writing to the store fails.
+    pub fn remove_token(&self, id: i64) -> Result<Token, FarmError> {
+        self.alone(|db| {
+            let token = token(db, id)?;
+            db.execute(sql::REMOVE_TOKEN, values![id])?;
+            Ok(token)
+        })
+    }
+
+    /// Returns the tokens, in the order in which they were made.
+    ///
+    /// # Errors
+    /// If reading from the store fails.
+    pub fn tokens(&self, after: Option<&str>, most: i64) -> Result<Page<Token>, FarmError> {
+        let after = paging::number(after)?.unwrap_or(0);
+        let found = self.look(|db| {
+            let rows = db.rows(sql::TOKENS, values![after, most + 1], token_row)?;
+            rows.into_iter().map(read).collect::<Result<Vec<_>, Stop>>()
+        })?;
+        Ok(paging::page(found, most, |token| token.id.to_string()))
+    }
+
+    /// Returns true if any token was ever made.
+    ///
+    /// # Errors
+    /// If reading from the store fails.
+    pub fn has_tokens(&self) -> Result<bool, FarmError> {
+        self.look(|db| Ok(db.first::<i64>(sql::ANY_TOKEN, &[])?.is_some()))
+    }
+
+    /// Returns the token of a secret; `None` if it is forged, revoked or expired. The duration
+    /// reveals nothing about the secret.
+    ///
+    /// # Errors
+    /// If reading from the store fails.
+    pub fn token_of(&self, secret: &str, now: i64) -> Result<Option<Token>, FarmError> {
+        let Some((id, secret)) = parts(secret) else { return Ok(None) };
+        self.look(|db| {
+            let found = db.rows(sql::TOKEN_SECRET, values![id], |row| {
+                Ok((row.get::<Vec<u8>>(4)?, row.get::<Option<i64>>(5)?, Some(token_row(row)?)))
+            })?;
+            let none = (vec![0; 32], None, None);
+            let (hash, until, row) = found.into_iter().next().unwrap_or(none);
+            let is_it = secrets::equal(&hash, &secrets::hash(secret));
+            let is_over = until.is_some_and(|until| until <= now);
+            row.filter(|_| is_it && !is_over).map(read).transpose()
+        })
+    }
+
+    /// Stores when tokens were used.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    pub fn used(&self, tokens: &[(i64, i64)]) -> Result<(), FarmError> {
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        self.beside(|db| {
+            for (id, time) in tokens {
+                db.execute(sql::USED, values![*id, *time])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Records a request and the status of its answer.
+    ///
+    /// # Errors
+    /// If writing to the store fails.
+    pub fn audit(&self, now: i64, who: &str, what: &str, status: u16) -> Result<(), FarmError> {
+        let row = values![now, who, what, i64::from(status)];
+        self.beside(|db| Ok(db.execute(sql::ADD_AUDIT, row).map(|_| ())?))
+    }
+
+    /// Returns the audit log, last entry first.
+    ///
+    /// # Errors
+    /// If reading from the store fails.
+    pub fn audited(&self, after: Option<&str>, most: i64) -> Result<Page<Audited>, FarmError> {
+        let before = paging::number(after)?.unwrap_or(i64::MAX);
+        let found = self.look(|db| {
+            Ok(db.rows(sql::AUDIT, values![before, most + 1], |row| {
+                Ok(Audited {
+                    id: row.get(0)?,
+                    time: when::text(row.get(1)?),
+                    who: row.get(2)?,
+                    what: row.get(3)?,
+                    status: u16::try_from(row.get::<i64>(4)?).unwrap_or(0),
+                })
+            })?)
+        })?;
+        Ok(paging::page(found, most, |line| line.id.to_string()))
+    }
+}
+
+/// Returns a secret as given to the user: with the number of its token, by which it is found.
+fn told(id: i64, secret: &str) -> String {
+    format!("{PREFIX}_{id}_{secret}")
+}
+
+fn parts(told: &str) -> Option<(i64, &str)> {
+    let (id, secret) = told.strip_prefix(PREFIX)?.strip_prefix('_')?.split_once('_')?;
+    Some((id.parse().ok()?, secret))
+}
+
+fn no_token(id: i64) -> FarmError {
+    FarmError::NotFound(format!("token {id}"))
+}
+
+type TokenRow = (i64, String, i64, Option<i64>);
+
+fn token_row(row: &Row<'_>) -> Result<TokenRow, DbError> {
+    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+}
+
+fn read((id, said, made, used): TokenRow) -> Result<Token, Stop> {
+    Ok(Token { id, of: from_json(&said)?, made: when::text(made), used: used.map(when::text) })
+}
+
+fn token(db: &Db, id: i64) -> Result<Token, Stop> {
+    let row = db.rows(sql::TOKEN, values![id], token_row)?.pop();
+    read(row.ok_or_else(|| no_token(id))?)
+}

@@ -1,0 +1,23 @@
+//! Runs commands where they can do no harm: mutants of a program, tests and builds of other
+//! people's code.
+//!
+//! A command in the [`Sandbox`] runs as an unprivileged user. It sees the system's programs and
+//! libraries but cannot write them, has its own processes, only its own loopback device as network,
+//! an empty `/tmp`, and of the project only what its [`Policy`] names. Isolation is provided by
+//! bubblewrap (namespaces, no new privileges), limits by control groups if available, otherwise by
+//! process limits.
+//!
+//! Only a trial command is run here: [`Sandbox::enter`] converts a command line to another one,
+//! which a [`Runner`](crate::Runner) runs like any other, with its timeout and termination of the whole
+//! process group. docs/internals/009-sandbox.md describes what is confined and what is not.
+
+mod arguments;
+mod entering;
+mod error;
+mod groups;
+mod policy;
+
+pub use entering::{Entered, Sandbox};
+pub use error::SandboxError;
+pub use groups::Exceeded;
+pub use policy::{Limits, Policy};

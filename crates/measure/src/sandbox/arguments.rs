@@ -1,0 +1,128 @@
+//! The bubblewrap arguments for a policy. The system is inspected, but nothing is created.
+
+use crate::sandbox::policy::Policy;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Directories of the system that every program needs; missing ones are skipped.
+const SYSTEM: [&str; 5] = ["/usr", "/etc", "/opt", "/nix/store", "/gnu/store"];
+/// Directories that are links into `/usr` on most systems.
+const OLD: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// Host name shown inside.
+const HOST: &str = "sandbox";
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// Arguments for bubblewrap, in order: later ones override earlier ones.
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn add(&mut self, words: &[&dyn AsRef<OsStr>]) {
+        self.0.extend(words.iter().map(|word| word.as_ref().to_owned()));
+    }
+}
+
+/// Returns all arguments before the command. `closes` means that bubblewrap can forbid further
+/// namespaces inside; `opened` has the mount points of the policy's `opened` directories.
+pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsString> {
+    let mut words = Words(Vec::new());
+    words.add(&[&"--unshare-user", &"--unshare-ipc", &"--unshare-pid", &"--unshare-uts"]);
+    words.add(&[&"--unshare-cgroup-try", &"--hostname", &HOST]);
+    if closes {
+        words.add(&[&"--disable-userns"]);
+    }
+    if !policy.network {
+        words.add(&[&"--unshare-net"]);
+    }
+    words.add(&[&"--die-with-parent", &"--new-session", &"--cap-drop", &"ALL"]);
+    system(&mut words);
+    words.add(&[&"--proc", &"/proc", &"--dev", &"/dev"]);
+    in_memory(&mut words, policy, Path::new("/dev/shm"));
+    in_memory(&mut words, policy, Path::new("/tmp"));
+    in_memory(&mut words, policy, Path::new("/run"));
+    // Host name resolution: a link into `/run` on many systems, which is not mounted inside.
+    if policy.network
+        && let Ok(names) = fs::canonicalize("/etc/resolv.conf")
+        && !is_of_system(&names)
+    {
+        words.add(&[&"--ro-bind", &names, &names]);
+    }
+    for path in &policy.reads {
+        words.add(&[&"--ro-bind", path, path]);
+    }
+    for (path, mounted) in policy.opened.iter().zip(opened) {
+        words.add(&[&"--ro-bind", mounted, path]);
+    }
+    for path in &policy.writes {
+        words.add(&[&"--bind", path, path]);
+    }
+    for path in &policy.hides {
+        match path.is_dir() {
+            true => words.add(&[&"--tmpfs", path, &"--remount-ro", path]),
+            false => words.add(&[&"--ro-bind", &"/dev/null", path]),
+        }
+    }
+    // The directories that contain all these mounts are in memory, without a limit.
+    words.add(&[&"--remount-ro", &"/dev", &"--remount-ro", &"/"]);
+    words.add(&[&"--chdir", &policy.directory, &"--clearenv"]);
+    for (name, value) in [("PATH", PATH), ("HOME", "/tmp"), ("TMPDIR", "/tmp")] {
+        words.add(&[&"--setenv", &name, &value]);
+    }
+    for (name, value) in &policy.environment {
+        words.add(&[&"--setenv", name, value]);
+    }
+    words.0
+}
+
+fn in_memory(words: &mut Words, policy: &Policy, at: &Path) {
+    if let Some(bytes) = policy.limits.temporary {
+        words.add(&[&"--size", &bytes.to_string()]);
+    }
+    words.add(&[&"--perms", &"1777", &"--tmpfs", &at]);
+}
+
+/// Adds programs and libraries, as on this system.
+fn system(words: &mut Words) {
+    for path in SYSTEM {
+        words.add(&[&"--ro-bind-try", &path, &path]);
+    }
+    for path in OLD {
+        match fs::read_link(path) {
+            Ok(target) => words.add(&[&"--symlink", &target, &path]),
+            Err(_) => words.add(&[&"--ro-bind-try", &path, &path]),
+        }
+    }
+}
+
+/// Returns the command that sets limits of each process, placed before the command to run.
+/// `prlimit` is an absolute path, since the PATH inside may contain programs written by the
+/// command. `has_groups` means that memory and processes are limited for all processes together.
+pub(crate) fn limits(policy: &Policy, prlimit: &Path, has_groups: bool) -> Vec<OsString> {
+    let limits = &policy.limits;
+    let alone = |limit: Option<u64>| limit.filter(|_| !has_groups);
+    let of = [
+        // Core dumps would be written to a place set by the machine.
+        ("core", Some(0)),
+        ("data", alone(limits.memory)),
+        ("nproc", alone(limits.processes)),
+        ("fsize", limits.file),
+        ("nofile", limits.descriptors),
+        ("cpu", limits.cpu_seconds),
+    ];
+    let of = of.into_iter().filter_map(|(name, most)| Some(format!("--{name}={}", most?)));
+    std::iter::once(prlimit.into()).chain(of.map(OsString::from)).collect()
+}
+
+/// Returns true for paths in the system directories that everybody can read, and that are available
+/// inside.
+pub(crate) fn is_of_system(path: &Path) -> bool {
+    SYSTEM.iter().chain(&OLD).any(|system| path.starts_with(system))
+}
+
+/// Returns the program of a command as found on the usual path.
+pub(crate) fn found(program: &str) -> Option<PathBuf> {
+    let own = std::env::var_os("PATH").unwrap_or_default();
+    let usual = OsString::from(PATH);
+    let all = std::env::split_paths(&own).chain(std::env::split_paths(&usual)).collect::<Vec<_>>();
+    all.into_iter().map(|directory| directory.join(program)).find(|path| path.is_file())
+}

@@ -1,0 +1,301 @@
+//! Standard output and standard error: the separation of data and messages, and the format of
+//! errors.
+//!
+//! Data goes to standard output in one piece, messages to standard error. A reader that closed the
+//! pipe is not an error. Nothing here decides what is printed.
+
+use crate::is_invisible;
+use crate::terminal::Screen;
+use anyhow::Context;
+use clap::error::{ContextKind, ContextValue};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Prints data. A reader that went away is no error: what the status says (`--fail-if`) still holds.
+///
+/// # Errors
+/// When standard output can't be written to.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Hands standard output to a writer of data, for what is too large to be one piece. As for [`print`], a reader that went away is no error.
+///
+/// # Errors
+/// Those of `write`, and when standard output can't be written to.
+pub fn stream(write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    while_read(io::stdout().lock(), write).context("standard output")
+}
+
+/// Hands a sink to a writer of data, until whoever reads what comes out of it is gone: then no more is written, and that is no error.
+///
+/// # Errors
+/// Those of `write`, and when the sink can't be written to.
+pub(crate) fn while_read(
+    sink: impl Write,
+    write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(UntilGone { sink, is_gone: false });
+    let written = write(&mut out).and_then(|()| Ok(out.flush()?));
+    let is_gone = out.get_ref().is_gone;
+    if is_gone {
+        // The rest of the buffer has no reader.
+        let _unread = out.into_parts();
+        return Ok(());
+    }
+    written
+}
+
+/// A sink that remembers whether its reader went away: formats wrap that error in their own, each in another way.
+struct UntilGone<W> {
+    sink: W,
+    is_gone: bool,
+}
+
+impl<W: Write> UntilGone<W> {
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        self.is_gone |= done.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+        done
+    }
+}
+
+impl<W: Write> Write for UntilGone<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let done = self.sink.write(bytes);
+        self.noted(done)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let done = self.sink.flush();
+        self.noted(done)
+    }
+}
+
+/// Says something to the person, one line. If nobody listens, that is fine.
+pub fn say(line: &str) {
+    let _nobody_listens = writeln!(io::stderr().lock(), "{}", in_plain_text(line));
+}
+
+/// Says bytes as they are, which may hold names that are no text.
+pub fn say_bytes(bytes: &[u8]) {
+    let _nobody_listens = io::stderr().lock().write_all(bytes);
+}
+
+/// Prints an error: the outermost message first, then its causes, with hints on their own lines. A
+/// cause that the message already contains is not repeated.
+pub fn error(error: &anyhow::Error) {
+    say(&format!("error: {}", in_plain_text(&told(error))));
+}
+
+fn told(error: &anyhow::Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
+}
+
+/// Prints what clap has to say (help, version, a wrong argument) and gives the status for it.
+///
+/// The parser's tip to pass an unknown option as a value behind `--` is left out: no verb takes it
+/// there.
+pub fn clap_ending(mut told: clap::Error) -> ExitCode {
+    let is_value = |tip: &ContextValue| tip.to_string().contains("as a value, use");
+    if told.get(ContextKind::Suggested).is_some_and(is_value) {
+        told.remove(ContextKind::Suggested);
+    }
+    let printed = told.print().and_then(|()| io::stdout().flush());
+    if told.use_stderr() {
+        return ExitCode::from(2);
+    }
+    match printed {
+        // Help that the reader no longer wants is a success.
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+            error(&anyhow::Error::new(failed).context("standard output"));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Whether standard output gets colours.
+pub fn colors(when: ColorWhen) -> bool {
+    match when {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => {
+            anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+        }
+    }
+}
+
+/// Columns to fill: the terminal's, or 80 when there is none. `COLUMNS` wins where it is set.
+pub fn width() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let width = asked.or_else(|| {
+        terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+    });
+    width.unwrap_or(80).clamp(20, 160)
+}
+
+/// Whether names stand in full length: where nothing says how wide the lines may be.
+pub fn keeps_names() -> bool {
+    !io::stdout().is_terminal() && std::env::var_os("COLUMNS").is_none()
+}
+
+/// The screen that standard output is.
+pub fn screen(color: ColorWhen) -> Screen {
+    Screen { width: width(), color: colors(color), unicode: unicode(), whole: keeps_names() }
+}
+
+/// Columns beside the progress bar.
+pub fn width_of_progress() -> usize {
+    let width =
+        terminal_size::terminal_size_of(io::stderr()).map_or(80, |(width, _)| usize::from(width.0));
+    width.saturating_sub(14)
+}
+
+/// Whether the locale can show more than ASCII.
+pub fn unicode() -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|value| !value.is_empty())
+        .unwrap_or_default()
+        .to_lowercase();
+    // Without a locale most current systems still use UTF-8; only "C" and "POSIX" on a terminal
+    // imply less.
+    let plain = matches!(locale.as_str(), "c" | "posix");
+    !plain || !io::stdout().is_terminal()
+}
+
+/// A line that is written over the one before, while somebody waits at a terminal.
+#[derive(Debug)]
+pub struct Passing {
+    is_shown: bool,
+}
+
+impl Passing {
+    /// One on standard error; shown only if that is a terminal.
+    pub fn new() -> Self {
+        Self { is_shown: io::stderr().is_terminal() }
+    }
+
+    /// Shows a text in the place of the one before.
+    pub fn show(&self, text: &str) {
+        if self.is_shown {
+            let _nobody_looks = write!(io::stderr().lock(), "\r\u{1b}[2K{text}");
+        }
+    }
+}
+
+impl Default for Passing {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        self.show("");
+    }
+}
+
+/// Returns the text without escape sequences and control characters, which a terminal would obey:
+/// names in files and messages of programs may contain them. Invisible characters and those that
+/// change the direction of text become `?`.
+pub fn in_plain_text(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\u{1b}' => match rest.next() {
+                // Until a final byte.
+                Some('[') => while rest.next().is_some_and(|c| !('@'..='~').contains(&c)) {},
+                // Titles, links: until a bell, or an escape with its backslash.
+                Some(']' | 'P' | 'X' | '^' | '_') => {
+                    while rest.next_if(|&c| c != '\u{7}' && c != '\u{1b}').is_some() {}
+                    if rest.next() == Some('\u{1b}') {
+                        rest.next_if_eq(&'\\');
+                    }
+                }
+                _ => {}
+            },
+            '\t' => plain.push(' '),
+            c if c.is_control() && c != '\n' => {}
+            c if is_invisible(c) => plain.push('?'),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_that_is_in_the_message_is_not_said_twice() {
+        let cause = || anyhow::anyhow!("no space left");
+        assert_eq!(told(&cause().context("s.assay")), "s.assay: no space left");
+        assert_eq!(told(&cause().context("s.assay: no space left")), "s.assay: no space left");
+    }
+
+    /// Takes a few bytes, and then its reader is gone.
+    struct Reader(usize);
+
+    impl Write for Reader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.0.min(bytes.len()) {
+                0 => Err(io::ErrorKind::BrokenPipe.into()),
+                taken => {
+                    self.0 -= taken;
+                    Ok(taken)
+                }
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_no_error_however_a_format_tells_of_it() {
+        let many = |out: &mut dyn Write| {
+            for _ in 0..100_000 {
+                out.write_all(b"1,2,3\n").map_err(|error| anyhow::anyhow!("a table: {error}"))?;
+            }
+            Ok(())
+        };
+        assert!(while_read(Reader(10), many).is_ok());
+        let fails = |_: &mut dyn Write| anyhow::bail!("no more numbers");
+        assert!(while_read(Reader(10), fails).is_err());
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_left_out() {
+        let said = "a\u{1b}[31;1mred\u{1b}[0m \u{1b}]0;title\u{7}b\u{1b}]8;;x\u{1b}\\c\r\u{1b}7\u{9b}d\u{1b}[";
+        assert_eq!(in_plain_text(said), "ared bcd");
+        assert_eq!(in_plain_text("v\u{202e}1 \u{10ffff}"), "v?1 ?");
+    }
+}

@@ -1,0 +1,32 @@
+//! Records which parts of a project each test uses, and selects the tests affected by a change.
+//!
+//! A source file is divided into [`Blocks`], identified by their content, by a [`Cutter`] supplied
+//! by the caller: the grammars are large, and few programs include them (crate `assay-mutate`). A
+//! [`Map`] has for each test the checksums of the blocks it entered and of the files it opened;
+//! [`choose`] compares them with the current files of the [`Project`]. The map is kept in a
+//! [`Store`].
+//! docs/internals/007-watching.md describes what is recorded and what is not.
+//!
+//! Nothing is run, traced or printed here. The caller provides the observations of a run
+//! ([`assay_data::seen`]).
+
+mod blocks;
+mod choose;
+mod extent;
+mod language;
+mod map;
+mod project;
+mod rule;
+pub mod rules;
+mod started;
+mod store;
+mod taking;
+pub mod wire;
+
+pub use blocks::{ABSENT, Block, Blocks, Cutter, Sum, UNKNOWN, lines, sum, sum_of};
+pub use choose::{Changed, Choice, Chosen, Why, choose};
+pub use language::Language;
+pub use map::{Before, Ended, How, Known, Map, Use};
+pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
+pub use rule::Rule;
+pub use store::{Store, StoreError};
