@@ -196,7 +196,7 @@ pub struct NewTarget {
 pub struct Target {
     /// Its number in the store.
     pub id: i64,
-    /// [`crate::builds::model::digest`] of its facts.
+    /// Digest of its facts.
     pub digest: String,
     /// Its data as added.
     #[serde(flatten)]
