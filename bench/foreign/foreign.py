@@ -219,8 +219,27 @@ def look(asked, project, kept, missing):
     for line in wrong:
         print(f"         {line}", flush=True)
     found = {"row": cells, "wrong": wrong, "is_timed": is_timed, "share": share, "edits": came.edits, "missed": len(came.missed), "shares": came.shares}
-    kept.keep(project["name"], found, (time.monotonic() - began) / 60, load)
+    kept.keep(project["name"], with_earlier(found, kept.of(project["name"])), (time.monotonic() - began) / 60, load)
 
+
+# What is looked at in some goes only: whether it was, the cells that say it, and how its faults begin.
+PARTS = [("is_timed", slice(4, 6), "sum of times"), ("edits", slice(7, 9), "--changed missed")]
+
+
+def with_earlier(found, before):
+    """What was found, with earlier times of the same program if these are not judged, and earlier edits if none were made."""
+    if before is None:
+        return found
+    found = {**found, "row": found["row"][:]}
+    for part, cells, fault in PARTS:
+        if before[part] and not found[part]:
+            found["row"][cells] = before["row"][cells]
+            of_part = lambda lines, is_so: [line for line in lines if line.startswith(fault) == is_so]
+            found["wrong"] = of_part(found["wrong"], False) + of_part(before["wrong"], True)
+            for name in ["edits", "missed", "shares"] if part == "edits" else [part]:
+                found[name] = before[name]
+    found["row"][-1] = "; ".join(found["wrong"])
+    return found
 
 
 if __name__ == "__main__":

@@ -36,6 +36,11 @@ class Kept:
         about = {"minutes": minutes, "load": load, "commit": said.stdout.strip()}
         self._file(name).write_text(json.dumps({**found, **about}, indent=1, ensure_ascii=False))
 
+    def of(self, name):
+        """What was kept of a project, or None."""
+        file = self._file(name)
+        return json.loads(file.read_text()) if file.exists() else None
+
     def all(self, projects):
         """Findings in the order of the projects."""
         files = [self._file(project["name"]) for project in projects]

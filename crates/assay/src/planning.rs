@@ -136,6 +136,23 @@ pub(crate) fn too_short(
     Some((words.advice)(enough, needed).into_iter().fold(finding, Finding::advise))
 }
 
+/// Returns the announcement that a first verdict takes longer than the default budget, which is then
+/// extended; `None` if it does not, or if the limit is too short as well ([`too_short`]).
+pub(crate) fn extended(plan: &Plan, block_seconds: f64, comparisons: usize) -> Option<String> {
+    let budget = plan.budget_seconds?;
+    let design::TooFew { needed, .. } =
+        design::too_few_fit(plan, block_seconds, budget, comparisons)?;
+    let least = block_seconds * f64::from(needed);
+    (least <= CEILING).then(|| {
+        format!(
+            "a block takes about {}, and a first verdict {needed} blocks, at least {}: that is more than the budget of {}, which --time {budget}s would hold",
+            number::rough(block_seconds, &Unit::Second),
+            number::rough(least, &Unit::Second),
+            number::chosen(budget, &Unit::Second),
+        )
+    })
+}
+
 /// Warns if the given number of blocks cannot lead to a verdict, before their time is spent.
 pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
     let StopRule::Fixed { blocks } = plan.stop else { return None };

@@ -25,7 +25,7 @@ pub struct TestResult {
     pub status: TestStatus,
     /// Failure message.
     pub message: Option<String>,
-    /// Standard output, if the report contains it and it is not too long.
+    /// The beginning of its standard output, if the report contains it.
     pub output: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,

@@ -24,6 +24,7 @@ use crate::markup::escaped;
 use crate::names::{clean, fitted};
 use crate::number;
 use crate::protocol::{self, ChainOnPage};
+use crate::ranking;
 use crate::replication::ReplicationReport;
 use crate::scan;
 use crate::shell::shell_line;
@@ -265,6 +266,9 @@ fn claims(analysis: &Analysis, chains: &[Protocol], notes: &mut Vec<String>) -> 
             .collect();
     }
     let mut found = Vec::new();
+    if let Some(claim) = ranking::line(analysis, &names) {
+        found.push(Claim { tone: "plain", claim, sureness: String::new() });
+    }
     for c in &analysis.comparisons {
         let (of, against) = (&names[c.of], &names[c.against]);
         found.push(claim(tone(c.decision.verdict), words::sentence(analysis, c, of, against)));

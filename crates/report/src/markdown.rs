@@ -11,6 +11,7 @@ use crate::label::label;
 use crate::names::clean;
 use crate::number;
 use crate::progress;
+use crate::ranking;
 use crate::scan;
 use crate::screen_table::{column_of, other_metrics};
 use crate::words::{self, Sentence};
@@ -31,6 +32,9 @@ pub fn render(analysis: &Analysis, shown: Shown) -> String {
         let told = |c| words::sentence(analysis, c, &names[c.of], &names[c.against]);
         analysis.comparisons.iter().map(told).collect()
     };
+    if let Some(line) = ranking::line(analysis, &names) {
+        text += &format!("**{}**\n\n", escaped(&line));
+    }
     for said in sentences {
         let sureness =
             if said.sureness.is_empty() { String::new() } else { format!(" ({})", said.sureness) };

@@ -1,7 +1,8 @@
-//! The ranking of three or more commands, as the first line of a screen.
+//! The ranking of three or more commands: the first line of a screen, of Markdown and of a page.
 
 use crate::label::wording;
 use crate::number;
+use crate::scan;
 use crate::words::{listed, quoted};
 use assay_analysis::Analysis;
 use assay_analysis::ranking::{Rank, ranking};
@@ -9,6 +10,9 @@ use assay_analysis::ranking::{Rank, ranking};
 /// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, not told apart`; `None`
 /// if there is none. `names` are the display names of the subjects.
 pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
+    if scan::shows(analysis) {
+        return None;
+    }
     let words = wording(&analysis.metrics[analysis.primary]);
     let measure = if words.is_time { "as long".to_owned() } else { format!("the {}", words.whole) };
     let told = |(place, Rank { subjects, ratio }): (usize, &Rank)| {

@@ -432,6 +432,7 @@ pub(crate) fn findings(
 ) {
     let is_note = |f: &Finding| f.severity == Severity::Note;
     let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
+    let states_load = words::states_load(analysis);
     let in_scan = scan::shows(analysis);
     // A finding about one subject of a scan usually applies to all.
     let once = |wanted: &dyn Fn(&Finding) -> bool| {
@@ -442,6 +443,8 @@ pub(crate) fn findings(
         match finding.code.as_str() {
             // Already stated by the refusal.
             "DEPENDENCE" if refused => {}
+            // Already stated, with its advice, below the verdict.
+            "LOAD" if states_load => {}
             _ => match topic(&finding.code) {
                 Topic::Design if !in_scan => {}
                 Topic::Verdict if !in_scan => remarks.hint(page, finding),

@@ -90,6 +90,13 @@ pub fn details(
     teller.tail().into_iter().chain(teller.details()).collect()
 }
 
+/// Returns true if [`details`] say that the machine was busy, and what to do.
+pub(crate) fn states_load(analysis: &Analysis) -> bool {
+    let stated =
+        |c: &Comparison| c.failing.is_none() && Teller::new(analysis, c, "", "").states_load();
+    matches!(analysis.comparisons.as_slice(), [only] if stated(only))
+}
+
 /// Returns the sentence about a control: the difference between a command and itself, which is the
 /// floor of the run.
 pub(crate) fn control(analysis: &Analysis, c: &Comparison, of: &str, against: &str) -> String {

@@ -103,7 +103,7 @@ pub struct Test {
     pub status: TestStatus,
     /// The failure message.
     pub message: Option<String>,
-    /// Standard output of the test, if the report contains it.
+    /// The beginning of its standard output, if the report contains it.
     pub output: Option<String>,
     /// Number of failed attempts before the last one, if the framework retries tests.
     pub retries: u32,

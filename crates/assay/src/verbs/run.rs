@@ -36,7 +36,7 @@ use builds::of_builds;
 use commands::{HowArgs, add_control, prepared};
 use control::{ControlArgs, lock_programs, may_drop_caches};
 use metrics::{Asked, MetricArgs};
-use planning::{WhenArgs, plan, too_short};
+use planning::{WhenArgs, extended, plan, too_short};
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
@@ -399,6 +399,9 @@ fn measure_held(
         {
             progress.say(&assay_report::findings::line(&finding));
             session.samples.findings.push(finding);
+        }
+        if let Some(announced) = extended(&plan, block_seconds, &args.when, &session.samples) {
+            progress.say(&announced);
         }
         progress.follow(&plan, &session.samples.metrics[primary]);
         let ceiling_seconds = if args.when.time.is_none() { CEILING } else { 0.0 };

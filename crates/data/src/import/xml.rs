@@ -1,10 +1,10 @@
 //! The tags of an XML file, one after the other, in bounded memory: common code of the XML
 //! importers.
 //!
-//! A file is read as a stream of tags. Text between them is kept only up to the length of a short
-//! value; comments and CDATA sections are not kept at all. Test reports may have whole logs on one
-//! line, so lines matter only for the positions in errors. Every tag must be closed by its own end
-//! tag; namespaces, custom entities and document types are ignored.
+//! A file is read as a stream of tags. Only the beginning of the text between them is kept;
+//! comments and CDATA sections are not kept at all. Test reports may have whole logs on one line,
+//! so lines matter only for the positions in errors. Every tag must be closed by its own end tag;
+//! namespaces, custom entities and document types are ignored.
 
 use crate::excerpt::excerpt;
 use crate::lines::io_error;
@@ -18,7 +18,7 @@ const MAX_TAG: usize = 1024 * 1024;
 /// Maximum depth of nested elements.
 const MAX_DEPTH: usize = 1000;
 /// Number of bytes kept of the text before a tag.
-const MAX_TEXT: usize = 4096;
+const MAX_TEXT: usize = 64 * 1024;
 
 /// A tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) enum Tag<'a> {
     /// End of an element. Empty elements end immediately.
     Close {
         name: &'a str,
-        /** The text before it, if that was short. */
+        /** The beginning of the text before it. */
         before: &'a str,
     },
 }

@@ -9,6 +9,7 @@ use super::result::{Decision, Mean, Only, Row, Side};
 use super::suites::TestSuite;
 use super::{Meta, VERSION, parameters};
 use crate::benchmarks::words as of_rows;
+use crate::ranking;
 use crate::words;
 use assay_analysis::{Analysis, SubjectSummary};
 
@@ -27,7 +28,7 @@ pub fn of_analysis(analysis: &Analysis, meta: &Meta) -> Decision {
             Some(headlines.collect::<Vec<_>>().join("; "))
         }
         [_] => comparisons.first().map(|c| c.sentence.clone()),
-        _ => None,
+        _ => ranking::line(analysis, &analysis.names()),
     };
     Decision {
         schema: VERSION,

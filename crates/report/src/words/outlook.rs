@@ -26,6 +26,12 @@ impl Teller<'_> {
         }
     }
 
+    /// Returns true if the details are about the load of the machine.
+    pub(super) fn states_load(&self) -> bool {
+        let decision = &self.c.decision;
+        decision.interval.is_some() && decision.verdict.is_directional() && self.busy().is_some()
+    }
+
     /// Returns what was observed with too few values for a verdict, and how likely chance alone
     /// would produce it.
     fn seen_so_far(&self) -> Option<String> {

@@ -157,6 +157,23 @@ pub(super) fn gone_on_with(
     Ok(Plan { warmup: wished.warmup, ..planning::resumed(begun, when.time) })
 }
 
+fn comparisons(samples: &Samples) -> usize {
+    let subjects = 0..samples.subjects.len();
+    subjects.filter(|&subject| samples.reference_of(subject).is_some()).count()
+}
+
+/// Returns the announcement that the default budget is extended for a first verdict.
+pub(super) fn extended(
+    plan: &Plan,
+    block_seconds: Option<f64>,
+    when: &WhenArgs,
+    samples: &Samples,
+) -> Option<String> {
+    let comparisons = comparisons(samples);
+    let block_seconds = block_seconds.filter(|_| comparisons > 0 && when.time.is_none())?;
+    planning::extended(plan, block_seconds, comparisons)
+}
+
 /// Returns true if the budget, after warm-up, is too short for a verdict.
 pub(super) fn too_short(
     plan: &Plan,
@@ -164,8 +181,7 @@ pub(super) fn too_short(
     when: &WhenArgs,
     samples: &Samples,
 ) -> Option<Finding> {
-    let subjects = 0..samples.subjects.len();
-    let comparisons = subjects.filter(|&subject| samples.reference_of(subject).is_some()).count();
+    let comparisons = comparisons(samples);
     let advice = |seconds: f64, blocks: u32| {
         let longer = Action::MeasureLonger { seconds: Some(seconds) };
         vec![longer, Action::FixRuns { runs: blocks.into() }]

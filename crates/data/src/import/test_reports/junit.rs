@@ -44,8 +44,10 @@ const FAILED: [&str; 15] = [
     "xpass",
 ];
 
-/// Maximum length of the output of a test that is kept, in bytes.
-const MAX_OUTPUT: usize = 64 * 1024;
+/// Number of bytes kept of a message that is the text of an element.
+const MAX_MESSAGE: usize = 4096;
+/// Number of bytes kept of the outputs of all tests.
+const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
 /// A test whose element is open.
 struct Case {
@@ -79,6 +81,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     let mut case: Option<Case> = None;
     let mut has_started = false;
     let mut counted = Counted::default();
+    let mut room_for_output = MAX_OUTPUT;
     loop {
         let depth = xml.depth();
         let Some(tag) = xml.next()? else { break };
@@ -162,12 +165,14 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
             // Some dialects have the message as text only.
             Tag::Close { name: "failure" | "error", before } => {
                 if let Some(case) = case.as_mut().filter(|case| case.message.is_none()) {
-                    let said = unescaped(before.trim());
+                    let said = before.trim();
+                    let said = unescaped(&said[..said.floor_char_boundary(MAX_MESSAGE)]);
                     case.message = Some(said.into_owned()).filter(|said| !said.is_empty());
                 }
             }
             Tag::Close { name: "system-out", before } => {
-                if let Some(case) = case.as_mut().filter(|_| before.len() <= MAX_OUTPUT) {
+                if let Some(case) = case.as_mut().filter(|_| before.len() <= room_for_output) {
+                    room_for_output -= before.len();
                     case.output = Some(unescaped(before).into_owned());
                 }
             }
