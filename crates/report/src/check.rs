@@ -195,7 +195,10 @@ impl CheckReport<'_> {
             (n(Standing::Equivalent), format!("differ by less than {threshold}")),
             (n(Standing::Faster), "are faster".to_owned()),
             (n(Standing::SlightlySlower), format!("are slower, perhaps by less than {threshold}")),
-            (n(Standing::NotConfirmed), "were slower at first, but not in a second build".to_owned()),
+            (
+                n(Standing::NotConfirmed),
+                "were slower at first, but not in a second build".to_owned(),
+            ),
             (unknown, "are not known".to_owned()),
             (n(Standing::Unreached), "have the same machine code as before".to_owned()),
         ];
@@ -244,7 +247,8 @@ impl CheckReport<'_> {
 
 fn singular(plural: &str) -> String {
     let known = [("differ ", "differs "), ("are ", "is "), ("were ", "was "), ("have ", "has ")];
-    let found = known.iter().find_map(|(many, one)| Some(format!("{one}{}", plural.strip_prefix(many)?)));
+    let found =
+        known.iter().find_map(|(many, one)| Some(format!("{one}{}", plural.strip_prefix(many)?)));
     found.unwrap_or_else(|| plural.to_owned())
 }
 
@@ -500,10 +504,8 @@ pub fn explained(found: &Explained, width: usize) -> String {
         };
         let set: String =
             program.variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
-        text += &format!(
-            "measures with assay {}: {set}{}{directory}\n",
-            program.verb, program.command
-        );
+        text +=
+            &format!("measures with assay {}: {set}{}{directory}\n", program.verb, program.command);
         text += &wrapped(&format!("  found by {}: {}", program.tool, program.evidence), width);
     }
     let is_empty = found.programs.is_empty();

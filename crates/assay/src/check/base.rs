@@ -32,10 +32,8 @@ pub(crate) fn find(
 ) -> anyhow::Result<Base> {
     let named = asked.map(|(revision, source)| Candidate { revision: revision.to_owned(), source });
     let only = named.is_some();
-    let default = DEFAULT.map(|name| Candidate {
-        revision: name.to_owned(),
-        source: "the default branch",
-    });
+    let default =
+        DEFAULT.map(|name| Candidate { revision: name.to_owned(), source: "the default branch" });
     let candidates: Vec<Candidate> = match named {
         Some(named) => vec![named],
         None => event::candidates().into_iter().chain(default).collect(),

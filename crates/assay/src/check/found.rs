@@ -20,13 +20,19 @@ use std::path::{Path, PathBuf};
 const OURS: &str = ".assay";
 /// Directories whose files belong to others, or are made by a build.
 const FOREIGN: [&str; 12] = [
-    "target", "node_modules", "vendor", "third_party", "extern", "venv", "build", "dist",
-    "testdata", "fixtures", "__pycache__", "site-packages",
+    "target",
+    "node_modules",
+    "vendor",
+    "third_party",
+    "extern",
+    "venv",
+    "build",
+    "dist",
+    "testdata",
+    "fixtures",
+    "__pycache__",
+    "site-packages",
 ];
-/// Depth of directories that are searched.
-const DEEPEST: usize = 8;
-/// Number of files looked at; no project needs more, and a search must end.
-const MOST_FILES: usize = 50_000;
 /// Bytes read of a source.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -82,12 +88,13 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Finds the benchmarks of a working tree, unless the settings name them.
-    pub fn of(top: &Path, config: &Config) -> Self {
+    /// Finds the benchmarks among the files of a revision, which are below `top`, unless the
+    /// settings name them.
+    pub fn of(top: &Path, files: Vec<String>, config: &Config) -> Self {
         if config.names_programs() {
             return Self { ways: vec![configured(config)], looked: Vec::new() };
         }
-        let tree = Tree::of(top);
+        let tree = Tree::of(top, files);
         let searches =
             [cargo::find, go::find, cmake::find, python::find, javascript::find, ruby::find];
         let mut found = Self::default();
@@ -160,9 +167,13 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    fn of(top: &Path) -> Self {
-        let mut files = Vec::new();
-        collect(top, "", 0, &mut files);
+    /// Leaves out hidden files and those of others.
+    fn of(top: &Path, mut files: Vec<String>) -> Self {
+        let is_own = |path: &String| {
+            let mut directories = path.split('/').rev().skip(1);
+            !directories.any(|name| name.starts_with('.') || FOREIGN.contains(&name))
+        };
+        files.retain(is_own);
         files.sort();
         Self { top: top.to_owned(), files }
     }
@@ -191,24 +202,6 @@ impl Tree {
         self.files.iter().map(String::as_str).filter(|path| {
             path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
         })
-    }
-}
-
-fn collect(top: &Path, below: &str, depth: usize, files: &mut Vec<String>) {
-    let Ok(entries) = fs::read_dir(top.join(below)) else { return };
-    for entry in entries.flatten() {
-        // Names that are no text are names of no manifest.
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let Ok(kind) = entry.file_type() else { continue };
-        if name.starts_with('.') || files.len() >= MOST_FILES {
-            continue;
-        }
-        let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
-        if kind.is_dir() && depth < DEEPEST && !FOREIGN.contains(&name.as_str()) {
-            collect(top, &path, depth + 1, files);
-        } else if kind.is_file() {
-            files.push(path);
-        }
     }
 }
 

@@ -202,9 +202,8 @@ impl Measuring<'_> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let filter = ["--filter".to_owned(), query(&names)];
         let file = self.file(program, "-again");
-        let is_seeded = second.as_ref().is_some_and(|line| {
-            line.contains(assay_measure::revisions::SEED)
-        });
+        let is_seeded =
+            second.as_ref().is_some_and(|line| line.contains(assay_measure::revisions::SEED));
         let can_shuffle = program.is_linked && (is_seeded || Linker::installed().is_some());
         if can_shuffle && !program.is_timed {
             let links = ["--builds".to_owned(), LINKS.to_string()];
@@ -229,11 +228,12 @@ impl Measuring<'_> {
         let names = ["base", "head"];
         let (quiet, mut trees) = (self.quiet, Vec::new());
         for (revision, name) in self.revisions.iter().zip(names) {
-            let ready = self.repository.ready(revision, line.unwrap_or(NO_BUILD), None, &mut |stage| {
-                if !quiet && line.is_some() {
-                    output::say(&staged(name, stage, None));
-                }
-            });
+            let ready =
+                self.repository.ready(revision, line.unwrap_or(NO_BUILD), None, &mut |stage| {
+                    if !quiet && line.is_some() {
+                        output::say(&staged(name, stage, None));
+                    }
+                });
             trees.push(ready.map_err(told)?);
         }
         Ok(trees)
@@ -279,8 +279,10 @@ impl Measuring<'_> {
     }
 
     fn bench_words(&self, program: &Program, line: Option<&str>) -> Vec<String> {
-        let [base, head] = self.revisions.each_ref().map(|own| own.commit.clone().unwrap_or_default());
-        let mut words: Vec<String> = ["bench", "-n", "base", "-n", "head", "--rev"].map(str::to_owned).to_vec();
+        let [base, head] =
+            self.revisions.each_ref().map(|own| own.commit.clone().unwrap_or_default());
+        let mut words: Vec<String> =
+            ["bench", "-n", "base", "-n", "head", "--rev"].map(str::to_owned).to_vec();
         words.extend([base, "--rev".to_owned(), head, "--build".to_owned()]);
         words.push(line.unwrap_or(NO_BUILD).to_owned());
         words.extend(["--program".to_owned(), program.command.clone()]);
@@ -348,8 +350,7 @@ impl Measuring<'_> {
             (_, Err(error)) => return Err(error.into()),
             (Err(error), Ok(())) => return Err(anyhow::Error::from(error).into()),
         };
-        let mut analysis =
-            analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
+        let mut analysis = analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
         // The working tree with its changes is what was measured.
         analysis.findings.retain(|finding| finding.code != "UNCOMMITTED");
         Ok((samples, analysis))
@@ -403,8 +404,7 @@ fn same_code(samples: &Samples, analysis: &Analysis) -> Vec<usize> {
     }
     let is_same = |row: &str| {
         of_row.get(row).is_some_and(|codes| {
-            codes.len() > 1
-                && codes.iter().all(|code| code.is_some() && *code == codes[0])
+            codes.len() > 1 && codes.iter().all(|code| code.is_some() && *code == codes[0])
         })
     };
     let comparisons = analysis.comparisons.iter();
@@ -412,7 +412,8 @@ fn same_code(samples: &Samples, analysis: &Analysis) -> Vec<usize> {
 }
 
 fn interrupted() -> anyhow::Error {
-    RunError::Interrupted("while the benchmarks were measured; there is no answer".to_owned()).into()
+    RunError::Interrupted("while the benchmarks were measured; there is no answer".to_owned())
+        .into()
 }
 
 impl From<RevisionError> for Obstacle {

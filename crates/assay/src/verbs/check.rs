@@ -69,7 +69,13 @@ pub(crate) struct Args {
 
     /// Exit with status 1 for these answers, and with 3 if not all is known [default: 1 if a
     /// benchmark is slower, otherwise 0]
-    #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',', help_heading = "Deciding")]
+    #[arg(
+        long,
+        value_name = "VERDICT",
+        value_enum,
+        value_delimiter = ',',
+        help_heading = "Deciding"
+    )]
     fail_if: Vec<FailIf>,
 
     /// Also write the answer as Markdown, for a comment on the pull request
@@ -137,16 +143,19 @@ fn begin(args: &Args) -> anyhow::Result<Ending> {
     let top = repository.top().to_owned();
     let config = Config::read(&top)?;
     let asked = Asked::of(args, &config);
-    let found = Found::of(&top, &config);
-    let sides = sides(args, &config, &mut repository);
+    let head = repository.snapshot().map_err(told)?;
+    let commit = head.as_ref().and_then(|head| head.commit.as_deref());
+    let files = commit.map_or(Ok(Vec::new()), |commit| repository.files(commit));
+    let found = Found::of(&top, files.map_err(told)?, &config);
+    let sides = sides(args, &config, &mut repository, head);
     if args.explain {
         let compared = sides.as_ref().map(|(compared, _)| compared.clone());
         return explain(args, &asked, &found, compared.map_err(|error| format!("{error:#}")));
     }
+    let (compared, revisions) = sides?;
     if found.ways.is_empty() {
         bail!(nothing_found(&found, &top));
     }
-    let (compared, revisions) = sides?;
     measure(args, &asked, &config, found, &mut repository, &compared, revisions)
 }
 
@@ -179,8 +188,8 @@ fn sides(
     args: &Args,
     config: &Config,
     repository: &mut Repository,
+    head: Option<Revision>,
 ) -> anyhow::Result<(Compared, [Revision; 2])> {
-    let head = repository.snapshot().map_err(told)?;
     let head = head.context("there is no commit yet, so there is nothing to compare with")?;
     let own = repository.revision(".").map_err(told)?.commit.unwrap_or_default();
     let asked = match (&args.base, &config.base) {
@@ -214,7 +223,8 @@ fn is_document(path: &str) -> bool {
         false => {
             is_page
                 || path.starts_with("LICENSE")
-                || [".gitignore", ".gitattributes", ".editorconfig", ".gitlab-ci.yml"].contains(&path)
+                || [".gitignore", ".gitattributes", ".editorconfig", ".gitlab-ci.yml"]
+                    .contains(&path)
         }
     }
 }
@@ -245,7 +255,8 @@ fn measure(
         // What only one revision has can't be compared.
         let mut say = |_: assay_measure::revisions::Stage<'_>| {};
         let tree = repository.ready(&revisions[0], revisions::NO_BUILD, None, &mut say);
-        let before = Found::of(&tree.map_err(told)?.directory, &Config::default());
+        let files = repository.files(&compared.base).map_err(told)?;
+        let before = Found::of(&tree.map_err(told)?.directory, files, &Config::default());
         left_out = found.keep_common(&before);
         if found.ways.is_empty() {
             let nothing = format!(
@@ -288,7 +299,9 @@ fn measure(
         bail!("no program could be measured:\n  {}", told.join("\n  "));
     }
     let nothing = match measured.programs.is_empty() {
-        true => "Not measured: the change reaches no benchmark. All programs are byte-identical in both revisions.",
+        true => {
+            "Not measured: the change reaches no benchmark. All programs are byte-identical in both revisions."
+        }
         false => "",
     };
     show(args, asked, compared, &measured, &sources, nothing)

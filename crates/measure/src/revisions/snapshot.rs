@@ -8,6 +8,7 @@
 use super::{Repository, Revision, RevisionError, done};
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Variables that make the commit depend on nothing but the files and the commit before it.
@@ -36,7 +37,9 @@ impl Repository {
         let index = self.home.join(format!("snapshot-{}.index", std::process::id()));
         let own = self.git(["rev-parse", "--git-path", "index"])?;
         // The copy saves reading files that were not changed. Without it, all are read.
-        let _absent = fs::copy(self.top.join(super::path_in(&own)), &index);
+        if copy_with_time(&self.top.join(super::path_in(&own)), &index).is_err() {
+            let _absent = fs::remove_file(&index);
+        }
         let tree = self.tree_by(&index);
         let _stays = fs::remove_file(&index);
         let tree = tree?;
@@ -69,7 +72,8 @@ impl Repository {
     ///
     /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
     pub fn tree_of(&mut self, commit: &str) -> Result<Option<String>, RevisionError> {
-        let found = self.git(["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])?;
+        let found =
+            self.git(["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])?;
         Ok(found.success.then(|| found.text().trim().to_owned()))
     }
 
@@ -102,6 +106,17 @@ impl Repository {
         Ok(first.filter(|_| found.success))
     }
 
+    /// Returns the files of a commit, by their paths from the top; without those of submodules.
+    ///
+    /// # Errors
+    ///
+    /// [`RevisionError::Git`], [`RevisionError::Interrupted`], [`RevisionError::Measure`].
+    pub fn files(&mut self, commit: &str) -> Result<Vec<String>, RevisionError> {
+        let words = ["ls-tree", "-r", "-z", "--full-tree", "--name-only", commit];
+        let found = done(self.git(words)?, "list the files of a commit")?;
+        Ok(found.text().split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
+    }
+
     /// Returns the files that differ between two commits, given by hash, by their paths from the
     /// top.
     ///
@@ -114,4 +129,14 @@ impl Repository {
         let text = found.text();
         Ok(text.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
     }
+}
+
+/// Copies a file with its time of modification.
+///
+/// *Note:* git compares the time of its index with those of the files to know which files it must
+/// read (racy-git): a copy with a new time hides changes made within a second of the last commit.
+fn copy_with_time(from: &Path, to: &Path) -> io::Result<()> {
+    let modified = fs::metadata(from)?.modified()?;
+    fs::copy(from, to)?;
+    fs::File::options().write(true).open(to)?.set_modified(modified)
 }

@@ -16,8 +16,7 @@ const LIBRARIES: [&str; 8] = [
     "iai-callgrind",
     "divan-compat",
 ];
-const SOUGHT: &str =
-    "Cargo.toml with a [[bench]] target or a file in benches/, and criterion, divan or gungraun as a dependency";
+const SOUGHT: &str = "Cargo.toml with a [[bench]] target or a file in benches/, and criterion, divan or gungraun as a dependency";
 
 /// A target.
 struct Target {
@@ -145,13 +144,10 @@ fn library(package: &Table, root: &Table) -> Option<String> {
     })
 }
 
-fn benches(
-    tree: &Tree,
-    directory: &str,
-    manifest: &Table,
-    notes: &mut Vec<String>,
-) -> Vec<Target> {
-    let Some(package) = manifest.get("package").and_then(Value::as_table) else { return Vec::new() };
+fn benches(tree: &Tree, directory: &str, manifest: &Table, notes: &mut Vec<String>) -> Vec<Target> {
+    let Some(package) = manifest.get("package").and_then(Value::as_table) else {
+        return Vec::new();
+    };
     let name = package.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut found = Vec::new();
     let mut named = BTreeSet::new();
@@ -230,9 +226,7 @@ fn way(root: &str, targets: &[Target], libraries: &BTreeSet<String>) -> Way {
         let file = format!("{OURS}/{}", unique(target));
         // Cargo says where it puts each program, whose name has a hash.
         let source = regex::escape(&target.source).replace('/', r"\/");
-        let found = format!(
-            r#"s/.*"src_path":"[^"]*\/{source}".*"executable":"\([^"]*\)".*/\1/p"#
-        );
+        let found = format!(r#"s/.*"src_path":"[^"]*\/{source}".*"executable":"\([^"]*\)".*/\1/p"#);
         build.push(format!("cp \"$(sed -n {} {log} | tail -n 1)\" {}", word(&found), word(&file)));
         programs.push(Program {
             name: unique(target),

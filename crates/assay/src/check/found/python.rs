@@ -62,9 +62,9 @@ fn uses_fixture(text: &str) -> bool {
 }
 
 fn imports_pyperf(text: &str) -> bool {
-    text.lines().map(str::trim_start).any(|line| {
-        line.starts_with("import pyperf") || line.starts_with("from pyperf import")
-    })
+    text.lines()
+        .map(str::trim_start)
+        .any(|line| line.starts_with("import pyperf") || line.starts_with("from pyperf import"))
 }
 
 fn way(tree: &Tree, tests: &[String], scripts: &[String]) -> Way {
@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn the_fixture_is_a_parameter_of_a_test() {
         assert!(uses_fixture("def test_a(benchmark):\n    benchmark(f)\n"));
-        assert!(uses_fixture("async def test_a(\n    self, size: int, benchmark: Fixture,\n) -> None:"));
+        assert!(uses_fixture(
+            "async def test_a(\n    self, size: int, benchmark: Fixture,\n) -> None:"
+        ));
         assert!(!uses_fixture("def test_a(benchmarks):\n    pass\ndef helper(benchmark): pass\n"));
     }
 }
