@@ -4,8 +4,8 @@
 //! **How often the answer is wrong.** The programs share the error by the number of their
 //! benchmarks (Bonferroni: program i with n_i of N benchmarks has the level α n_i / N), and within
 //! a program [`Adjust::Holm`](crate::Adjust) keeps it. Thus the probability of any wrong direction
-//! in the whole answer is at most α, however many benchmarks there are and whatever their
-//! correlation. The second measurement can only take an alarm away.
+//! in the whole answer is at most α, for any number of benchmarks and any correlation between
+//! them. The second measurement can only cancel an alarm.
 
 use crate::{Analysis, Comparison, Effect, Verdict};
 use assay_data::Better;
@@ -32,11 +32,11 @@ pub enum Second {
         /// Second / first.
         ratio: Option<Effect>,
     },
-    /// The reason why there is none.
+    /// It was not taken, for this reason.
     Missing(String),
 }
 
-/// What is known about one benchmark.
+/// The result of one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Worse by more than the threshold, in two builds if the second was measured: an alarm.
@@ -61,7 +61,7 @@ pub enum Standing {
 pub struct CheckedRow {
     /// Index of its comparison in the analysis of its program.
     pub comparison: usize,
-    /// What is known about it.
+    /// Its result.
     pub standing: Standing,
     /// The second measurement, if it was an alarm.
     pub second: Option<Second>,
@@ -130,8 +130,8 @@ impl CheckedProgram {
         &self.analysis.row_of(self.comparison(row)).name
     }
 
-    /// Returns the share by which a benchmark may be worse: the far end of its interval. `None` if
-    /// that is not known.
+    /// Returns the share by which a benchmark may be worse: the far end of its interval. `None`
+    /// without an interval.
     pub fn at_worst(&self, row: &CheckedRow) -> Option<f64> {
         let comparison = self.comparison(row);
         let interval = comparison.ratio?.interval?;

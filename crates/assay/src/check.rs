@@ -1,6 +1,6 @@
-//! What `assay check` finds out before it measures: the settings of the project, the revision to
-//! compare with, and the benchmarks that can be built and run. Then how it has them measured, by
-//! `assay bench` and `assay run`.
+//! Preparation of `assay check`: the settings of the project, the revision to compare with, and the
+//! benchmarks that can be built and run; and the measurement of these by `assay bench` and
+//! `assay run`.
 //!
 //! Nothing is decided here: `analysis::check` combines the verdicts of the measurements.
 

@@ -1,6 +1,5 @@
-//! The answer about a change: a paragraph, the benchmarks that are not the same as before, and a
-//! comment for a pull request, whose first line is an invisible mark by which the next run finds
-//! and edits it.
+//! The answer about a change: a paragraph, a table of the benchmarks that differ, and a comment for
+//! a pull request. The first line of the comment is an invisible mark, by which the next run finds it.
 
 use crate::benchmarks::{Shown, words};
 use crate::label::label;
@@ -28,7 +27,7 @@ pub struct Compared {
     pub base: String,
     /// The branch by which it was found.
     pub branch: String,
-    /// Where the name of the branch comes from.
+    /// The source of the branch's name.
     pub source: String,
     /// Full hash of the commit that was measured; for a working tree with changes, of a commit that
     /// no branch has.
@@ -46,7 +45,7 @@ pub struct Unmeasured {
     pub program: String,
     /// The reason.
     pub why: String,
-    /// True if it failed; false if there was no need to measure it.
+    /// True if it failed; false if measuring it was unnecessary.
     pub is_failure: bool,
 }
 
@@ -176,7 +175,7 @@ impl CheckReport<'_> {
         said
     }
 
-    /// Returns the sentence about the benchmarks that are no alarm.
+    /// Returns the sentence about all benchmarks except the alarms.
     fn others(&self) -> Option<String> {
         let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
         let worst = self
@@ -211,7 +210,7 @@ impl CheckReport<'_> {
         if said.is_empty() || is_only && n(Standing::Equivalent) + n(Standing::Unreached) > 0 {
             return None;
         }
-        // The bound is about all that are open; it stands at the end.
+        // The bound covers all benchmarks without an answer, so it follows them.
         if let Some(last) = said.last_mut().filter(|_| unknown > 0 && n(Standing::Unreached) == 0) {
             last.push_str(&bound);
         }
@@ -415,12 +414,12 @@ pub fn markdown(report: &CheckReport<'_>) -> String {
     text
 }
 
-/// What was found out about a project, before anything is measured.
+/// A project's benchmarks and settings, before anything is measured.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
-    /// The revisions; `None` if there is nothing to compare with.
+    /// The revisions; `None` without a base.
     pub compared: Option<Compared>,
-    /// Why there is nothing to compare with; empty otherwise.
+    /// The reason for a missing base; empty otherwise.
     pub no_base: String,
     /// The line that builds a revision; empty if nothing is built.
     pub build: String,
@@ -439,7 +438,7 @@ pub struct ExplainedProgram {
     pub name: String,
     /// The build system by which it was found.
     pub tool: String,
-    /// What says that it has benchmarks.
+    /// The file that shows that it has benchmarks.
     pub evidence: String,
     /// Its command line.
     pub command: String,
@@ -458,15 +457,15 @@ pub struct ExplainedProgram {
 pub struct Search {
     /// The build system.
     pub tool: String,
-    /// What was looked for.
+    /// The files and contents that were sought.
     pub sought: String,
-    /// What was found to be missing, or was left out.
+    /// Missing files, and benchmarks that were left out.
     pub notes: Vec<String>,
     /// Number of programs.
     pub programs: usize,
 }
 
-/// Returns what was found out, for a screen.
+/// Returns the explanation as a screen.
 pub fn explained(found: &Explained, width: usize) -> String {
     let mut text = String::new();
     match &found.compared {

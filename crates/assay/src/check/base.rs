@@ -16,7 +16,7 @@ pub(crate) struct Base {
     pub commit: String,
     /// The branch that it was found by, as git understands it.
     pub branch: String,
-    /// Where the name of the branch comes from.
+    /// The source of the branch's name, for people.
     pub source: &'static str,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Base {
 /// default branch.
 ///
 /// # Errors
-/// If there is no such branch, or no common ancestor here.
+/// If the branch does not exist, or this clone lacks a common ancestor.
 pub(crate) fn find(
     repository: &mut Repository,
     asked: Option<(&str, &'static str)>,

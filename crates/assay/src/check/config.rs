@@ -37,7 +37,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the file at the top of a working tree; the defaults if there is none.
+    /// Reads the file at the top of a working tree; without a file, returns the defaults.
     ///
     /// # Errors
     /// If the file can't be read, is not TOML, or has a key or a value that has no meaning.

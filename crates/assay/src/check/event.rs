@@ -1,5 +1,5 @@
-//! The pull request that a job of continuous integration is about: its base, from the variables
-//! that the runners set.
+//! The base of the pull request that a job of continuous integration checks, from the runner's
+//! variables.
 
 use serde_json::Value;
 use std::env;
@@ -9,7 +9,7 @@ use std::fs;
 pub(super) struct Candidate {
     /// The revision, as git understands it.
     pub revision: String,
-    /// Where it was found, for people.
+    /// Its source, for people.
     pub source: &'static str,
 }
 

@@ -39,8 +39,7 @@ const MOST_BYTES: u64 = 1 << 20;
 /// A program to measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// Its name for people, unique in the project; benchmarks of several programs are told apart by
-    /// it.
+    /// Its name for people, unique in the project; it distinguishes benchmarks of several programs.
     pub name: String,
     /// Its command line, for `assay bench` or `assay run`.
     pub command: String,
@@ -74,7 +73,7 @@ pub(crate) struct Way {
 pub(crate) struct Looked {
     /// The build system.
     pub tool: &'static str,
-    /// What was looked for.
+    /// The files and contents that were sought.
     pub sought: &'static str,
     /// Why nothing was found, or what was left out; empty if all is well.
     pub notes: Vec<String>,

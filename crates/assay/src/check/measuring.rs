@@ -31,7 +31,7 @@ const LINKS: u32 = 3;
 /// Seconds that a program gets at least, so that it can say something.
 const LEAST: f64 = 1.0;
 
-/// What is measured, and how.
+/// A measurement of all programs.
 pub(crate) struct Measuring<'a> {
     pub repository: &'a mut Repository,
     /// Base and head.
@@ -46,7 +46,7 @@ pub(crate) struct Measuring<'a> {
     pub confidence: f64,
     /// Seconds for measuring.
     pub budget: f64,
-    /// Whether alarms are measured again.
+    /// True if alarms are measured again.
     pub confirms: bool,
     /// Directory for the records.
     pub room: PathBuf,
@@ -242,7 +242,7 @@ impl Measuring<'_> {
     /// Returns true if a program that was built is the same file in both revisions.
     fn is_identical(&self, program: &Program, trees: &[Built]) -> bool {
         let Ok(command) = Command::parse(&program.command, false) else { return false };
-        // What the settings name may be a script, whose files differ.
+        // A program from the settings may be a script that reads other files.
         if program.sources.is_empty() || !program.command.starts_with('.') {
             return false;
         }

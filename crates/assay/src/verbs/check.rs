@@ -252,7 +252,7 @@ fn measure(
     }
     let mut left_out = Vec::new();
     if !config.names_programs() {
-        // What only one revision has can't be compared.
+        // A program of only one revision can't be compared.
         let mut say = |_: assay_measure::revisions::Stage<'_>| {};
         let tree = repository.ready(&revisions[0], revisions::NO_BUILD, None, &mut say);
         let files = repository.files(&compared.base).map_err(told)?;

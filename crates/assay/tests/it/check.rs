@@ -112,7 +112,7 @@ fn not_known_passes_unless_a_condition_is_named() {
     room.write("speed", "100.3\n");
     room.write("speed", "100\n");
     room.write("other", "1\n");
-    // There is no time for as many blocks as a verdict on 0.001 % takes.
+    // A verdict on 0.001 % takes more blocks than this time allows.
     let words = ["--budget", "3s", "--threshold", "0.001%", "--confidence", "99.9%", "--json"];
     let result = checked(&room, &words).ends(0).json();
     assert_eq!(result["verdict"], "inconclusive", "{result:#}");

@@ -1,5 +1,5 @@
-//! The working tree as a commit, so that it can be built like any other revision, and the commit
-//! that it is to be compared with.
+//! The working tree as a commit, so that it can be built like any other revision; its merge base
+//! and the files that differ.
 //!
 //! The commit is an object of the user's repository that no reference names, as those of
 //! `git stash create`: git removes it with its other unused objects. The index, the branches and
@@ -66,7 +66,7 @@ impl Repository {
         Ok(done(written, what)?.text().trim().to_owned())
     }
 
-    /// Returns the tree of a commit; `None` if there is no such commit.
+    /// Returns the tree of a commit; `None` if the commit does not exist.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Repository {
     ///
     /// [`RevisionError::Interrupted`], [`RevisionError::Measure`].
     pub fn hooks(&mut self) -> Result<PathBuf, RevisionError> {
-        // Our own calls set this variable so that no hook runs: only the files are asked.
+        // Our own calls set this variable so that no hook runs; only the configuration files count.
         let words = ["config", "--path", "--get-all", "core.hooksPath"];
         let found = self.git(words)?.text();
         // The last value counts.
@@ -94,8 +94,8 @@ impl Repository {
         })
     }
 
-    /// Returns the best common ancestor of two commits, given by hash; `None` if there is none, or
-    /// if the clone is too shallow to contain it.
+    /// Returns the best common ancestor of two commits, given by hash; `None` without one, or in a
+    /// clone that is too shallow to contain it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The answer about a change, and what was found out before measuring, as JSON.
+//! The answer about a change, and the explanation that precedes measuring, as JSON.
 
 use super::Head;
 use super::plan::Threshold;
@@ -60,11 +60,11 @@ view! {
         base: String = compared.base.clone(),
         /// The branch by which it was found.
         branch: String = compared.branch.clone(),
-        /// Where the name of the branch comes from. For people.
+        /// The source of the branch's name. For people.
         source: String = compared.source.clone(),
         /// Commit that was measured. For a working tree with changes it is one that no branch has.
         head: String = compared.head.clone(),
-        /// Whether the working tree has changes that are not committed.
+        /// True if the working tree has uncommitted changes.
         working_tree_changed: bool = compared.is_changed,
         /// The files that differ.
         changed_files: Vec<String> = compared.files.clone(),
@@ -84,13 +84,13 @@ view! {
 }
 
 view! {
-    /// What is known about a benchmark.
+    /// Result of a benchmark.
     CheckedBenchmark of (program: &CheckedProgram, row: &CheckedRow) {
         /// Its name; empty for a command that is timed as a whole.
         benchmark: String = program.benchmark(row).to_owned(),
         /// The metric that decides.
         metric: String = program.analysis.metrics[program.comparison(row).metric].name.clone(),
-        /// What is known.
+        /// Its result.
         standing: CheckStanding = (&row.standing).into(),
         /// The verdict of the first measurement.
         verdict: Verdict = (&program.comparison(row).decision.verdict).into(),
@@ -98,11 +98,11 @@ view! {
         ratio: Option<Estimate> = program.comparison(row).ratio.map(Estimate::from),
         /// Head − base, in the unit of the metric.
         shift: Estimate = program.comparison(row).shift.into(),
-        /// Verdict of the second build; `null` if there is none.
+        /// Verdict of the second build; `null` if it was not measured.
         second_verdict: Option<Verdict> = second(row).map(|(verdict, _)| verdict),
         /// Head / base of the second build.
         second_ratio: Option<Estimate> = second(row).and_then(|(_, ratio)| ratio),
-        /// Why an alarm was not measured a second time; `null` if it was, or is none.
+        /// The reason why an alarm was not measured a second time; `null` otherwise. For people.
         not_confirmed_because: Option<String> = match &row.second {
             Some(Second::Missing(why)) => Some(why.clone()),
             _ => None,
@@ -120,7 +120,7 @@ fn second(row: &CheckedRow) -> Option<(Verdict, Option<Estimate>)> {
 }
 
 words! {
-    /// What is known about a benchmark after both measurements.
+    /// Result of a benchmark after both measurements.
     CheckStanding from Standing {
         /// Worse by more than the threshold, also in a second build if that was measured.
         Source::Slower => Slower,
@@ -146,26 +146,26 @@ view! {
         program: String = own.program.clone(),
         /// The reason. For people.
         why: String = own.why.clone(),
-        /// Whether it failed; otherwise there was no need to measure it.
+        /// True if it failed; false if measuring it was unnecessary.
         failed: bool = own.is_failure,
     }
 }
 
 view! {
-    /// What was found out about a project; nothing was measured.
+    /// A project's benchmarks and settings; nothing was measured.
     Explanation of (found: &Explained) {
         /// Layout version and verb.
         #[serde(flatten)]
         head: Head = Head::of("check"),
-        /// The revisions that would be compared; `null` if there are none.
+        /// The revisions that would be compared; `null` without a base.
         compared: Option<ComparedRevisions> = found.compared.as_ref().map(ComparedRevisions::of),
-        /// Why there is nothing to compare with; `null` if there is.
+        /// The reason for a missing base; `null` otherwise. For people.
         no_base: Option<String> = Some(found.no_base.clone()).filter(|why| !why.is_empty()),
         /// The shell lines that build a revision; `null` if nothing is built.
         build: Option<String> = Some(found.build.clone()).filter(|line| !line.is_empty()),
         /// The programs that would be measured.
         programs: Vec<FoundProgram> = found.programs.iter().map(FoundProgram::of).collect(),
-        /// What was looked for.
+        /// The files and contents that were sought.
         searches: Vec<BenchmarkSearch> = found.searches.iter().map(BenchmarkSearch::of).collect(),
         /// The settings.
         settings: Vec<CheckSetting> = found.settings.iter().map(CheckSetting::of).collect(),
@@ -179,7 +179,7 @@ view! {
         program: String = program.name.clone(),
         /// The build system by which it was found, or `assay.toml`.
         tool: String = program.tool.clone(),
-        /// What says that it has benchmarks. For people.
+        /// The file that shows that it has benchmarks. For people.
         evidence: String = program.evidence.clone(),
         /// Its command line.
         command: String = program.command.clone(),
@@ -199,11 +199,11 @@ view! {
     BenchmarkSearch of (search: &Search) {
         /// The build system.
         tool: String = search.tool.clone(),
-        /// What was looked for. For people.
+        /// The files and contents that were sought. For people.
         sought: String = search.sought.clone(),
         /// Number of programs found.
         programs: usize = search.programs,
-        /// What is missing, or was left out. For people.
+        /// Missing files, and benchmarks that were left out. For people.
         notes: Vec<String> = search.notes.clone(),
     }
 }
@@ -215,7 +215,7 @@ view! {
         name: String = setting.0.clone(),
         /// Its value, as it is typed.
         value: String = setting.1.clone(),
-        /// Where it comes from: an option, `assay.toml` or the default.
+        /// Its source: `option`, `assay.toml` or `default`.
         source: String = setting.2.clone(),
     }
 }

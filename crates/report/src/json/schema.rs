@@ -55,7 +55,7 @@ const DOCUMENTS: [Document; 25] = [
     Document { title: "A smoke test", commands: &["bench --smoke"], names: &["bench-smoke"] },
     Document { title: "An answer about a change", commands: &["check"], names: &["check"] },
     Document {
-        title: "What was found out about a project",
+        title: "The benchmarks of a project",
         commands: &["check --explain"],
         names: &["check-explain"],
     },

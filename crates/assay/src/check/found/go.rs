@@ -45,7 +45,11 @@ fn way(tree: &Tree, module: &str, packages: &BTreeMap<&str, Vec<String>>) -> Way
     let root = directory_of(module);
     let text = tree.read(module).unwrap_or_default();
     let path = text.lines().find_map(|line| line.strip_prefix("module ")).unwrap_or_default();
-    let own = path.trim().rsplit('/').next().unwrap_or_default();
+    // The last part of a module's path may be its major version.
+    let is_version = |part: &&str| {
+        part.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let own = path.trim().rsplit('/').find(|part| !is_version(part)).unwrap_or_default();
     let mut build = vec![format!("mkdir -p {OURS}")];
     let mut programs = Vec::new();
     for (directory, sources) in packages {

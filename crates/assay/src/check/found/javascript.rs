@@ -69,7 +69,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
     (vec![Way { tool: "JavaScript", evidence, build, programs }], looked(notes))
 }
 
-/// Returns the line that installs the packages; `None` if there are none.
+/// Returns the line that installs the packages; `None` without dependencies.
 fn installing(tree: &Tree, package: &Value) -> Option<String> {
     let has = |table: &str| package[table].as_object().is_some_and(|own| !own.is_empty());
     if !has("dependencies") && !has("devDependencies") {

@@ -1,5 +1,5 @@
-//! The steps of the GitHub action, with stand-ins for the runner's files, for `assay`, for the
-//! release and for the forge.
+//! The steps of the GitHub action, with substitutes for the runner's files, `assay`, the release and
+//! the forge.
 
 use super::write;
 use crate::room::{Ended, Room, finish};
@@ -11,7 +11,7 @@ fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Returns a runner whose `assay` ends with a status, and whose `curl` notes what it was asked.
+/// Returns a runner whose `assay` ends with a status, and whose `curl` records its arguments.
 fn runner(status: u32, head: &str) -> Room {
     let room = Room::new();
     let event = format!(

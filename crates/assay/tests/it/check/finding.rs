@@ -1,4 +1,4 @@
-//! What is found in projects of each kind, by tiny trees; nothing is run.
+//! The search for benchmarks in projects of each kind, in tiny trees; nothing is run.
 
 use super::{check, checked, git, repository, write};
 use crate::room::{Room, finish};
@@ -23,7 +23,7 @@ const RUST: &[(&str, &str)] = &[
     ("crates/two/benches/sort/main.rs", ""),
 ];
 const GO: &[(&str, &str)] = &[
-    ("go.mod", "module example.org/text\n"),
+    ("go.mod", "module example.org/text/v2\n"),
     ("a_test.go", "package text\nfunc BenchmarkA(b *testing.B) {}\n"),
     ("sub/b_test.go", "package sub\nfunc BenchmarkB(b *testing.B) {}\n"),
     ("none/c_test.go", "package none\nfunc TestC(t *testing.T) {}\n"),
