@@ -51,9 +51,6 @@ pub enum Standing {
     Equivalent,
     /// Not known.
     Inconclusive,
-    /// Its machine code, and all that it calls, is the same on both sides, so that the change does
-    /// not reach it.
-    Unreached,
 }
 
 /// One benchmark.
@@ -74,8 +71,11 @@ pub struct CheckedProgram {
     pub name: String,
     /// Its measurement.
     pub analysis: Analysis,
-    /// Its benchmarks.
+    /// Its measured benchmarks.
     pub rows: Vec<CheckedRow>,
+    /// Names of the benchmarks that were not measured, because their machine code and all that they
+    /// call is the same on both sides.
+    pub unreached: Vec<String>,
 }
 
 /// Returns true if a verdict is an alarm: worse, and by more than the threshold.
@@ -85,12 +85,10 @@ pub fn is_alarm(comparison: &Comparison) -> bool {
 }
 
 impl CheckedProgram {
-    /// Returns the benchmarks of a measurement that was not repeated. `is_same` says which subjects
-    /// have the same machine code as their reference.
-    pub fn new(name: String, analysis: Analysis, is_same: impl Fn(&Comparison) -> bool) -> Self {
+    /// Returns the benchmarks of a measurement that was not repeated.
+    pub fn new(name: String, analysis: Analysis, unreached: Vec<String>) -> Self {
         let row = |(index, comparison): (usize, &Comparison)| {
             let standing = match comparison.decision.verdict {
-                _ if is_same(comparison) => Standing::Unreached,
                 Verdict::Slower if is_alarm(comparison) => Standing::Slower,
                 Verdict::Slower => Standing::SlightlySlower,
                 Verdict::Faster => Standing::Faster,
@@ -100,7 +98,7 @@ impl CheckedProgram {
             CheckedRow { comparison: index, standing, second: None }
         };
         let rows = analysis.comparisons.iter().enumerate().map(row).collect();
-        Self { name, analysis, rows }
+        Self { name, analysis, rows, unreached }
     }
 
     /// Returns the indices of the alarms among the rows.
@@ -154,7 +152,7 @@ pub enum Answer {
     Faster,
     /// No benchmark changed by the threshold.
     Equivalent,
-    /// No benchmark reaches the change, or none was measured.
+    /// No benchmark was measured, because none reaches the change.
     Unreached,
 }
 

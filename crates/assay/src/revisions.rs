@@ -228,7 +228,7 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
 
 /// Returns the command in a directory below the top of its revision. A program that is named from
 /// the top is found from there.
-fn placed(mut command: Command, built: &Built, directory: Option<&Path>) -> Command {
+pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Path>) -> Command {
     let Some(directory) = directory else { return command };
     if command.argv[0].to_string_lossy().contains('/') {
         command.argv[0] = built.directory.join(&command.argv[0]).into_os_string();

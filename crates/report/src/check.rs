@@ -7,8 +7,8 @@ use crate::markdown::{self, code, escaped};
 use crate::number;
 use crate::terminal::Screen;
 use crate::words::{counted, listed};
-use assay_analysis::Verdict;
 use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
+use assay_analysis::{NoInterval, Verdict};
 use assay_data::{Threshold, Unit};
 
 /// First line of every comment.
@@ -81,6 +81,11 @@ impl CheckReport<'_> {
         self.rows().filter(|(_, row)| row.standing == standing).collect()
     }
 
+    /// Returns the number of benchmarks that the change does not reach.
+    fn unreached(&self) -> usize {
+        self.programs.iter().map(|program| program.unreached.len()).sum()
+    }
+
     /// Returns the name of a benchmark: with that of its program, if there are several.
     pub fn name(&self, program: &CheckedProgram, row: &CheckedRow) -> String {
         let own = program.benchmark(row);
@@ -103,7 +108,7 @@ impl CheckReport<'_> {
         if !self.nothing.is_empty() {
             return self.nothing.to_owned();
         }
-        let all = self.rows().count();
+        let all = self.rows().count() + self.unreached();
         let mut said = Vec::new();
         match answer(self.programs) {
             Answer::Slower => said.extend(self.alarms(all)),
@@ -112,17 +117,15 @@ impl CheckReport<'_> {
                 self.threshold(),
                 counted(all, "benchmark")
             )),
-            Answer::Unreached if all == 0 => said.push("No benchmark was measured.".to_owned()),
-            Answer::Unreached => said.push(format!(
-                "The change does not reach any of the {}.",
-                counted(all, "benchmark")
-            )),
+            Answer::Unreached => said.push("No benchmark was measured.".to_owned()),
             Answer::Faster | Answer::Equivalent => said.push(match all {
                 1 => format!("The only benchmark is not slower by {} or more.", self.threshold()),
                 _ => format!("None of {all} benchmarks is slower by {} or more.", self.threshold()),
             }),
         }
         said.extend(self.others());
+        said.extend(self.bound());
+        said.extend(self.too_few());
         let failed = self.unmeasured.iter().filter(|own| own.is_failure).count();
         if failed > 0 {
             said.push(format!("{} could not be measured.", counted(failed, "program")));
@@ -167,7 +170,7 @@ impl CheckReport<'_> {
         let how = if self.is_shuffled { ", linked in other orders," } else { "" };
         said.push(match (missing.first(), missing.len() == alarms.len()) {
             (None, _) => format!("A second build{how} confirms it."),
-            (Some(why), true) => format!("A second build did not confirm it: {why}."),
+            (Some(why), true) => format!("This was not confirmed by a second build: {why}."),
             (Some(why), false) => {
                 format!("A second build{how} confirms {} of them; the others were not confirmed: {why}.", alarms.len() - missing.len())
             }
@@ -177,18 +180,7 @@ impl CheckReport<'_> {
 
     /// Returns the sentence about all benchmarks except the alarms.
     fn others(&self) -> Option<String> {
-        let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
-        let worst = self
-            .rows()
-            .filter(|(_, row)| open.contains(&row.standing))
-            .map(|(program, row)| program.at_worst(row))
-            .collect::<Option<Vec<f64>>>();
-        let worst = worst.and_then(|all| all.into_iter().reduce(f64::max));
         let n = |standing| self.of(standing).len();
-        let unknown = n(Standing::Inconclusive);
-        let bound = worst.map_or(String::new(), |worst| {
-            format!(" (none of them slower by more than {})", number::percent(worst))
-        });
         let threshold = self.threshold();
         let parts = [
             (n(Standing::Equivalent), format!("differ by less than {threshold}")),
@@ -198,24 +190,47 @@ impl CheckReport<'_> {
                 n(Standing::NotConfirmed),
                 "were slower at first, but not in a second build".to_owned(),
             ),
-            (unknown, "are not known".to_owned()),
-            (n(Standing::Unreached), "have the same machine code as before".to_owned()),
+            (n(Standing::Inconclusive), "are not known".to_owned()),
+            (self.unreached(), "are not reached by the change".to_owned()),
         ];
-        let mut said: Vec<String> = parts
+        let said: Vec<String> = parts
             .into_iter()
             .filter(|(n, _)| *n > 0)
             .map(|(n, what)| format!("{n} {}", if n == 1 { singular(&what) } else { what }))
             .collect();
-        let is_only = said.len() == 1 && n(Standing::Slower) == 0 && unknown == 0;
-        if said.is_empty() || is_only && n(Standing::Equivalent) + n(Standing::Unreached) > 0 {
+        let is_only = said.len() == 1 && n(Standing::Equivalent) > 0 && n(Standing::Slower) == 0;
+        if said.is_empty() || is_only {
             return None;
-        }
-        // The bound covers all benchmarks without an answer, so it follows them.
-        if let Some(last) = said.last_mut().filter(|_| unknown > 0 && n(Standing::Unreached) == 0) {
-            last.push_str(&bound);
         }
         let which = if n(Standing::Slower) > 0 { "Of the others, " } else { "Of these, " };
         Some(format!("{which}{}.", listed(&said)))
+    }
+
+    /// Returns the sentence about how much slower the benchmarks without an answer may be. Their
+    /// intervals hold together, so it is as sure as the whole answer.
+    fn bound(&self) -> Option<String> {
+        let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
+        let rows = self.rows().filter(|(_, row)| open.contains(&row.standing));
+        let worst: Option<Vec<f64>> = rows.map(|(program, row)| program.at_worst(row)).collect();
+        let worst = worst?.into_iter().reduce(f64::max)?;
+        Some(format!(
+            "No benchmark without an answer is slower by more than {}.",
+            number::percent(worst)
+        ))
+    }
+
+    /// Returns the sentence about benchmarks for which the time did not suffice.
+    fn too_few(&self) -> Option<String> {
+        let is_short = |(program, row): &(&CheckedProgram, &CheckedRow)| {
+            matches!(program.comparison(row).no_interval(), Some(NoInterval::TooFew { .. }))
+        };
+        let n = self.rows().filter(is_short).count();
+        (n > 0).then(|| {
+            format!(
+                "The time was too short for any answer about {}: allow more with --budget, or measure fewer (bench in assay.toml).",
+                counted(n, "benchmark")
+            )
+        })
     }
 
     /// Returns how sure the answer is.
@@ -268,7 +283,6 @@ fn standing(row: &CheckedRow) -> &'static str {
         (Standing::Faster, _) => "faster",
         (Standing::Equivalent, _) => "equivalent",
         (Standing::Inconclusive, _) => "not known",
-        (Standing::Unreached, _) => "same machine code",
     }
 }
 

@@ -2,32 +2,34 @@
 //! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
 use super::found::Program;
+use crate::bench::{Asker, Catalogue, Codes, Side, Wanted};
 use crate::output;
 use crate::own;
-use crate::revisions::{NO_BUILD, staged, told};
+use crate::revisions::{NO_BUILD, found, placed, staged, told};
 use crate::run_error::RunError;
 use crate::verbs::gate::query;
-use anyhow::Context;
 use assay_analysis::check::{
     CheckedProgram, KEPT_TO_CONFIRM, LEAST_TO_CONFIRM, Second, confidence_of_program,
 };
 use assay_analysis::{Analysis, Options, analyse};
-use assay_data::{Samples, StopReason, assay_file};
+use assay_data::{StopReason, assay_file};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::revisions::{Built, Linker, Repository, Revision, RevisionError};
 use assay_measure::{Command, word_of};
 use assay_report::check::Unmeasured;
-use serde_json::Value;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A line of its own makes another build of the same revision.
 const SECOND_BUILD: &str = "# a second build";
 /// Number of links per revision for confirming an alarm.
 const LINKS: u32 = 3;
+/// Seconds that a program may take to list its benchmarks.
+const PATIENCE: f64 = 300.0;
+/// Why a program was not measured.
+const SAME_CODE: &str = "the change does not reach it: the machine code of its benchmarks is the same in both revisions";
 /// Seconds that a program gets at least, so that it can say something.
 const LEAST: f64 = 1.0;
 
@@ -62,10 +64,13 @@ pub(crate) struct Measured {
     pub is_shuffled: bool,
 }
 
-/// A program with the number of its benchmarks.
+/// A program with its benchmarks.
 struct Listed<'p> {
     program: &'p Program,
+    /// Number of benchmarks to measure.
     benchmarks: usize,
+    /// Names of those that the change does not reach.
+    unreached: Vec<String>,
 }
 
 /// The reason why a program has no result.
@@ -89,8 +94,9 @@ impl Measuring<'_> {
                 measured.leave_out(program, why, false);
                 continue;
             }
-            match self.count(program) {
-                Ok(benchmarks) => listed.push(Listed { program, benchmarks }),
+            match self.list(program, &trees) {
+                Ok(own) if own.benchmarks == 0 => measured.leave_out(program, SAME_CODE, false),
+                Ok(own) => listed.push(own),
                 Err(Obstacle::Other(why)) => measured.leave_out(program, &why, true),
                 Err(Obstacle::Interrupted) => return Err(interrupted()),
             }
@@ -113,12 +119,13 @@ impl Measuring<'_> {
             let began = Instant::now();
             let options = self.options(confidence, seconds);
             let line = self.line.clone();
-            match self.measure(own.program, line.as_deref(), &trees, &options, &[], &file) {
-                Ok((samples, analysis)) => {
-                    let same = same_code(&samples, &analysis);
-                    let name = own.program.name.clone();
-                    let is_same = |c: &assay_analysis::Comparison| same.contains(&c.of);
-                    measured.programs.push(CheckedProgram::new(name, analysis, is_same));
+            let names: Vec<&str> = own.unreached.iter().map(String::as_str).collect();
+            let without = ["--exclude".to_owned(), query(&names)];
+            let more = if names.is_empty() { &[][..] } else { &without[..] };
+            match self.measure(own.program, line.as_deref(), &trees, &options, more, &file) {
+                Ok(analysis) => {
+                    let (name, unreached) = (own.program.name.clone(), own.unreached.clone());
+                    measured.programs.push(CheckedProgram::new(name, analysis, unreached));
                     places.push(number);
                 }
                 Err(Obstacle::Other(why)) => measured.leave_out(own.program, &why, true),
@@ -210,7 +217,7 @@ impl Measuring<'_> {
             let more = [&filter[..], &links].concat();
             let line = second.as_deref();
             match self.measure(program, line, &[], &options, &more, &file) {
-                Ok((_, analysis)) => return Ok((analysis, true)),
+                Ok(analysis) => return Ok((analysis, true)),
                 Err(Obstacle::Interrupted) => return Err(Obstacle::Interrupted),
                 // A program that does not link in this way is built as before.
                 Err(Obstacle::Other(_)) => {}
@@ -219,8 +226,7 @@ impl Measuring<'_> {
         let trees = self.build(second.as_deref())?;
         let file = self.file(program, "-again-as-before");
         let more = if program.is_timed { &[][..] } else { &filter[..] };
-        let (_, analysis) =
-            self.measure(program, second.as_deref(), &trees, &options, more, &file)?;
+        let analysis = self.measure(program, second.as_deref(), &trees, &options, more, &file)?;
         Ok((analysis, false))
     }
 
@@ -252,30 +258,41 @@ impl Measuring<'_> {
         digests.first().is_some_and(Option::is_some) && digests.windows(2).all(|d| d[0] == d[1])
     }
 
-    /// Returns the number of benchmarks that both revisions have.
-    fn count(&mut self, program: &Program) -> Result<usize, Obstacle> {
+    /// Lists the benchmarks that both revisions have.
+    fn list<'p>(&self, program: &'p Program, trees: &[Built]) -> Result<Listed<'p>, Obstacle> {
         if program.is_timed {
-            return Ok(1);
+            return Ok(Listed { program, benchmarks: 1, unreached: Vec::new() });
         }
-        let file = self.room.join("list.json");
-        let mut words = self.bench_words(program, self.line.as_deref());
-        words.extend(["--list", "--json", "--quiet"].map(str::to_owned));
-        // The list is its output, which goes to a file.
-        let script = "file=$1; shift; exec \"$@\" >\"$file\"";
-        let mut line: Vec<OsString> =
-            ["/bin/sh", "-c", script, "list"].map(OsString::from).to_vec();
-        line.push(file.clone().into());
-        line.push(own::program()?.into());
-        line.extend(words.iter().map(|word| word_of(word)));
-        self.repository.run_here(line)?;
-        let text = fs::read_to_string(&file).context("the list of benchmarks")?;
-        let list: Value = serde_json::from_str(&text).context("the list of benchmarks")?;
-        let benchmarks = list["benchmarks"].as_array();
-        let is_common = |own: &&Value| own["on"].as_array().is_some_and(|on| on.len() == 2);
-        match benchmarks.map_or(0, |all| all.iter().filter(is_common).count()) {
-            0 => Err(Obstacle::Other("the revisions have no benchmark in common".to_owned())),
-            n => Ok(n),
+        let mut command = Command::parse(&program.command, false).map_err(anyhow::Error::from)?;
+        command.env.extend(variables(program));
+        let directory = program.directory.as_deref().map(Path::new);
+        let mut sides = Vec::new();
+        for ((tree, revision), name) in trees.iter().zip(&self.revisions).zip(["base", "head"]) {
+            let command = placed(found(&command, tree, revision)?, tree, directory);
+            let name = name.to_owned();
+            sides.push(Side { name, command, versus: None, libraries: vec![], builds: vec![] });
         }
+        let mut asker = Asker::start(Duration::from_secs_f64(PATIENCE))?;
+        let catalogue = Catalogue::of(sides, &Wanted::default(), &mut asker)?;
+        let common = catalogue.comparable();
+        if common.is_empty() {
+            let why = "the revisions have no benchmark in common".to_owned();
+            return Err(Obstacle::Other(why));
+        }
+        let mut codes = Codes::of(&catalogue, &mut Fingerprints::default());
+        let mut is_same = |benchmark: usize| {
+            let own = [0, 1].map(|side| codes.digest(&catalogue, benchmark, side));
+            own[0].is_some() && own[0] == own[1]
+        };
+        let unreached: Vec<usize> = common.iter().copied().filter(|&one| is_same(one)).collect();
+        Ok(Listed {
+            program,
+            benchmarks: common.len() - unreached.len(),
+            unreached: unreached
+                .iter()
+                .map(|&one| catalogue.benchmarks[one].name.clone())
+                .collect(),
+        })
     }
 
     fn bench_words(&self, program: &Program, line: Option<&str>) -> Vec<String> {
@@ -289,7 +306,9 @@ impl Measuring<'_> {
         if let Some(directory) = &program.directory {
             words.extend(["--directory".to_owned(), directory.clone()]);
         }
-        words.extend(variables(program));
+        for (name, value) in variables(program) {
+            words.extend(["--env".to_owned(), format!("{name}={value}")]);
+        }
         words
     }
 
@@ -316,7 +335,7 @@ impl Measuring<'_> {
         options: &[String],
         more: &[String],
         file: &Path,
-    ) -> Result<(Samples, Analysis), Obstacle> {
+    ) -> Result<Analysis, Obstacle> {
         let mut words = match program.is_timed {
             false => self.bench_words(program, line),
             true => timed_words(trees),
@@ -353,7 +372,7 @@ impl Measuring<'_> {
         let mut analysis = analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
         // The working tree with its changes is what was measured.
         analysis.findings.retain(|finding| finding.code != "UNCOMMITTED");
-        Ok((samples, analysis))
+        Ok(analysis)
     }
 
     fn file(&self, program: &Program, more: &str) -> PathBuf {
@@ -384,31 +403,15 @@ fn timed_words(trees: &[Built]) -> Vec<String> {
     words
 }
 
-/// Returns the options that set a program's variables. The user's own directories for modules come
-/// after those of the revision.
-fn variables(program: &Program) -> Vec<String> {
-    let option = |(name, value): &(String, String)| {
+/// Returns the variables of a program. The user's own directories for modules come after those of
+/// the revision.
+fn variables(program: &Program) -> Vec<(String, String)> {
+    let with_own = |(name, value): &(String, String)| {
         let own = std::env::var(name).ok().filter(|own| !own.is_empty());
         let value = own.map_or_else(|| value.clone(), |own| format!("{value}:{own}"));
-        ["--env".to_owned(), format!("{name}={value}")]
+        (name.clone(), value)
     };
-    program.variables.iter().flat_map(option).collect()
-}
-
-/// Returns the subjects whose code is the same as that of their reference.
-fn same_code(samples: &Samples, analysis: &Analysis) -> Vec<usize> {
-    let mut of_row: BTreeMap<&str, Vec<Option<&str>>> = BTreeMap::new();
-    for subject in &samples.subjects {
-        let row = samples.row_of(subject).name.as_str();
-        of_row.entry(row).or_default().push(subject.code.as_deref());
-    }
-    let is_same = |row: &str| {
-        of_row.get(row).is_some_and(|codes| {
-            codes.len() > 1 && codes.iter().all(|code| code.is_some() && *code == codes[0])
-        })
-    };
-    let comparisons = analysis.comparisons.iter();
-    comparisons.filter(|c| is_same(&analysis.row_of(c).name)).map(|c| c.of).collect()
+    program.variables.iter().map(with_own).collect()
 }
 
 fn interrupted() -> anyhow::Error {

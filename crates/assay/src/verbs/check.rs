@@ -21,20 +21,21 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Arguments of `assay check`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
-  assay check                          this branch with its uncommitted changes, against the default branch
-  assay check --explain                what would be built and measured? Nothing is run
+#[command(after_help = "\
+It compares the working tree with the commit at which the current branch left the default branch. Both are built in the cache directory; \
+the working tree is not touched. Benchmarks are found by the files of the project: Cargo (criterion, divan, gungraun), Go, CMake with \
+Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, mitata, benchmark-ips. For others, write to assay.toml at the top of the \
+repository how to build and run them (docs/guides/check.md).
+
+Examples:
+  assay check                                 this branch, before it is merged
+  assay check --explain                       what would be built and measured?
   assay check --base release-2 --threshold 3%
   assay check --budget 2min --comment comment.md
-  assay check --install-hook           check before each git push
+  assay check --install-hook                  check before each git push
 
-It compares the working tree with the commit at which the current branch left the default branch. Both are built in the cache
-directory; the working tree is not touched. Benchmarks are found by the files of the project: Cargo (criterion, divan), Go, CMake with
-Google Benchmark, pytest-benchmark, pyperf, vitest, tinybench, benchmark-ips. For others, write to assay.toml at the top how to build
-and run them (docs/guides/check.md).
-
-Exit codes: 0 no benchmark is known to be slower by the threshold or more, 1 a benchmark is slower, 2 usage or input error, or nothing
-to measure was found, 3 not all is known (only with --fail-if), 4 a program could not be measured, 130 interrupted.")]
+Exit codes: 0 no benchmark is known to be slower by the threshold or more, 1 a benchmark is slower, 2 usage or input error, or no \
+benchmarks were found, 3 not all is known (only with --fail-if), 4 a program could not be measured, 130 interrupted.")]
 pub(crate) struct Args {
     /// Branch or commit to compare with: where HEAD left it [default: the base of the pull request,
     /// otherwise the default branch]
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = confidence, help_heading = "Deciding")]
     confidence: Option<f64>,
 
-    /// Metric that decides [default: wall]
+    /// Metric that decides [default: wall, or the first]
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     metric: Option<String>,
 
@@ -300,7 +301,7 @@ fn measure(
     }
     let nothing = match measured.programs.is_empty() {
         true => {
-            "Not measured: the change reaches no benchmark. All programs are byte-identical in both revisions."
+            "Not measured: the change reaches no benchmark. Their machine code is the same in both revisions."
         }
         false => "",
     };
@@ -350,7 +351,7 @@ fn ending(args: &Args, measured: &Measured) -> Ending {
         FailIf::Slower => any(&[Standing::Slower]),
         FailIf::Faster => any(&[Standing::Faster]),
         FailIf::Different => any(&[Standing::Slower, Standing::Faster]),
-        FailIf::Equivalent => any(&[Standing::Equivalent, Standing::Unreached]),
+        FailIf::Equivalent => any(&[Standing::Equivalent]),
     });
     let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
     if came_true {

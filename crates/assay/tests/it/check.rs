@@ -141,7 +141,7 @@ fn without_time_or_by_request_an_alarm_counts_unconfirmed_and_says_so() {
     let room = harness();
     room.write("speed", "200\n");
     let ended = checked(&room, &["--budget", "40s", "--no-confirm"]).ends(1);
-    ended.shows("A second build did not confirm it: --no-confirm was given.");
+    ended.shows("This was not confirmed by a second build: --no-confirm was given.");
 }
 
 #[test]

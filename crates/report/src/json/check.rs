@@ -48,7 +48,7 @@ words! {
         Source::Faster => Faster,
         /// No benchmark changed by the threshold.
         Source::Equivalent => Equivalent,
-        /// No benchmark reaches the change, or none was measured.
+        /// No benchmark was measured, because none reaches the change.
         Source::Unreached => Unreached,
     }
 }
@@ -78,7 +78,9 @@ view! {
         program: String = program.name.clone(),
         /// Confidence of the answers about this program together.
         confidence: f64 = program.analysis.plan.confidence,
-        /// Its benchmarks.
+        /// Its benchmarks whose machine code is the same on both sides; they were not measured.
+        unreached: Vec<String> = program.unreached.clone(),
+        /// Its measured benchmarks.
         benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(program, row)).collect(),
     }
 }
@@ -134,8 +136,6 @@ words! {
         Source::Equivalent => Equivalent,
         /// Not known.
         Source::Inconclusive => Inconclusive,
-        /// Its machine code is the same on both sides.
-        Source::Unreached => Unreached,
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
         let is_below = |root: &&str| {
             root.is_empty() || directory == *root || directory.starts_with(&format!("{root}/"))
         };
-        if !roots.iter().any(|root| is_below(&root)) {
+        if !roots.iter().any(|root| is_below(root)) {
             roots.push(directory);
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
             targets.extend(found);
         }
         if !targets.is_empty() {
-            ways.push(way(root, &targets, &libraries));
+            ways.push(way(root, &targets, &libraries, table.contains_key("workspace")));
         }
     }
     if manifests.is_empty() {
@@ -190,7 +190,7 @@ fn benches(tree: &Tree, directory: &str, manifest: &Table, notes: &mut Vec<Strin
     found
 }
 
-fn way(root: &str, targets: &[Target], libraries: &BTreeSet<String>) -> Way {
+fn way(root: &str, targets: &[Target], libraries: &BTreeSet<String>, is_workspace: bool) -> Way {
     let unique = |target: &Target| {
         let times = targets.iter().filter(|other| other.name == target.name).count();
         let name = if times > 1 {
@@ -204,14 +204,19 @@ fn way(root: &str, targets: &[Target], libraries: &BTreeSet<String>) -> Way {
     if !root.is_empty() {
         line += &format!(" --manifest-path {}", word(&within(root, "Cargo.toml")));
     }
-    let packages: BTreeSet<&str> = targets.iter().map(|target| target.package.as_str()).collect();
+    // *Note:* not `-p NAME`, which is ambiguous if a dependency has the same name in another
+    // version, as in crates whose benchmarks depend on themselves.
+    if is_workspace {
+        line += " --workspace";
+    }
+    let named = |target: &Target, feature: &str| match is_workspace {
+        true => format!("{}/{feature}", target.package),
+        false => feature.to_owned(),
+    };
     let features: BTreeSet<String> = targets
         .iter()
-        .flat_map(|target| target.features.iter().map(|own| format!("{}/{own}", target.package)))
+        .flat_map(|target| target.features.iter().map(|feature| named(target, feature)))
         .collect();
-    for package in packages {
-        line += &format!(" -p {}", word(package));
-    }
     for target in targets {
         line += &format!(" --bench {}", word(&target.name));
     }

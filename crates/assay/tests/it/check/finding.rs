@@ -70,9 +70,19 @@ fn cargo_targets_with_a_harness_of_their_own_are_found_in_workspaces() {
     assert_eq!(found["programs"][1]["directory"], "crates/two");
     let build = found["build"].as_str().unwrap();
     assert!(
-        build.contains("-p one -p two --bench sort --bench sort --features one/extra"),
+        build.contains(" --workspace --bench sort --bench sort --features one/extra "),
         "{build}"
     );
+    // The name of a package may be that of a dependency in another version.
+    let alone = [
+        (
+            "Cargo.toml",
+            "[package]\nname = 'x'\n[dev-dependencies]\ndivan = '0.1'\n[[bench]]\nname = 'b'\nharness = false\n",
+        ),
+        ("benches/b.rs", ""),
+    ];
+    let line = explained(&alone)["build"].as_str().unwrap().to_owned();
+    assert!(line.contains("json-render-diagnostics --bench b >"), "{line}");
     let notes = found["searches"][0]["notes"].to_string();
     assert!(notes.contains("crates/one/benches/old.rs has no `harness = false`"), "{notes}");
 }
