@@ -40,7 +40,7 @@ pub(super) fn find(tree: &Tree) -> (Vec<Way>, Looked) {
         let is_below = |root: &&str| {
             root.is_empty() || directory == *root || directory.starts_with(&format!("{root}/"))
         };
-        if !roots.iter().any(|root| is_below(root)) {
+        if !roots.iter().any(is_below) {
             roots.push(directory);
         }
     }
