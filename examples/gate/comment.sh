@@ -13,8 +13,8 @@ file=$1
 forge=$2
 mark=$(head -n 1 "$file")
 case $mark in
-    '<!-- assay-gate: '*' -->' | '<!-- assay-mutate -->') ;;
-    *) echo "$file: its first line is no mark; write the file with: assay gate (or mutate) --export $file" >&2; exit 2 ;;
+    '<!-- assay-gate: '*' -->' | '<!-- assay-mutate -->' | '<!-- assay-check -->') ;;
+    *) echo "$file: its first line is no mark; write the file with: assay gate (or mutate) --export $file, or assay check --comment $file" >&2; exit 2 ;;
 esac
 
 room=$(mktemp -d)

@@ -12,7 +12,6 @@ FILES = [
     "conda-forge/recipe.yaml",
     "aur/PKGBUILD",
     "docker/Dockerfile",
-    "github-action/action.yml",
     "gitlab/assay.yml",
 ]
 

@@ -38,6 +38,7 @@ pub mod analysis;
 pub mod battery;
 pub mod bisect;
 pub mod calibration;
+pub mod check;
 pub mod checks;
 pub mod comparison;
 pub mod coupling;

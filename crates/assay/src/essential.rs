@@ -43,6 +43,16 @@ fn of(verb: &str) -> Option<&'static [&'static str]> {
             "export",
             "report",
         ],
+        "check" => &[
+            "base",
+            "explain",
+            "budget",
+            "threshold",
+            "fail_if",
+            "comment",
+            "json",
+            "install_hook",
+        ],
         "load" => &[
             "rate",
             "connections",

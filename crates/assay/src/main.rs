@@ -45,6 +45,8 @@ mod bisect;
 #[cfg(unix)]
 mod builds;
 #[cfg(unix)]
+mod check;
+#[cfg(unix)]
 mod commands;
 #[cfg(unix)]
 mod counted;
@@ -173,6 +175,8 @@ const VERBS: &[Verb] = &[
         },
         ..verb!(bench, "Compare builds of a benchmark program, with a verdict for every benchmark")
     },
+    #[cfg(unix)]
+    verb!(check, "Check whether a change makes the benchmarks of a project slower"),
     #[cfg(target_os = "linux")]
     Verb {
         run: |verb, matches| {

@@ -22,6 +22,8 @@ pub(crate) struct Wanted<'a> {
     /// The program that the build produces, by its path from the top of the tree, or a program in
     /// PATH.
     pub program: &'a Command,
+    /// The directory to run it in, from the top; `None` for the top.
+    pub directory: Option<&'a Path>,
     /// Number of times to link each; `None` for once, as the line does.
     pub links: Option<Links>,
     /// The option that permits equal revisions; `None` if it was given.
@@ -56,7 +58,7 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     if let Some(meant) = wanted.if_same {
         check_differ(&revisions, &mut repository, meant)?;
     }
-    let Wanted { line, program, links, .. } = wanted;
+    let Wanted { line, program, directory, links, .. } = wanted;
     let program: &Command = program;
     let changed = repository.is_changed(false).map_err(told)?;
     let findings: Vec<Finding> =
@@ -76,13 +78,16 @@ pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
             say(staged(&name, stage, links.as_ref()));
         });
         let ready = ready.map_err(told)?;
-        commands.push(found(program, &ready, revision)?);
+        commands.push(placed(found(program, &ready, revision)?, &ready, *directory));
         if let Some(links) = &links {
             let file = |number| Command {
                 argv: [&[links.file(number).into_os_string()], &program.argv[1..]].concat(),
                 ..program.clone()
             };
-            let own = (1..=links.count).map(|number| found(&file(number), &ready, revision));
+            let own = (1..=links.count).map(|number| {
+                let own = found(&file(number), &ready, revision)?;
+                Ok(placed(own, &ready, *directory))
+            });
             linked.push(own.collect::<anyhow::Result<Vec<_>>>()?);
         }
         built.push(ready);
@@ -219,6 +224,17 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
     );
     let finding = Finding::new("UNCOMMITTED", Severity::Warning, message);
     Some(finding.advise(Action::WorkingTree))
+}
+
+/// Returns the command in a directory below the top of its revision. A program that is named from
+/// the top is found from there.
+pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Path>) -> Command {
+    let Some(directory) = directory else { return command };
+    if command.argv[0].to_string_lossy().contains('/') {
+        command.argv[0] = built.directory.join(&command.argv[0]).into_os_string();
+    }
+    command.cwd = Some(built.directory.join(directory));
+    command
 }
 
 /// Returns the program of a built revision.

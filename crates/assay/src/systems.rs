@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 /// Verbs that only Linux has, and only with its launcher.
 const BY_LAUNCHER: [&str; 7] = ["calibrate", "doctor", "load", "profile", "tests", "warm", "watch"];
 /// Verbs that run commands, available on all Unix-like systems.
-const BY_ANY_RUNNER: [&str; 5] = ["bench", "bisect", "gate", "repeat", "run"];
+const BY_ANY_RUNNER: [&str; 6] = ["bench", "bisect", "check", "gate", "repeat", "run"];
 /// The documentation page about it.
 const PAGE: &str = "docs/reference/systems.md";
 

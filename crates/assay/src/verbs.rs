@@ -7,6 +7,8 @@ pub(crate) mod bench;
 pub(crate) mod bisect;
 #[cfg(target_os = "linux")]
 pub(crate) mod calibrate;
+#[cfg(unix)]
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod describe;

@@ -13,6 +13,7 @@
 mod error;
 mod links;
 mod place;
+mod snapshot;
 mod subprocesses;
 
 use std::ffi::{OsStr, OsString};

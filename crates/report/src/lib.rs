@@ -16,6 +16,7 @@
 //! - [`profile`]: where the time is spent, as table, flame graph and page.
 //! - [`replication`]: a run and its repetition. [`history`]: stored runs. [`bisect`]: the commit
 //!   responsible for a change.
+//! - [`check`]: the answer about a pull request.
 //! - [`test_log`]: the tests that write most to a log. [`mutation`]: the source changes that the
 //!   tests detect.
 //! - [`farm`]: the results of every version on every platform.
@@ -47,6 +48,7 @@ pub mod benchstat;
 pub mod bisect;
 pub mod calibration;
 pub mod charts;
+pub mod check;
 pub mod console;
 pub mod csv;
 pub mod describe;

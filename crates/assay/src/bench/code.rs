@@ -10,7 +10,7 @@ use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Loads, loaded};
 
 /// The programs of the sides, with the digests of the libraries that they load.
-pub(super) struct Codes(Vec<Option<(Code, Vec<String>)>>);
+pub(crate) struct Codes(Vec<Option<(Code, Vec<String>)>>);
 
 impl Codes {
     /// Reads the programs. A program is left out if its command differs from the reference's in

@@ -20,6 +20,7 @@ use assay_report::remarks::Remarks;
 use branch::Branch;
 use candidates::{Gathered, gathered, judging};
 use confirming::Confirming;
+pub(crate) use measured::query;
 use std::path::PathBuf;
 
 /// Arguments of `assay gate`.

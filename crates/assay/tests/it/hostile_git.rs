@@ -137,7 +137,7 @@ fn no_program_of_a_repository_runs_under_any_verb() {
     for name in ran(&room) {
         fs::remove_file(room.path(&name)).unwrap();
     }
-    let verbs: [&[&str]; 8] = [
+    let verbs: [&[&str]; 10] = [
         &["run", "--runs", "3", "--save", "r.assay", "true"],
         &["tests", "--changed=HEAD", "--no-save", "--", "python3", "-m", "unittest", "t"],
         &["history", "add", "r.assay"],
@@ -146,6 +146,8 @@ fn no_program_of_a_repository_runs_under_any_verb() {
         &["gate", "r.assay", "--branch", "main"],
         &["bisect", "HEAD~1..HEAD", "--time", "3s", "--build", "true", "--", "true"],
         &["tests", "--changed", "--no-save", "--", "python3", "-m", "unittest", "t"],
+        &["check", "--base", "HEAD~1", "--explain"],
+        &["check", "--install-hook"],
     ];
     for words in verbs {
         let mut command = room.assay(words);

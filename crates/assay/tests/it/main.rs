@@ -19,6 +19,7 @@ mod benching;
 mod bisecting;
 mod browser;
 mod calibrating;
+mod check;
 mod commands;
 mod controlling;
 mod converting;

@@ -62,7 +62,7 @@ impl Subprocesses {
         directory: &Path,
         words: impl IntoIterator<Item = W>,
     ) -> Result<GitOutput, RevisionError> {
-        self.git_with(directory, words.into_iter().map(Into::into), &[])
+        self.git_with(directory, words.into_iter().map(Into::into), &[], &[])
     }
 
     /// Runs git in the user's repository, without running programs from its configuration or
@@ -72,12 +72,22 @@ impl Subprocesses {
         directory: &Path,
         words: impl IntoIterator<Item = W>,
     ) -> Result<GitOutput, RevisionError> {
+        self.git_of_user_with(directory, words, &[])
+    }
+
+    /// Like [`git_of_user`](Self::git_of_user), with variables of git, each as `NAME=VALUE`.
+    pub(super) fn git_of_user_with<W: Into<OsString>>(
+        &mut self,
+        directory: &Path,
+        words: impl IntoIterator<Item = W>,
+        exported: &[OsString],
+    ) -> Result<GitOutput, RevisionError> {
         let Some(filters) = without_filters(directory) else {
             let errors = "git can't tell which filters the repository configures".to_owned();
             return Ok(GitOutput { success: false, output: Vec::new(), errors });
         };
         let words = filters.into_iter().map(Into::into).chain(words.into_iter().map(Into::into));
-        self.git_with(directory, words, &OFFLINE)
+        self.git_with(directory, words, &OFFLINE, exported)
     }
 
     fn git_with(
@@ -85,9 +95,12 @@ impl Subprocesses {
         directory: &Path,
         words: impl Iterator<Item = OsString>,
         variables: &[(&str, &str)],
+        exported: &[OsString],
     ) -> Result<GitOutput, RevisionError> {
-        let script = format!("{APART}exec \"$@\"");
+        // `env` comes after the variables of a git hook are unset.
+        let script = format!("{APART}exec env \"$@\"");
         let own = ["/bin/sh".into(), "-c".into(), script.into(), "git".into()];
+        let own = own.into_iter().chain(exported.iter().cloned());
         let own = own.into_iter().chain([self.git.clone().into_os_string()]);
         let own = own.chain(POWERLESS.map(Into::into));
         let mut command = Command::new(own.chain(words)).map_err(MeasureError::from)?;

@@ -45,7 +45,7 @@ impl Document {
 const DEFINITIONS: &str = "$defs";
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 23] = [
+const DOCUMENTS: [Document; 25] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -53,6 +53,12 @@ const DOCUMENTS: [Document; 23] = [
     },
     Document { title: "A list of benchmarks", commands: &["bench --list"], names: &["bench-list"] },
     Document { title: "A smoke test", commands: &["bench --smoke"], names: &["bench-smoke"] },
+    Document { title: "An answer about a change", commands: &["check"], names: &["check"] },
+    Document {
+        title: "The benchmarks of a project",
+        commands: &["check --explain"],
+        names: &["check-explain"],
+    },
     Document { title: "A profile", commands: &["profile"], names: &["profile"] },
     Document {
         title: "The difference of two recorded profiles",

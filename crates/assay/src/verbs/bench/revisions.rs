@@ -8,7 +8,7 @@ use crate::revisions::{self, Prepared, Wanted};
 use anyhow::bail;
 use assay_measure::Command;
 use assay_measure::revisions::{Linker, Links, SEED};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Options for comparing git revisions.
 #[derive(clap::Args, Debug)]
@@ -28,6 +28,10 @@ pub(super) struct RevisionArgs {
     /// The path is relative to the root of the working tree, and the program runs there.
     #[arg(long, value_name = "PROGRAM", requires = "rev")]
     program: Option<String>,
+
+    /// Run the program in this directory below the root of its working tree [default: the root]
+    #[arg(long, value_name = "DIR", requires = "program")]
+    directory: Option<PathBuf>,
 
     /// Measure several builds per side, so that effects of the linker's placement are not mistaken
     /// for a change
@@ -81,8 +85,21 @@ impl RevisionArgs {
         let program = Command::parse(program, false)?;
         let links = self.links(&program)?;
         let if_same = (!same).then_some("--aa");
-        let wanted =
-            Wanted { revisions: &self.rev, line, program: &program, links, if_same, quiet };
+        if let Some(directory) = self.directory.as_ref().filter(|own| !is_below(own)) {
+            bail!(
+                "--directory {}: name it from the top of the working tree, for each revision has one of its own",
+                directory.display()
+            );
+        }
+        let wanted = Wanted {
+            revisions: &self.rev,
+            line,
+            program: &program,
+            directory: self.directory.as_deref(),
+            links,
+            if_same,
+            quiet,
+        };
         revisions::prepare(&wanted).map(Some)
     }
 }
@@ -104,6 +121,11 @@ impl RevisionArgs {
         }
         Ok(Some(Links { count, program: PathBuf::from(&program.argv[0]), linker }))
     }
+}
+
+/// Returns true for a relative path that does not leave the directory that it starts from.
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// Makes every side run the program of its revision. With a single revision there may be more sides

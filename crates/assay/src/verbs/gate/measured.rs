@@ -10,8 +10,16 @@ use regex::escape;
 use std::path::{Component, Path, PathBuf};
 
 /// Options of `assay bench` about how programs run and what is counted.
-const OF_BENCH: [&str; 7] =
-    ["harness", "env", "run_time", "timeout", "alloc", "count_instructions", "counters"];
+const OF_BENCH: [&str; 8] = [
+    "harness",
+    "env",
+    "directory",
+    "run_time",
+    "timeout",
+    "alloc",
+    "count_instructions",
+    "counters",
+];
 /// Options of `assay run` that apply to all commands.
 const OF_RUN: [&str; 10] = [
     "shell",
@@ -258,7 +266,7 @@ fn within(path: &Path, top: &Path) -> Option<PathBuf> {
 }
 
 /// Returns a query that selects benchmarks of exactly these names.
-pub(super) fn query(names: &[&str]) -> String {
+pub(crate) fn query(names: &[&str]) -> String {
     let value = |name: &&str| match name.contains(['"', '\\']) {
         true => format!("/^{}$/", escape(name).replace('/', "\\/")),
         false => format!("\"{name}\""),

@@ -36,6 +36,7 @@ pub(super) fn prepare(args: &Args, asked: &Asked) -> anyhow::Result<Option<Prepa
         revisions: &args.revisions.rev,
         line: args.revisions.build.as_deref().unwrap_or("true"),
         program: &Command::parse(typed, false).with_context(|| format!("--serve {typed}"))?,
+        directory: None,
         links: None,
         if_same: Some("give one server twice, by two --serve"),
         quiet: args.record.show.quiet,

@@ -273,6 +273,7 @@ pub(super) fn sides(args: &Args, framework: &dyn Framework) -> anyhow::Result<Si
         revisions: &args.revisions.rev,
         line: args.revisions.build.as_deref().unwrap_or(NO_BUILD),
         program: &command,
+        directory: None,
         links: None,
         if_same: (!args.revisions.aa).then_some("--aa"),
         quiet: args.record.show.quiet,

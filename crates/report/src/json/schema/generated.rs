@@ -2,10 +2,10 @@
 //! compile this: the program includes the result.
 
 use super::super::{
-    Bisection, Calibrated, Decision, Diagnosis, ExperimentPlan, Gated, Happenings, HeldProcesses,
-    Listing, Mutated, ProfileDifference, ProfileShares, Repetition, RunContents, RunList,
-    SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic, TestLog, Trends, VERSION,
-    WatchedRun,
+    Bisection, Calibrated, Checked, Decision, Diagnosis, ExperimentPlan, Explanation, Gated,
+    Happenings, HeldProcesses, Listing, Mutated, ProfileDifference, ProfileShares, Repetition,
+    RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic,
+    TestLog, Trends, VERSION, WatchedRun,
 };
 use super::{DEFINITIONS, DOCUMENTS, Document, mentioned, name_in};
 use schemars::generate::SchemaSettings;
@@ -13,10 +13,12 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 /// The type of each document.
-const TYPES: [fn() -> Schema; 23] = [
+const TYPES: [fn() -> Schema; 25] = [
     of::<Decision>,
     of::<Listing>,
     of::<SmokeTest>,
+    of::<Checked>,
+    of::<Explanation>,
     of::<ProfileShares>,
     of::<ProfileDifference>,
     of::<SeriesDescription>,

@@ -1,0 +1,186 @@
+//! The answer about a change: the verdicts on all benchmarks of all programs, of which alarms were
+//! measured a second time.
+//!
+//! **How often the answer is wrong.** The programs share the error by the number of their
+//! benchmarks (Bonferroni: program i with n_i of N benchmarks has the level α n_i / N), and within
+//! a program [`Adjust::Holm`](crate::Adjust) keeps it. Thus the probability of any wrong direction
+//! in the whole answer is at most α, for any number of benchmarks and any correlation between
+//! them. The second measurement can only cancel an alarm.
+
+use crate::{Analysis, Comparison, Effect, Verdict};
+use assay_data::Better;
+
+/// Seconds below which a second measurement is not begun: it would decide nothing.
+pub const LEAST_TO_CONFIRM: f64 = 3.0;
+/// Share of the budget that is kept for confirming alarms.
+pub const KEPT_TO_CONFIRM: f64 = 0.25;
+
+/// Returns the confidence of one program's answers, so that those of all hold together.
+///
+/// `own` of `all` benchmarks are the program's, 0 < own ≤ all.
+pub fn confidence_of_program(confidence: f64, own: usize, all: usize) -> f64 {
+    1.0 - (1.0 - confidence) * own as f64 / all.max(own) as f64
+}
+
+/// A second measurement of an alarm.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Second {
+    /// The verdict of a fresh build.
+    Measured {
+        /// The verdict.
+        verdict: Verdict,
+        /// Second / first.
+        ratio: Option<Effect>,
+    },
+    /// It was not taken, for this reason.
+    Missing(String),
+}
+
+/// The result of one benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Worse by more than the threshold, in two builds if the second was measured: an alarm.
+    Slower,
+    /// Worse at first, but not in the second build.
+    NotConfirmed,
+    /// Worse, but perhaps by less than the threshold.
+    SlightlySlower,
+    /// Better.
+    Faster,
+    /// Any difference is below the threshold.
+    Equivalent,
+    /// Not known.
+    Inconclusive,
+}
+
+/// One benchmark.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedRow {
+    /// Index of its comparison in the analysis of its program.
+    pub comparison: usize,
+    /// Its result.
+    pub standing: Standing,
+    /// The second measurement, if it was an alarm.
+    pub second: Option<Second>,
+}
+
+/// A program with its benchmarks.
+#[derive(Clone, Debug)]
+pub struct CheckedProgram {
+    /// Its name.
+    pub name: String,
+    /// Its measurement.
+    pub analysis: Analysis,
+    /// Its measured benchmarks.
+    pub rows: Vec<CheckedRow>,
+    /// Names of the benchmarks that were not measured, because their machine code and all that they
+    /// call is the same on both sides.
+    pub unreached: Vec<String>,
+}
+
+/// Returns true if a verdict is an alarm: worse, and by more than the threshold.
+pub fn is_alarm(comparison: &Comparison) -> bool {
+    let decision = &comparison.decision;
+    decision.verdict == Verdict::Slower && !decision.possibly_below_threshold
+}
+
+impl CheckedProgram {
+    /// Returns the benchmarks of a measurement that was not repeated.
+    pub fn new(name: String, analysis: Analysis, unreached: Vec<String>) -> Self {
+        let row = |(index, comparison): (usize, &Comparison)| {
+            let standing = match comparison.decision.verdict {
+                Verdict::Slower if is_alarm(comparison) => Standing::Slower,
+                Verdict::Slower => Standing::SlightlySlower,
+                Verdict::Faster => Standing::Faster,
+                Verdict::Equivalent => Standing::Equivalent,
+                Verdict::Inconclusive => Standing::Inconclusive,
+            };
+            CheckedRow { comparison: index, standing, second: None }
+        };
+        let rows = analysis.comparisons.iter().enumerate().map(row).collect();
+        Self { name, analysis, rows, unreached }
+    }
+
+    /// Returns the indices of the alarms among the rows.
+    pub fn alarms(&self) -> Vec<usize> {
+        let is_alarm = |&at: &usize| self.rows[at].standing == Standing::Slower;
+        (0..self.rows.len()).filter(is_alarm).collect()
+    }
+
+    /// Records the second measurement of an alarm, which must be worse again to stay one.
+    pub fn settle(&mut self, row: usize, second: Second) {
+        let row = &mut self.rows[row];
+        if let Second::Measured { verdict, .. } = &second
+            && *verdict != Verdict::Slower
+        {
+            row.standing = Standing::NotConfirmed;
+        }
+        row.second = Some(second);
+    }
+
+    /// Returns the comparison of a row.
+    pub fn comparison(&self, row: &CheckedRow) -> &Comparison {
+        &self.analysis.comparisons[row.comparison]
+    }
+
+    /// Returns the name of a row's benchmark.
+    pub fn benchmark(&self, row: &CheckedRow) -> &str {
+        &self.analysis.row_of(self.comparison(row)).name
+    }
+
+    /// Returns the share by which a benchmark may be worse: the far end of its interval. `None`
+    /// without an interval.
+    pub fn at_worst(&self, row: &CheckedRow) -> Option<f64> {
+        let comparison = self.comparison(row);
+        let interval = comparison.ratio?.interval?;
+        let worst = match self.analysis.metrics[comparison.metric].better {
+            Better::Lower => interval.upper - 1.0,
+            Better::Higher => 1.0 - interval.lower,
+        };
+        worst.is_finite().then_some(worst.max(0.0))
+    }
+}
+
+/// The answer about all benchmarks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// At least one benchmark is worse by more than the threshold.
+    Slower,
+    /// None is known to be, but not all are known.
+    Inconclusive,
+    /// None is worse; at least one is better.
+    Faster,
+    /// No benchmark changed by the threshold.
+    Equivalent,
+    /// No benchmark was measured, because none reaches the change.
+    Unreached,
+}
+
+/// Returns the answer.
+pub fn answer(programs: &[CheckedProgram]) -> Answer {
+    let rows = || programs.iter().flat_map(|program| &program.rows);
+    let any = |of: &[Standing]| rows().any(|row| of.contains(&row.standing));
+    if any(&[Standing::Slower]) {
+        Answer::Slower
+    } else if any(&[Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower]) {
+        Answer::Inconclusive
+    } else if any(&[Standing::Faster]) {
+        Answer::Faster
+    } else if any(&[Standing::Equivalent]) {
+        Answer::Equivalent
+    } else {
+        Answer::Unreached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_share_the_error() {
+        let levels = [3, 5, 42].map(|own| 1.0 - confidence_of_program(0.95, own, 50));
+        assert!((levels.iter().sum::<f64>() - 0.05).abs() < 1e-12, "{levels:?}");
+        assert!((confidence_of_program(0.95, 7, 7) - 0.95).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,17 @@
+//! Preparation of `assay check`: the settings of the project, the revision to compare with, and the
+//! benchmarks that can be built and run; and the measurement of these by `assay bench` and
+//! `assay run`.
+//!
+//! Nothing is decided here: `analysis::check` combines the verdicts of the measurements.
+
+mod base;
+mod config;
+mod event;
+mod found;
+pub(crate) mod hook;
+mod measuring;
+
+pub(crate) use base::{Base, find as find_base};
+pub(crate) use config::{Config, FILE};
+pub(crate) use found::{Found, Program};
+pub(crate) use measuring::{Measured, Measuring};

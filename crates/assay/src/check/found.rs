@@ -1,0 +1,235 @@
+//! The benchmarks of a project, found by its files: how to build them, and which programs to run.
+//! Nothing is run here.
+//!
+//! Each build system has its own module, which looks for its manifest, and for sources that use a
+//! library that `assay bench` can drive. What it found and what it looked for is reported, so that
+//! people can see why their benchmarks are missing.
+
+mod cargo;
+mod cmake;
+mod go;
+mod javascript;
+mod python;
+mod ruby;
+
+use super::config::Config;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Directory of the programs that our build lines make, below the top of a revision.
+const OURS: &str = ".assay";
+/// Directories whose files belong to others, or are made by a build.
+const FOREIGN: [&str; 12] = [
+    "target",
+    "node_modules",
+    "vendor",
+    "third_party",
+    "extern",
+    "venv",
+    "build",
+    "dist",
+    "testdata",
+    "fixtures",
+    "__pycache__",
+    "site-packages",
+];
+/// Bytes read of a source.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// A program to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Program {
+    /// Its name for people, unique in the project; it distinguishes benchmarks of several programs.
+    pub name: String,
+    /// Its command line, for `assay bench` or `assay run`.
+    pub command: String,
+    /// The directory to run it in, below the top; `None` for the top.
+    pub directory: Option<String>,
+    /// Variables to set.
+    pub variables: Vec<(String, String)>,
+    /// True if the command is timed as a whole by `assay run`.
+    pub is_timed: bool,
+    /// The files with its benchmarks, from the top.
+    pub sources: Vec<String>,
+    /// True if the build line links it, so that it can be linked in another order.
+    pub is_linked: bool,
+}
+
+/// Programs that are found in the same way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// The build system, as it is called.
+    pub tool: &'static str,
+    /// The file and what in it says so.
+    pub evidence: String,
+    /// The lines that build the programs, run by `/bin/sh` at the top; empty if nothing is built.
+    pub build: Vec<String>,
+    /// The programs, at least one.
+    pub programs: Vec<Program>,
+}
+
+/// The outcome of one search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Looked {
+    /// The build system.
+    pub tool: &'static str,
+    /// The files and contents that were sought.
+    pub sought: &'static str,
+    /// Why nothing was found, or what was left out; empty if all is well.
+    pub notes: Vec<String>,
+}
+
+/// The benchmarks of a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub ways: Vec<Way>,
+    pub looked: Vec<Looked>,
+}
+
+impl Found {
+    /// Finds the benchmarks among the files of a revision, which are below `top`, unless the
+    /// settings name them.
+    pub fn of(top: &Path, files: Vec<String>, config: &Config) -> Self {
+        if config.names_programs() {
+            return Self { ways: vec![configured(config)], looked: Vec::new() };
+        }
+        let tree = Tree::of(top, files);
+        let searches =
+            [cargo::find, go::find, cmake::find, python::find, javascript::find, ruby::find];
+        let mut found = Self::default();
+        for search in searches {
+            let (ways, looked) = search(&tree);
+            found.ways.extend(ways);
+            found.looked.push(looked);
+        }
+        found
+    }
+
+    /// Returns all programs.
+    pub fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.ways.iter().flat_map(|way| &way.programs)
+    }
+
+    /// Returns the line that builds everything; `None` if nothing is built.
+    pub fn line(&self) -> Option<String> {
+        let lines: Vec<&str> =
+            self.ways.iter().flat_map(|way| &way.build).map(String::as_str).collect();
+        (!lines.is_empty()).then(|| match lines.as_slice() {
+            [one] => (*one).to_owned(),
+            lines => format!("set -e\n{}", lines.join("\n")),
+        })
+    }
+
+    /// Keeps only the programs that `other` has, too, and returns the names of the rest.
+    pub fn keep_common(&mut self, other: &Self) -> Vec<String> {
+        let mut left_out = Vec::new();
+        for way in &mut self.ways {
+            way.programs.retain(|own| {
+                let is_common = other.programs().any(|program| program.name == own.name);
+                if !is_common {
+                    left_out.push(own.name.clone());
+                }
+                is_common
+            });
+        }
+        self.ways.retain(|way| !way.programs.is_empty());
+        left_out
+    }
+}
+
+/// The programs that the settings name.
+fn configured(config: &Config) -> Way {
+    let program = |command: &String, is_timed| Program {
+        name: command.clone(),
+        command: command.clone(),
+        directory: None,
+        variables: Vec::new(),
+        is_timed,
+        sources: Vec::new(),
+        is_linked: config.build.is_some() && !is_timed,
+    };
+    let benched = config.bench.iter().map(|command| program(command, false));
+    let timed = config.run.iter().map(|command| program(command, true));
+    Way {
+        tool: "assay.toml",
+        evidence: "assay.toml names the programs".to_owned(),
+        build: config.build.iter().cloned().collect(),
+        programs: benched.chain(timed).collect(),
+    }
+}
+
+/// The files of a working tree that may be of interest.
+pub(super) struct Tree {
+    top: PathBuf,
+    /// Paths from the top, sorted.
+    files: Vec<String>,
+}
+
+impl Tree {
+    /// Leaves out hidden files and those of others.
+    fn of(top: &Path, mut files: Vec<String>) -> Self {
+        let is_own = |path: &String| {
+            let mut directories = path.split('/').rev().skip(1);
+            !directories.any(|name| name.starts_with('.') || FOREIGN.contains(&name))
+        };
+        files.retain(is_own);
+        files.sort();
+        Self { top: top.to_owned(), files }
+    }
+
+    /// Returns the text of a file; `None` if it is absent, large or no text.
+    fn read(&self, path: &str) -> Option<String> {
+        let path = self.top.join(path);
+        let size = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
+        if size > MOST_BYTES { None } else { fs::read_to_string(path).ok() }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.files.binary_search_by(|own| own.as_str().cmp(path)).is_ok()
+    }
+
+    /// Returns the files of this name, those nearest to the top first.
+    fn named<'a>(&'a self, name: &'a str) -> Vec<&'a str> {
+        let is_named = |path: &&String| path.rsplit('/').next() == Some(name);
+        let mut found: Vec<&str> = self.files.iter().filter(is_named).map(String::as_str).collect();
+        found.sort_by_key(|path| path.matches('/').count());
+        found
+    }
+
+    /// Returns the files with one of these extensions.
+    fn with_extension<'a>(&'a self, extensions: &'a [&str]) -> impl Iterator<Item = &'a str> {
+        self.files.iter().map(String::as_str).filter(|path| {
+            path.rsplit_once('.').is_some_and(|(_, extension)| extensions.contains(&extension))
+        })
+    }
+}
+
+/// Returns the directory of a path; empty for the top.
+fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Returns the path within a directory, which may be the top.
+fn within(directory: &str, path: &str) -> String {
+    if directory.is_empty() { path.to_owned() } else { format!("{directory}/{path}") }
+}
+
+/// Returns a name that can be a file's.
+fn slug(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let text: String = name.chars().map(plain).collect();
+    text.trim_matches(['-', '.']).to_owned()
+}
+
+/// Returns a word as the shell reads it.
+fn word(text: &str) -> String {
+    shell_words::quote(text).into_owned()
+}
+
+/// Returns `2 files: a, b`, with at most three names.
+fn some(files: &[String]) -> String {
+    let named: Vec<&str> = files.iter().take(3).map(String::as_str).collect();
+    let more = files.len().saturating_sub(named.len());
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", named.join(", "))
+}

@@ -1,0 +1,442 @@
+//! Has the programs measured: builds both revisions, and starts `assay bench` or `assay run` for
+//! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
+
+use super::found::Program;
+use crate::bench::{Asker, Catalogue, Codes, Side, Wanted};
+use crate::output;
+use crate::own;
+use crate::revisions::{NO_BUILD, found, placed, staged, told};
+use crate::run_error::RunError;
+use crate::verbs::gate::query;
+use assay_analysis::check::{
+    CheckedProgram, KEPT_TO_CONFIRM, LEAST_TO_CONFIRM, Second, confidence_of_program,
+};
+use assay_analysis::{Analysis, Options, analyse};
+use assay_data::{StopReason, assay_file};
+use assay_measure::fingerprint::Fingerprints;
+use assay_measure::revisions::{Built, Linker, Repository, Revision, RevisionError};
+use assay_measure::{Command, word_of};
+use assay_report::check::Unmeasured;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A line of its own makes another build of the same revision.
+const SECOND_BUILD: &str = "# a second build";
+/// Number of links per revision for confirming an alarm.
+const LINKS: u32 = 3;
+/// Seconds that a program may take to list its benchmarks.
+const PATIENCE: f64 = 300.0;
+/// Why a program was not measured.
+const SAME_CODE: &str = "the change does not reach it: the machine code of its benchmarks is the same in both revisions";
+/// Seconds that a program gets at least, so that it can say something.
+const LEAST: f64 = 1.0;
+
+/// A measurement of all programs.
+pub(crate) struct Measuring<'a> {
+    pub repository: &'a mut Repository,
+    /// Base and head.
+    pub revisions: [Revision; 2],
+    /// The line that builds both; `None` if nothing is built.
+    pub line: Option<String>,
+    /// Smallest difference that matters, as it is typed.
+    pub threshold: Option<String>,
+    /// The metric that decides.
+    pub metric: Option<String>,
+    /// Confidence of the whole answer.
+    pub confidence: f64,
+    /// Seconds for measuring.
+    pub budget: f64,
+    /// True if alarms are measured again.
+    pub confirms: bool,
+    /// Directory for the records.
+    pub room: PathBuf,
+    pub quiet: bool,
+}
+
+/// The measurements.
+#[derive(Default)]
+pub(crate) struct Measured {
+    pub programs: Vec<CheckedProgram>,
+    pub unmeasured: Vec<Unmeasured>,
+    /// True if second builds were linked in shuffled order.
+    pub is_shuffled: bool,
+}
+
+/// A program with its benchmarks.
+struct Listed<'p> {
+    program: &'p Program,
+    /// Number of benchmarks to measure.
+    benchmarks: usize,
+    /// Names of those that the change does not reach.
+    unreached: Vec<String>,
+}
+
+/// The reason why a program has no result.
+enum Obstacle {
+    Interrupted,
+    Other(String),
+}
+
+impl Measuring<'_> {
+    /// Builds and measures.
+    ///
+    /// # Errors
+    /// If a revision does not build, the user interrupts, or files can't be written.
+    pub fn run(&mut self, programs: &[Program]) -> anyhow::Result<Measured> {
+        let trees = self.build(self.line.clone().as_deref())?;
+        let mut measured = Measured::default();
+        let mut listed = Vec::new();
+        for program in programs {
+            if self.is_identical(program, &trees) {
+                let why = "the change does not reach it: it is byte-identical in both revisions";
+                measured.leave_out(program, why, false);
+                continue;
+            }
+            match self.list(program, &trees) {
+                Ok(own) if own.benchmarks == 0 => measured.leave_out(program, SAME_CODE, false),
+                Ok(own) => listed.push(own),
+                Err(Obstacle::Other(why)) => measured.leave_out(program, &why, true),
+                Err(Obstacle::Interrupted) => return Err(interrupted()),
+            }
+        }
+        let mut left: usize = listed.iter().map(|own| own.benchmarks).sum();
+        let all = left;
+        let kept = if self.confirms { KEPT_TO_CONFIRM } else { 0.0 };
+        let mut budget = self.budget * (1.0 - kept);
+        let mut places = Vec::new();
+        for (number, own) in listed.iter().enumerate() {
+            let seconds = (budget * own.benchmarks as f64 / left.max(1) as f64).max(LEAST);
+            self.say(&format!(
+                "measuring {} ({}), for up to {}",
+                own.program.name,
+                assay_report::words::counted(own.benchmarks, "benchmark"),
+                assay_report::number::duration(seconds)
+            ));
+            let file = self.file(own.program, "");
+            let confidence = confidence_of_program(self.confidence, own.benchmarks, all);
+            let began = Instant::now();
+            let options = self.options(confidence, seconds);
+            let line = self.line.clone();
+            let names: Vec<&str> = own.unreached.iter().map(String::as_str).collect();
+            let without = ["--exclude".to_owned(), query(&names)];
+            let more = if names.is_empty() { &[][..] } else { &without[..] };
+            match self.measure(own.program, line.as_deref(), &trees, &options, more, &file) {
+                Ok(analysis) => {
+                    let (name, unreached) = (own.program.name.clone(), own.unreached.clone());
+                    measured.programs.push(CheckedProgram::new(name, analysis, unreached));
+                    places.push(number);
+                }
+                Err(Obstacle::Other(why)) => measured.leave_out(own.program, &why, true),
+                Err(Obstacle::Interrupted) => return Err(interrupted()),
+            }
+            budget = (budget - began.elapsed().as_secs_f64()).max(0.0);
+            left -= own.benchmarks;
+        }
+        let rest = budget + self.budget * kept;
+        let programs: Vec<&Program> = places.iter().map(|&at| listed[at].program).collect();
+        self.confirm(&mut measured, &programs, rest)?;
+        Ok(measured)
+    }
+
+    /// Measures the alarms again, with a second build of both revisions.
+    fn confirm(
+        &mut self,
+        measured: &mut Measured,
+        programs: &[&Program],
+        mut budget: f64,
+    ) -> anyhow::Result<()> {
+        let alarmed: Vec<usize> = (0..measured.programs.len())
+            .filter(|&at| !measured.programs[at].alarms().is_empty())
+            .collect();
+        for (done, &at) in alarmed.iter().enumerate() {
+            let alarms = measured.programs[at].alarms();
+            let seconds = budget / (alarmed.len() - done) as f64;
+            let found = match (self.confirms, seconds >= LEAST_TO_CONFIRM) {
+                (false, _) => Err("--no-confirm was given".to_owned()),
+                (true, false) => Err("the budget was spent".to_owned()),
+                (true, true) => {
+                    let names: Vec<String> = alarms
+                        .iter()
+                        .map(|&row| {
+                            let checked = &measured.programs[at];
+                            checked.benchmark(&checked.rows[row]).to_owned()
+                        })
+                        .collect();
+                    let began = Instant::now();
+                    let again = self.again(programs[at], &names, seconds);
+                    budget = (budget - began.elapsed().as_secs_f64().min(seconds)).max(0.0);
+                    match again {
+                        Ok((analysis, is_shuffled)) => {
+                            measured.is_shuffled |= is_shuffled;
+                            Ok(analysis)
+                        }
+                        Err(Obstacle::Interrupted) => return Err(interrupted()),
+                        Err(Obstacle::Other(why)) => Err(why),
+                    }
+                }
+            };
+            for row in alarms {
+                let checked = &mut measured.programs[at];
+                let name = checked.benchmark(&checked.rows[row]).to_owned();
+                let second = found.as_ref().map_err(Clone::clone).and_then(|analysis| {
+                    let of = |c: &&assay_analysis::Comparison| analysis.row_of(c).name == name;
+                    let own = analysis.comparisons.iter().find(of);
+                    own.map(|c| Second::Measured { verdict: c.decision.verdict, ratio: c.ratio })
+                        .ok_or_else(|| "the second build does not have it".to_owned())
+                });
+                checked.settle(row, second.unwrap_or_else(Second::Missing));
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds and measures again. The second value is true if the links were shuffled.
+    fn again(
+        &mut self,
+        program: &Program,
+        names: &[String],
+        seconds: f64,
+    ) -> Result<(Analysis, bool), Obstacle> {
+        self.say(&format!(
+            "confirming {}, with a second build: for up to {}",
+            program.name,
+            assay_report::number::duration(seconds)
+        ));
+        let second = self.line.as_ref().map(|line| format!("{line}\n{SECOND_BUILD}"));
+        let options = self.options(self.confidence, seconds);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let filter = ["--filter".to_owned(), query(&names)];
+        let file = self.file(program, "-again");
+        let is_seeded =
+            second.as_ref().is_some_and(|line| line.contains(assay_measure::revisions::SEED));
+        let can_shuffle = program.is_linked && (is_seeded || Linker::installed().is_some());
+        if can_shuffle && !program.is_timed {
+            let links = ["--builds".to_owned(), LINKS.to_string()];
+            let more = [&filter[..], &links].concat();
+            let line = second.as_deref();
+            match self.measure(program, line, &[], &options, &more, &file) {
+                Ok(analysis) => return Ok((analysis, true)),
+                Err(Obstacle::Interrupted) => return Err(Obstacle::Interrupted),
+                // A program that does not link in this way is built as before.
+                Err(Obstacle::Other(_)) => {}
+            }
+        }
+        let trees = self.build(second.as_deref())?;
+        let file = self.file(program, "-again-as-before");
+        let more = if program.is_timed { &[][..] } else { &filter[..] };
+        let analysis = self.measure(program, second.as_deref(), &trees, &options, more, &file)?;
+        Ok((analysis, false))
+    }
+
+    fn build(&mut self, line: Option<&str>) -> anyhow::Result<Vec<Built>> {
+        let names = ["base", "head"];
+        let (quiet, mut trees) = (self.quiet, Vec::new());
+        for (revision, name) in self.revisions.iter().zip(names) {
+            let ready =
+                self.repository.ready(revision, line.unwrap_or(NO_BUILD), None, &mut |stage| {
+                    if !quiet && line.is_some() {
+                        output::say(&staged(name, stage, None));
+                    }
+                });
+            trees.push(ready.map_err(told)?);
+        }
+        Ok(trees)
+    }
+
+    /// Returns true if a program that was built is the same file in both revisions.
+    fn is_identical(&self, program: &Program, trees: &[Built]) -> bool {
+        let Ok(command) = Command::parse(&program.command, false) else { return false };
+        // A program from the settings may be a script that reads other files.
+        if program.sources.is_empty() || !program.command.starts_with('.') {
+            return false;
+        }
+        let mut files = Fingerprints::default();
+        let digests: Vec<Option<String>> =
+            trees.iter().map(|tree| files.digest(tree.directory.join(&command.argv[0]))).collect();
+        digests.first().is_some_and(Option::is_some) && digests.windows(2).all(|d| d[0] == d[1])
+    }
+
+    /// Lists the benchmarks that both revisions have.
+    fn list<'p>(&self, program: &'p Program, trees: &[Built]) -> Result<Listed<'p>, Obstacle> {
+        if program.is_timed {
+            return Ok(Listed { program, benchmarks: 1, unreached: Vec::new() });
+        }
+        let mut command = Command::parse(&program.command, false).map_err(anyhow::Error::from)?;
+        command.env.extend(variables(program));
+        let directory = program.directory.as_deref().map(Path::new);
+        let mut sides = Vec::new();
+        for ((tree, revision), name) in trees.iter().zip(&self.revisions).zip(["base", "head"]) {
+            let command = placed(found(&command, tree, revision)?, tree, directory);
+            let name = name.to_owned();
+            sides.push(Side { name, command, versus: None, libraries: vec![], builds: vec![] });
+        }
+        let mut asker = Asker::start(Duration::from_secs_f64(PATIENCE))?;
+        let catalogue = Catalogue::of(sides, &Wanted::default(), &mut asker)?;
+        let common = catalogue.comparable();
+        if common.is_empty() {
+            let why = "the revisions have no benchmark in common".to_owned();
+            return Err(Obstacle::Other(why));
+        }
+        let mut codes = Codes::of(&catalogue, &mut Fingerprints::default());
+        let mut is_same = |benchmark: usize| {
+            let own = [0, 1].map(|side| codes.digest(&catalogue, benchmark, side));
+            own[0].is_some() && own[0] == own[1]
+        };
+        let unreached: Vec<usize> = common.iter().copied().filter(|&one| is_same(one)).collect();
+        Ok(Listed {
+            program,
+            benchmarks: common.len() - unreached.len(),
+            unreached: unreached
+                .iter()
+                .map(|&one| catalogue.benchmarks[one].name.clone())
+                .collect(),
+        })
+    }
+
+    fn bench_words(&self, program: &Program, line: Option<&str>) -> Vec<String> {
+        let [base, head] =
+            self.revisions.each_ref().map(|own| own.commit.clone().unwrap_or_default());
+        let mut words: Vec<String> =
+            ["bench", "-n", "base", "-n", "head", "--rev"].map(str::to_owned).to_vec();
+        words.extend([base, "--rev".to_owned(), head, "--build".to_owned()]);
+        words.push(line.unwrap_or(NO_BUILD).to_owned());
+        words.extend(["--program".to_owned(), program.command.clone()]);
+        if let Some(directory) = &program.directory {
+            words.extend(["--directory".to_owned(), directory.clone()]);
+        }
+        for (name, value) in variables(program) {
+            words.extend(["--env".to_owned(), format!("{name}={value}")]);
+        }
+        words
+    }
+
+    /// Returns options for the same decision rule in every program.
+    fn options(&self, confidence: f64, seconds: f64) -> Vec<String> {
+        // `--confidence` accepts at most 99.99 %.
+        let percent = format!("{:.6}%", (confidence * 100.0).min(99.99));
+        let mut words = vec!["--confidence".to_owned(), percent];
+        words.extend(["--time".to_owned(), format!("{seconds:.3}s")]);
+        if let Some(threshold) = &self.threshold {
+            words.extend(["--threshold".to_owned(), threshold.clone()]);
+        }
+        if let Some(metric) = &self.metric {
+            words.extend(["--primary".to_owned(), metric.clone()]);
+        }
+        words
+    }
+
+    fn measure(
+        &mut self,
+        program: &Program,
+        line: Option<&str>,
+        trees: &[Built],
+        options: &[String],
+        more: &[String],
+        file: &Path,
+    ) -> Result<Analysis, Obstacle> {
+        let mut words = match program.is_timed {
+            false => self.bench_words(program, line),
+            true => timed_words(trees),
+        };
+        words.extend(options.iter().chain(more).cloned());
+        words.extend(["--quiet", "--save"].map(str::to_owned));
+        let mut line: Vec<OsString> = vec![own::program()?.into()];
+        line.extend(words.iter().map(|word| word_of(word)));
+        line.push(file.into());
+        if program.is_timed {
+            let command = word_of(&program.command);
+            line.extend(["--".into(), command.clone(), command]);
+        }
+        // A record of an earlier check would not be overwritten.
+        let _absent = fs::remove_file(file);
+        let ran = self.repository.run_here(line);
+        if matches!(ran, Err(RevisionError::Interrupted)) {
+            return Err(Obstacle::Interrupted);
+        }
+        // If only some benchmarks failed, the others have results.
+        let samples = match (assay_file::read(file), ran) {
+            (Ok(samples), Ok(())) => samples,
+            (Ok(samples), Err(_))
+                if !matches!(
+                    samples.stop,
+                    None | Some(StopReason::Interrupted | StopReason::Failed)
+                ) =>
+            {
+                samples
+            }
+            (_, Err(error)) => return Err(error.into()),
+            (Err(error), Ok(())) => return Err(anyhow::Error::from(error).into()),
+        };
+        let mut analysis = analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
+        // The working tree with its changes is what was measured.
+        analysis.findings.retain(|finding| finding.code != "UNCOMMITTED");
+        Ok(analysis)
+    }
+
+    fn file(&self, program: &Program, more: &str) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+        let name: String = program.name.chars().map(plain).take(80).collect();
+        self.room.join(format!("{name}{more}.assay"))
+    }
+
+    fn say(&self, line: &str) {
+        if !self.quiet {
+            output::say(line);
+        }
+    }
+}
+
+impl Measured {
+    fn leave_out(&mut self, program: &Program, why: &str, is_failure: bool) {
+        let program = program.name.clone();
+        self.unmeasured.push(Unmeasured { program, why: why.to_owned(), is_failure });
+    }
+}
+
+fn timed_words(trees: &[Built]) -> Vec<String> {
+    let mut words = ["run", "-n", "base", "-n", "head"].map(str::to_owned).to_vec();
+    for (number, tree) in trees.iter().enumerate() {
+        words.extend(["--cwd".to_owned(), format!("{}:{}", number + 1, tree.directory.display())]);
+    }
+    words
+}
+
+/// Returns the variables of a program. The user's own directories for modules come after those of
+/// the revision.
+fn variables(program: &Program) -> Vec<(String, String)> {
+    let with_own = |(name, value): &(String, String)| {
+        let own = std::env::var(name).ok().filter(|own| !own.is_empty());
+        let value = own.map_or_else(|| value.clone(), |own| format!("{value}:{own}"));
+        (name.clone(), value)
+    };
+    program.variables.iter().map(with_own).collect()
+}
+
+fn interrupted() -> anyhow::Error {
+    RunError::Interrupted("while the benchmarks were measured; there is no answer".to_owned())
+        .into()
+}
+
+impl From<RevisionError> for Obstacle {
+    fn from(error: RevisionError) -> Self {
+        Self::Other(match error {
+            RevisionError::Interrupted => return Self::Interrupted,
+            RevisionError::Run { how, end, .. } => {
+                let said = end.lines().find_map(|line| line.trim_start().strip_prefix("error: "));
+                said.map_or_else(|| format!("its measurement {how}"), str::to_owned)
+            }
+            other => other.to_string(),
+        })
+    }
+}
+
+impl From<anyhow::Error> for Obstacle {
+    fn from(error: anyhow::Error) -> Self {
+        match error.downcast_ref::<RunError>() {
+            Some(RunError::Interrupted(_)) => Self::Interrupted,
+            _ => Self::Other(format!("{error:#}").lines().next().unwrap_or_default().to_owned()),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The search for benchmarks in projects of each kind, in tiny trees; nothing is run.
+
+use super::{check, checked, git, repository, write};
+use crate::room::{Room, finish};
+use serde_json::Value;
+
+const RUST: &[(&str, &str)] = &[
+    (
+        "Cargo.toml",
+        "[workspace]\nmembers = ['crates/*']\n[workspace.dependencies]\ncriterion = '0.5'\n",
+    ),
+    (
+        "crates/one/Cargo.toml",
+        "[package]\nname = 'one'\n[dev-dependencies]\ncriterion.workspace = true\n[[bench]]\nname = 'sort'\nharness = false\n\
+         required-features = ['extra']\n[[bench]]\nname = 'old'\n",
+    ),
+    ("crates/one/benches/sort.rs", ""),
+    ("crates/one/benches/old.rs", ""),
+    (
+        "crates/two/Cargo.toml",
+        "[package]\nname = 'two'\n[dev-dependencies]\ndivan = '0.1'\n[[bench]]\nname = 'sort'\nharness = false\n",
+    ),
+    ("crates/two/benches/sort/main.rs", ""),
+];
+const GO: &[(&str, &str)] = &[
+    ("go.mod", "module example.org/text/v2\n"),
+    ("a_test.go", "package text\nfunc BenchmarkA(b *testing.B) {}\n"),
+    ("sub/b_test.go", "package sub\nfunc BenchmarkB(b *testing.B) {}\n"),
+    ("none/c_test.go", "package none\nfunc TestC(t *testing.T) {}\n"),
+    ("vendor/d/d_test.go", "package d\nfunc BenchmarkD(b *testing.B) {}\n"),
+];
+const CMAKE: &[(&str, &str)] = &[
+    ("CMakeLists.txt", "option(X_BENCHMARKS \"them\" OFF)\nadd_subdirectory(bench)\n"),
+    (
+        "bench/CMakeLists.txt",
+        "add_executable(bm bm.cc)\ntarget_link_libraries(bm benchmark::benchmark)\n",
+    ),
+    ("bench/bm.cc", ""),
+];
+const PYTHON: &[(&str, &str)] = &[
+    ("pyproject.toml", "[project]\nname = 'x'\n"),
+    ("src/x/__init__.py", ""),
+    ("tests/test_a.py", "def test_a(benchmark):\n    benchmark(len, ())\n"),
+    ("tests/test_b.py", "def test_b():\n    pass\n"),
+    ("bench/perf.py", "import pyperf\nrunner = pyperf.Runner()\n"),
+];
+const JAVASCRIPT: &[(&str, &str)] = &[
+    ("package.json", r#"{"devDependencies": {"vitest": "^3", "tinybench": "^3"}}"#),
+    ("package-lock.json", "{}"),
+    ("src/a.bench.ts", ""),
+    ("bench/b.mjs", "import { Bench } from 'tinybench'\n"),
+];
+const RUBY: &[(&str, &str)] =
+    &[("Gemfile", "gem 'benchmark-ips'\n"), ("bench/a.rb", "require \"benchmark/ips\"\n")];
+
+fn explained(files: &[(&str, &str)]) -> Value {
+    let room = repository(files);
+    checked(&room, &["--explain", "--json"]).ends(0).json()
+}
+
+fn commands(found: &Value) -> Vec<&str> {
+    let programs = found["programs"].as_array().unwrap().iter();
+    programs.map(|program| program["command"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn cargo_targets_with_a_harness_of_their_own_are_found_in_workspaces() {
+    let found = explained(RUST);
+    assert_eq!(commands(&found), [".assay/one-sort", ".assay/two-sort"]);
+    assert_eq!(found["programs"][1]["directory"], "crates/two");
+    let build = found["build"].as_str().unwrap();
+    assert!(
+        build.contains(" --workspace --bench sort --bench sort --features one/extra "),
+        "{build}"
+    );
+    // The name of a package may be that of a dependency in another version.
+    let alone = [
+        (
+            "Cargo.toml",
+            "[package]\nname = 'x'\n[dev-dependencies]\ndivan = '0.1'\n[[bench]]\nname = 'b'\nharness = false\n",
+        ),
+        ("benches/b.rs", ""),
+    ];
+    let line = explained(&alone)["build"].as_str().unwrap().to_owned();
+    assert!(line.contains("json-render-diagnostics --bench b >"), "{line}");
+    let notes = found["searches"][0]["notes"].to_string();
+    assert!(notes.contains("crates/one/benches/old.rs has no `harness = false`"), "{notes}");
+}
+
+#[test]
+fn go_packages_with_benchmarks_are_found() {
+    let found = explained(GO);
+    assert_eq!(commands(&found), [".assay/text.test", ".assay/sub.test"]);
+    assert_eq!(found["programs"][1]["directory"], "sub");
+    assert!(found["build"].as_str().unwrap().contains("go test -c -trimpath"));
+}
+
+#[test]
+fn executables_with_google_benchmark_are_found() {
+    let found = explained(CMAKE);
+    assert_eq!(commands(&found), [".assay/bm"]);
+    assert!(found["build"].as_str().unwrap().contains("-DX_BENCHMARKS=ON"), "{found:#}");
+    assert_eq!(found["programs"][0]["sources"][0], "bench/bm.cc");
+}
+
+#[test]
+fn python_tests_and_scripts_are_found_and_import_their_own_revision() {
+    let found = explained(PYTHON);
+    assert_eq!(commands(&found), ["python3 -m pytest tests/test_a.py", "python3 bench/perf.py"]);
+    assert_eq!(found["programs"][0]["variables"]["PYTHONPATH"], "src:.");
+    assert_eq!(found["build"], Value::Null);
+    let compiled = [PYTHON, &[("setup.py", "setup(ext_modules=[])\n")]].concat();
+    let found = explained(&compiled);
+    assert!(found["build"].as_str().unwrap().contains("pip install"), "{found:#}");
+    assert_eq!(found["programs"][0]["variables"]["PYTHONPATH"], ".assay/site");
+}
+
+#[test]
+fn javascript_and_ruby_are_found() {
+    let found = explained(JAVASCRIPT);
+    assert_eq!(commands(&found), ["npx vitest bench", "node bench/b.mjs"]);
+    assert_eq!(found["build"], "npm ci --no-audit --no-fund");
+    assert_eq!(commands(&explained(RUBY)), ["ruby -Ilib bench/a.rb"]);
+}
+
+#[test]
+fn a_project_without_benchmarks_is_told_what_was_looked_for_and_what_to_write() {
+    let room = repository(&[("Cargo.toml", "[package]\nname = 'x'\n"), ("src/lib.rs", "")]);
+    room.write("new", "");
+    let ended = checked(&room, &[]).ends(2);
+    for said in ["Cargo.toml has no such target", "there is no go.mod", "assay.toml", "bench = "] {
+        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
+    }
+    let ended = checked(&room, &["--explain"]).ends(2);
+    ended.shows("Python: nothing found. Looked for:");
+    let found = checked(&room, &["--explain", "--json"]).ends(2).json();
+    assert_eq!(found["searches"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn what_the_base_does_not_have_is_not_measured() {
+    let room = repository(&[("go.mod", "module example.org/text\n")]);
+    write(&room, &GO[1..2]);
+    let ended = checked(&room, &[]).ends(0);
+    ended.shows("has no benchmark to compare with. New here: text.");
+}
+
+#[test]
+fn settings_are_read_and_shown_with_their_source() {
+    let room = repository(RUST);
+    room.write("assay.toml", "run = ['./a b']\nbench = 'c'\nbudget = '2min'\nthreshold = '3%'\n");
+    let found = checked(&room, &["--explain", "--json", "--budget", "1min"]).ends(0).json();
+    assert_eq!(commands(&found), ["c", "./a b"]);
+    assert_eq!(found["programs"][1]["measured_by"], "run");
+    let setting = |at: usize| {
+        let own = &found["settings"][at];
+        [own["value"].as_str().unwrap(), own["source"].as_str().unwrap()]
+    };
+    assert_eq!(setting(0), ["3%", "assay.toml"]);
+    assert_eq!(setting(1), ["60 s", "option"]);
+    room.write("assay.toml", "threshhold = '3%'\n");
+    let ended = checked(&room, &[]).ends(2);
+    ended.complains("there is no key `threshhold`; there are build, bench, run, base, budget, threshold, metric");
+    room.write("assay.toml", "build = 'make\n");
+    checked(&room, &[]).ends(2).complains("assay.toml: TOML parse error at line 1");
+}
+
+#[test]
+fn it_works_from_a_directory_below_and_in_a_linked_worktree() {
+    let room = repository(GO);
+    git(&room, "worktree add -q out/tree HEAD");
+    for below in ["sub", "out/tree/none"] {
+        let mut command = check(&room, &["--explain", "--json"]);
+        command.current_dir(room.path(below));
+        let found = finish(command).ends(0).json();
+        assert_eq!(commands(&found).len(), 2, "{below}");
+    }
+}
+
+/// Nothing of the user's repository changes by looking at it, apart from unused objects.
+#[test]
+fn looking_changes_nothing() {
+    let room: Room = repository(GO);
+    room.write("sub/new.go", "package sub\n");
+    let state = || git(&room, "status --porcelain && git for-each-ref && git ls-files -s").stdout;
+    let before = state();
+    checked(&room, &["--explain"]).ends(0).shows("the working tree against");
+    assert_eq!(state(), before);
+}

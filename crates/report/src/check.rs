@@ -1,0 +1,539 @@
+//! The answer about a change: a paragraph, a table of the benchmarks that differ, and a comment for
+//! a pull request. The first line of the comment is an invisible mark, by which the next run finds it.
+
+use crate::benchmarks::{Shown, words};
+use crate::label::label;
+use crate::markdown::{self, code, escaped};
+use crate::number;
+use crate::terminal::Screen;
+use crate::words::{counted, listed};
+use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
+use assay_analysis::{NoInterval, Verdict};
+use assay_data::{Threshold, Unit};
+
+/// First line of every comment.
+pub const MARK: &str = "<!-- assay-check -->";
+/// Maximum number of alarms in the paragraph; the table has all.
+const MOST_NAMED: usize = 3;
+/// Maximum number of rows on the screen.
+const MOST_ROWS: usize = 20;
+/// Maximum length of a comment, bytes: forges accept 65,536 characters.
+const LONGEST: usize = 60_000;
+
+/// The compared revisions.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// Full hash of the base.
+    pub base: String,
+    /// The branch by which it was found.
+    pub branch: String,
+    /// The source of the branch's name.
+    pub source: String,
+    /// Full hash of the commit that was measured; for a working tree with changes, of a commit that
+    /// no branch has.
+    pub head: String,
+    /// True if the working tree has changes that are not committed.
+    pub is_changed: bool,
+    /// The files that differ, from the top.
+    pub files: Vec<String>,
+}
+
+/// A program that was not measured, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmeasured {
+    /// Its name.
+    pub program: String,
+    /// The reason.
+    pub why: String,
+    /// True if it failed; false if measuring it was unnecessary.
+    pub is_failure: bool,
+}
+
+/// An answer with what it is about.
+#[derive(Clone, Debug)]
+pub struct CheckReport<'a> {
+    /// The revisions.
+    pub compared: &'a Compared,
+    /// The measured programs.
+    pub programs: &'a [CheckedProgram],
+    /// Programs that were not measured.
+    pub unmeasured: &'a [Unmeasured],
+    /// Why nothing was measured at all; empty if something was.
+    pub nothing: &'a str,
+    /// Smallest difference that matters.
+    pub threshold: &'a Threshold,
+    /// Confidence of the whole answer.
+    pub confidence: f64,
+    /// Seconds for measuring.
+    pub budget: f64,
+    /// Files with benchmarks that differ between the revisions.
+    pub changed_benchmarks: &'a [String],
+    /// True if the second builds were linked in shuffled order.
+    pub is_shuffled: bool,
+}
+
+impl CheckReport<'_> {
+    fn rows(&self) -> impl Iterator<Item = (&CheckedProgram, &CheckedRow)> {
+        self.programs.iter().flat_map(|program| program.rows.iter().map(move |row| (program, row)))
+    }
+
+    fn of(&self, standing: Standing) -> Vec<(&CheckedProgram, &CheckedRow)> {
+        self.rows().filter(|(_, row)| row.standing == standing).collect()
+    }
+
+    /// Returns the number of benchmarks that the change does not reach.
+    fn unreached(&self) -> usize {
+        self.programs.iter().map(|program| program.unreached.len()).sum()
+    }
+
+    /// Returns the name of a benchmark: with that of its program, if there are several.
+    pub fn name(&self, program: &CheckedProgram, row: &CheckedRow) -> String {
+        let own = program.benchmark(row);
+        match (self.programs.len() > 1, own.is_empty()) {
+            (_, true) => program.name.clone(),
+            (true, false) => format!("{}: {own}", program.name),
+            (false, false) => own.to_owned(),
+        }
+    }
+
+    fn threshold(&self) -> String {
+        match self.threshold {
+            Threshold::Relative(share) => number::chosen_percent(*share),
+            Threshold::Absolute { value, unit } => number::chosen(*value, unit),
+        }
+    }
+
+    /// Returns the answer in one paragraph.
+    pub fn paragraph(&self) -> String {
+        if !self.nothing.is_empty() {
+            return self.nothing.to_owned();
+        }
+        let all = self.rows().count() + self.unreached();
+        let mut said = Vec::new();
+        match answer(self.programs) {
+            Answer::Slower => said.extend(self.alarms(all)),
+            Answer::Inconclusive => said.push(format!(
+                "No slowdown of {} or more was found in {}, but not all are known.",
+                self.threshold(),
+                counted(all, "benchmark")
+            )),
+            Answer::Unreached => said.push("No benchmark was measured.".to_owned()),
+            Answer::Faster | Answer::Equivalent => said.push(match all {
+                1 => format!("The only benchmark is not slower by {} or more.", self.threshold()),
+                _ => format!("None of {all} benchmarks is slower by {} or more.", self.threshold()),
+            }),
+        }
+        said.extend(self.others());
+        said.extend(self.bound());
+        said.extend(self.too_few());
+        let failed = self.unmeasured.iter().filter(|own| own.is_failure).count();
+        if failed > 0 {
+            said.push(format!("{} could not be measured.", counted(failed, "program")));
+        }
+        if !self.changed_benchmarks.is_empty() {
+            said.push(format!(
+                "The benchmarks themselves changed, too ({}), so a difference may be theirs.",
+                listed(&some(self.changed_benchmarks))
+            ));
+        }
+        said.join(" ")
+    }
+
+    /// Returns the sentences about alarms.
+    fn alarms(&self, all: usize) -> Vec<String> {
+        let alarms = self.of(Standing::Slower);
+        let named: Vec<String> = alarms
+            .iter()
+            .take(MOST_NAMED)
+            .map(|(program, row)| {
+                let effect = words::effect(&program.analysis, program.comparison(row), true);
+                format!("{} {effect}", self.name(program, row))
+            })
+            .collect();
+        let more = alarms.len() - named.len();
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let is = if alarms.len() == 1 { "is" } else { "are" };
+        let of = if all == 1 {
+            "The only benchmark is slower".to_owned()
+        } else {
+            format!("{} of {all} benchmarks {is} slower", alarms.len())
+        };
+        let mut said = vec![format!("{of}: {}{more}.", named.join("; "))];
+        let missing: Vec<&str> = alarms
+            .iter()
+            .filter_map(|(_, row)| match &row.second {
+                Some(Second::Missing(why)) => Some(why.as_str()),
+                None => Some("it was not measured again"),
+                Some(Second::Measured { .. }) => None,
+            })
+            .collect();
+        let how = if self.is_shuffled { ", linked in other orders," } else { "" };
+        said.push(match (missing.first(), missing.len() == alarms.len()) {
+            (None, _) => format!("A second build{how} confirms it."),
+            (Some(why), true) => format!("This was not confirmed by a second build: {why}."),
+            (Some(why), false) => {
+                format!("A second build{how} confirms {} of them; the others were not confirmed: {why}.", alarms.len() - missing.len())
+            }
+        });
+        said
+    }
+
+    /// Returns the sentence about all benchmarks except the alarms.
+    fn others(&self) -> Option<String> {
+        let n = |standing| self.of(standing).len();
+        let threshold = self.threshold();
+        let parts = [
+            (n(Standing::Equivalent), format!("differ by less than {threshold}")),
+            (n(Standing::Faster), "are faster".to_owned()),
+            (n(Standing::SlightlySlower), format!("are slower, perhaps by less than {threshold}")),
+            (
+                n(Standing::NotConfirmed),
+                "were slower at first, but not in a second build".to_owned(),
+            ),
+            (n(Standing::Inconclusive), "are not known".to_owned()),
+            (self.unreached(), "are not reached by the change".to_owned()),
+        ];
+        let said: Vec<String> = parts
+            .into_iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{n} {}", if n == 1 { singular(&what) } else { what }))
+            .collect();
+        let is_only = said.len() == 1 && n(Standing::Equivalent) > 0 && n(Standing::Slower) == 0;
+        if said.is_empty() || is_only {
+            return None;
+        }
+        let which = if n(Standing::Slower) > 0 { "Of the others, " } else { "Of these, " };
+        Some(format!("{which}{}.", listed(&said)))
+    }
+
+    /// Returns the sentence about how much slower the benchmarks without an answer may be. Their
+    /// intervals hold together, so it is as sure as the whole answer.
+    fn bound(&self) -> Option<String> {
+        let open = [Standing::Inconclusive, Standing::NotConfirmed, Standing::SlightlySlower];
+        let rows = self.rows().filter(|(_, row)| open.contains(&row.standing));
+        let worst: Option<Vec<f64>> = rows.map(|(program, row)| program.at_worst(row)).collect();
+        let worst = worst?.into_iter().reduce(f64::max)?;
+        Some(format!(
+            "No benchmark without an answer is slower by more than {}.",
+            number::percent(worst)
+        ))
+    }
+
+    /// Returns the sentence about benchmarks for which the time did not suffice.
+    fn too_few(&self) -> Option<String> {
+        let is_short = |(program, row): &(&CheckedProgram, &CheckedRow)| {
+            matches!(program.comparison(row).no_interval(), Some(NoInterval::TooFew { .. }))
+        };
+        let n = self.rows().filter(is_short).count();
+        (n > 0).then(|| {
+            format!(
+                "The time was too short for any answer about {}: allow more with --budget, or measure fewer (bench in assay.toml).",
+                counted(n, "benchmark")
+            )
+        })
+    }
+
+    /// Returns how sure the answer is.
+    pub fn sureness(&self) -> String {
+        format!(
+            "If nothing had changed, the whole answer would be wrong with a probability of at most {} (Holm within a program, Bonferroni between programs).",
+            number::chosen_percent(1.0 - self.confidence)
+        )
+    }
+
+    /// Returns one line about the revisions.
+    pub fn about(&self) -> String {
+        let own = self.compared;
+        let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
+        let head = match own.is_changed {
+            true => "the working tree".to_owned(),
+            false => format!("HEAD ({})", short(&own.head)),
+        };
+        format!(
+            "{head} against {}, where it left {}; {} changed; measured for up to {}",
+            short(&own.base),
+            own.branch,
+            counted(own.files.len(), "file"),
+            number::duration(self.budget)
+        )
+    }
+}
+
+fn singular(plural: &str) -> String {
+    let known = [("differ ", "differs "), ("are ", "is "), ("were ", "was "), ("have ", "has ")];
+    let found =
+        known.iter().find_map(|(many, one)| Some(format!("{one}{}", plural.strip_prefix(many)?)));
+    found.unwrap_or_else(|| plural.to_owned())
+}
+
+fn some(names: &[String]) -> Vec<String> {
+    let mut named: Vec<String> = names.iter().take(MOST_NAMED).cloned().collect();
+    if names.len() > MOST_NAMED {
+        named.push(format!("{} more", names.len() - MOST_NAMED));
+    }
+    named
+}
+
+fn standing(row: &CheckedRow) -> &'static str {
+    match (row.standing, &row.second) {
+        (Standing::Slower, Some(Second::Measured { .. })) => "slower, confirmed",
+        (Standing::Slower, _) => "slower, not confirmed",
+        (Standing::NotConfirmed, _) => "not in a second build",
+        (Standing::SlightlySlower, _) => "slower*",
+        (Standing::Faster, _) => "faster",
+        (Standing::Equivalent, _) => "equivalent",
+        (Standing::Inconclusive, _) => "not known",
+    }
+}
+
+fn second(row: &CheckedRow) -> String {
+    match &row.second {
+        Some(Second::Measured { verdict, ratio: Some(ratio) }) => {
+            let ends = ratio.interval.map(|i| (i.lower, i.upper));
+            let open = if *verdict == Verdict::Inconclusive { "?" } else { "" };
+            format!("{}{open}", number::change(ratio.estimate, ends))
+        }
+        Some(Second::Missing(why)) => why.clone(),
+        _ => String::new(),
+    }
+}
+
+/// Rows in the order of the screen: alarms, what is open, what is better; the rest is counted.
+fn ordered<'a>(report: &'a CheckReport<'_>) -> Vec<(&'a CheckedProgram, &'a CheckedRow)> {
+    let order = [
+        Standing::Slower,
+        Standing::NotConfirmed,
+        Standing::SlightlySlower,
+        Standing::Inconclusive,
+        Standing::Faster,
+    ];
+    order.into_iter().flat_map(|standing| report.of(standing)).collect()
+}
+
+/// Returns the screen.
+pub fn screen(report: &CheckReport<'_>, screen: &Screen) -> String {
+    let mut text = wrapped(&report.paragraph(), screen.width);
+    if !report.nothing.is_empty() {
+        return text;
+    }
+    let rows = ordered(report);
+    let cells: Vec<[String; 3]> = rows
+        .iter()
+        .take(MOST_ROWS)
+        .map(|(program, row)| {
+            let effect = words::effect(&program.analysis, program.comparison(row), true);
+            [report.name(program, row), effect, standing(row).to_owned()]
+        })
+        .collect();
+    let width = |column: usize| {
+        cells.iter().map(|row| row[column].chars().count()).max().unwrap_or_default()
+    };
+    let (first, middle) = (width(0), width(1));
+    if !cells.is_empty() {
+        text.push('\n');
+    }
+    for [name, effect, told] in &cells {
+        text += &format!("  {name:first$}  {effect:middle$}  {told}\n");
+    }
+    if rows.len() > MOST_ROWS {
+        text += &format!("  … and {} more\n", rows.len() - MOST_ROWS);
+    }
+    for own in report.unmeasured {
+        text += &wrapped(&format!("\n{}: not measured: {}", own.program, own.why), screen.width);
+    }
+    text.push('\n');
+    text += &wrapped(&format!("{}.", report.about()), screen.width);
+    text + &wrapped(&report.sureness(), screen.width)
+}
+
+/// Breaks lines at blanks; what follows keeps the indentation of its line.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    for line in text.split('\n') {
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        lines += &line[..indent];
+        let mut length = indent;
+        for (place, word) in line[indent..].split(' ').enumerate() {
+            let own = word.chars().count();
+            if place > 0 && length + 1 + own > width {
+                lines.push('\n');
+                lines += &" ".repeat(indent);
+                length = indent;
+            } else if place > 0 {
+                lines.push(' ');
+                length += 1;
+            }
+            lines += word;
+            length += own;
+        }
+        lines.push('\n');
+    }
+    lines
+}
+
+/// Returns the comment: the paragraph, the benchmarks that are not the same as before, and the
+/// whole result of every program, folded.
+pub fn markdown(report: &CheckReport<'_>) -> String {
+    let sign = match answer(report.programs) {
+        _ if !report.nothing.is_empty() => "✅",
+        Answer::Slower => "❌",
+        Answer::Inconclusive => "❔",
+        Answer::Faster | Answer::Equivalent | Answer::Unreached => "✅",
+    };
+    let mut text = format!("{MARK}\n{sign} **assay check**: {}\n\n", escaped(&report.paragraph()));
+    let rows = ordered(report);
+    if !rows.is_empty() {
+        text += "| benchmark | metric | change | second build | |\n|:--|:--|:--|:--|:--|\n";
+    }
+    for (program, row) in rows.iter().take(MOST_ROWS) {
+        let comparison = program.comparison(row);
+        text += &format!(
+            "| {} | {} | {} | {} | {} |\n",
+            code(&report.name(program, row)),
+            escaped(&label(&program.analysis.metrics[comparison.metric])),
+            escaped(&words::effect(&program.analysis, comparison, true)),
+            escaped(&second(row)),
+            escaped(standing(row)),
+        );
+    }
+    if rows.len() > MOST_ROWS {
+        text += &format!("\n… and {} more.\n", rows.len() - MOST_ROWS);
+    }
+    if !rows.is_empty() {
+        text.push('\n');
+    }
+    for own in report.unmeasured {
+        text += &format!("- {}: not measured: {}\n", code(&own.program), escaped(&own.why));
+    }
+    if !report.unmeasured.is_empty() {
+        text.push('\n');
+    }
+    text += &format!("{}.\n", escaped(&report.about()));
+    if report.nothing.is_empty() {
+        text += &format!("{}\n", escaped(&report.sureness()));
+    }
+    for program in report.programs {
+        let own = markdown::render(&program.analysis, Shown::default());
+        let own = format!(
+            "\n<details><summary>{}: all {}</summary>\n\n{own}\n</details>\n",
+            escaped(&program.name),
+            counted(program.rows.len(), "benchmark")
+        );
+        if text.len() + own.len() > LONGEST {
+            text += "\nThe other programs do not fit into a comment.\n";
+            break;
+        }
+        text += &own;
+    }
+    text
+}
+
+/// A project's benchmarks and settings, before anything is measured.
+#[derive(Clone, Debug, Default)]
+pub struct Explained {
+    /// The revisions; `None` without a base.
+    pub compared: Option<Compared>,
+    /// The reason for a missing base; empty otherwise.
+    pub no_base: String,
+    /// The line that builds a revision; empty if nothing is built.
+    pub build: String,
+    /// The programs.
+    pub programs: Vec<ExplainedProgram>,
+    /// The searches.
+    pub searches: Vec<Search>,
+    /// The settings, each with its value and where it comes from.
+    pub settings: Vec<(String, String, String)>,
+}
+
+/// A program that would be measured.
+#[derive(Clone, Debug, Default)]
+pub struct ExplainedProgram {
+    /// Its name.
+    pub name: String,
+    /// The build system by which it was found.
+    pub tool: String,
+    /// The file that shows that it has benchmarks.
+    pub evidence: String,
+    /// Its command line.
+    pub command: String,
+    /// The verb that measures it: `bench` or `run`.
+    pub verb: String,
+    /// The directory it runs in; empty for the top.
+    pub directory: String,
+    /// Variables that are set.
+    pub variables: Vec<(String, String)>,
+    /// Files with its benchmarks.
+    pub sources: Vec<String>,
+}
+
+/// A search for benchmarks of one build system.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// The build system.
+    pub tool: String,
+    /// The files and contents that were sought.
+    pub sought: String,
+    /// Missing files, and benchmarks that were left out.
+    pub notes: Vec<String>,
+    /// Number of programs.
+    pub programs: usize,
+}
+
+/// Returns the explanation as a screen.
+pub fn explained(found: &Explained, width: usize) -> String {
+    let mut text = String::new();
+    match &found.compared {
+        Some(compared) => {
+            let report = CheckReport {
+                compared,
+                programs: &[],
+                unmeasured: &[],
+                nothing: "",
+                threshold: &Threshold::Absolute { value: 0.0, unit: Unit::One },
+                confidence: 0.0,
+                budget: 0.0,
+                changed_benchmarks: &[],
+                is_shuffled: false,
+            };
+            let about = report.about();
+            let about = about.split("; measured").next().unwrap_or_default();
+            text += &wrapped(&format!("compares: {about} ({})", compared.source), width);
+        }
+        None => text += &wrapped(&format!("compares: nothing: {}", found.no_base), width),
+    }
+    for (name, value, source) in &found.settings {
+        text += &format!("{name}: {value} ({source})\n");
+    }
+    if !found.build.is_empty() {
+        text += "builds each revision with:\n";
+    }
+    for line in found.build.lines() {
+        text += &format!("  {line}\n");
+    }
+    for program in &found.programs {
+        let directory = match program.directory.as_str() {
+            "" => String::new(),
+            directory => format!(" in {directory}"),
+        };
+        let set: String =
+            program.variables.iter().map(|(name, value)| format!("{name}={value} ")).collect();
+        text +=
+            &format!("measures with assay {}: {set}{}{directory}\n", program.verb, program.command);
+        text += &wrapped(&format!("  found by {}: {}", program.tool, program.evidence), width);
+    }
+    let is_empty = found.programs.is_empty();
+    for search in &found.searches {
+        if search.programs > 0 && !search.notes.is_empty() {
+            text += &format!("left out by {}:\n", search.tool);
+        } else if is_empty {
+            let line = format!("{}: nothing found. Looked for: {}", search.tool, search.sought);
+            text += &wrapped(&line, width);
+        } else {
+            continue;
+        }
+        for note in &search.notes {
+            text += &wrapped(&format!("  {note}"), width);
+        }
+    }
+    text
+}

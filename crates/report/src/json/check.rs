@@ -1,0 +1,221 @@
+//! The answer about a change, and the explanation that precedes measuring, as JSON.
+
+use super::Head;
+use super::plan::Threshold;
+use super::values::{Estimate, Named, Verdict, view, words};
+use crate::check::{
+    CheckReport, Compared, Explained, ExplainedProgram, Search, Unmeasured as NotMeasured,
+};
+use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
+
+view! {
+    /// Answer about a change: whether benchmarks became slower.
+    Checked of (report: &CheckReport<'_>) {
+        /// Layout version and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("check"),
+        /// The answer about all benchmarks together.
+        verdict: CheckVerdict = (&answer(report.programs)).into(),
+        /// The answer in one paragraph. For people.
+        sentence: String = report.paragraph(),
+        /// The compared revisions.
+        compared: ComparedRevisions = ComparedRevisions::of(report.compared),
+        /// Smallest difference that matters.
+        threshold: Threshold = report.threshold.into(),
+        /// 1 − the probability that the whole answer is wrong if nothing changed.
+        confidence: f64 = report.confidence,
+        /// How the benchmarks share that probability. For people.
+        adjustment: String = "Holm within a program, Bonferroni between programs".to_owned(),
+        /// Seconds for measuring.
+        budget_seconds: f64 = report.budget,
+        /// The measured programs.
+        programs: Vec<CheckedBenchmarks> = report.programs.iter().map(CheckedBenchmarks::of).collect(),
+        /// Programs that were not measured.
+        unmeasured: Vec<UnmeasuredProgram> = report.unmeasured.iter().map(UnmeasuredProgram::of).collect(),
+        /// Files with benchmarks that differ between the revisions.
+        changed_benchmarks: Vec<String> = report.changed_benchmarks.to_vec(),
+    }
+}
+
+words! {
+    /// Answer about all benchmarks.
+    CheckVerdict from Answer {
+        /// At least one benchmark is worse by more than the threshold.
+        Source::Slower => Slower,
+        /// None is known to be, but not all are known.
+        Source::Inconclusive => Inconclusive,
+        /// None is worse; at least one is better.
+        Source::Faster => Faster,
+        /// No benchmark changed by the threshold.
+        Source::Equivalent => Equivalent,
+        /// No benchmark was measured, because none reaches the change.
+        Source::Unreached => Unreached,
+    }
+}
+
+view! {
+    /// The revisions that were compared.
+    ComparedRevisions of (compared: &Compared) {
+        /// Commit that is compared with: where the branch left the one that it will be merged into.
+        base: String = compared.base.clone(),
+        /// The branch by which it was found.
+        branch: String = compared.branch.clone(),
+        /// The source of the branch's name. For people.
+        source: String = compared.source.clone(),
+        /// Commit that was measured. For a working tree with changes it is one that no branch has.
+        head: String = compared.head.clone(),
+        /// True if the working tree has uncommitted changes.
+        working_tree_changed: bool = compared.is_changed,
+        /// The files that differ.
+        changed_files: Vec<String> = compared.files.clone(),
+    }
+}
+
+view! {
+    /// A program with its benchmarks.
+    CheckedBenchmarks of (program: &CheckedProgram) {
+        /// Its name.
+        program: String = program.name.clone(),
+        /// Confidence of the answers about this program together.
+        confidence: f64 = program.analysis.plan.confidence,
+        /// Its benchmarks whose machine code is the same on both sides; they were not measured.
+        unreached: Vec<String> = program.unreached.clone(),
+        /// Its measured benchmarks.
+        benchmarks: Vec<CheckedBenchmark> = program.rows.iter().map(|row| CheckedBenchmark::of(program, row)).collect(),
+    }
+}
+
+view! {
+    /// Result of a benchmark.
+    CheckedBenchmark of (program: &CheckedProgram, row: &CheckedRow) {
+        /// Its name; empty for a command that is timed as a whole.
+        benchmark: String = program.benchmark(row).to_owned(),
+        /// The metric that decides.
+        metric: String = program.analysis.metrics[program.comparison(row).metric].name.clone(),
+        /// Its result.
+        standing: CheckStanding = (&row.standing).into(),
+        /// The verdict of the first measurement.
+        verdict: Verdict = (&program.comparison(row).decision.verdict).into(),
+        /// Head / base; `null` if a value is zero or negative.
+        ratio: Option<Estimate> = program.comparison(row).ratio.map(Estimate::from),
+        /// Head − base, in the unit of the metric.
+        shift: Estimate = program.comparison(row).shift.into(),
+        /// Verdict of the second build; `null` if it was not measured.
+        second_verdict: Option<Verdict> = second(row).map(|(verdict, _)| verdict),
+        /// Head / base of the second build.
+        second_ratio: Option<Estimate> = second(row).and_then(|(_, ratio)| ratio),
+        /// The reason why an alarm was not measured a second time; `null` otherwise. For people.
+        not_confirmed_because: Option<String> = match &row.second {
+            Some(Second::Missing(why)) => Some(why.clone()),
+            _ => None,
+        },
+    }
+}
+
+fn second(row: &CheckedRow) -> Option<(Verdict, Option<Estimate>)> {
+    match &row.second {
+        Some(Second::Measured { verdict, ratio }) => {
+            Some((verdict.into(), ratio.map(Estimate::from)))
+        }
+        _ => None,
+    }
+}
+
+words! {
+    /// Result of a benchmark after both measurements.
+    CheckStanding from Standing {
+        /// Worse by more than the threshold, also in a second build if that was measured.
+        Source::Slower => Slower,
+        /// Worse at first, but not in a second build.
+        Source::NotConfirmed => NotConfirmed,
+        /// Worse, perhaps by less than the threshold.
+        Source::SlightlySlower => SlightlySlower,
+        /// Better.
+        Source::Faster => Faster,
+        /// Any difference is below the threshold.
+        Source::Equivalent => Equivalent,
+        /// Not known.
+        Source::Inconclusive => Inconclusive,
+    }
+}
+
+view! {
+    /// A program that was not measured.
+    UnmeasuredProgram of (own: &NotMeasured) {
+        /// Its name.
+        program: String = own.program.clone(),
+        /// The reason. For people.
+        why: String = own.why.clone(),
+        /// True if it failed; false if measuring it was unnecessary.
+        failed: bool = own.is_failure,
+    }
+}
+
+view! {
+    /// A project's benchmarks and settings; nothing was measured.
+    Explanation of (found: &Explained) {
+        /// Layout version and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("check"),
+        /// The revisions that would be compared; `null` without a base.
+        compared: Option<ComparedRevisions> = found.compared.as_ref().map(ComparedRevisions::of),
+        /// The reason for a missing base; `null` otherwise. For people.
+        no_base: Option<String> = Some(found.no_base.clone()).filter(|why| !why.is_empty()),
+        /// The shell lines that build a revision; `null` if nothing is built.
+        build: Option<String> = Some(found.build.clone()).filter(|line| !line.is_empty()),
+        /// The programs that would be measured.
+        programs: Vec<FoundProgram> = found.programs.iter().map(FoundProgram::of).collect(),
+        /// The files and contents that were sought.
+        searches: Vec<BenchmarkSearch> = found.searches.iter().map(BenchmarkSearch::of).collect(),
+        /// The settings.
+        settings: Vec<CheckSetting> = found.settings.iter().map(CheckSetting::of).collect(),
+    }
+}
+
+view! {
+    /// A program that would be measured.
+    FoundProgram of (program: &ExplainedProgram) {
+        /// Its name.
+        program: String = program.name.clone(),
+        /// The build system by which it was found, or `assay.toml`.
+        tool: String = program.tool.clone(),
+        /// The file that shows that it has benchmarks. For people.
+        evidence: String = program.evidence.clone(),
+        /// Its command line.
+        command: String = program.command.clone(),
+        /// The verb that measures it: `bench` or `run`.
+        measured_by: String = program.verb.clone(),
+        /// The directory it runs in, from the top; empty for the top.
+        directory: String = program.directory.clone(),
+        /// Variables that are set.
+        variables: Named<String> = program.variables.iter().cloned().collect(),
+        /// Files with its benchmarks, from the top.
+        sources: Vec<String> = program.sources.clone(),
+    }
+}
+
+view! {
+    /// A search for the benchmarks of one build system.
+    BenchmarkSearch of (search: &Search) {
+        /// The build system.
+        tool: String = search.tool.clone(),
+        /// The files and contents that were sought. For people.
+        sought: String = search.sought.clone(),
+        /// Number of programs found.
+        programs: usize = search.programs,
+        /// Missing files, and benchmarks that were left out. For people.
+        notes: Vec<String> = search.notes.clone(),
+    }
+}
+
+view! {
+    /// A setting.
+    CheckSetting of (setting: &(String, String, String)) {
+        /// Its name.
+        name: String = setting.0.clone(),
+        /// Its value, as it is typed.
+        value: String = setting.1.clone(),
+        /// Its source: `option`, `assay.toml` or `default`.
+        source: String = setting.2.clone(),
+    }
+}
