@@ -9,6 +9,10 @@
 //!
 //! Nothing is run, traced or printed here. The caller provides the observations of a run
 //! ([`assay_data::seen`]).
+#![cfg_attr(
+    not(feature = "store"),
+    allow(dead_code, reason = "names are numbered for the store alone")
+)]
 
 mod blocks;
 mod choose;
@@ -19,6 +23,7 @@ mod project;
 mod rule;
 pub mod rules;
 mod started;
+#[cfg(feature = "store")]
 mod store;
 mod taking;
 pub mod wire;
@@ -29,4 +34,5 @@ pub use language::Language;
 pub use map::{Before, Ended, How, Known, Map, Use};
 pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
 pub use rule::Rule;
+#[cfg(feature = "store")]
 pub use store::{Store, StoreError};

@@ -140,6 +140,39 @@ fn what_a_test_loads_late_is_used_by_the_tests_after_it() {
     changed(&room, &["--changed"], &command).ends(4).shows("2 tests failed");
 }
 
+/// The first test that needs a result computes it, and those after it get what was kept.
+#[test]
+fn a_kept_result_is_used_by_every_test_that_gets_it() {
+    let Some((room, command)) = of_python() else { return };
+    let kept = [
+        (
+            "import codecs\n\n\ndef search(name):\n    return None if name != 'own' else codecs.lookup('ascii')\n\n\ncodecs.register(search)\n\n\ndef value(text):\n    return len(text.encode('own'))\n",
+            ("'ascii'", "'utf-16'"),
+        ),
+        (
+            "import functools\n\n\n@functools.lru_cache\ndef one():\n    return 1\n\n\ndef value(text):\n    return one() * len(text)\n",
+            ("return 1\n", "return 2\n"),
+        ),
+        (
+            "import abc\n\n\nclass Sized(abc.ABC):\n    @classmethod\n    def __subclasshook__(cls, other):\n        return hasattr(other, '__len__')\n\n\ndef value(text):\n    return len(text) * isinstance(text, Sized)\n",
+            ("'__len__'", "'__none__'"),
+        ),
+    ];
+    for name in ["one", "two"] {
+        let text = format!(
+            "import unittest\nfrom kept import value\n\n\nclass T(unittest.TestCase):\n    def test_{name}(self):\n        self.assertEqual(value('{name}'), 3)\n"
+        );
+        room.write(&format!("test_{name}.py"), &text);
+    }
+    for (text, (before, after)) in kept {
+        room.write("kept.py", text);
+        changed(&room, &["--changed"], &command).ends(0).shows("2 tests");
+        changed(&room, &["--changed"], &command).ends(0).complains("no test runs");
+        room.write("kept.py", &text.replace(before, after));
+        changed(&room, &["--changed"], &command).ends(4).shows("2 tests failed");
+    }
+}
+
 /// What a matcher says of an example is known only when it passes: the example is one test all the same.
 #[test]
 fn an_example_without_a_description_is_found_when_it_fails() {

@@ -79,9 +79,9 @@ class Searches:
         self.watched = {}
         self.register = codecs.register
         self.unregister = getattr(codecs, "unregister", None)
-        codecs.register = functools.wraps(self.register)(self._register)
+        codecs.register = self._register
         if self.unregister is not None:
-            codecs.unregister = functools.wraps(self.unregister)(self._unregister)
+            codecs.unregister = self._unregister
 
     def _register(self, search):
         code = getattr(search, "__code__", None)
