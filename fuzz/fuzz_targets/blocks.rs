@@ -30,9 +30,11 @@ fuzz_target!(|bytes: &[u8]| {
     for line in [0, 1, lines, lines + 1] {
         assert!(blocks.at(line).all(|block| block.begin <= line && line <= block.end));
     }
-    // `#!` has a meaning only in the first line.
+    // `#!` has a meaning only in the first line, and Ruby's grammar tells a sign from an operator by
+    // whether a blank precedes it, which the first character of a file does not have.
     let moved = cut(language, &[b"\n", text].concat());
-    if !text.starts_with(b"#!") && !blocks.is_broken && !moved.is_broken {
+    let is_sign = text.first().is_some_and(|first| b"+-*&:[(<?%/".contains(first));
+    if !text.starts_with(b"#!") && !is_sign && !blocks.is_broken && !moved.is_broken {
         assert_eq!(blocks.sums(), moved.sums());
     }
 });

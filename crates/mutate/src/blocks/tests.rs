@@ -148,7 +148,9 @@ proptest::proptest! {
         proptest::prop_assert!(!blocks.all.is_empty());
         proptest::prop_assert!(blocks.all.iter().all(|block| block.begin <= block.end && block.sum > ABSENT));
         let moved = cut(Language::ALL[which], format!("\n{text}").as_bytes());
-        if !text.starts_with("#!") && !blocks.is_broken && !moved.is_broken {
+        // Ruby's grammar tells a sign from an operator by whether a blank precedes it.
+        let is_sign = text.starts_with(|first| "+-*&:[(<?%/".contains(first));
+        if !text.starts_with("#!") && !is_sign && !blocks.is_broken && !moved.is_broken {
             proptest::prop_assert_eq!(blocks.sums(), moved.sums());
         }
     }
