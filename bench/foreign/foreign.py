@@ -222,7 +222,7 @@ def look(asked, project, kept, missing):
     kept.keep(project["name"], with_earlier(found, kept.of(project["name"])), (time.monotonic() - began) / 60, load)
 
 
-# What is looked at in some goes only: whether it was, the cells that say it, and how its faults begin.
+# Parts that a go may leave out, by the field that shows whether it did: their cells in the row, and the beginning of their faults.
 PARTS = [("is_timed", slice(4, 6), "sum of times"), ("edits", slice(7, 9), "--changed missed")]
 
 

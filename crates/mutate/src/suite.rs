@@ -44,7 +44,7 @@ pub(crate) struct Suite {
     pub guard: Guard,
     /// Judges the command by its exit status; set only if it reports no tests.
     pub by_status: OnceLock<ByStatus>,
-    /// What each test prints without a change.
+    /// The output of each test without a change.
     pub outputs: OnceLock<Outputs>,
 }
 
