@@ -176,11 +176,74 @@ pub fn answer(programs: &[CheckedProgram]) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Options, analyse};
+    use assay_data::{
+        Metric, Observation, Plan, Samples, StopReason, StopRule, Subject, Threshold,
+    };
+    use assay_stats::resampling::Stream;
 
     #[test]
     fn the_programs_share_the_error() {
         let levels = [3, 5, 42].map(|own| 1.0 - confidence_of_program(0.95, own, 50));
         assert!((levels.iter().sum::<f64>() - 0.05).abs() < 1e-12, "{levels:?}");
         assert!((confidence_of_program(0.95, 7, 7) - 0.95).abs() < 1e-12);
+    }
+
+    /// A build of `count` benchmarks of which the first takes `ratio` times as long on the new side,
+    /// measured in 24 blocks with a spread of 2 % and lone outliers of up to three times the value.
+    fn measured(count: usize, ratio: f64, confidence: f64, stream: &mut Stream) -> Analysis {
+        let mut samples = Samples::new(vec![Metric::wall()]);
+        for row in 0..count {
+            let name = format!("b{row}");
+            let row = samples.row_named(&name);
+            let sides = ["old", "new"].map(|side| {
+                let (own, name) = (samples.side_named(side), format!("{side}: {name}"));
+                samples.add(Subject { side: own, row, name, ..Subject::default() })
+            });
+            for block in 0..24 {
+                for subject in sides {
+                    let outlier =
+                        if stream.uniform() < 0.02 { 1.0 + 2.0 * stream.uniform() } else { 1.0 };
+                    let own = if subject == sides[1] && row == 0 { ratio } else { 1.0 };
+                    let value = 1e-3 * own * outlier * (0.02 * stream.normal()).exp();
+                    samples.push(Observation {
+                        subject,
+                        block: Some(block),
+                        values: vec![value],
+                        ..Observation::default()
+                    });
+                }
+            }
+        }
+        samples.plan = Some(Plan {
+            stop: StopRule::Fixed { blocks: 24 },
+            ..Plan::sequential(confidence, Threshold::Relative(0.01), 1)
+        });
+        samples.stop = Some(StopReason::Blocks);
+        analyse(&samples, &Options::default()).expect("samples")
+    }
+
+    /// The answer about one program with 50 benchmarks; alarms are measured a second time.
+    fn checked(ratio: f64, stream: &mut Stream) -> Answer {
+        let confidence = confidence_of_program(0.95, 50, 50);
+        let first = measured(50, ratio, confidence, stream);
+        let mut program = CheckedProgram::new("p".to_owned(), first, Vec::new());
+        for row in program.alarms() {
+            let own = if program.benchmark(&program.rows[row]) == "b0" { ratio } else { 1.0 };
+            let second = measured(1, own, confidence, stream);
+            let c = &second.comparisons[0];
+            let (verdict, ratio) = (c.decision.verdict, c.ratio);
+            program.settle(row, Second::Measured { verdict, ratio });
+        }
+        answer(&[program])
+    }
+
+    #[test]
+    fn unchanged_suites_with_outliers_raise_no_alarm_and_a_slowdown_among_them_is_found() {
+        let mut stream = Stream::new(11, 0);
+        let alarms = (0..60).filter(|_| checked(1.0, &mut stream) == Answer::Slower).count();
+        assert!(alarms <= 3, "{alarms} of 60 unchanged suites");
+        let found = (0..10).filter(|_| checked(1.1, &mut stream) == Answer::Slower).count();
+        assert!(found >= 9, "{found} of 10 slowdowns by 10 %");
     }
 }

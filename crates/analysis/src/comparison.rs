@@ -126,7 +126,7 @@ pub struct Comparison {
     pub lag1: f64,
     /// For load tests, the side that has more failing requests than the other; it decides instead
     /// of the values.
-    pub failing: Option<Failing>,
+    pub failing: Option<Box<Failing>>,
     /// True if the run was resumed as a different one, so that its blocks are not one experiment
     /// and there is no interval.
     pub mixed: bool,

@@ -50,7 +50,7 @@ pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: 
     let own = |subject: usize| answers.iter().find(|own| own.subject == subject);
     for c in comparisons.iter_mut().filter(|c| !c.mixed) {
         let (Some(of), Some(against)) = (own(c.of), own(c.against)) else { continue };
-        c.failing = pair(of, against, least, level);
+        c.failing = pair(of, against, least, level).map(Box::new);
         if let Some(failing) = &c.failing {
             let worse = failing.subject == c.of;
             c.decision.verdict = if worse { Verdict::Slower } else { Verdict::Faster };

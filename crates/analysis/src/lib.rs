@@ -40,6 +40,7 @@ pub mod bisect;
 pub mod calibration;
 pub mod check;
 pub mod checks;
+pub mod claim;
 pub mod comparison;
 pub mod coupling;
 pub mod coverage;
@@ -86,6 +87,7 @@ mod tests;
 
 pub use analysis::{Adjust, Analysis, Options, Shape, analyse};
 pub use assay_stats::Interval;
+pub use assay_stats::meta_analysis::Pooled;
 pub use assay_stats::quantile_difference::QuantileDifference;
 pub use battery::Battery;
 pub use comparison::{Basis, Comparison, Effect, NoInterval};

@@ -4,7 +4,7 @@
 //! that is not zero. Input is in base units; output is scaled by the table in [`assay_data::unit`].
 //! Nothing is computed from samples here.
 
-use assay_data::Unit;
+use assay_data::{Threshold, Unit};
 
 mod column;
 
@@ -95,6 +95,14 @@ pub fn chosen(amount: f64, unit: &Unit) -> String {
 /// A user-chosen fraction in per cent, without trailing zeros: `1 %`, `99.9 %`.
 pub fn chosen_percent(fraction: f64) -> String {
     format!("{} %", trimmed(&fixed(fraction * 100.0, 6)))
+}
+
+/// A user-chosen threshold: `1 %`, `5 ms`.
+pub fn threshold(threshold: &Threshold) -> String {
+    match threshold {
+        Threshold::Relative(share) => chosen_percent(*share),
+        Threshold::Absolute { value, unit } => chosen(*value, unit),
+    }
 }
 
 /// The size of a fraction in per cent with two significant digits, one if it is tiny: `2.6 %`,

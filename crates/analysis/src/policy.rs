@@ -381,8 +381,9 @@ pub const GATE_POWER: f64 = 0.8;
 pub const FARM_CONFIDENCE: f64 = 0.95;
 /// Smallest relative difference that matters on a target: the default of all comparisons.
 pub const FARM_THRESHOLD: f64 = 0.01;
-/// False-positive rate of reporting that targets differ in how a version affected them.
-pub const FARM_DIFFER: f64 = 0.01;
+/// False-positive rate of reporting that machines (for the farm, targets) differ in the size of an
+/// effect.
+pub const MACHINES_DIFFER: f64 = 0.01;
 /// Maximum number of other facts named that separate the same targets.
 pub const FARM_ALIKE: usize = 3;
 

@@ -242,7 +242,7 @@ pub fn judge(then: RunResult, now: RunResult, agree: Option<bool>) -> (Status, R
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::analysis::{Options, analyse};
     use crate::mock::{Recipe, Simulation};
@@ -297,7 +297,7 @@ mod tests {
     }
 
     /// An experiment of `blocks` blocks on two normal programs.
-    fn experiment(seed: u64, blocks: u32, distributions: &[&str]) -> Analysis {
+    pub(crate) fn experiment(seed: u64, blocks: u32, distributions: &[&str]) -> Analysis {
         let subjects = distributions.iter().enumerate().map(|(i, distribution)| {
             (i.to_string(), distribution.parse().expect("a distribution"))
         });

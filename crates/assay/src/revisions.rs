@@ -3,7 +3,7 @@
 
 use crate::output;
 use crate::run_error::RunError;
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use assay_data::{Action, Environment, Finding, Severity};
 use assay_measure::Command;
 use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError, Stage};
@@ -52,6 +52,7 @@ pub(crate) struct Prepared {
 /// [`RunError::Interrupted`].
 pub(crate) fn prepare(wanted: &Wanted<'_>) -> anyhow::Result<Prepared> {
     let mut repository = repository()?;
+    check_differs(wanted.program, repository.top())?;
     let asked = wanted.revisions.iter().map(|written| repository.revision(written));
     let revisions = asked.collect::<Result<Vec<_>, _>>().map_err(told)?;
     let head = repository.revision(".").map_err(told)?;
@@ -235,6 +236,25 @@ pub(crate) fn placed(mut command: Command, built: &Built, directory: Option<&Pat
     }
     command.cwd = Some(built.directory.join(directory));
     command
+}
+
+/// Rejects a program that would be the same for every revision: a file of the user's working tree, or
+/// one elsewhere that gets no arguments. (An interpreter runs what its arguments name.)
+pub(crate) fn check_differs(program: &Command, top: &Path) -> anyhow::Result<()> {
+    let file = Path::new(&program.argv[0]);
+    if let Ok(below) = file.strip_prefix(top) {
+        bail!(
+            "{}: this is the file of your working tree, whatever the revision; from the top of the tree it is `{}`",
+            file.display(),
+            Path::new(".").join(below).display()
+        );
+    }
+    ensure!(
+        !file.is_absolute() || program.argv.len() > 1,
+        "{}: this program is the same for every revision; give the path of its file from the top of the working tree",
+        file.display()
+    );
+    Ok(())
 }
 
 /// Returns the program of a built revision.

@@ -96,13 +96,6 @@ impl CheckReport<'_> {
         }
     }
 
-    fn threshold(&self) -> String {
-        match self.threshold {
-            Threshold::Relative(share) => number::chosen_percent(*share),
-            Threshold::Absolute { value, unit } => number::chosen(*value, unit),
-        }
-    }
-
     /// Returns the answer in one paragraph.
     pub fn paragraph(&self) -> String {
         if !self.nothing.is_empty() {
@@ -114,13 +107,19 @@ impl CheckReport<'_> {
             Answer::Slower => said.extend(self.alarms(all)),
             Answer::Inconclusive => said.push(format!(
                 "No slowdown of {} or more was found in {}, but not all are known.",
-                self.threshold(),
+                number::threshold(self.threshold),
                 counted(all, "benchmark")
             )),
             Answer::Unreached => said.push("No benchmark was measured.".to_owned()),
             Answer::Faster | Answer::Equivalent => said.push(match all {
-                1 => format!("The only benchmark is not slower by {} or more.", self.threshold()),
-                _ => format!("None of {all} benchmarks is slower by {} or more.", self.threshold()),
+                1 => format!(
+                    "The only benchmark is not slower by {} or more.",
+                    number::threshold(self.threshold)
+                ),
+                _ => format!(
+                    "None of {all} benchmarks is slower by {} or more.",
+                    number::threshold(self.threshold)
+                ),
             }),
         }
         said.extend(self.others());
@@ -181,7 +180,7 @@ impl CheckReport<'_> {
     /// Returns the sentence about all benchmarks except the alarms.
     fn others(&self) -> Option<String> {
         let n = |standing| self.of(standing).len();
-        let threshold = self.threshold();
+        let threshold = number::threshold(self.threshold);
         let parts = [
             (n(Standing::Equivalent), format!("differ by less than {threshold}")),
             (n(Standing::Faster), "are faster".to_owned()),

@@ -14,8 +14,8 @@
 //! - [`calibration`]: how far measurements on this machine can be trusted. [`doctor`]: sources of
 //!   disturbance, and protections against them.
 //! - [`profile`]: where the time is spent, as table, flame graph and page.
-//! - [`replication`]: a run and its repetition. [`history`]: stored runs. [`bisect`]: the commit
-//!   responsible for a change.
+//! - [`replication`]: a run and its repetition. [`claim`]: a result on several machines.
+//!   [`history`]: stored runs. [`bisect`]: the commit responsible for a change.
 //! - [`check`]: the answer about a pull request.
 //! - [`test_log`]: the tests that write most to a log. [`mutation`]: the source changes that the
 //!   tests detect.
@@ -49,6 +49,7 @@ pub mod bisect;
 pub mod calibration;
 pub mod charts;
 pub mod check;
+pub mod claim;
 pub mod console;
 pub mod csv;
 pub mod describe;

@@ -12,6 +12,7 @@ use crate::terminal::Screen;
 use crate::words::{self, in_plain_words};
 use assay_analysis::replication::{Reason, Replicated, Replication, RunResult, Status};
 use assay_analysis::{Analysis, Interval, Scale};
+use assay_data::Unit;
 
 /// The content of the report.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +111,7 @@ fn sentence_with(report: &ReplicationReport<'_>, result: &Replicated, names: &[S
 fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[String]) -> String {
     let metric = &report.now.metrics[report.now.primary];
     let name = words::quoted(&names[result.of]);
-    let amounts = [result.then, result.now].map(|said| in_units(result, said.estimate));
+    let amounts = [result.then, result.now].map(|said| in_units(result.scale, said.estimate));
     let column = Column::new(&metric.unit, &amounts, &half_widths(result));
     let [then, now] = amounts.map(|amount| column.with_unit(amount));
     let what = format!("median {} of {name}: {then} then, {now} now", label(metric));
@@ -123,14 +124,16 @@ fn of_median(report: &ReplicationReport<'_>, result: &Replicated, names: &[Strin
 
 /// Converts from the scale of the result to the metric's unit; a ratio of two subjects stays a
 /// ratio.
-pub(crate) fn in_units(result: &Replicated, on_scale: f64) -> f64 {
-    if result.scale == Scale::Ratio { on_scale.exp() } else { on_scale }
+pub(crate) fn in_units(scale: Scale, on_scale: f64) -> f64 {
+    if scale == Scale::Ratio { on_scale.exp() } else { on_scale }
 }
 
 fn half_widths(result: &Replicated) -> Vec<f64> {
     let of = |said: RunResult| {
         let interval = said.interval?;
-        Some((in_units(result, interval.upper) - in_units(result, interval.lower)) / 2.0)
+        Some(
+            (in_units(result.scale, interval.upper) - in_units(result.scale, interval.lower)) / 2.0,
+        )
     };
     [result.then, result.now].into_iter().filter_map(of).collect()
 }
@@ -178,22 +181,32 @@ pub(crate) fn sizes(
     (head, rows)
 }
 
-/// Formats a size with its interval: a ratio, or an amount in the metric's unit.
+/// Formats a size with its interval: a ratio, or an amount in the metric's unit. Medians of one
+/// program are amounts, and so are differences that are not positive; everything else is a ratio.
 fn size(
     report: &ReplicationReport<'_>,
     result: &Replicated,
-    (estimate, interval): (f64, Option<Interval>),
+    size: (f64, Option<Interval>),
     is_change: bool,
+) -> String {
+    let is_ratio = result.scale == Scale::Ratio && (result.against.is_some() || is_change);
+    let unit = &report.now.metrics[report.now.primary].unit;
+    formatted(unit, result.scale, is_ratio, size)
+}
+
+/// Formats a size on this scale with its interval, as a ratio or in the unit; empty if it is not
+/// finite.
+pub(crate) fn formatted(
+    unit: &Unit,
+    scale: Scale,
+    is_ratio: bool,
+    (estimate, interval): (f64, Option<Interval>),
 ) -> String {
     if !estimate.is_finite() {
         return String::new();
     }
-    let unit = &report.now.metrics[report.now.primary].unit;
-    let ends = interval.map(|i| (in_units(result, i.lower), in_units(result, i.upper)));
-    let estimate = in_units(result, estimate);
-    // Medians of one program are amounts, and so are differences that are not positive; everything
-    // else is a ratio.
-    let is_ratio = result.scale == Scale::Ratio && (result.against.is_some() || is_change);
+    let ends = interval.map(|i| (in_units(scale, i.lower), in_units(scale, i.upper)));
+    let estimate = in_units(scale, estimate);
     if is_ratio {
         return number::ratio(estimate, ends);
     }

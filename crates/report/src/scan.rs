@@ -16,7 +16,7 @@ use crate::words::{self, Sentence, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Curve, Exponent, Layout, NoExponent, Verdict};
-use assay_data::{Better, Threshold};
+use assay_data::Better;
 use std::collections::HashSet;
 
 /// Minimum number of subjects for a summary; fewer are reported individually, unless there is a
@@ -183,10 +183,7 @@ fn notes(page: &mut Page, analysis: &Analysis, layout: &Layout, comparisons: &[C
             ),
         });
     }
-    let threshold = match &analysis.plan.threshold {
-        Threshold::Relative(share) => number::chosen_percent(*share),
-        Threshold::Absolute { value, unit } => number::chosen(*value, unit),
-    };
+    let threshold = number::threshold(&analysis.plan.threshold);
     if comparisons.iter().any(|c| c.decision.verdict == Verdict::Equivalent) {
         told.push(format!("equivalent: any difference is below {threshold}"));
     }

@@ -6,7 +6,6 @@
 //! a version, as in a suite. The mean over the targets uses the half width of each interval divided
 //! by the same quantile of t as its standard error. Results that a run withheld because of doubts
 //! are ignored.
-//! against believing it, counts for nothing here.
 
 use super::place::{self, Place};
 use super::since::{self, Since};
@@ -317,7 +316,7 @@ fn decided_together(
         found[member.0] = Some(PooledEffect {
             decision: decision(member, share),
             pooled: member.1,
-            differ: differ < policy::FARM_DIFFER,
+            differ: differ < policy::MACHINES_DIFFER,
         });
     }
     found

@@ -222,12 +222,6 @@ fn commits(
 /// How to run the command in each tree.
 fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     let command = Command::new(args.command.iter().cloned())?;
-    if Path::new(&command.argv[0]).is_absolute() {
-        bail!(
-            "{}: name the program from the top of the working tree, for each commit has one of its own; one in PATH by its name alone",
-            command.argv[0].display()
-        );
-    }
     let what = args.benchmark.as_ref().map_or(What::Command, |name| What::Benchmark {
         name: name.clone(),
         harness: args.harness.clone(),
@@ -299,6 +293,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let ends = range(&typed)?;
     let how = how(args, recorded)?;
     let mut repository = revisions::repository()?;
+    revisions::check_differs(&how.command, repository.top())?;
     let listed = commits(&mut repository, ends)?;
     let progress = Rc::new(Line::new(args.look.quiet));
     let environment = Environment::from_facts(environment::capture());

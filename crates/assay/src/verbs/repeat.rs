@@ -8,7 +8,7 @@ use crate::present::pages::Extras;
 use crate::record::Record;
 use crate::verbs::run::{self, Again};
 use crate::{Ending, output, present, resume, seed, store};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use assay_analysis::replication::{Replication, Status};
 use assay_analysis::{Analysis, Options, analyse};
 use assay_data::{Environment, Samples, assay_file};
@@ -16,7 +16,9 @@ use assay_report::benchmarks::Shown;
 use assay_report::replication::{ReplicationReport, render};
 use assay_report::{json, terminal};
 use clap::{ArgAction, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+mod summary;
 
 /// Arguments of `assay repeat`.
 #[derive(clap::Args, Debug)]
@@ -32,14 +34,23 @@ A result is confirmed if the verdict is the same and the size is in the range th
 results exclude each other; not confirmed if the size differs; and unknown if one of the runs is inconclusive. Everything that \
 changed (machine, program files, settings that could not be applied) is listed.
 
+With --summary, a result holds on a machine if the verdict is the same there. Records of one machine (host name, processor, memory) \
+count once, by the longest. The mean over machines is that of the random-effects model.
+
 Examples:
   assay repeat run.assay
   assay repeat -r 200 --fail-if not-confirmed run.assay
-  assay repeat --time 10min --save again.assay run.assay")]
+  assay repeat --time 10min --save again.assay run.assay
+  assay repeat --summary --export claim.md run.assay laptop.assay server.assay")]
 pub(crate) struct Args {
-    /// Run recorded by `assay run`
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// Run recorded by `assay run`; with --summary, also repetitions of it
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Measure nothing: say on how many machines the result of the first FILE holds, by the
+    /// repetitions after it
+    #[arg(long, conflicts_with_all = ["runs", "time", "seed", "save", "no_save", "anonymous"])]
+    summary: bool,
 
     /// Take exactly N blocks, instead of following the recorded plan
     #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -75,20 +86,23 @@ enum FailIf {
 
 /// Measures again, compares, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    present::check_exports(
-        &args.show,
-        std::slice::from_ref(&args.file),
-        args.keep.save.as_deref(),
-    )?;
+    if args.summary {
+        return summary::run(args);
+    }
+    let [file] = &args.files[..] else {
+        bail!(
+            "one FILE is measured again at a time; --summary combines repetitions that were measured before"
+        );
+    };
+    present::check_exports(&args.show, &args.files, args.keep.save.as_deref())?;
     if let Some(path) = &args.keep.save {
         store::check_named("--save", path)?;
     }
-    let recorded = assay_file::read(&args.file)?;
-    let then =
-        analyse(&recorded, &Options::default()).with_context(|| args.file.display().to_string());
+    let recorded = assay_file::read(file)?;
+    let then = analyse(&recorded, &Options::default()).with_context(|| file.display().to_string());
     let wanted = Again {
         recorded: &recorded,
-        path: &args.file,
+        path: file,
         runs: args.runs,
         time: args.time,
         seed: args.seed,
@@ -96,13 +110,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         show: args.show.clone(),
     };
     let then = then?;
-    run::again(wanted, &|_, samples, record| decide(args, &recorded, &then, samples, record))
+    run::again(wanted, &|_, samples, record| {
+        decide(args, (file, &recorded), &then, samples, record)
+    })
 }
 
 /// Compares both runs and shows them; does nothing if nothing was measured.
 fn decide(
     args: &Args,
-    recorded: &Samples,
+    (repeated, recorded): (&Path, &Samples),
     then: &Analysis,
     samples: &Samples,
     record: Option<&Record>,
@@ -116,7 +132,7 @@ fn decide(
     differences.extend(settings(&recorded.environment, &samples.environment));
     let replication = Replication::of(then, &now);
     let report = ReplicationReport {
-        file: &args.file.display().to_string(),
+        file: &repeated.display().to_string(),
         then,
         now: &now,
         replication: &replication,

@@ -137,6 +137,12 @@ fn what_is_wrong_is_said_before_anything_is_measured() {
         let ended = bisect(&room, &[words, &end[..]].concat()).ends(2);
         assert!(ended.stderr.contains(said), "{words:?}: {}", ended.stderr);
     }
+    // A program outside of the tree is the same for all commits, unless its arguments name what runs.
+    let alone = bisect(&room, &["good..main", "--build", "false", "--", "/bin/true"]).ends(2);
+    alone.complains("this program is the same for every revision");
+    let shell =
+        bisect(&room, &["good..main", "--build", "false", "--", "/bin/sh", "bm.sh"]).ends(2);
+    shell.complains("can't be measured: the build line");
     let nothing = bisect(&room, &["good..main"]).ends(2);
     assert!(nothing.stderr.contains("COMMAND"), "{}", nothing.stderr);
     // If the good commit's program fails, a command failed.

@@ -156,3 +156,65 @@ fn what_can_not_be_repeated_says_why() {
     room.write("empty.assay", text.lines().next().unwrap());
     room.run(&["repeat", "empty.assay"]).ends(2).complains("empty.assay");
 }
+
+#[test]
+fn a_summary_counts_the_machines_on_which_a_result_holds() {
+    let room = Room::new();
+    scripts(&room, "0.06", "0.02");
+    record(&room, &["--threshold", "20%"]);
+    room.run(&["repeat", "--save", "y.assay", "x.assay"]).ends(0);
+    // A record of another machine differs by its facts.
+    let elsewhere = |from: &str, to: &str, cpu: &str| {
+        let text = room.read(from);
+        let line = text.lines().find(|line| line.starts_with(r#"{"kind":"environment""#)).unwrap();
+        let mut facts: Value = serde_json::from_str(line).unwrap();
+        facts["cpu_model"] = cpu.into();
+        room.write(to, &text.replace(line, &facts.to_string()));
+    };
+    elsewhere("y.assay", "b.assay", "Another 9000");
+    let summary = room.json(&[
+        "repeat",
+        "--summary",
+        "--export",
+        "claim.md",
+        "x.assay",
+        "y.assay",
+        "b.assay",
+    ]);
+    let claim = &summary["claims"][0];
+    assert_eq!((&claim["holds"], &claim["holds_on"]), (&"yes".into(), &2.into()), "{claim}");
+    assert_eq!(claim["machines"][0]["records"], serde_json::json!([0, 1]));
+    assert!(claim["mean"]["estimate"].as_f64().unwrap() < 0.9, "{claim}");
+    assert_eq!(
+        summary["records"][2]["machine"].as_str().unwrap().split(',').next(),
+        Some("Another 9000")
+    );
+    let text = room.read("claim.md");
+    let digest = summary["records"][0]["digest"].as_str().unwrap();
+    assert!(text.contains("holds on 2 of 2 machines") && text.contains(digest), "{text}");
+    assert!(text.contains("assay repeat --save mine.assay x.assay"), "{text}");
+
+    // On a machine where the second is slower, it does not hold.
+    scripts(&room, "0.02", "0.06");
+    room.run(&["repeat", "--save", "z.assay", "x.assay"]).ends(0);
+    elsewhere("z.assay", "c.assay", "A third");
+    let words =
+        ["repeat", "--summary", "--fail-if", "not-confirmed", "x.assay", "b.assay", "c.assay"];
+    room.run(&words).ends(1).shows("holds on 2 of 3 machines; does not hold on 1");
+}
+
+#[test]
+fn a_summary_is_refused_for_other_experiments_and_without_its_option() {
+    let room = Room::new();
+    scripts(&room, "0.01", "0.01");
+    record(&room, &[]);
+    room.run(&[&["run", "--save", "other.assay"], &BLOCKS[..], &["sh a.sh", "true"]].concat())
+        .ends(0);
+    let other = ["repeat", "--summary", "x.assay", "other.assay"];
+    room.run(&other).ends(2).complains("other.assay does not repeat x.assay: it measured");
+    room.run(&["repeat", "x.assay", "other.assay"]).ends(2).complains("--summary");
+    room.run(&[&["run", "--save", "one.assay"], &BLOCKS[..], &["true"]].concat()).ends(0);
+    room.run(&["repeat", "--summary", "one.assay"]).ends(2).complains("nothing was compared");
+    let page = ["repeat", "--summary", "--report", "x.html", "x.assay"];
+    room.run(&page).ends(2).complains("neither a page nor plots");
+}

@@ -196,6 +196,10 @@ fn a_program_that_the_build_does_not_make_is_an_error() {
     room.run(&[&words[..], &["--build", "true", "--program", "x", "y"]].concat()).ends(2);
     let absolute = ["--build", "true", "--program", "/bin/true"];
     room.run(&[&words[..], &absolute].concat()).ends(2).complains("from the top");
+    let of_the_tree =
+        room.path("build/bm").canonicalize().unwrap_or_else(|_| room.path("build/bm"));
+    let of_the_tree = ["--build", "true", "--program", of_the_tree.to_str().unwrap()];
+    room.run(&[&words[..], &of_the_tree].concat()).ends(2).complains("it is `./build/bm`");
 }
 
 #[test]

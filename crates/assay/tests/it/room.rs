@@ -241,6 +241,7 @@ impl Ended {
             Some("profile") if has("sides") => "profile-difference",
             Some("bench") => "bench-smoke",
             Some("tests") if has("outside") => "tests-profile",
+            Some("repeat") if has("claims") => "repeat-summary",
             Some("check") if has("searches") => "check-explain",
             verb => verb.unwrap(),
         };

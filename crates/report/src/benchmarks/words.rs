@@ -10,7 +10,7 @@ use assay_analysis::checks::{Topic, topic};
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
 use assay_data::samples::WHOLE_SUITE;
-use assay_data::{Better, Design, Finding, Metric, Threshold};
+use assay_data::{Better, Design, Finding, Metric};
 
 /// Maximum number of benchmarks named in a note; more are counted.
 const NAMED: usize = 3;
@@ -109,14 +109,7 @@ pub(crate) fn sureness(suite: &Analysis) -> String {
         (true, true) => format!("; dependence not tested below {TESTED_FROM} blocks"),
         (true, false) => format!("; dependence not tested below {TESTED_FROM} values a side"),
     };
-    format!("{how}; threshold {}{untested}", threshold(suite))
-}
-
-fn threshold(suite: &Analysis) -> String {
-    match &suite.plan.threshold {
-        Threshold::Relative(share) => number::chosen_percent(*share),
-        Threshold::Absolute { value, unit } => number::chosen(*value, unit),
-    }
+    format!("{how}; threshold {}{untested}", number::threshold(&suite.plan.threshold))
 }
 
 /// Returns what is known of rows without a direction:
@@ -403,7 +396,7 @@ pub(crate) fn is_starred(row: &Comparison) -> bool {
 
 /// Returns the meaning of the star.
 pub(crate) fn star(suite: &Analysis) -> String {
-    format!("* possibly by less than {}", threshold(suite))
+    format!("* possibly by less than {}", number::threshold(&suite.plan.threshold))
 }
 
 /// Returns the findings; each importer-specific code appears once, with the number of others.

@@ -3,6 +3,7 @@
 
 use super::matrix::{Said, tone};
 use super::{Around, Frame};
+use crate::claim::heterogeneity;
 use crate::names::clean;
 use crate::number;
 use askama::Template;
@@ -261,7 +262,6 @@ fn note(benchmark: &BenchmarkOnTargets) -> String {
     let Some(effect) = &benchmark.pooled else { return String::new() };
     let pooled = &effect.pooled;
     let prediction = pooled.prediction(0.95);
-    let p = number::p_value(pooled.q_p.max(f64::MIN_POSITIVE).log10());
     let differ = if effect.differ {
         let of = |log: f64| number::change(log.exp(), None);
         format!(
@@ -272,12 +272,7 @@ fn note(benchmark: &BenchmarkOnTargets) -> String {
     } else {
         "The targets differ by no more than their errors let expect".to_owned()
     };
-    format!(
-        "{differ} (Q = {} on {} degrees of freedom, {p}; I² = {} %).",
-        number::fixed(pooled.q, 1),
-        pooled.k - 1,
-        number::fixed(100.0 * pooled.i2, 0)
-    )
+    format!("{differ} ({}).", heterogeneity(pooled))
 }
 
 /// Renders the page.

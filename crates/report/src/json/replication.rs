@@ -140,7 +140,7 @@ fn metric<'a>(report: &ReplicationReport<'a>) -> &'a Metric {
 
 /// Converts a size from the scale of a result to the metric's unit.
 fn size(result: &found::Replicated, estimate: f64, interval: Option<Interval>) -> Estimate {
-    let of = |on_scale| in_units(result, on_scale);
+    let of = |on_scale| in_units(result.scale, on_scale);
     let ends = interval.map(|i| Interval { lower: of(i.lower), upper: of(i.upper) });
     Estimate::new(of(estimate), ends)
 }

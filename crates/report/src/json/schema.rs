@@ -45,7 +45,7 @@ impl Document {
 const DEFINITIONS: &str = "$defs";
 
 /// All documents, in the order of the page.
-const DOCUMENTS: [Document; 25] = [
+const DOCUMENTS: [Document; 26] = [
     Document {
         title: "A result",
         commands: &["run A B", "bench A B", "load A B", "compare A B", "profile 'A' 'B'"],
@@ -67,6 +67,11 @@ const DOCUMENTS: [Document; 25] = [
     },
     Document { title: "A description", commands: &["describe"], names: &["describe"] },
     Document { title: "A repetition", commands: &["repeat"], names: &["repeat"] },
+    Document {
+        title: "A result on several machines",
+        commands: &["repeat --summary"],
+        names: &["repeat-summary"],
+    },
     Document { title: "A planned experiment", commands: &["plan"], names: &["plan"] },
     Document {
         title: "A calibration of the machine",

@@ -62,15 +62,10 @@ impl RevisionArgs {
     /// The programs of all revisions, before they are built; `None` if there are no revisions.
     ///
     /// # Errors
-    /// If the program is not a command, or would be the same file for every revision.
+    /// If the program is not a command.
     pub fn commands(&self) -> anyhow::Result<Option<Vec<Command>>> {
         let Some(text) = &self.program else { return Ok(None) };
         let program = Command::parse(text, false)?;
-        if Path::new(&program.argv[0]).is_absolute() {
-            bail!(
-                "--program {text}: name it from the top of the working tree, for each revision has one of its own"
-            );
-        }
         Ok(Some(vec![program; self.rev.len()]))
     }
 

@@ -2,10 +2,10 @@
 //! compile this: the program includes the result.
 
 use super::super::{
-    Bisection, Calibrated, Checked, Decision, Diagnosis, ExperimentPlan, Explanation, Gated,
-    Happenings, HeldProcesses, Listing, Mutated, ProfileDifference, ProfileShares, Repetition,
-    RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, SuiteShares, Synthetic,
-    TestLog, Trends, VERSION, WatchedRun,
+    Bisection, Calibrated, Checked, Claims, Decision, Diagnosis, ExperimentPlan, Explanation,
+    Gated, Happenings, HeldProcesses, Listing, Mutated, ProfileDifference, ProfileShares,
+    Repetition, RunContents, RunList, SeriesDescription, SmokeTest, StoreChange, SuiteShares,
+    Synthetic, TestLog, Trends, VERSION, WatchedRun,
 };
 use super::{DEFINITIONS, DOCUMENTS, Document, mentioned, name_in};
 use schemars::generate::SchemaSettings;
@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
 
 /// The type of each document.
-const TYPES: [fn() -> Schema; 25] = [
+const TYPES: [fn() -> Schema; DOCUMENTS.len()] = [
     of::<Decision>,
     of::<Listing>,
     of::<SmokeTest>,
@@ -23,6 +23,7 @@ const TYPES: [fn() -> Schema; 25] = [
     of::<ProfileDifference>,
     of::<SeriesDescription>,
     of::<Repetition>,
+    of::<Claims>,
     of::<ExperimentPlan>,
     of::<Calibrated>,
     of::<Diagnosis>,

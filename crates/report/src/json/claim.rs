@@ -1,0 +1,123 @@
+//! A result on several machines, as JSON.
+
+use super::Head;
+use super::values::{Estimate, Interval, Verdict, view, words};
+use crate::claim::{ClaimRecord, ClaimReport, sentence};
+use crate::replication::in_units;
+use assay_analysis::Scale;
+use assay_analysis::claim as found;
+
+view! {
+    /// The results of a recorded run on all machines on which it was repeated.
+    Claims of (report: &ClaimReport<'_>) {
+        /// Layout version and verb.
+        #[serde(flatten)]
+        head: Head = Head::of("repeat"),
+        /// Every comparison of the primary metric of the first record.
+        claims: Vec<Claim> = report.claims.iter().map(|claim| Claim::of(report, claim)).collect(),
+        /// The records, in the order of the command line; the first makes the claims.
+        records: Vec<ClaimFile> = report.records.iter().map(ClaimFile::of).collect(),
+    }
+}
+
+view! {
+    /// A record.
+    ClaimFile of (record: &ClaimRecord) {
+        /// Its file.
+        file: String = record.file.clone(),
+        /// Digest of its content, or `null`.
+        digest: Option<String> = record.digest.clone(),
+        /// Processor and number of CPUs of its machine.
+        machine: String = record.machine.clone(),
+        /// Start of the run (RFC 3339), or `null`.
+        started: Option<String> = record.analysis.started.clone(),
+    }
+}
+
+view! {
+    /// A result on several machines. Ratios are given as such, everything else in the unit.
+    Claim of (report: &ClaimReport<'_>, claim: &found::Claim) {
+        /// Name of the side.
+        of: String = name(report, claim.of),
+        /// Name of the reference side.
+        against: String = name(report, claim.against),
+        /// The verdict that is claimed.
+        verdict: Verdict = (&claim.verdict).into(),
+        /// Whether it holds on all machines.
+        holds: ClaimHolds = (&claim.worst()).into(),
+        /// The claim in words. For people.
+        sentence: String = sentence(report, claim),
+        /// Number of machines on which it holds.
+        holds_on: usize = claim.count(found::Holds::Yes),
+        /// The machines, in the order of their first record.
+        machines: Vec<ClaimOnMachine> =
+            claim.machines.iter().map(|machine| ClaimOnMachine::of(claim.scale, machine)).collect(),
+        /// The mean over machines; `null` unless two of them have an interval.
+        mean: Option<ClaimMean> = claim.mean.as_ref().map(|mean| ClaimMean::of(claim.scale, mean)),
+    }
+}
+
+view! {
+    /// A result on one machine.
+    ClaimOnMachine of (scale: Scale, machine: &found::OnMachine) {
+        /// Indices of its records.
+        records: Vec<usize> = machine.records.clone(),
+        /// Index of the record that counts, the longest.
+        longest: usize = machine.longest,
+        /// The size of the difference in that record.
+        #[serde(flatten)]
+        size: Estimate = size(scale, machine.decision.estimate, machine.decision.interval),
+        /// Its verdict.
+        verdict: Verdict = (&machine.decision.verdict).into(),
+        /// Whether the claim holds here.
+        holds: ClaimHolds = (&machine.holds).into(),
+    }
+}
+
+view! {
+    /// The mean over machines, by the random-effects model.
+    ClaimMean of (scale: Scale, mean: &found::OverMachines) {
+        /// The mean with its interval.
+        #[serde(flatten)]
+        size: Estimate = size(scale, mean.decision.estimate, mean.decision.interval),
+        /// The verdict on it.
+        verdict: Verdict = (&mean.decision.verdict).into(),
+        /// Interval for the difference on one further machine.
+        next: Interval = {
+            let Estimate { lower, upper, .. } = size(scale, f64::NAN, Some(mean.next));
+            Interval { lower, upper }
+        },
+        /// True if the machines differ by more than their errors, so that the mean need not apply
+        /// to any of them.
+        differ: bool = mean.differ,
+        /// Cochran's Q.
+        q: f64 = mean.pooled.q,
+        /// Its p-value if all machines were alike.
+        q_p: f64 = mean.pooled.q_p,
+        /// Share of the variance between machines that is not due to their errors, 0 to 1.
+        i2: f64 = mean.pooled.i2,
+    }
+}
+
+words! {
+    /// Whether a result holds.
+    ClaimHolds from found::Holds {
+        /// The verdict is the same.
+        Source::Yes => Yes,
+        /// There is another verdict.
+        Source::No => No,
+        /// There is no other verdict, but not enough certainty for the same.
+        Source::Unknown => Unknown,
+    }
+}
+
+fn name(report: &ClaimReport<'_>, subject: usize) -> String {
+    report.records[0].analysis.subjects[subject].name.clone()
+}
+
+fn size(scale: Scale, estimate: f64, interval: Option<assay_analysis::Interval>) -> Estimate {
+    let of = |on_scale| in_units(scale, on_scale);
+    let ends =
+        interval.map(|i| assay_analysis::Interval { lower: of(i.lower), upper: of(i.upper) });
+    Estimate::new(of(estimate), ends)
+}
