@@ -1,5 +1,5 @@
-//! Whether the sides of a suite did the same work: the results of tests, and the numbers that a
-//! benchmark reports about its own work. What varies within a side is not compared.
+//! Compares the work of the sides of a suite: the results of tests, and the numbers that a benchmark
+//! reports about its own work. Whatever varies within a side is not compared.
 
 use crate::analysis::{Analysis, Table};
 use crate::comparison::Comparison;
@@ -88,4 +88,71 @@ fn listed(all: &[&str]) -> String {
     let more = all.len().saturating_sub(NAMED);
     let named = all.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
     if more > 0 { format!("{named} and {more} more") } else { named }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analysis::{Analysis, Options, analyse};
+    use assay_data::finding::shared::OUTPUT_DIFFERS;
+    use assay_data::samples::WHOLE_SUITE;
+    use assay_data::{Metric, Observation, Outcome, Samples, Subject, Unit};
+
+    /// Two sides of these rows in 12 blocks; `of` returns the outcome and the number of a run.
+    fn analysed(rows: &[&str], of: impl Fn(&str, &str, u32) -> (Outcome, f64)) -> Analysis {
+        let elements = Metric { undirected: true, ..Metric::lower("elements", Unit::One) };
+        let mut samples = Samples::new(vec![Metric::wall(), elements]);
+        for name in ["old", "new"] {
+            for row in rows {
+                let (side, row_index) = (samples.side_named(name), samples.row_named(row));
+                let own = format!("{name}: {row}");
+                let subject =
+                    samples.add(Subject { side, row: row_index, name: own, ..Subject::default() });
+                for block in 0..12 {
+                    let (outcome, number) = of(name, row, block);
+                    let values = vec![1.0 + f64::from(block * 7 % 5) / 1e3, number];
+                    let block = Some(block);
+                    samples.push(Observation {
+                        subject,
+                        block,
+                        values,
+                        outcome,
+                        ..Observation::default()
+                    });
+                }
+            }
+        }
+        analyse(&samples, &Options::default()).expect("two sides")
+    }
+
+    fn told(found: &Analysis) -> Vec<&str> {
+        let differs = found.findings.iter().filter(|finding| finding.code == OUTPUT_DIFFERS);
+        differs.map(|finding| finding.message.as_str()).collect()
+    }
+
+    #[test]
+    fn a_test_with_another_result_is_told_and_a_flaky_one_is_not() {
+        let found = analysed(&[WHOLE_SUITE, "adds", "parses", "waits"], |side, row, block| {
+            let fails = match row {
+                "parses" => side == "new",
+                "waits" => side == "new" && block % 3 == 0,
+                _ => false,
+            };
+            (if fails { Outcome::Exit(1) } else { Outcome::Ok }, f64::NAN)
+        });
+        assert_eq!(told(&found), ["1 test fails in every run of new and in none of old: parses"]);
+        assert!(found.side_has_different_output(1) && !found.side_has_different_output(0));
+    }
+
+    #[test]
+    fn a_number_of_elements_is_told_if_each_side_always_has_the_same_one() {
+        let found = analysed(&["copy", "find", "sort"], |side, row, block| {
+            let number = match (row, side) {
+                ("find", "new") => 1199.0,
+                ("sort", _) => f64::from(block) + if side == "new" { 9.0 } else { 0.0 },
+                _ => 1200.0,
+            };
+            (Outcome::Ok, number)
+        });
+        assert_eq!(told(&found), ["new reports other elements: find: 1199 instead of 1200"]);
+    }
 }

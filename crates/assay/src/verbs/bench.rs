@@ -7,7 +7,7 @@ mod revisions;
 mod telling;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, any_words, seconds};
+use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
@@ -90,6 +90,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     judge: JudgeArgs,
+
+    #[command(flatten)]
+    same: SameArgs,
 
     #[command(flatten)]
     suite: SuiteArgs,
@@ -485,5 +488,5 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
         return Ok(Ending::Fine);
     }
     present::present(how, &mut analysis, samples)?;
-    Ok(present::judge(&analysis, &args.judge.fail_if))
+    Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))
 }
