@@ -150,10 +150,10 @@ pub struct Comparison {
 /// on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Role {
-    /// There are no controls, or too few.
+    /// The suite has fewer controls than it takes to judge by them.
     #[default]
     Alone,
-    /// It is a control: whatever moved it, a change of its code did not.
+    /// It is a control: its difference is no effect of its code.
     Control,
     /// It is judged against the controls, and its interval covers how far they moved.
     Judged {

@@ -64,7 +64,7 @@ pub(crate) struct JudgeArgs {
     pub fail_if: Vec<FailIf>,
 }
 
-/// Whether the sides have to do the same work.
+/// Options about the work of the sides.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Deciding")]
 pub(crate) struct SameArgs {

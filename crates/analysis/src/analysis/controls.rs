@@ -11,6 +11,9 @@
 //! deviations count as if they were there, so that one of them does not hide every difference. A row
 //! measured less precisely than a typical control has a wider range.
 //!
+//! The controls stand for code like theirs. Code that is far more sensitive to placement than all of
+//! them is not represented, as in any use of negative controls.
+//!
 //! The interval of a judged row covers both its own and the one less that range, so the verdict is
 //! never more confident than either. The judged rows are a family of their own, whose adjustments
 //! do not assume that they are independent: they share the controls. A control has no direction,
@@ -45,8 +48,8 @@ pub(super) enum Part {
 }
 
 impl Controls {
-    /// Summarizes the effects of controls, each with its squared standard error; `None` if there
-    /// are too few, or if none of them varied.
+    /// Summarizes the effects of controls, each with its squared standard error. Returns `None` for
+    /// fewer than [`policy::FEWEST_CONTROLS`], and if all are equal.
     fn of(found: &[(f64, f64)]) -> Option<Self> {
         if found.len() < policy::FEWEST_CONTROLS {
             return None;

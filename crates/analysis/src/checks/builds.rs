@@ -91,7 +91,7 @@ pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -
     let (mut reach, mut withheld) = (None::<f64>, false);
     for c in &table.rows {
         if let Role::Judged { range, withholds } = c.role {
-            reach = Some(reach.unwrap_or(0.0).max(farthest(range)));
+            reach = Some(reach.unwrap_or(f64::INFINITY).min(farthest(range)));
             withheld |= withholds;
         }
     }
@@ -104,7 +104,10 @@ pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -
     let (all, fewest) = (table.rows.len() == moved.len(), policy::FEWEST_CONTROLS);
     let meaning = match reach {
         Some(reach) => {
-            format!(", so up to {} of any other may not be due to its code", number::percent(reach))
+            format!(
+                ", so up to {} of another's difference may not be due to its code",
+                number::percent(reach)
+            )
         }
         None if all || moved.len() >= fewest => String::new(),
         None => format!("; others are judged by that from {fewest} such {noun}s on"),

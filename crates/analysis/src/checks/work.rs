@@ -1,5 +1,5 @@
 //! Compares the work of the sides of a suite: the results of tests, and the numbers that a benchmark
-//! reports about its own work. Whatever varies within a side is not compared.
+//! reports about its own work. What varies within a side is not compared.
 
 use crate::analysis::{Analysis, Table};
 use crate::comparison::Comparison;

@@ -22,7 +22,7 @@ enum Answers {
     Same(Digested),
     /// They differ from each other.
     Vary,
-    /// There was none; measuring reports it.
+    /// The server did not answer, which measuring reports.
     None,
 }
 

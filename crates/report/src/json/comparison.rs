@@ -234,7 +234,7 @@ words! {
     /// The role of a comparison among negative controls: benchmarks whose code is the same on both
     /// sides.
     Role from assay_analysis::Role {
-        /// There are none, or too few.
+        /// The suite has fewer than ten controls.
         Source::Alone => Alone,
         /// It is one of them: what moved it was not its code.
         Source::Control => Control,
