@@ -8,7 +8,7 @@
 
 use crate::battery::{self, Battery};
 use crate::checks;
-use crate::comparison::{Basis, Comparison, Question};
+use crate::comparison::{Basis, Comparison, Question, Role};
 use crate::coverage;
 use crate::describe::{Description, Histogram, SubjectSummary};
 use crate::design::looks::End;
@@ -35,6 +35,7 @@ use shape::Keys;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+pub(crate) mod controls;
 mod family;
 mod mean;
 mod options;
@@ -123,7 +124,8 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The overall verdict: the worst on the primary metric; `None` if nothing was compared.
+    /// The overall verdict: the worst on the primary metric; `None` if nothing was compared. Rows
+    /// whose code is known to be the same are equivalent.
     pub fn worst(&self) -> Option<Verdict> {
         let badness = |verdict: &Verdict| match verdict {
             Verdict::Slower => 3,
@@ -131,7 +133,11 @@ impl Analysis {
             Verdict::Faster => 1,
             Verdict::Equivalent => 0,
         };
-        self.comparisons.iter().map(|c| c.decision.verdict).max_by_key(badness)
+        let verdict = |c: &Comparison| match c.role {
+            Role::Control => Verdict::Equivalent,
+            _ => c.decision.verdict,
+        };
+        self.comparisons.iter().map(verdict).max_by_key(badness)
     }
 
     /// Returns true if this is a suite of many rows.
@@ -156,6 +162,12 @@ impl Analysis {
         };
         // Of two commands that both differ from a third one nothing is known.
         is_about(c.of) != is_about(c.against)
+    }
+
+    /// Returns true if a side of a suite was found not to do the work of the reference.
+    pub fn side_has_different_output(&self, side: usize) -> bool {
+        let name = Some(self.sides[side].name.as_str());
+        self.findings.iter().any(|f| f.code == OUTPUT_DIFFERS && f.subject.as_deref() == name)
     }
 
     /// Returns true if the outputs of all commands were compared and are the same.
@@ -315,14 +327,20 @@ pub fn analyse_telling(
         let metric = samples.metrics[primary].name.clone();
         return Err(AnalysisError::NothingInCommon { noun, metric });
     }
+    if is_suite {
+        controls::assign(samples, &mut members, &mut SignedRankDistribution::default());
+    }
     let mut comparisons = decided(&members);
     let control = |(of, subject): (usize, &assay_data::Subject)| {
-        let against = subject.repeats.filter(|_| in_blocks && !is_suite)?;
+        let against = subject.repeats.filter(|_| in_blocks)?;
         let pair = evidence.pair(against, of, primary, &recordings)?;
         Some(Member::new(question(&plan, primary, of, against), &pair, &evidence, &recordings))
     };
     let repeated = samples.subjects.iter().enumerate().filter_map(control);
-    let controls: Vec<Comparison> = repeated.flat_map(|own| decided(&[own])).collect();
+    let controls: Vec<Comparison> = match is_suite {
+        true => decided(&repeated.collect::<Vec<_>>()),
+        false => repeated.flat_map(|own| decided(&[own])).collect(),
+    };
     let answers = slices::of(samples);
     let search = Search::of(samples);
     if search.is_none() {
@@ -343,7 +361,7 @@ pub fn analyse_telling(
         Threshold::Absolute { .. } => Plan { threshold: Threshold::default(), ..plan.clone() },
     };
     let pairs_of = |&metric: &usize| keys.pairs.iter().map(move |&pair| (metric, pair));
-    let members: Vec<Member<'_>> = secondary
+    let mut members: Vec<Member<'_>> = secondary
         .iter()
         .flat_map(pairs_of)
         .filter_map(|(metric, (of, against))| {
@@ -352,6 +370,9 @@ pub fn analyse_telling(
             Some(Member::new(question, &pair, &evidence, &[]))
         })
         .collect();
+    if is_suite {
+        controls::assign(samples, &mut members, &mut SignedRankDistribution::default());
+    }
     let secondary_comparisons = decided(&members);
     if is_suite {
         groups.extend(keys.groups(&members, &secondary_comparisons, &plan));

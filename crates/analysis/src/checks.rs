@@ -23,8 +23,9 @@ mod requests;
 pub(crate) mod rows;
 mod series;
 mod shared;
+mod work;
 
-pub(crate) use builds::{layout, same_code};
+pub(crate) use builds::{controls, layout, same_code};
 pub(crate) use codes::RESUMED_DIFFERENT;
 pub use codes::{CODES, Topic, topic};
 pub(crate) use requests::requests_failed;

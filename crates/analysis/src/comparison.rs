@@ -142,6 +142,27 @@ pub struct Comparison {
     pub outlook: Option<Outlook>,
     /// The fewest blocks at which a verdict is possible at this level.
     pub fewest_blocks: u32,
+    /// The role among the negative controls of a suite.
+    pub role: Role,
+}
+
+/// The role of a comparison among the negative controls of a suite: the rows whose code is the same
+/// on both sides.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Role {
+    /// The suite has fewer controls than it takes to judge by them.
+    #[default]
+    Alone,
+    /// It is a control: its difference is no effect of its code.
+    Control,
+    /// It is judged against the controls, and its interval covers how far they moved.
+    Judged {
+        /// The range in which the effect would be without a change, on the decision's scale, at the
+        /// level of the comparison.
+        range: Interval,
+        /// True if the comparison alone would have a verdict.
+        withholds: bool,
+    },
 }
 
 /// A question: the subjects to compare, and the level.
@@ -349,6 +370,7 @@ impl Comparison {
             detectable: outlook::detectable(&decision, level),
             outlook: None,
             fewest_blocks: 0,
+            role: Role::Alone,
             decision,
         }
     }
@@ -364,6 +386,13 @@ impl Comparison {
     pub fn wanders(&self) -> bool {
         let n = self.blocks.unwrap_or(0) as f64;
         self.blocks.is_some() && (self.lag1 + 1.0 / n) * n.sqrt() > policy::NOTICED_Z
+    }
+
+    /// True without a verdict that more data could give. More data do not narrow the range of
+    /// controls, and a control has no direction.
+    pub fn is_open(&self) -> bool {
+        let by_controls = matches!(self.role, Role::Control | Role::Judged { withholds: true, .. });
+        self.decision.verdict == Verdict::Inconclusive && !by_controls
     }
 
     /// The reason for a missing interval; `None` if there is an interval.

@@ -90,7 +90,7 @@ pub use assay_stats::Interval;
 pub use assay_stats::meta_analysis::Pooled;
 pub use assay_stats::quantile_difference::QuantileDifference;
 pub use battery::Battery;
-pub use comparison::{Basis, Comparison, Effect, NoInterval};
+pub use comparison::{Basis, Comparison, Effect, NoInterval, Role};
 pub use describe::{Description, Histogram, NoMedianInterval, SubjectSummary};
 pub use design::{Experiment, Step};
 pub use noise::NoiseOf;

@@ -95,6 +95,12 @@ impl Decision {
         Self { scale, estimate, interval, threshold, clock_step, verdict, possibly_below_threshold }
     }
 
+    /// Replaces the interval and derives the verdict from the new one.
+    pub(crate) fn extend(&mut self, interval: Interval, better: Better) {
+        self.interval = Some(interval);
+        (self.verdict, self.possibly_below_threshold) = read(interval, self.threshold, better);
+    }
+
     /// Returns true if the size of the difference is known as well, not just its direction: the
     /// half width of the interval is at most half of the estimate ([`policy::SIZE_KNOWN`]).
     /// Otherwise only a lower bound can be stated.

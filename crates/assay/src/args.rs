@@ -3,8 +3,9 @@
 use crate::Ending;
 use crate::builds::matching;
 use anyhow::Context;
-use assay_analysis::Options;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
+use assay_analysis::{Analysis, Options};
+use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUT_VARIES};
 use assay_data::import::{ColumnRef, ImportOptions, SideFiles};
 use assay_data::reading::check_unit;
 use assay_data::select::Filter;
@@ -61,6 +62,30 @@ pub(crate) struct JudgeArgs {
     /// is not part of their intervals.
     #[arg(long, value_name = "VERDICT", value_enum, value_delimiter = ',', action = ArgAction::Append)]
     pub fail_if: Vec<FailIf>,
+}
+
+/// Options about the work of the sides.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Deciding")]
+pub(crate) struct SameArgs {
+    /// Fail with status 4 if a side does not do the work of the reference: tests with other
+    /// results, other answers of a server, other numbers that a benchmark reports about its work
+    #[arg(long)]
+    pub require_same: bool,
+}
+
+impl SameArgs {
+    /// Returns how the program ends with these results.
+    pub fn ending(&self, analysis: &Analysis, judged: Ending) -> Ending {
+        let has = |code: &str| analysis.findings.iter().any(|finding| finding.code == code);
+        match judged {
+            _ if self.require_same && has(OUTPUT_DIFFERS) => Ending::CommandFailed,
+            Ending::Fine if self.require_same && has(OUTPUT_VARIES) => {
+                Ending::InconclusiveUnderFailIf
+            }
+            judged => judged,
+        }
+    }
 }
 
 /// Verdicts that can fail a build.

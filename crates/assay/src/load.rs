@@ -8,6 +8,7 @@ mod generators;
 mod knee;
 mod recovery;
 mod requests;
+mod same;
 mod slice;
 mod source;
 
@@ -15,6 +16,7 @@ pub(crate) use generators::{Generators, Way, work};
 pub(crate) use knee::{Goal, Search};
 pub(crate) use recovery::longest_hanging;
 pub(crate) use requests::{MOST as MOST_REQUESTS, Requests};
+pub(crate) use same::compare_answers;
 pub(crate) use slice::{
     CAPACITY, LATENCY_MEDIAN, RATE_ACHIEVED, fewest_requests, metrics, too_short,
 };

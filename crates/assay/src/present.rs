@@ -10,7 +10,7 @@ use crate::{Ending, output, whole_file};
 use anyhow::{Context, bail};
 use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
-use assay_analysis::{Analysis, Verdict};
+use assay_analysis::{Analysis, Role, Verdict};
 use assay_data::export::{Escapes, plain_text};
 use assay_data::finding::shared::RECORDINGS_ALTERNATE;
 use assay_data::unit::Unit;
@@ -334,9 +334,11 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         c.failing.as_ref().is_some_and(|own| own.subject == c.against)
     };
     let without_reference = analysis.comparisons.iter().any(failed);
+    // Nothing is open about a benchmark of the same code.
     let verdicts: Vec<Verdict> = analysis
         .comparisons
         .iter()
+        .filter(|c| c.role != Role::Control)
         .map(|c| match c.design == Design::Blocks || alternate(analysis, c.of) {
             true => c.decision.verdict,
             false => Verdict::Inconclusive,
@@ -344,7 +346,9 @@ pub(crate) fn judge(analysis: &Analysis, fail_if: &[FailIf]) -> Ending {
         .collect();
     if verdicts.iter().any(|&verdict| came_true(verdict)) {
         Ending::FailIfCameTrue
-    } else if verdicts.is_empty() || without_reference || verdicts.contains(&Verdict::Inconclusive)
+    } else if analysis.comparisons.is_empty()
+        || without_reference
+        || verdicts.contains(&Verdict::Inconclusive)
     {
         Ending::InconclusiveUnderFailIf
     } else {

@@ -7,6 +7,8 @@
 
 mod symbols;
 
+pub use symbols::function_name;
+
 use crate::driver::{Answer, Driver, Effort, Reply, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;

@@ -35,6 +35,7 @@ mod rust;
 
 pub use driver::{Answer, Driver, Effort, Reply, Request};
 pub use error::HarnessError;
+pub use google_benchmark::function_name;
 pub use program::{Kind, Program};
 pub use reading::Reading;
 

@@ -134,7 +134,7 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         expect: &job.expect,
         keep: Keep {
             fields: job.expect.follow || job.scenario.session,
-            body: job.expect.body.is_some(),
+            body: job.expect.body.is_some() || job.expect.digest,
         },
         started,
         counts_from: started + nanoseconds(job.settle_seconds),

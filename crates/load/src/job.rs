@@ -62,6 +62,10 @@ pub struct Expect {
     pub body: Option<String>,
     /// Follow redirections to the same server.
     pub follow: bool,
+    /// Keep a digest of every answer ([`Tally::answers`](crate::Tally::answers)); for single
+    /// requests that are not measured.
+    #[serde(default)]
+    pub digest: bool,
 }
 
 /// One slice.

@@ -51,7 +51,7 @@ pub use scenario::{Request, Scenario, ScenarioError};
 #[cfg(feature = "generator")]
 pub use schedule::Arrivals;
 #[cfg(feature = "generator")]
-pub use tally::{Connections, Second, Tally};
+pub use tally::{Connections, Digested, Second, Tally};
 pub use target::{Target, TargetError, without_user};
 #[cfg(feature = "generator")]
 pub use tls::{Handshakes, Tls, TlsError, Version};

@@ -6,6 +6,7 @@ use crate::raw::Raw;
 use assay_data::Histogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
 
 /// One second of a slice, by the time at which requests ended.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,6 +48,25 @@ pub struct Connections {
     pub most_open: u64,
     /// Maximum number of simultaneously unanswered requests.
     pub most_in_flight: u64,
+}
+
+/// An answer, by its status and its body. Bodies that agree in their first 4 MiB have the same
+/// digest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digested {
+    /// Its status.
+    pub status: u16,
+    /// Number of digested bytes.
+    pub bytes: u64,
+    digest: u64,
+}
+
+impl Digested {
+    pub(crate) fn of(status: u16, body: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(body);
+        Self { status, bytes: body.len() as u64, digest: hasher.finish() }
+    }
 }
 
 /// The outcomes of a slice.
@@ -100,6 +120,8 @@ pub struct Tally {
     pub details: BTreeMap<Failure, String>,
     /// Single requests, if requested: an evenly spaced sample of each generator's requests.
     pub requests: Vec<Raw>,
+    /// The answers, if requested by [`Expect::digest`](crate::Expect::digest).
+    pub answers: Vec<Digested>,
 }
 
 /// The serialised form of a tally: numbers as text, histograms in V2 encoding.
@@ -121,6 +143,8 @@ struct Sent {
     cpu_seconds: f64,
     details: BTreeMap<Failure, String>,
     requests: Vec<Raw>,
+    #[serde(default)]
+    answers: Vec<Digested>,
 }
 
 impl Tally {
@@ -191,6 +215,7 @@ impl Tally {
         self.received += other.received;
         self.cpu_seconds += other.cpu_seconds;
         self.requests.extend_from_slice(&other.requests);
+        self.answers.extend_from_slice(&other.answers);
         for (&failure, detail) in &other.details {
             self.details.entry(failure).or_insert_with(|| detail.clone());
         }
@@ -244,6 +269,7 @@ impl Tally {
             cpu_seconds: self.cpu_seconds,
             details: self.details.clone(),
             requests: self.requests.clone(),
+            answers: self.answers.clone(),
         };
         // Serialising plain data cannot fail.
         serde_json::to_string(&sent).unwrap_or_default()
@@ -274,6 +300,7 @@ impl Tally {
             cpu_seconds: sent.cpu_seconds,
             details: sent.details,
             requests: sent.requests,
+            answers: sent.answers,
             ..Self::default()
         };
         if sent.histograms.len() != tally.histograms().len() {
@@ -312,6 +339,7 @@ mod tests {
         tally.fail(Failure::Timeout);
         tally.fail(Failure::Refused);
         tally.statuses.insert(200, 8);
+        tally.answers.push(Digested::of(200, b"body"));
         tally
     }
 
@@ -320,6 +348,7 @@ mod tests {
         let tally = some(3);
         let read = Tally::of_line(&tally.to_line()).expect("read");
         assert_eq!(read.to_line(), tally.to_line());
+        assert_eq!(read.answers, tally.answers);
         assert_eq!(read.failed_as(Failure::Refused), 1);
         assert!(Tally::of_line("{}").is_err());
     }

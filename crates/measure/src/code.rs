@@ -25,7 +25,7 @@ mod x86;
 use image::{Extent, Image, Loaded};
 use object::Architecture;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -60,6 +60,52 @@ struct Piece {
     digest: Sha256,
     /// The start addresses of other pieces.
     refers: Vec<u64>,
+}
+
+/// A function, with all parts of it and others of the same name.
+#[derive(Debug, Default)]
+struct Function {
+    digests: Vec<Vec<u8>>,
+    bytes: u64,
+    is_reached: bool,
+}
+
+/// A function whose own code, not that of others it calls, differs between two programs, or that
+/// only one of them has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The name of its symbol.
+    pub name: String,
+    /// Its length in the program in which it is longer.
+    pub bytes: u64,
+    /// True if in either program something wanted refers to it, directly or through others.
+    pub is_reached: bool,
+}
+
+/// Returns the functions that differ between two programs, the longest first. `wanted` tells, for
+/// each program, the symbols that everything reached is reached from.
+pub fn changed(
+    (old, new): (&mut Code, &mut Code),
+    wanted: [&dyn Fn(&str) -> bool; 2],
+) -> Vec<Changed> {
+    let [old, mut new] = [old.functions(wanted[0]), new.functions(wanted[1])];
+    let mut changed: Vec<Changed> = Vec::new();
+    let mut add = |name: String, one: &Function, other: &Function| {
+        if one.digests != other.digests {
+            let (bytes, is_reached) =
+                (one.bytes.max(other.bytes), one.is_reached || other.is_reached);
+            changed.push(Changed { name, bytes, is_reached });
+        }
+    };
+    for (name, own) in old {
+        let other = new.remove(&name).unwrap_or_default();
+        add(name, &own, &other);
+    }
+    for (name, own) in new {
+        add(name, &Function::default(), &own);
+    }
+    changed.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));
+    changed
 }
 
 /// The code of a program.
@@ -97,32 +143,60 @@ impl Code {
         if roots.is_empty() {
             return None;
         }
-        let mut order: Vec<u64> = Vec::new();
-        let mut numbers: HashMap<u64, usize> = HashMap::new();
-        let mut number = |start: u64, order: &mut Vec<u64>| {
-            *numbers.entry(start).or_insert_with(|| {
-                order.push(start);
-                order.len() - 1
-            })
-        };
-        for (_, start) in &roots {
-            number(*start, &mut order);
-        }
+        let order = self.walk(roots.iter().map(|(_, start)| *start));
+        let numbers: HashMap<u64, usize> =
+            order.iter().enumerate().map(|(number, (start, _))| (*start, number)).collect();
         let mut digest = Sha256::new();
         for other in beside {
             digest.update(other);
         }
-        let mut at = 0;
-        while let Some(&start) = order.get(at) {
-            let piece = self.piece(start)?;
+        for (_, piece) in &order {
+            let piece = piece.as_ref()?;
             digest.update(piece.digest.clone().finalize());
-            for &other in &piece.refers {
-                digest.update(number(other, &mut order).to_le_bytes());
+            for other in &piece.refers {
+                digest.update(numbers.get(other)?.to_le_bytes());
             }
-            at += 1;
         }
         let hex: String = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         Some(format!("sha256:{hex}"))
+    }
+
+    /// Returns everything reached from these addresses in the order of the first visits, by start
+    /// address; `None` in place of what can't be read.
+    fn walk(&mut self, roots: impl Iterator<Item = u64>) -> Vec<(u64, Option<Rc<Piece>>)> {
+        let mut met: HashSet<u64> = HashSet::new();
+        let mut waiting: VecDeque<u64> = roots.filter(|&root| met.insert(root)).collect();
+        let mut order = Vec::new();
+        while let Some(start) = waiting.pop_front() {
+            let piece = self.piece(start);
+            let refers = piece.iter().flat_map(|piece| &piece.refers);
+            waiting.extend(refers.copied().filter(|&other| met.insert(other)));
+            order.push((start, piece));
+        }
+        order
+    }
+
+    /// Returns the functions by name, without the suffixes of clones and cold parts.
+    fn functions(&mut self, is_root: &dyn Fn(&str) -> bool) -> BTreeMap<String, Function> {
+        let named = self.image.named.clone();
+        let roots = named.iter().filter(|(name, _)| is_root(name)).map(|(_, start)| *start);
+        let reached: HashSet<u64> = self.walk(roots).into_iter().map(|(start, _)| start).collect();
+        let mut found: BTreeMap<String, Function> = BTreeMap::new();
+        for (name, start) in named {
+            let extent = self.image.symbol(start).filter(|own| own.is_code && own.start == start);
+            let (Some(extent), Some(piece)) = (extent, self.piece(start)) else { continue };
+            let whole = if self.image.is_go { None } else { name.split_once('.') };
+            let own =
+                found.entry(whole.map_or(name.clone(), |(own, _)| own.to_owned())).or_default();
+            own.digests.push(piece.digest.clone().finalize().to_vec());
+            own.bytes += extent.size;
+            own.is_reached |= reached.contains(&start);
+        }
+        for own in found.values_mut() {
+            // Functions of one name in several files have no order.
+            own.digests.sort_unstable();
+        }
+        found
     }
 
     fn piece(&mut self, start: u64) -> Option<Rc<Piece>> {

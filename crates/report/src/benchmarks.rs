@@ -15,7 +15,7 @@ use crate::number;
 use crate::remarks::Remarks;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
-use assay_analysis::{Analysis, Comparison};
+use assay_analysis::{Analysis, Comparison, Role};
 
 /// Order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,6 +97,7 @@ fn before(a: (u8, f64), b: (u8, f64)) -> std::cmp::Ordering {
 fn rank(row: &Comparison) -> u8 {
     let d = &row.decision;
     match d.verdict {
+        _ if row.role == Role::Control => 5,
         Verdict::Faster | Verdict::Slower => u8::from(d.possibly_below_threshold),
         Verdict::Inconclusive => 2 + u8::from(d.interval.is_none()),
         Verdict::Equivalent => 4,

@@ -290,6 +290,16 @@ pub fn median_absolute_deviation_sorted(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { last } else { midpoint(before, last) }
 }
 
+/// The values, in order, with those that are more than `reach` robust standard deviations
+/// ([`ROBUST_SD`] times the MAD) from the median moved to that distance. Unchanged if at least half
+/// of them are equal; O(n).
+#[must_use]
+pub fn clipped(xs: &[f64], reach: f64) -> Vec<f64> {
+    let (centre, reach) = (median(xs), reach * ROBUST_SD * median_absolute_deviation(xs));
+    let moved = |x: &f64| x.clamp(centre - reach, centre + reach);
+    if reach > 0.0 { xs.iter().map(moved).collect() } else { xs.to_vec() }
+}
+
 /// The smallest distance between two distinct values: an estimate of the clock's step. `None` if
 /// all are equal.
 ///

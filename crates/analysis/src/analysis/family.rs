@@ -11,6 +11,7 @@
 //! has none, or its difference is known to be below the threshold, and a wider interval can only
 //! say less.
 
+use super::controls::{self, Part};
 use crate::comparison::{Comparison, Question};
 use crate::evidence::{Evidence, Pair};
 use crate::recording::Recording;
@@ -55,6 +56,8 @@ pub(super) struct Member<'a> {
     known: &'a [Rc<Recording<'static>>],
     /// True if the difference is certain, so that it uses none of the allowed error.
     is_certain: bool,
+    /// The part in the controls of a suite.
+    pub part: Part,
 }
 
 impl<'a> Member<'a> {
@@ -65,7 +68,7 @@ impl<'a> Member<'a> {
         evidence: &'a Evidence<'a>,
         known: &'a [Rc<Recording<'static>>],
     ) -> Self {
-        Self { question, evidence, known, is_certain: pair.is_certain() }
+        Self { question, evidence, known, is_certain: pair.is_certain(), part: Part::Alone }
     }
 
     /// The data of both subjects.
@@ -76,7 +79,23 @@ impl<'a> Member<'a> {
 
     fn has_direction(&self, share: f64, distribution: &mut SignedRankDistribution) -> bool {
         let question = Question { share, ..self.question };
-        self.pair().decide(question, distribution).verdict.is_directional()
+        match &self.part {
+            Part::Alone => self.pair().decide(question, distribution).verdict.is_directional(),
+            _ => self.compare(question, distribution).decision.verdict.is_directional(),
+        }
+    }
+
+    fn compare(
+        &self,
+        question: Question<'_>,
+        distribution: &mut SignedRankDistribution,
+    ) -> Comparison {
+        let found = self.pair().compare(question, distribution);
+        match &self.part {
+            Part::Alone => found,
+            Part::Control => controls::as_control(found, question.better),
+            Part::Judged(controls) => controls.judge(found, question),
+        }
     }
 }
 
@@ -86,12 +105,19 @@ pub(super) fn decide(
     adjust: Adjust,
     distribution: &mut SignedRankDistribution,
 ) -> Vec<Comparison> {
-    // Counts that are known take nothing of the error.
-    let uncertain: Vec<&Member<'_>> = members.iter().copied().filter(|m| !m.is_certain).collect();
-    let mut shared = shares(&uncertain, adjust, distribution).into_iter();
+    // Counts that are known take nothing of the error, and controls are a family of their own.
+    let uncertain = members.iter().copied().filter(|m| !m.is_certain);
+    let (controls, judged): (Vec<_>, Vec<_>) = uncertain.partition(|m| m.part == Part::Control);
+    let mut of_controls = shares(&controls, adjust, distribution).into_iter();
+    let mut shared = shares(&judged, adjust, distribution).into_iter();
     let mut decided = |member: &Member<'_>| {
-        let share = if member.is_certain { 1.0 } else { shared.next().unwrap_or(1.0) };
-        member.pair().compare(Question { share, ..member.question }, distribution)
+        let next = match member.part {
+            _ if member.is_certain => None,
+            Part::Control => of_controls.next(),
+            _ => shared.next(),
+        };
+        let question = Question { share: next.unwrap_or(1.0), ..member.question };
+        member.compare(question, distribution)
     };
     members.iter().map(|member| decided(member)).collect()
 }

@@ -9,7 +9,7 @@
 //! them and decides nothing.
 
 use super::family::Member;
-use crate::comparison::{Comparison, NoInterval};
+use crate::comparison::{Comparison, NoInterval, Role};
 use crate::evidence::Pair;
 use crate::verdict::Verdict;
 use assay_data::Plan;
@@ -70,6 +70,8 @@ pub struct Counts {
     pub equivalent: usize,
     /// Not known.
     pub inconclusive: usize,
+    /// Controls: the code is the same on both sides.
+    pub same_code: usize,
 }
 
 /// The comparisons of one metric of one side with the reference, for a table.
@@ -93,6 +95,7 @@ impl Table<'_> {
         let mut counts = Counts::default();
         for comparison in &self.rows {
             *match comparison.decision.verdict {
+                _ if comparison.role == Role::Control => &mut counts.same_code,
                 Verdict::Faster => &mut counts.faster,
                 Verdict::Slower => &mut counts.slower,
                 Verdict::Equivalent => &mut counts.equivalent,

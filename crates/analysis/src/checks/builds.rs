@@ -1,10 +1,14 @@
 //! Effects of code placement: the variation between builds of unchanged source, and differences
 //! that may be nothing else.
 
-use crate::comparison::Comparison;
+use crate::analysis::controls::has_same_code;
+use crate::analysis::{Analysis, Table};
+use crate::comparison::{Comparison, Role};
 use crate::number;
+use crate::policy;
 use crate::verdict::{Scale, Verdict};
-use assay_data::{Action, Finding, Samples, Severity, Unit};
+use assay_data::{Action, Finding, Samples, Severity};
+use assay_stats::Interval;
 
 /// Maximum half width of an interval in standard errors if layout dominates them: Student's for
 /// three builds per side.
@@ -50,12 +54,7 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
 /// A finding about differences between single builds with identical code.
 pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option<Finding> {
     let is_same = |c: &&Comparison| {
-        let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();
-        let metric = &samples.metrics[c.metric];
-        // Placement affects duration, not behaviour.
-        let is_placed = !metric.is_count() && metric.unit != Unit::Byte;
-        let differs = matches!(c.decision.verdict, Verdict::Faster | Verdict::Slower);
-        is_placed && differs && code(c.of).is_some() && code(c.of) == code(c.against)
+        c.decision.verdict.is_directional() && has_same_code(samples, c.metric, c.of, c.against)
     };
     let same: Vec<&Comparison> = comparisons.iter().filter(is_same).collect();
     let row = |c: &Comparison| samples.row_of(&samples.subjects[c.of]).name.as_str();
@@ -79,6 +78,57 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
             .with("benchmarks", same.len() as f64)
             .advise(Action::SeveralBuilds),
     )
+}
+
+/// A finding about the rows of a table whose code is the same on both sides: how far they moved,
+/// and what this means for the others.
+pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -> Option<Finding> {
+    let is_same = |c: &&&Comparison| has_same_code(samples, c.metric, c.of, c.against);
+    let moved = table.rows.iter().filter(is_same).filter_map(|c| c.ratio.map(|r| r.estimate - 1.0));
+    let moved: Vec<f64> = moved.filter(|effect| effect.is_finite()).collect();
+    let most = moved.iter().copied().map(f64::abs).fold(0.0, f64::max);
+    let farthest = |range: Interval| range.lower.exp_m1().abs().max(range.upper.exp_m1());
+    let (mut reach, mut withheld) = (None::<f64>, false);
+    for c in &table.rows {
+        if let Role::Judged { range, withholds } = c.role {
+            reach = Some(reach.unwrap_or(f64::INFINITY).min(farthest(range)));
+            withheld |= withholds;
+        }
+    }
+    let noun = &suite.noun;
+    let (whose, they) = match moved.len() {
+        0 => return None,
+        1 => (format!("1 {noun}"), "it"),
+        n => (format!("{n} {noun}s"), "they"),
+    };
+    let (all, fewest) = (table.rows.len() == moved.len(), policy::FEWEST_CONTROLS);
+    let meaning = match reach {
+        Some(reach) => {
+            format!(
+                ", so up to {} of another's difference may not be due to its code",
+                number::percent(reach)
+            )
+        }
+        None if all || moved.len() >= fewest => String::new(),
+        None => format!("; others are judged by that from {fewest} such {noun}s on"),
+    };
+    let sides = match suite.sides.len() {
+        0..=2 => "both builds".to_owned(),
+        _ => format!("{} and {}", suite.sides[table.against].name, suite.sides[table.side].name),
+    };
+    let most_percent = number::percent(most);
+    let more = if withheld { "; several builds a side tell more (--builds)" } else { "" };
+    let message = format!(
+        "the code of {whose} is the same in {sides}; {they} moved by up to {most_percent}{meaning}{more}"
+    );
+    let finding = Finding::new("SAME_CODE_MOVED", Severity::Note, message)
+        .with("benchmarks", moved.len() as f64)
+        .with("most", most);
+    let finding = match reach {
+        Some(reach) => finding.with("reach", reach),
+        None => finding,
+    };
+    Some(if withheld { finding.advise(Action::SeveralBuilds) } else { finding })
 }
 
 /// Returns true if layout, rather than the noise of the blocks, determines the width of the

@@ -3,7 +3,7 @@
 //! place.
 
 /// Every code that a check, the machine's facts, a reader, a profile or the measuring itself may give.
-pub const CODES: [&str; 166] = [
+pub const CODES: [&str; 168] = [
     "ALARM_CONFIRMED",
     "ALARM_NOT_CONFIRMED",
     "ALARM_UNCONFIRMED",
@@ -31,6 +31,7 @@ pub const CODES: [&str; 166] = [
     "CLOCK_SOURCE",
     "CLOSED_LOOP",
     "COARSE_CLOCK",
+    "CODE_CHANGED",
     "COMMAND_FAILED",
     "COMMIT_GONE",
     "COMMIT_SKIPPED",
@@ -129,6 +130,7 @@ pub const CODES: [&str; 166] = [
     "RT_LIMIT",
     "RUNS_DIFFER",
     "SAME_BUILDS",
+    "SAME_CODE_MOVED",
     "SAME_FILE",
     "SAME_RECORDING",
     "SAMPLES_PROBLEM",

@@ -2,7 +2,7 @@
 //! their names, never once per row.
 
 use crate::analysis::{Adjust, Analysis, BENCHMARK, Only, Table};
-use crate::checks;
+use crate::checks::{self, work};
 use crate::comparison::{Basis, Comparison, NoInterval};
 use crate::describe::SubjectSummary;
 use crate::levels::plural;
@@ -10,7 +10,7 @@ use crate::outlook;
 use crate::paired;
 use crate::policy;
 use crate::unpaired;
-use crate::verdict::{Scale, Verdict};
+use crate::verdict::Scale;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{
     Action, Design, Environment, Finding, Samples, Severity, StopReason, StopRule, Threshold, Unit,
@@ -43,8 +43,12 @@ pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
         found.extend(without_interval(suite, table));
         found.extend(bases(suite, table));
         found.extend(steps(suite, table));
+        found.extend(checks::controls(samples, suite, table));
     }
     found.extend(checks::same_code(samples, &suite.comparisons));
+    found.extend(suite.controls.iter().filter_map(|c| checks::control(c, &suite.names())));
+    found.extend(work::results(suite));
+    found.extend(work::numbers(samples, suite));
     found.extend(outcomes(suite));
     found.extend(one_side(suite));
     if suite.design != Design::Blocks {
@@ -381,8 +385,7 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
     match samples.stop? {
         StopReason::Interrupted => Some(checks::interrupted("decided on what there was")),
         StopReason::Budget => {
-            let counts = suite.primary_tables().map(|table| table.counts());
-            let open: usize = counts.map(|counts| counts.inconclusive).sum();
+            let open = suite.comparisons.iter().filter(|c| c.is_open()).count();
             let all: usize = suite.primary_tables().map(|table| table.rows.len()).sum();
             let seconds = suite.plan.budget_seconds?;
             (open > 0).then(|| {
@@ -420,7 +423,7 @@ fn seconds_until_clear(suite: &Analysis, seconds: f64) -> Option<f64> {
         };
         (needed <= f64::from(MAX_BLOCKS)).then_some((needed - n as f64).max(0.0))
     };
-    let open = suite.comparisons.iter().filter(|row| row.decision.verdict == Verdict::Inconclusive);
+    let open = suite.comparisons.iter().filter(|row| row.is_open());
     let more = open.map(more).sum::<Option<f64>>()?;
     // Closed rows take no more time. A tenth is added because the estimate is only likely.
     (taken > 0.0).then(|| (1.1 * seconds * (1.0 + more / taken)).ceil())

@@ -5,7 +5,7 @@
 //! reliable than ranks of the values would be, but it is all that a summary allows. Without a
 //! number of values or a spread there is a ratio but no interval.
 
-use super::{Basis, Comparison, Effect, Question, Wins, exponentiated};
+use super::{Basis, Comparison, Effect, Question, Role, Wins, exponentiated};
 use crate::dependence::Dependence;
 use crate::outlook;
 use crate::paired::threshold_on;
@@ -121,6 +121,7 @@ impl Comparison {
             detectable: outlook::detectable(&decision, level),
             outlook: None,
             fewest_blocks: 0,
+            role: Role::Alone,
             decision,
         }
     }

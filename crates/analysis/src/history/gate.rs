@@ -272,8 +272,7 @@ impl Known {
                 ..nothing
             };
         }
-        let limits = limits(&values);
-        let brought_in: Vec<f64> = values.iter().map(|v| v.clamp(limits.0, limits.1)).collect();
+        let brought_in = descriptive::clipped(&values, policy::GATE_REACH);
         let mean = descriptive::mean(&brought_in);
         let resolution = resolution(&values, now);
         let spread = descriptive::standard_deviation(&brought_in).max(resolution);
@@ -517,14 +516,6 @@ fn since(centres: &[f64]) -> (usize, Option<f64>) {
     let &[.., before, begin, end] = edges.as_slice() else { return (0, None) };
     let level = |from: usize, to: usize| descriptive::median(&centres[from..to]);
     (begin, Some(level(begin, end) / level(before, begin)))
-}
-
-/// Limits to which values are clipped.
-fn limits(values: &[f64]) -> (f64, f64) {
-    let centre = descriptive::median(values);
-    // 1.4826 scales to the standard deviation of normal values.
-    let reach = policy::GATE_REACH * 1.4826 * descriptive::median_absolute_deviation(values);
-    if reach > 0.0 { (centre - reach, centre + reach) } else { (f64::NEG_INFINITY, f64::INFINITY) }
 }
 
 /// Standard deviation caused by rounding alone, if values come in steps.

@@ -76,6 +76,8 @@ pub(crate) struct Benchmarks<'a> {
     declared: Samples,
     /// Failures in the trial runs.
     pub failures: Vec<Failure>,
+    /// Findings about functions that changed.
+    pub changes: Vec<Finding>,
     pub(super) counting: Counting,
 }
 
@@ -100,6 +102,7 @@ impl<'a> Benchmarks<'a> {
             metrics: Vec::new(),
             declared: Samples::default(),
             failures: Vec::new(),
+            changes: Vec::new(),
             counting: Counting::default(),
         };
         for side in &catalogue.sides {
@@ -171,6 +174,9 @@ impl<'a> Benchmarks<'a> {
                 }
             }
         }
+        if recorded.is_none() {
+            all.changes = codes.changes(catalogue, &all.declared);
+        }
         all.declared.drop_unused_keys();
         Ok(all)
     }
@@ -203,7 +209,9 @@ impl<'a> Benchmarks<'a> {
             });
         }
         let mut on = Vec::with_capacity(sides.len());
-        for &index in sides {
+        // The reference may be measured a second time, as a control.
+        let control = catalogue.control.then_some((sides[0], true));
+        for (index, is_control) in sides.iter().map(|&side| (side, false)).chain(control) {
             let side = &catalogue.sides[index];
             let scratch = self.asker.directory()?;
             let first = catalogue.benchmarks[benchmarks[0]].on[index].clone().unwrap_or_default();
@@ -224,15 +232,20 @@ impl<'a> Benchmarks<'a> {
                 if references.len() <= place {
                     references.push(subject);
                 }
+                let mut name = name_on(catalogue, benchmark, index);
+                if is_control {
+                    name += " (control)";
+                }
                 self.declared.subjects.push(Subject {
                     side: index,
                     row: first_row + place,
-                    name: name_on(catalogue, benchmark, index),
+                    name,
                     command: Some(typed(side)),
                     cwd: side.command.cwd.as_ref().map(|path| path.display().to_string()),
                     env: side.command.env.clone(),
                     parameters: reading.map(|r| r.parameters.clone()).unwrap_or_default(),
-                    against: Some(against),
+                    against: Some(if is_control { subject } else { against }),
+                    repeats: is_control.then_some(against),
                     files: all_files.clone(),
                     ..Subject::default()
                 });
@@ -319,13 +332,18 @@ impl Source for Benchmarks<'_> {
     type Error = RunError;
 
     fn layout(&self) -> Layout {
+        let is_control = |subject: usize| self.declared.subjects[subject].repeats.is_some();
         let unit = |unit: &Runs| {
             let places = unit.on.iter().map(|(_, _, subjects)| subjects.clone());
             let builds = |(side, ..): &(usize, Vec<Question>, Vec<usize>)| {
                 self.catalogue.sides[*side].builds.len().max(1) as u32
             };
             let builds = unit.on.iter().map(builds).collect();
-            Unit { builds, ..Unit::against_the_first(places.collect()) }
+            let mut unit = Unit { builds, ..Unit::against_the_first(places.collect()) };
+            for (place, reference) in unit.references.iter_mut().enumerate() {
+                *reference = reference.filter(|_| !is_control(unit.places[place][0]));
+            }
+            unit
         };
         let Samples { sides, rows, subjects, .. } = self.declared.clone();
         Layout { sides, rows, subjects, units: self.units.iter().map(unit).collect() }

@@ -17,6 +17,8 @@ pub(crate) struct Wanted {
     pub exclude: Option<Filter>,
     /// The harness by name, instead of detecting it.
     pub harness: Option<String>,
+    /// The reference is measured twice.
+    pub control: bool,
 }
 
 impl Wanted {
@@ -53,6 +55,8 @@ pub(crate) struct Catalogue {
     /// Duration of a process that measures nothing, s: the slowest of those that listed their
     /// benchmarks.
     pub start_seconds: f64,
+    /// True if the reference is measured a second time, as a control.
+    pub control: bool,
 }
 
 impl Catalogue {
@@ -112,7 +116,7 @@ impl Catalogue {
             }
             drivers.push(driver);
         }
-        Ok(Self { sides, drivers, benchmarks, start_seconds })
+        Ok(Self { sides, drivers, benchmarks, start_seconds, control: wanted.control })
     }
 
     /// Returns the indices of the benchmarks that can be compared: those on the reference and at

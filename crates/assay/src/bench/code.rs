@@ -1,11 +1,13 @@
 //! Determines which benchmarks have the same machine code on their sides, by digests taken before
-//! anything is measured.
+//! anything is measured, and whether they reach the functions that changed.
 //!
 //! The harness knows the names of symbols, and `assay-measure` reads their code. Nothing is judged
 //! here: the analysis reports if a difference is found despite equal digests.
 
 use super::Catalogue;
-use assay_measure::code::Code;
+use assay_data::{Action, Finding, Samples, Severity};
+use assay_harness::function_name;
+use assay_measure::code::{Changed, Code, changed};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Loads, loaded};
 
@@ -66,4 +68,78 @@ impl Codes {
         let (code, libraries) = self.0.get_mut(side)?.as_mut()?;
         code.digest(|symbol| driver.is_code_of(name, symbol), libraries)
     }
+    /// Returns the findings about the functions that differ between the reference and each other
+    /// side, and whether the benchmarks reach them.
+    pub fn changes(&mut self, catalogue: &Catalogue, samples: &Samples) -> Vec<Finding> {
+        let Some((Some((reference, _)), others)) = self.0.split_first_mut() else {
+            return Vec::new();
+        };
+        let symbols = |side: usize| {
+            let driver = &catalogue.drivers[side];
+            let own = catalogue.benchmarks.iter().filter_map(move |b| b.on[side].as_deref());
+            move |symbol: &str| own.clone().any(|name| driver.is_code_of(name, symbol))
+        };
+        let mut found = Vec::new();
+        for (index, other) in others.iter_mut().enumerate() {
+            let side = index + 1;
+            let Some((other, _)) = other else { continue };
+            let functions = changed((reference, other), [&symbols(0), &symbols(side)]);
+            let whose = match catalogue.sides.len() {
+                2 => String::new(),
+                _ => format!(" in {}", catalogue.sides[side].name),
+            };
+            found.extend(reach(&functions, reached(samples, &catalogue.sides[side].name), &whose));
+        }
+        found
+    }
+}
+
+/// Returns the number of benchmarks whose code differs between the reference and a side, and of all
+/// whose code is known.
+fn reached(samples: &Samples, side: &str) -> (usize, usize) {
+    let is_on = |own: &&assay_data::Subject| samples.side_of(own).name == side;
+    let known = samples.subjects.iter().filter(is_on).filter_map(|own| {
+        let reference = samples.subjects.get(own.against?)?;
+        Some(own.code.as_ref()? != reference.code.as_ref()?)
+    });
+    known.fold((0, 0), |(differ, all), differs| (differ + usize::from(differs), all + 1))
+}
+
+/// Returns the finding about changed functions of which `differ` of `all` benchmarks reach some.
+fn reach(functions: &[Changed], (differ, all): (usize, usize), whose: &str) -> Option<Finding> {
+    // Initializers of files run before any benchmark.
+    let functions: Vec<&Changed> =
+        functions.iter().filter(|own| !own.name.starts_with("_GLOBAL__")).collect();
+    let mut unreached = functions.iter().filter(|own| !own.is_reached);
+    if all == 0 || functions.is_empty() {
+        return None;
+    }
+    let lacking = unreached.clone().count();
+    let first = unreached.next().map(|own| function_name(&own.name));
+    let is_longest = functions.first().is_some_and(|own| !own.is_reached);
+    let longest = if is_longest { ", the longest function that changed" } else { "" };
+    let others = match lacking {
+        0 | 1 => String::new(),
+        2 => ", nor 1 other".to_owned(),
+        n => format!(", nor {} others", n - 1),
+    };
+    let none =
+        first.map_or(String::new(), |name| format!("none reaches `{name}`{longest}{others}"));
+    let told = match (differ, none.is_empty()) {
+        (0, true) => format!("no benchmark reaches code that changed{whose}"),
+        (0, false) => format!("of {all} benchmarks {none}{whose}"),
+        (1, _) => format!("1 of {all} benchmarks reaches code that changed{whose}"),
+        _ => format!("{differ} of {all} benchmarks reach code that changed{whose}"),
+    };
+    let none = if differ == 0 || none.is_empty() { String::new() } else { format!("; {none}") };
+    let severity = if differ == 0 { Severity::Warning } else { Severity::Note };
+    let finding = Finding::new("CODE_CHANGED", severity, format!("{told}{none}"))
+        .with("benchmarks", differ as f64)
+        .with("of", all as f64)
+        .with("functions", functions.len() as f64)
+        .with("unreached", lacking as f64);
+    Some(match differ {
+        0 => finding.advise(Action::text("add a benchmark that calls what changed")),
+        _ => finding,
+    })
 }

@@ -13,7 +13,9 @@ pub(crate) use discarded::read_where_noticed;
 
 use super::{Commands, Prepared};
 use crate::run_error::RunError;
-use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUTS, SAME_OUTPUTS};
+use assay_data::finding::shared::{
+    OUTPUT_DIFFERS, OUTPUT_VARIES, OUTPUTS, SAME_OUTPUTS, output_differs, output_varies,
+};
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_measure::trace::{Region, Trace, Window};
 use assay_measure::{MeasureError, Outcome, Output, RunOptions, RunResult};
@@ -407,8 +409,7 @@ impl Commands {
             })
             .collect();
         (!told.is_empty()).then(|| {
-            let message = format!("{}: not comparable", told.join("; "));
-            Finding::new(OUTPUT_VARIES, Severity::Note, message)
+            output_varies(&told.join("; "))
                 .advise(Action::text("name files that have to be the same with --same FILE"))
         })
     }
@@ -429,8 +430,6 @@ impl Commands {
 
 /// The value of the fact if outputs differ.
 const DIFFERENT: &str = "different";
-/// Code of the finding about outputs that differ from run to run.
-const OUTPUT_VARIES: &str = "OUTPUT_VARIES";
 /// Code of the finding about outputs that were not compared.
 const OUTPUT_NOT_COMPARED: &str = "OUTPUT_NOT_COMPARED";
 
@@ -469,13 +468,8 @@ fn of_file(path: &Path, before: Option<&(SystemTime, u64)>, window: Window) -> P
 }
 
 fn differs_finding(name: &str, (message, numbers): (String, Vec<(&str, f64)>)) -> Finding {
-    let finding = Finding::new(OUTPUT_DIFFERS, Severity::Warning, message).about(name);
-    numbers
-        .into_iter()
-        .fold(finding, |finding, (number, value)| finding.with(number, value))
-        .advise(Action::text(
-            "see which one is right: what does less work is faster for no good reason",
-        ))
+    let finding = output_differs(name, message);
+    numbers.into_iter().fold(finding, |finding, (number, value)| finding.with(number, value))
 }
 
 fn not_compared(name: &str, why: &str) -> Finding {

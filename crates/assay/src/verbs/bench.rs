@@ -7,7 +7,7 @@ mod revisions;
 mod telling;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, any_words, seconds};
+use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
@@ -90,6 +90,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     judge: JudgeArgs,
+
+    #[command(flatten)]
+    same: SameArgs,
 
     #[command(flatten)]
     suite: SuiteArgs,
@@ -218,6 +221,9 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         "one program",
         "give a second one, or two sets of its benchmarks (--old-filter and --new-filter), or two environments (--old-env and --new-env)",
     )?;
+    if args.sides.control && sides.len() < 2 {
+        bail!("--control: one program is not compared; give a second one");
+    }
     // A build takes long, so errors in the other arguments are reported before it.
     let prepared = args.revisions.prepare(args.sides.aa || alone, args.record.show.quiet)?;
     if let Some(prepared) = &prepared {
@@ -236,8 +242,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         before.findings.extend(proof.findings);
     }
     let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
-    let catalogue =
-        Catalogue::of(sides, &args.choose.wanted(args.sides.harness.as_deref()), &mut asker)?;
+    let catalogue = Catalogue::of(sides, &args.choose.wanted(&args.sides), &mut asker)?;
     if args.choose.list {
         return telling::list(&catalogue, args.record.show.json).map(|()| Ending::Fine);
     }
@@ -330,6 +335,7 @@ fn measure(
     if recorded.is_none() {
         samples.findings.extend(debug_builds(catalogue, &trial));
         samples.findings.extend(fitted);
+        samples.findings.append(&mut running.session.source.changes);
         if catalogue.sides.len() > 1 {
             samples.findings.extend(unmatched(catalogue));
         }
@@ -482,5 +488,5 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
         return Ok(Ending::Fine);
     }
     present::present(how, &mut analysis, samples)?;
-    Ok(present::judge(&analysis, &args.judge.fail_if))
+    Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))
 }

@@ -3,7 +3,7 @@
 pub(crate) mod suite;
 
 use crate::advice::Dialect;
-use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, ShowArgs, SideArgs, files_of};
+use crate::args::{JudgeArgs, ProtocolArgs, ReadingArgs, SameArgs, ShowArgs, SideArgs, files_of};
 use crate::present::Showing;
 use crate::present::pages::Extras;
 use crate::progress::Work;
@@ -62,6 +62,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     judge: JudgeArgs,
+
+    #[command(flatten)]
+    same: SameArgs,
 
     /// Add every classical test (t, Mann-Whitney, Kolmogorov-Smirnov, ...): a short table on the
     /// screen, all results with --json
@@ -201,5 +204,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
         return Ok(present::judge(&analysis, &args.judge.fail_if));
     }
     present::present(how, &mut analysis, &samples)?;
-    Ok(present::judge(&analysis, &args.judge.fail_if))
+    Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))
 }

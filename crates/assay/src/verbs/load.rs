@@ -77,6 +77,11 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         false => Generators::start(&asked.ways)?,
     };
     serving::await_answers(args, &asked, &places, &servers, &mut generators, &telling)?;
+    // The run that began compared them.
+    let answers = match recorded {
+        None => load::compare_answers(&asked.sides, &places, &mut generators)?,
+        Some(_) => Vec::new(),
+    };
     let search = match &args.find {
         Some(goals) => {
             let (from, most) = (asked.first_rate(args)?, args.permission.most_rate);
@@ -143,7 +148,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         let off = format!("clock off by {offset:.6} s ± {off:.6} s");
         samples.environment.set(&format!("generator@{name}"), off);
     }
-    samples.findings.extend(asked.findings.iter().cloned().chain(too_short).chain(too_few));
+    let earlier = asked.findings.iter().cloned().chain(answers);
+    samples.findings.extend(earlier.chain(too_short).chain(too_few));
     if args.record.keep.anonymous {
         samples.make_anonymous();
     }
@@ -255,5 +261,5 @@ fn show(args: &Args, samples: &Samples, record: Option<&Record>) -> anyhow::Resu
     let how =
         Showing { dialect: Dialect::Load, rows: Shown::default(), show: &args.record.show, file };
     present::present(how, &mut analysis, samples)?;
-    Ok(present::judge(&analysis, &args.judge.fail_if))
+    Ok(args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if)))
 }

@@ -362,6 +362,46 @@ fn a_difference_between_builds_with_the_same_code_may_be_layout() {
     silent(&["./old", "./new"]);
 }
 
+#[test]
+fn benchmarks_of_the_same_code_are_controls_of_the_others() {
+    let room = Room::new();
+    room.write("bm.c", COMPILED);
+    for (name, later) in [("old", 0), ("new", 1)] {
+        let mut compiler = std::process::Command::new("cc");
+        compiler.args(["-O2", &format!("-DLATER={later}"), "bm.c", "-o", name]);
+        assert!(compiler.current_dir(room.path(".")).status().unwrap().success());
+        room.write(&format!("{name}.sh"), include_str!("fake-harness.sh"));
+        // Placement moved each benchmark by up to 1 %; the changed one takes 5 % longer.
+        let control =
+            |n: u32| format!("BM_sort/{n} {}\n", 1000 + later * (n * 7 % 21) - 10 * later);
+        let table = (1..=12).map(control).collect::<String>();
+        room.write(&format!("{name}.sh.table"), &format!("{table}BM_map {}\n", 1000 + 50 * later));
+    }
+    let bench = ["bench", "./old", "./new", "--runs", "16", "--save", "s.assay", "--control"];
+    let ended =
+        room.run(&bench).ends(0).shows("1 of 13 benchmarks is slower, 12 unchanged in code");
+    let ended =
+        ended.shows("the code of 12 benchmarks is the same in both builds; they moved by up to 1");
+    let ended = ended.shows("1 of 13 benchmarks reaches code that changed; none reaches `main`");
+    ended.shows("the floor of this run: old, measured twice, moved by up to 0.0");
+    let result = room.json(&["compare", "s.assay"]);
+    assert!(!codes(&result).contains(&"LAYOUT_SUSPECTED"), "{:?}", codes(&result));
+    let of = |role: &str| {
+        let all = result["comparisons"].as_array().unwrap().iter();
+        all.filter(|c| c["metric"] == "wall" && c["role"] == role).cloned().collect::<Vec<_>>()
+    };
+    let (controls, judged) = (of("control"), of("judged"));
+    assert_eq!((controls.len(), judged.len()), (12, 1));
+    assert!(controls.iter().all(|c| c["verdict"] != "slower" && c["verdict"] != "faster"));
+    let upper = judged[0]["without_change"]["upper"].as_f64().unwrap();
+    let lower = judged[0]["ratio"]["lower"].as_f64().unwrap();
+    assert!(upper > 0.01 && lower < 1.05 / (1.0 + upper) + 1e-3, "{judged:?}");
+    // Nothing is open about code that is the same, and no direction is called its.
+    let same = ["bench", "./old", "./new", "--runs", "16", "--no-save", "--filter", "sort"];
+    room.run(&[&same[..], &["--fail-if", "different"]].concat()).ends(0);
+    room.run(&["bench", "./old", "--control", "--no-save"]).ends(2).complains("--control");
+}
+
 /// Runs the two builds with these options only.
 fn bench_with(room: &Room, more: &[&str]) -> Ended {
     room.run(&[&["bench", "./old", "./new", "--no-save"], more].concat())

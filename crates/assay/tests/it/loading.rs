@@ -25,7 +25,12 @@ fn said(output: &Output) -> String {
 type Script = fn(u64, &str) -> Option<(Vec<u8>, bool)>;
 
 fn well() -> Option<(Vec<u8>, bool)> {
-    Some((b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec(), false))
+    answer("ok")
+}
+
+fn answer(text: &str) -> Option<(Vec<u8>, bool)> {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", text.len());
+    Some(((head + text).into_bytes(), false))
 }
 
 /// Starts a server that follows a script. Returns its URL and the heads of the requests that it
@@ -105,20 +110,20 @@ fn a_server_that_stops_answering_is_slower_by_its_failures() {
 fn a_server_that_was_away_loses_and_a_pause_is_said_first() {
     let directory = tempfile::tempdir().unwrap();
     let (fine, _) = scripted(|_, _| well());
-    // Two requests precede its first slice; each slice has twenty.
-    let (away, _) = scripted(|number, _| if (23..=62).contains(&number) { None } else { well() });
+    // Four requests precede its first slice; each slice has twenty.
+    let (away, _) = scripted(|number, _| if (25..=64).contains(&number) { None } else { well() });
     let line = ["--rate", "100", "--slice", "200ms", "--settle", "0", "-r", "5", "--no-save"];
     let (a, b) = (format!("a={fine}/"), format!("b={away}/"));
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("b fails more: 40 % of its requests"), "{}", shown(&run));
     // Also if it is back before its next slice.
-    let (brief, _) = scripted(|number, _| if (25..=39).contains(&number) { None } else { well() });
+    let (brief, _) = scripted(|number, _| if (27..=41).contains(&number) { None } else { well() });
     let b = format!("b={brief}/");
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(1), "{}{}", shown(&run), said(&run));
     assert!(shown(&run).starts_with("b fails more: 15 % of its requests"), "{}", shown(&run));
-    let (pause, _) = scripted(|number, _| if (25..=28).contains(&number) { None } else { well() });
+    let (pause, _) = scripted(|number, _| if (27..=30).contains(&number) { None } else { well() });
     let b = format!("b={pause}/");
     let run = assay(directory.path(), &[&line[..], &["--fail-if", "slower", &a, &b]].concat());
     assert_eq!(run.status.code(), Some(3), "{}{}", shown(&run), said(&run));
@@ -131,7 +136,7 @@ fn a_server_that_hangs_for_a_while_loses() {
     let (fine, _) = scripted(|_, _| well());
     // The last five requests of its first slice, and the one that is made before its next slice.
     let (hangs, _) = scripted(|number, _| {
-        if (18..=23).contains(&number) {
+        if (20..=25).contains(&number) {
             sleep(Duration::from_millis(1500));
         }
         well()
@@ -320,4 +325,35 @@ fn gaps_between_chunks_and_first_bytes_are_metrics() {
     // A busy machine makes them longer, never shorter.
     assert!(of("chunk_gap_p50") >= 0.019, "{metrics}");
     assert!(of("first_byte_p50") > 0.0, "{metrics}");
+}
+
+#[test]
+fn another_answer_is_different_output_unless_a_server_varies_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let line = ["--rate", "100", "--slice", "100ms", "--settle", "0", "-r", "6", "--no-save"];
+    let load = |a: &str, b: &str, more: &[&str]| {
+        let sides = [&format!("a={a}/page")[..], &format!("b={b}/page")];
+        assay(directory.path(), &[&line[..], more, &sides].concat())
+    };
+    let (whole, asked) = scripted(|_, _| well());
+    let (less, _) = scripted(|_, _| answer("o"));
+    let run = load(&whole, &less, &["--require-same"]);
+    assert_eq!(run.status.code(), Some(4), "{}{}", shown(&run), said(&run));
+    let screen = shown(&run).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.contains("with different output"), "{screen}");
+    assert!(
+        screen.contains("'b' does not answer as 'a' does: GET /page: 1 bytes instead of 2"),
+        "{screen}"
+    );
+    // Six slices of ten requests, two that look whether it answers, and two that are compared.
+    assert!(asked.lock().unwrap().len() <= 64, "{}", asked.lock().unwrap().len());
+    let (same, _) = scripted(|_, _| well());
+    let run = load(&whole, &same, &["--require-same"]);
+    assert!(!shown(&run).contains("different output"), "{}", shown(&run));
+    assert_eq!(run.status.code(), Some(0), "{}{}", shown(&run), said(&run));
+    // A number that is another one in each answer.
+    let (counts, _) = scripted(|number, _| answer(&format!("{number:09}")));
+    let run = load(&whole, &counts, &["--require-same", "--json"]);
+    assert!(shown(&run).contains("OUTPUT_VARIES") && !shown(&run).contains("OUTPUT_DIFFERS"));
+    assert_eq!(run.status.code(), Some(3), "{}", said(&run));
 }

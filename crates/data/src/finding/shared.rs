@@ -50,8 +50,25 @@ pub(crate) fn recorded_apart(first: &str, second: &str) -> Finding {
         .advise(Action::text("record both sides alternately"))
 }
 
-/// Code of the finding about commands whose outputs differ.
+/// Code of the finding about sides that did not do the same work: their outputs differ.
 pub const OUTPUT_DIFFERS: &str = "OUTPUT_DIFFERS";
+
+/// Returns the finding for a subject whose output differs from that of its reference; `message`
+/// says how.
+pub fn output_differs(subject: &str, message: impl Into<String>) -> Finding {
+    Finding::new(OUTPUT_DIFFERS, Severity::Warning, message).about(subject).advise(Action::text(
+        "see which one is right: what does less work is faster for no good reason",
+    ))
+}
+
+/// Code of the finding about output that is not the same in every run of one side.
+pub const OUTPUT_VARIES: &str = "OUTPUT_VARIES";
+
+/// Returns the finding for output that differs between runs of one side, so that sides cannot be
+/// compared; `what` says which.
+pub fn output_varies(what: &str) -> Finding {
+    Finding::new(OUTPUT_VARIES, Severity::Note, format!("{what}: not comparable"))
+}
 /// The fact of the environment that says whether the outputs of all commands were [`SAME_OUTPUTS`].
 pub const OUTPUTS: &str = "outputs";
 /// The value of [`OUTPUTS`] if they were the same.

@@ -41,6 +41,12 @@ pub(super) fn is_code_of(benchmark: &str, symbol: &str) -> bool {
         }
 }
 
+/// Returns the name of a function without its namespaces and parameters, or the symbol itself if it
+/// is not a mangled name that can be read.
+pub fn function_name(symbol: &str) -> &str {
+    symbol.strip_prefix("_Z").and_then(last_name).map_or(symbol, |(name, _)| name)
+}
+
 /// Returns true for a number, a number with a name before it, or a setting of the clock.
 fn is_setting(part: &str) -> bool {
     let number = part.rsplit_once(':').map_or(part, |(_, number)| number);

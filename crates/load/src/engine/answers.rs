@@ -10,6 +10,7 @@ use crate::job::Expect;
 use crate::raw::Raw;
 use crate::response::Answer;
 use crate::scenario::Redirected;
+use crate::tally::Digested;
 use crate::target::without_user;
 use std::cmp::Reverse;
 
@@ -43,6 +44,9 @@ impl Engine<'_> {
         }
         if flight.counts {
             *self.tally.statuses.entry(answer.status).or_default() += 1;
+        }
+        if self.expect.digest {
+            self.tally.answers.push(Digested::of(answer.status, &answer.body));
         }
         let failure = wrong(self.expect, &answer);
         if failure == Some(Failure::WrongStatus) && self.expect.follow && points(answer.status) {

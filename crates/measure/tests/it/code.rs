@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
-use assay_measure::code::Code;
+use assay_measure::code::{Code, changed};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -124,6 +124,30 @@ fn whatever_the_code_refers_to_is_part_of_it() {
             assert!(changed.is_some() && changed != first, "{kind:?} {change:?}");
         }
     }
+}
+
+#[test]
+fn the_functions_that_changed_are_named_and_whether_they_are_reached() {
+    let programs = Programs::new();
+    // A caller's code must not depend on the registers that a function happens to use.
+    let options = [BY_ITSELF, &["-fno-ipa-ra"]].concat();
+    let between = |changes: &[(&str, &str)]| {
+        let mut code =
+            [("first", &[][..]), ("changed", changes)].map(|(name, changes): (_, &[_])| {
+                Code::read(&programs.build(name, changes, &options)).unwrap()
+            });
+        let [old, new] = &mut code;
+        let work = |name: &str| name == "work";
+        let found = changed((old, new), [&work, &work]);
+        found.into_iter().map(|own| (own.name, own.is_reached)).collect::<Vec<_>>()
+    };
+    let named = |name: &str, is_reached| vec![(name.to_owned(), is_reached)];
+    // What calls a function that changed has not changed itself.
+    assert_eq!(between(&[("leaf", "5")]), named("leaf", true));
+    assert_eq!(between(&[("other", "* 12345 / (x + 77)")]), named("other", false));
+    let before = "__attribute__((noinline, used)) int more(int x) { return x * 7; }";
+    assert_eq!(between(&[("before", before)]), named("more", false));
+    assert_eq!(between(&[]), []);
 }
 
 #[test]

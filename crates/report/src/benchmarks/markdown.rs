@@ -45,7 +45,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown) -> String {
             rows(&mut text, suite, table, &differing);
         }
     }
-    if let Some(note) = words::design_note(suite) {
+    for note in words::controls(suite).chain(words::design_note(suite)) {
         text += &format!("{}\n\n", escaped(&note));
     }
     text + &findings::markdown(words::told_once(suite))

@@ -69,6 +69,7 @@ pub(crate) fn render(material: Material<'_>) -> Result<String, askama::Error> {
         has_mean |= mean.is_some();
         notes.extend(mean);
     }
+    notes.extend(words::controls(suite));
     notes.extend(words::design_note(suite));
     let plots = forest::charts(suite, shown.sort)
         .into_iter()

@@ -16,7 +16,7 @@ use crate::terminal::{Screen, said};
 use crate::words::listed;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
-use assay_analysis::{Analysis, Comparison};
+use assay_analysis::{Analysis, Comparison, Role};
 use assay_data::Severity;
 
 /// Maximum number of rows of a table; more are counted, and the files have all.
@@ -46,7 +46,7 @@ pub(crate) fn render(suite: &Analysis, shown: Shown, screen: &Screen) -> String 
             page.paragraph(4, &[(Tone::Plain, format!("  {line}"))]);
         }
     }
-    if let Some(note) = words::design_note(suite) {
+    for note in words::controls(suite).chain(words::design_note(suite)) {
         page.paragraph(4, &[(Tone::Plain, format!("  {note}"))]);
     }
     for table in suite.primary_tables() {
@@ -221,6 +221,7 @@ fn columns(
 
 fn tone(row: &Comparison) -> Tone {
     match row.decision.verdict {
+        _ if row.role == Role::Control => Tone::Plain,
         Verdict::Faster => Tone::Good,
         Verdict::Slower => Tone::Bad,
         Verdict::Equivalent => Tone::Plain,

@@ -8,9 +8,9 @@ use crate::words::{BY_TURNS, ONE_RECORDING, counted, listed, of_one_recording, q
 use assay_analysis::analysis::Table;
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::policy::TESTED_FROM;
-use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Scale, Verdict};
+use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Role, Scale, Verdict};
 use assay_data::samples::WHOLE_SUITE;
-use assay_data::{Better, Design, Finding, Metric};
+use assay_data::{Better, Design, Finding, Metric, Severity};
 
 /// Maximum number of benchmarks named in a note; more are counted.
 const NAMED: usize = 3;
@@ -56,6 +56,7 @@ fn of_rows(suite: &Analysis, table: &Table<'_>) -> String {
         (found.faster, won(metric, true)),
         (found.equivalent, "equivalent"),
         (found.inconclusive, "not known"),
+        (found.same_code, "unchanged in code"),
     ];
     if found.inconclusive == all {
         return match all {
@@ -80,7 +81,12 @@ fn of_rows(suite: &Analysis, table: &Table<'_>) -> String {
 
 /// Returns the headline of a table, with the sides it compares.
 pub(crate) fn headline(suite: &Analysis, table: &Table<'_>) -> String {
-    format!("{} against {}: {}", side(suite, table.side), side(suite, 0), counts(suite, table))
+    let different = match suite.side_has_different_output(table.side) {
+        true => ", with different output",
+        false => "",
+    };
+    let (of, against) = (side(suite, table.side), side(suite, 0));
+    format!("{of} against {against}: {}{different}", counts(suite, table))
 }
 
 /// Returns the certainty of the headline.
@@ -131,10 +137,11 @@ pub(crate) fn known(suite: &Analysis, table: &Table<'_>) -> Option<String> {
         let farthest = interval.lower.exp_m1().abs().max(interval.upper.exp_m1());
         Some((farthest, row.of))
     };
-    let open = table.rows.iter().filter(|row| !row.decision.verdict.is_directional());
+    let judged = || table.rows.iter().filter(|row| row.role != Role::Control);
+    let open = judged().filter(|row| !row.decision.verdict.is_directional());
     let mut bounds: Vec<(f64, usize)> = open.filter_map(bound).collect();
     bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let all_rows = table.rows.len();
+    let all_rows = judged().count();
     let (&(widest, _), n) = (bounds.last()?, bounds.len());
     // The earliest gap among the last few rows.
     let from = n.saturating_sub(NAMED).max(1);
@@ -190,6 +197,29 @@ pub(crate) fn mean(suite: &Analysis, table: &Table<'_>) -> Option<String> {
     Some(line)
 }
 
+/// Returns the lines that say what the verdicts rest on: which benchmarks reach a change, how far
+/// the others moved, and how far the reference moved against itself.
+pub(crate) fn controls(suite: &Analysis) -> impl Iterator<Item = String> {
+    let stated = suite.findings.iter().filter(|finding| is_stated(finding));
+    stated.map(|finding| finding.message.clone()).chain(floor(suite))
+}
+
+/// Returns true for a finding that is stated with the result.
+fn is_stated(finding: &Finding) -> bool {
+    let codes = ["CODE_CHANGED", "SAME_CODE_MOVED"];
+    finding.severity == Severity::Note && codes.contains(&finding.code.as_str())
+}
+
+/// Returns how far the reference moved against itself, if it was measured twice.
+fn floor(suite: &Analysis) -> Option<String> {
+    let moved = |c: &Comparison| Some((c.ratio?.estimate - 1.0).abs());
+    let all = suite.controls.iter().filter_map(|c| Some((moved(c)?, c)));
+    let (most, c) = all.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let (side, row) = (side(suite, 0), &suite.row_of(c).name);
+    let most = number::percent(most);
+    Some(format!("the floor of this run: {side}, measured twice, moved by up to {most} ({row})"))
+}
+
 /// Returns the note shown once with every suite that was not measured in blocks.
 pub(crate) fn design_note(suite: &Analysis) -> Option<String> {
     let (what, whose, advice) = match of_one_recording(suite) {
@@ -228,6 +258,7 @@ pub(crate) fn verdict(suite: &Analysis, row: &Comparison) -> String {
     match (c.decision.verdict, c.no_interval()) {
         (Verdict::Faster, _) => format!("{}{star}", won(metric, true)),
         (Verdict::Slower, _) => format!("{}{star}", won(metric, false)),
+        _ if c.role == Role::Control => "same code".to_owned(),
         (Verdict::Equivalent, _) => "equivalent".to_owned(),
         (Verdict::Inconclusive, None) => "not known".to_owned(),
         (Verdict::Inconclusive, Some(why)) => match why {
@@ -405,7 +436,8 @@ pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
     let is_news = |(place, finding): &(usize, &Finding)| {
         // The readers of both sides may report the same message.
         let same = |known: &Finding| known.code == finding.code && known.message == finding.message;
-        topic(&finding.code) != Topic::Design && !suite.findings[..*place].iter().any(same)
+        let is_said = topic(&finding.code) == Topic::Design || is_stated(finding);
+        !is_said && !suite.findings[..*place].iter().any(same)
     };
     let found = suite.findings.iter().enumerate().filter(is_news).map(|(_, finding)| finding);
     findings::told_once(found, |known, other| known.code == other.code && other.subject.is_some())

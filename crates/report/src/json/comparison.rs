@@ -4,7 +4,7 @@
 //! Primary and secondary metrics have the same layout, as do runs, scans, suites and profiles.
 
 use super::battery::PairTests;
-use super::values::{Better, Both, Design, Estimate, Scale, Verdict, level, words};
+use super::values::{Better, Both, Design, Estimate, Interval, Scale, Verdict, level, words};
 use crate::benchmarks::words::reason;
 use crate::words::{Bound, Reported};
 use assay_analysis::protocol::QuantileDifference;
@@ -139,6 +139,11 @@ pub struct Comparison {
     /// of the same source are within this distance of their mean. `null` without several builds per
     /// side, or with too few blocks.
     pub layout: Option<f64>,
+    /// The role among the benchmarks whose code is the same on both sides.
+    pub role: Role,
+    /// If `role` is `judged`: the range in which the difference would be without a change, as
+    /// fractions, at `level`; the interval of `ratio` covers it. Otherwise `null`.
+    pub without_change: Option<Interval>,
     /// The smallest true difference that 80 of 100 such experiments find, on the scale of
     /// `threshold`; `null` without an interval.
     pub detectable: Option<f64>,
@@ -222,6 +227,19 @@ words! {
         Source::Noticed => Noticed,
         /// It is so strong that there is no interval.
         Source::TooStrong => TooStrong,
+    }
+}
+
+words! {
+    /// The role of a comparison among negative controls: benchmarks whose code is the same on both
+    /// sides.
+    Role from assay_analysis::Role {
+        /// The suite has fewer than ten controls.
+        Source::Alone => Alone,
+        /// It is one of them: what moved it was not its code.
+        Source::Control => Control,
+        /// It is judged by them: its interval covers how far they moved.
+        Source::Judged { .. } => Judged,
     }
 }
 
@@ -393,6 +411,14 @@ impl Comparison {
             reason: reason(c),
             clock_step: Some(size(c.decision.clock_step)),
             layout: c.layout.map(|sd| size(1.96 * sd)),
+            role: (&c.role).into(),
+            without_change: match c.role {
+                assay_analysis::Role::Judged { range, .. } => {
+                    let (lower, upper) = (Some(size(range.lower)), Some(size(range.upper)));
+                    Some(Interval { lower, upper })
+                }
+                _ => None,
+            },
             detectable: c.detectable.map(size),
             outlook: c.outlook.map(|outlook| Outlook {
                 to_rule_out: outlook.to_rule_out,

@@ -161,6 +161,9 @@ view! {
         equivalent: usize = table.counts().equivalent,
         /// Number of comparisons that are inconclusive.
         inconclusive: usize = table.counts().inconclusive,
+        /// Number of controls: their code is the same on both sides, and they are not in the
+        /// numbers above.
+        same_code: usize = table.counts().same_code,
         /// The geometric mean of the ratios `of` / `against`; each is the Hodges-Lehmann ratio or,
         /// in blocks, the pseudo-median of the per-block ratios. `null` for fewer than two.
         geometric_mean: Option<f64> = table.mean.map(|m| m.estimate),

@@ -41,10 +41,10 @@ pub(super) struct ChooseArgs {
 }
 
 impl ChooseArgs {
-    /// The benchmarks to run on all sides; `harness` is the one that the user names.
-    pub fn wanted(&self, harness: Option<&str>) -> Wanted {
-        let harness = harness.map(str::to_owned);
-        Wanted { filter: self.filter.clone(), exclude: self.exclude.clone(), harness }
+    /// The benchmarks to run on these sides.
+    pub fn wanted(&self, sides: &SideArgs) -> Wanted {
+        let (harness, control) = (sides.harness.clone(), sides.control);
+        Wanted { filter: self.filter.clone(), exclude: self.exclude.clone(), harness, control }
     }
 }
 
@@ -77,6 +77,11 @@ pub(super) struct SideArgs {
     /// Measure even if two sides are identical, to see this machine's false positives
     #[arg(long)]
     pub aa: bool,
+
+    /// Measure the reference twice in every block: how far it moves against itself is the floor of
+    /// this run
+    #[arg(long)]
+    pub control: bool,
 }
 
 impl SideArgs {

@@ -263,6 +263,7 @@ impl Asked {
             seconds,
             connecting,
             expect: Expect {
+                digest: false,
                 statuses: args.ask.expect_status.clone(),
                 body: args.ask.expect_body.clone(),
                 follow: args.ask.follow,

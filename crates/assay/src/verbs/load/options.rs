@@ -1,6 +1,6 @@
 //! The options of `assay load`.
 
-use crate::args::{JudgeArgs, any_words, seconds};
+use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
 use crate::load::Goal;
 use crate::planning::QUICK;
 use crate::resume::RecordArgs;
@@ -66,6 +66,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub judge: JudgeArgs,
+
+    #[command(flatten)]
+    pub same: SameArgs,
 
     /// Also write single requests with their times to a CSV file
     ///

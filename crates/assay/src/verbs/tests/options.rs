@@ -1,6 +1,6 @@
 //! The options of `assay tests -- COMMAND`.
 
-use crate::args::{JudgeArgs, any_words, seconds};
+use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
 use crate::resume::RecordArgs;
 use crate::seed;
 use crate::toggles::ToggleArgs;
@@ -32,6 +32,9 @@ pub(crate) struct SuiteRunArgs {
 
     #[command(flatten)]
     pub judge: JudgeArgs,
+
+    #[command(flatten)]
+    pub same: SameArgs,
 
     #[command(flatten)]
     pub suite: SuiteArgs,

@@ -73,7 +73,7 @@ pub(super) fn show(
         file: file.as_deref(),
     };
     present::present(how, &mut analysis, samples)?;
-    let judged = present::judge(&analysis, &args.judge.fail_if);
+    let judged = args.same.ending(&analysis, present::judge(&analysis, &args.judge.fail_if));
     Ok(if judged == Ending::Fine { failing } else { judged })
 }
 

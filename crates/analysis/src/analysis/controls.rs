@@ -1,0 +1,197 @@
+//! Negative controls of a suite: rows whose code is the same on both sides ([`Subject::code`]).
+//!
+//! A change does not affect them, so their differences show what else moves a benchmark between
+//! these two builds: placement of the code, noise, drift. With enough of them, a row whose code
+//! changed has a direction only if it moved farther than they do (Schuemie, Ryan, DuMouchel,
+//! Suchard and Madigan, "Interpreting observational studies: why empirical calibration is needed to
+//! correct p-values", Statistics in Medicine 33, 2014). The range of a row without a change is the
+//! prediction interval of one more control: Student's t with K − 1 degrees of freedom and the
+//! variance factor 1 + 1/K (Hahn and Meeker, "Statistical Intervals", 1991), where Schuemie et al.
+//! use a fitted normal distribution, which ten controls are too few for. Controls beyond some robust
+//! deviations count as if they were there, so that one of them does not hide every difference. A row
+//! measured less precisely than a typical control has a wider range.
+//!
+//! The controls stand for code like theirs. Code that is far more sensitive to placement than all of
+//! them is not represented, as in any use of negative controls.
+//!
+//! The interval of a judged row covers both its own and the one less that range, so the verdict is
+//! never more confident than either. The judged rows are a family of their own, whose adjustments
+//! do not assume that they are independent: they share the controls. A control has no direction,
+//! because nothing could have caused one; its interval is extended to no difference.
+
+use super::family::Member;
+use crate::comparison::{Comparison, Question, Role};
+use crate::verdict::{Scale, Verdict};
+use crate::{outlook, policy};
+use assay_data::{Better, Samples, Unit};
+use assay_stats::signed_rank::SignedRankDistribution;
+use assay_stats::{Interval, descriptive, normal, student_t};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The distribution of the controls of one metric of one side, on the scale of ratios.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Controls {
+    count: usize,
+    mean: f64,
+    spread: f64,
+    /// Squared standard error of a typical one.
+    squared_error: f64,
+}
+
+/// The role of a member of a family.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    Alone,
+    Control,
+    Judged(Rc<Controls>),
+}
+
+impl Controls {
+    /// Summarizes the effects of controls, each with its squared standard error. Returns `None` for
+    /// fewer than [`policy::FEWEST_CONTROLS`], and if all are equal.
+    fn of(found: &[(f64, f64)]) -> Option<Self> {
+        if found.len() < policy::FEWEST_CONTROLS {
+            return None;
+        }
+        let (effects, errors): (Vec<f64>, Vec<f64>) = found.iter().copied().unzip();
+        let clipped = descriptive::clipped(&effects, policy::CONTROLS_REACH);
+        Some(Self {
+            count: found.len(),
+            mean: descriptive::mean(&clipped),
+            spread: descriptive::standard_deviation(&clipped),
+            squared_error: descriptive::median(&errors),
+        })
+        .filter(|own| own.spread > 0.0)
+    }
+
+    /// The range of the effect of one more row without a change, measured with this squared
+    /// standard error, at a two-sided level.
+    fn range(&self, level: f64, squared_error: f64) -> Interval {
+        let k = self.count as f64;
+        let more = (squared_error - self.squared_error).max(0.0);
+        let error = (self.spread * self.spread * (1.0 + 1.0 / k) + more).sqrt();
+        let reach = student_t::two_sided(1.0 - level, k - 1.0) * error;
+        Interval { lower: self.mean - reach, upper: self.mean + reach }
+    }
+
+    /// Extends the interval of a comparison by this range.
+    pub fn judge(&self, mut c: Comparison, question: Question<'_>) -> Comparison {
+        let (Some(own), Some((effect, squared_error))) = (c.decision.interval, measured(&c)) else {
+            return c;
+        };
+        // Placement is one draw, however often it is measured: it is looked at only once.
+        let level = (1.0 - question.plan.confidence) / question.share;
+        let range = self.range(level, squared_error);
+        let caused = Interval { lower: effect - range.upper, upper: effect - range.lower };
+        let had_verdict = c.decision.verdict != Verdict::Inconclusive;
+        extend(&mut c, own.covering(caused), question.better);
+        let withholds = had_verdict && c.decision.verdict == Verdict::Inconclusive;
+        if withholds {
+            c.outlook = None;
+        }
+        c.role = Role::Judged { range, withholds };
+        c
+    }
+}
+
+/// Makes a comparison one of a control.
+pub(super) fn as_control(mut c: Comparison, better: Better) -> Comparison {
+    c.role = Role::Control;
+    if let Some(own) = c.decision.interval.filter(|own| !own.contains(0.0)) {
+        extend(&mut c, own.covering(Interval { lower: 0.0, upper: 0.0 }), better);
+        c.outlook = None;
+    }
+    c
+}
+
+fn extend(c: &mut Comparison, interval: Interval, better: Better) {
+    if c.decision.interval == Some(interval) {
+        return;
+    }
+    c.decision.extend(interval, better);
+    if let Some(ratio) = &mut c.ratio {
+        ratio.interval =
+            Some(Interval { lower: interval.lower.exp(), upper: interval.upper.exp() });
+    }
+    // Controls say nothing about amounts.
+    c.shift.interval = None;
+    c.detectable = outlook::detectable(&c.decision, c.level);
+}
+
+/// The effect of a comparison of ratios with its squared standard error, if both are known.
+fn measured(c: &Comparison) -> Option<(f64, f64)> {
+    let is_ratio = c.decision.scale == Scale::Ratio && c.decision.estimate.is_finite();
+    let interval = c.decision.interval.filter(|own| is_ratio && own.is_bounded())?;
+    let error = interval.half_width() / -normal::quantile(c.level / 2.0);
+    Some((c.decision.estimate, error * error))
+}
+
+/// Returns true if two subjects have the same code, and placement affects the metric: durations,
+/// not behaviour.
+pub(crate) fn has_same_code(samples: &Samples, metric: usize, of: usize, against: usize) -> bool {
+    let metric = &samples.metrics[metric];
+    let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();
+    let is_placed = !metric.is_count() && metric.unit != Unit::Byte;
+    is_placed && code(of).is_some() && code(of) == code(against)
+}
+
+/// Assigns the members of a suite's family their parts. O(members · cost of a comparison).
+pub(super) fn assign(
+    samples: &Samples,
+    members: &mut [Member<'_>],
+    distribution: &mut SignedRankDistribution,
+) {
+    let key = |question: &Question<'_>| (question.metric, samples.subjects[question.of].side);
+    let mut effects: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
+    let is_control = |q: &Question<'_>| has_same_code(samples, q.metric, q.of, q.against);
+    for member in members.iter().filter(|member| is_control(&member.question)) {
+        let found = measured(&member.pair().compare(member.question, distribution));
+        effects.entry(key(&member.question)).or_default().extend(found);
+    }
+    let known: BTreeMap<_, Rc<Controls>> = effects
+        .into_iter()
+        .filter_map(|(key, effects)| Some((key, Rc::new(Controls::of(&effects)?))))
+        .collect();
+    for member in members {
+        if let Some(controls) = known.get(&key(&member.question)) {
+            member.part = match is_control(&member.question) {
+                true => Part::Control,
+                false => Part::Judged(Rc::clone(controls)),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_is_the_prediction_interval_of_one_more_value() {
+        let effects = [0.3, -0.5, 0.1, 0.7, -0.2, 0.0, 0.4, -0.6, 0.2, -0.1];
+        let found: Vec<(f64, f64)> = effects.iter().map(|&e| (e, 0.01)).collect();
+        let controls = Controls::of(&found).expect("ten controls");
+        // R, with these values as x: mean(x) + c(-1, 1) * qt(0.975, 9) * sd(x) * sqrt(1.1)
+        let range = controls.range(0.05, 0.01);
+        assert!((range.lower - -0.919_357_645_801_956).abs() < 1e-9, "{range:?}");
+        assert!((range.upper - 0.979_357_645_801_956).abs() < 1e-9, "{range:?}");
+        // A row that is measured more precisely than the controls gains nothing, a noisier one has
+        // the rest of its variance added.
+        assert_eq!(controls.range(0.05, 0.0), range);
+        let noisy = controls.range(0.05, 0.01 + 3.0 * controls.spread * controls.spread * 1.1);
+        assert!((noisy.half_width() / range.half_width() - 2.0).abs() < 1e-9, "{noisy:?}");
+        assert_eq!(Controls::of(&found[..9]), None);
+    }
+
+    #[test]
+    fn one_wild_control_does_not_hide_everything() {
+        let mut found: Vec<(f64, f64)> =
+            (0..22).map(|i| (0.001 * f64::from(i % 11 - 5), 1e-8)).collect();
+        let calm = Controls::of(&found).expect("enough").range(0.05, 1e-8);
+        found.push((0.5, 1e-8));
+        let wild = Controls::of(&found).expect("enough").range(0.05, 1e-8);
+        let wider = wild.half_width() / calm.half_width();
+        assert!((1.0..2.0).contains(&wider), "{wider}");
+    }
+}
