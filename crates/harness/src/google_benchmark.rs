@@ -7,10 +7,11 @@
 
 mod symbols;
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
+use crate::reply::{Answer, Reply};
 use regex::Regex;
 use std::path::Path;
 

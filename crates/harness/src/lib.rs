@@ -31,12 +31,14 @@ mod program;
 mod pyperf;
 mod pytest_benchmark;
 mod reading;
+mod reply;
 mod rust;
 
-pub use driver::{Answer, Driver, Effort, Reply, Request};
+pub use driver::{Driver, Effort, Request};
 pub use error::HarnessError;
 pub use program::{Kind, Program};
 pub use reading::Reading;
+pub use reply::{Answer, Reply};
 
 /// Returns the request for a program whose harness is not recognized by its looks: its help.
 pub fn question() -> Request {
