@@ -8,6 +8,7 @@
 
 mod anytime;
 mod groups;
+mod missing;
 mod pair;
 mod ranks;
 
@@ -17,9 +18,9 @@ pub use assay_stats::t_test::TTest;
 pub use assay_stats::two_sample::{EffectSize, Equivalence, KolmogorovSmirnov};
 pub use assay_stats::{Interval, PValues};
 pub use groups::{GroupTests, Pairwise};
+pub use missing::{Found, Missing};
 pub use pair::{
-    Found, MannWhitney, Means, Missing, PairTests, Pairing, Placements, Ratio, ShiftEstimate,
-    Variances,
+    MannWhitney, Means, PairTests, Pairing, Placements, Ratio, ShiftEstimate, Variances,
 };
 pub use ranks::{ExactRanks, SignedRanks};
 

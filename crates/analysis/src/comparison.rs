@@ -7,7 +7,6 @@
 
 use crate::dependence::{Dependence, Order};
 use crate::design::looks::{self, End};
-use crate::failing::Failing;
 use crate::levels;
 use crate::outlook::{self, Outlook};
 use crate::paired::{self, Level, Paired};
@@ -499,5 +498,31 @@ fn wins_of_pairs(better: Better, reference: &[f64], other: &[f64]) -> Wins {
     match better {
         Better::Lower => Wins { better: less, worse: greater, of },
         Better::Higher => Wins { better: greater, worse: less, of },
+    }
+}
+
+/// The failures of one side of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failing {
+    /// Index of the subject that fails.
+    pub subject: usize,
+    /// Number of its requests that failed.
+    pub failed: u64,
+    /// Number of its requests.
+    pub requests: u64,
+    /// Share of the requests of the other side that failed.
+    pub other_share: f64,
+    /// The slice from which on it answered nothing, counted from 1; `None` if it still answers.
+    pub stopped: Option<usize>,
+    /// Number of its slices.
+    pub slices: usize,
+    /// How long it answered nothing between slices, when it had nothing else to do, s.
+    pub silent_seconds: f64,
+}
+
+impl Failing {
+    /// Share of its requests that failed.
+    pub fn share(&self) -> f64 {
+        self.failed as f64 / self.requests.max(1) as f64
     }
 }

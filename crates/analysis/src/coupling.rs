@@ -20,7 +20,7 @@
 
 mod owners;
 
-use crate::mutation::{Score, score};
+use crate::mutation::score::{Score, score};
 use crate::policy::{BRITTLE, LOCAL, TESTED};
 use assay_data::mutation::{Fate, MutantResult, Mutation};
 use assay_stats::Interval;

@@ -41,21 +41,19 @@ use assay_data::{Better, Metric, Plan, StopReason};
 use assay_stats::Interval;
 use builds::Builds;
 use rand_core::{Rng, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use random::{Random, below, shuffle};
 use row::{RowState, Watched};
 use searching::Searching;
 use std::collections::BTreeSet;
 
 mod builds;
 pub mod looks;
+mod random;
 mod replay;
 mod row;
 mod searching;
 
 pub use replay::ReplayError;
-
-/// The generator of all random draws.
-type Random = Pcg64Mcg;
 
 /// Separates the seed of the build order from the seed of orders and paddings, which is used as is.
 const OF_BUILDS: u64 = 0x6275_696c;
@@ -449,25 +447,6 @@ impl Experiment {
             self.to_go = round;
         }
         self.to_go.last().copied()
-    }
-}
-
-/// Shuffles uniformly (Fisher and Yates).
-fn shuffle(things: &mut [usize], random: &mut Random) {
-    for i in (1..things.len()).rev() {
-        let j = below(random, i as u32 + 1) as usize;
-        things.swap(i, j);
-    }
-}
-
-/// Draws a uniform number below `bound` (Lemire 2019, with rejection).
-fn below(random: &mut Random, bound: u32) -> u32 {
-    let reject_below = bound.wrapping_neg() % bound;
-    loop {
-        let wide = u64::from(random.next_u32()) * u64::from(bound);
-        if wide as u32 >= reject_below {
-            return (wide >> 32) as u32;
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::comparison::summaries::{Side, alike};
 use crate::comparison::{Basis, Comparison, NoInterval, Question, level_of};
 use crate::levels::{self, plural};
 use crate::paired::{Paired, is_nearly_constant};
+use crate::policy;
 use crate::recording::Recording;
 use crate::recordings;
 use crate::unpaired;
@@ -218,7 +219,7 @@ impl<'a> Evidence<'a> {
                 // A side with one recording is one unit.
                 None => vec![descriptive::mean(&values)],
             };
-            return Some(recordings::pair(means(units_x, x), means(units_y, y)));
+            return Some(of_recordings(means(units_x, x), means(units_y, y)));
         }
         let is_nested = |units: &Option<Units>, values: &[f64]| {
             units.as_ref().is_some_and(|u| u.means.len() > 1 && u.means.len() < values.len())
@@ -362,6 +363,27 @@ pub(crate) fn findings(c: &Comparison, name: &str) -> Option<Finding> {
         (Basis::Summary, Some(_)) => checks::summary_too_bare("").advise(keep),
     };
     Some(finding.about(name).with("of", m as f64).with("against", n as f64))
+}
+
+/// The means of the recordings of two sides, prepared for comparison.
+fn of_recordings(x: Vec<f64>, y: Vec<f64>) -> Pair {
+    let fewest = x.len().min(y.len());
+    if fewest >= recordings::RANKED_FROM {
+        let [x, y] = [x, y].map(|means| Rc::new(Recording::of(means)));
+        return Pair::Apart(x, y, Basis::Units(levels::RECORDING.to_owned()));
+    }
+    let side = |means: &[f64]| {
+        let all = Side::of_values(means);
+        let enough = fewest >= policy::FEWEST_BUILDS;
+        all.map(|side| if enough { side } else { Side { standard_error: f64::NAN, ..side } })
+    };
+    match (side(&x), side(&y)) {
+        (Some(x), Some(y)) => Pair::Few(x, y),
+        _ => {
+            let [x, y] = [x, y].map(|means| Rc::new(Recording::of(means)));
+            Pair::Apart(x, y, Basis::Units(levels::RECORDING.to_owned()))
+        }
+    }
 }
 
 #[cfg(test)]

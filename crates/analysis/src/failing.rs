@@ -7,38 +7,12 @@
 //! nothing else explains one: a busy machine makes servers slow, but it makes none of them refuse requests, and where it stalls a server, it
 //! stalls the generator and the other server, too.
 
-use crate::comparison::Comparison;
+use crate::comparison::{Comparison, Failing};
 use crate::policy;
 use crate::slices::{Answers, SliceOf};
 use crate::verdict::Verdict;
 use assay_data::{Plan, Threshold};
 use assay_stats::binomial;
-
-/// The failures of one side of a comparison.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Failing {
-    /// Index of the subject that fails.
-    pub subject: usize,
-    /// Number of its requests that failed.
-    pub failed: u64,
-    /// Number of its requests.
-    pub requests: u64,
-    /// Share of the requests of the other side that failed.
-    pub other_share: f64,
-    /// The slice from which on it answered nothing, counted from 1; `None` if it still answers.
-    pub stopped: Option<usize>,
-    /// Number of its slices.
-    pub slices: usize,
-    /// How long it answered nothing between slices, when it had nothing else to do, s.
-    pub silent_seconds: f64,
-}
-
-impl Failing {
-    /// Share of its requests that failed.
-    pub fn share(&self) -> f64 {
-        self.failed as f64 / self.requests.max(1) as f64
-    }
-}
 
 /// Decides the comparisons in which one side fails beyond the other. O(slices · log slices).
 pub(crate) fn decide(comparisons: &mut [Comparison], answers: &[Answers], plan: &Plan) {

@@ -21,7 +21,7 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 use differences::Sides;
 pub use differences::{Between, BlockDifferences};
 pub use load::{LoadFigures, QuantileCurve, SlicePiece, SliceTrace};
-pub use power::PowerCurve;
+pub use power::{Point, PowerCurve};
 pub use resampled::{IntervalOf, Resampled};
 pub use series::{Correlogram, Piece, Trace};
 pub use shape::{FiveNumbers, Shape};
@@ -34,9 +34,6 @@ use assay_data::{Design, Metric, Samples};
 
 /// Maximum number of subjects in one plot, the first ones; more could not be distinguished.
 pub const MOST_SUBJECTS: usize = 8;
-
-/// A point of a curve.
-pub type Point = (f64, f64);
 
 /// The data of every plot of the primary metric.
 #[derive(Clone, Debug, PartialEq)]

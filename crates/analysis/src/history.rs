@@ -12,6 +12,7 @@ pub mod gate;
 mod levels;
 mod run;
 mod short_level;
+mod size;
 mod slower;
 mod spread;
 mod summary;

@@ -49,7 +49,7 @@ pub mod describe;
 pub mod design;
 pub mod engine;
 mod evidence;
-pub mod failing;
+mod failing;
 pub mod farm;
 pub mod figures;
 pub mod goals;

@@ -8,38 +8,13 @@
 //! ([`policy::FEWEST_BUILDS`]).
 
 use crate::checks;
-use crate::comparison::summaries::Side;
-use crate::comparison::{Basis, Comparison};
-use crate::evidence::Pair;
+use crate::comparison::Comparison;
 use crate::levels;
 use crate::policy;
-use crate::recording::Recording;
 use assay_data::{Action, Finding, Severity};
-use std::rc::Rc;
 
 /// Number of recordings per side from which on ranks can show a difference at the usual level.
 pub(crate) const RANKED_FROM: usize = 4;
-
-/// The means of the recordings of two sides, prepared for comparison.
-pub(crate) fn pair(x: Vec<f64>, y: Vec<f64>) -> Pair {
-    let fewest = x.len().min(y.len());
-    if fewest >= RANKED_FROM {
-        let [x, y] = [x, y].map(|means| Rc::new(Recording::of(means)));
-        return Pair::Apart(x, y, Basis::Units(levels::RECORDING.to_owned()));
-    }
-    let side = |means: &[f64]| {
-        let all = Side::of_values(means);
-        let enough = fewest >= policy::FEWEST_BUILDS;
-        all.map(|side| if enough { side } else { Side { standard_error: f64::NAN, ..side } })
-    };
-    match (side(&x), side(&y)) {
-        (Some(x), Some(y)) => Pair::Few(x, y),
-        _ => {
-            let [x, y] = [x, y].map(|means| Rc::new(Recording::of(means)));
-            Pair::Apart(x, y, Basis::Units(levels::RECORDING.to_owned()))
-        }
-    }
-}
 
 /// The finding about a comparison of few recordings.
 pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {

@@ -1,7 +1,7 @@
 //! Arguments shared by several verbs, and the parsers of their values.
 
 use crate::Ending;
-use crate::builds::matching;
+use crate::patterns::matching;
 use anyhow::Context;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_analysis::{Analysis, Options};
@@ -482,6 +482,27 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     } else {
         Err("a duration is more than 0 s, and less than 30 years".to_owned())
     }
+}
+
+/// Options for keeping a measured run in the history.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Recording")]
+pub(crate) struct KeepInHistoryArgs {
+    /// Also keep the run in the history of the project, for `assay history` and `assay gate`
+    ///
+    /// The project has the name of the repository's directory, unless another is given:
+    /// --keep=NAME.
+    #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
+    pub keep: Option<String>,
+
+    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
+    /// repository, or in the state directory]
+    #[arg(long, value_name = "PLACE", requires = "keep")]
+    pub store: Option<PathBuf>,
+
+    /// Name of the machine, if its host name changes from run to run
+    #[arg(long, value_name = "NAME", requires = "keep", value_parser = any_words())]
+    pub machine: Option<String>,
 }
 
 #[cfg(test)]

@@ -20,6 +20,6 @@ pub(crate) use benchmarks::Benchmarks;
 pub(crate) use catalogue::{Catalogue, Wanted, driver_of};
 pub(crate) use code::Codes;
 pub(crate) use counting::{Passes, TIMES};
-pub(crate) use libraries::Proof;
-pub(crate) use sides::{Build, Side, all_differ, check_differ, named, numbered};
+pub(crate) use libraries::{Proof, check_differ};
+pub(crate) use sides::{Build, Side, all_differ, named, numbered};
 pub(crate) use trial::Trial;

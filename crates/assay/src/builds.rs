@@ -4,11 +4,12 @@
 
 use crate::args::any_words;
 use crate::bench::{self, Build, Side};
+use crate::patterns::matching;
 use anyhow::{Context, bail};
 use assay_analysis::policy::FEWEST_BUILDS;
 use assay_data::{Finding, Severity};
+use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
-use assay_measure::{Command, word_of};
 use clap::builder::TypedValueParser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -175,52 +176,6 @@ fn same_builds(side: &str, all: usize, differ: usize) -> Finding {
         .with("differ", differ as f64)
 }
 
-/// Returns the wanted paths that match a pattern with `*` and `?` in its components, sorted by
-/// name.
-pub(crate) fn matching(
-    pattern: &str,
-    wanted: fn(&PathBuf) -> bool,
-) -> anyhow::Result<Vec<PathBuf>> {
-    let mut places = vec![PathBuf::new()];
-    for part in Path::new(&word_of(pattern)).components() {
-        let part = part.as_os_str();
-        if !part.as_encoded_bytes().iter().any(|byte| b"*?".contains(byte)) {
-            places.iter_mut().for_each(|place| place.push(part));
-            continue;
-        }
-        let mut next = Vec::new();
-        for place in &places {
-            let directory = if place.as_os_str().is_empty() { Path::new(".") } else { place };
-            let Ok(entries) = std::fs::read_dir(directory) else { continue };
-            let names = entries.filter_map(|entry| Some(entry.ok()?.file_name()));
-            let fits = names.filter(|name| fits(part.as_encoded_bytes(), name.as_encoded_bytes()));
-            next.extend(fits.map(|name| place.join(name)));
-        }
-        places = next;
-    }
-    places.retain(wanted);
-    places.sort();
-    if places.is_empty() {
-        bail!("no file fits");
-    }
-    Ok(places)
-}
-
-/// Returns true if a name matches a pattern. Names that begin with a dot match only patterns that
-/// do.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    fn rest(pattern: &[u8], name: &[u8]) -> bool {
-        match (pattern, name) {
-            ([], []) => true,
-            ([b'*', after @ ..], _) => (0..=name.len()).any(|from| rest(after, &name[from..])),
-            ([b'?', after @ ..], [_, name @ ..]) => rest(after, name),
-            ([a, after @ ..], [b, name @ ..]) => a == b && rest(after, name),
-            _ => false,
-        }
-    }
-    (name.first() != Some(&b'.') || pattern.first() == Some(&b'.')) && rest(pattern, name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,14 +194,5 @@ mod tests {
         for wrong in ["2", "1000", "old-*", "old-*,", ""] {
             assert!(wrong.parse::<Builds>().is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn patterns_are_those_of_shells() {
-        let fits = |pattern: &str, name: &str| super::fits(pattern.as_bytes(), name.as_bytes());
-        assert!(
-            fits("old-*", "old-12") && fits("*", "a") && fits("b?", "b1") && fits("a*c*", "abcd")
-        );
-        assert!(!fits("old-*", "new-1") && !fits("b?", "b12") && !fits("*", ".hidden"));
     }
 }

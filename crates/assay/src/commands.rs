@@ -3,8 +3,10 @@
 //!
 //! This module neither prints nor draws, and computes no statistics.
 
+mod comparing;
 mod counting;
 mod ending;
+mod passes;
 mod prepared;
 mod runners;
 mod same;
@@ -33,8 +35,8 @@ use assay_measure::{
     LastWords, MeasureError, Output, RunOptions, RunResult, RunnerKind, environment, hooks,
     interrupt,
 };
-use counting::Passes;
 use ending::{failure, failure_message, outcome};
+use passes::Passes;
 use prepared::control;
 use runners::Runners;
 use same::Same;

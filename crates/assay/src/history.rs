@@ -11,7 +11,7 @@ mod keeping;
 mod waiting;
 
 #[cfg(unix)]
-pub(crate) use keeping::{KeepInHistoryArgs, keep};
+pub(crate) use keeping::keep;
 
 use crate::args::{LookArgs, ReadingArgs, any_words};
 use crate::store;

@@ -59,6 +59,7 @@ mod knobs;
 mod meter;
 #[cfg(unix)]
 mod own;
+mod patterns;
 #[cfg(unix)]
 mod planning;
 #[cfg(unix)]

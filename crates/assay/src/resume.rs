@@ -5,8 +5,8 @@
 //! for byte, the same machine. Otherwise old and new observations would be combined in a block
 //! design that never took place.
 
+use crate::args::KeepInHistoryArgs;
 use crate::args::{KeepArgs, ShowArgs};
-use crate::history::KeepInHistoryArgs;
 use crate::record::Record;
 use crate::run_error::RunError;
 use crate::{present, store};

@@ -8,13 +8,15 @@
 mod asker;
 mod live;
 pub(crate) mod polluters;
+mod ran;
 mod side;
 mod stopped;
 mod suite;
 mod warm;
 
-pub(crate) use asker::{Asker, Attending, Limits, Ran, directory_of, prepared, told};
+pub(crate) use asker::{Asker, Attending, Limits, directory_of, prepared, told};
 pub(crate) use live::Live;
+pub(crate) use ran::Ran;
 #[allow(unused_imports, reason = "sides get settings by toggles")]
 pub(crate) use side::Setting;
 pub(crate) use side::Side;

@@ -19,7 +19,7 @@ use assay_measure::room::Room;
 use assay_measure::servers::{Kind, Medium, Reach, ServersError};
 use assay_measure::{Command, Runner};
 use assay_suites::toggles::sides::{Added, Side, sides};
-use assay_suites::toggles::{FILES, ServerFrom, ServerKind, Suite, Toggle};
+use assay_suites::toggles::{FILES, Suite, Toggle};
 use servers::Servers;
 use std::cell::RefCell;
 use std::fs;
@@ -309,27 +309,6 @@ fn failed(error: ServersError) -> anyhow::Error {
         }
         other => other.into(),
     }
-}
-
-/// The same kind in the terms of `assay_suites::toggles`.
-fn kind_of(kind: ServerKind) -> Kind {
-    match kind {
-        ServerKind::Postgres => Kind::Postgres,
-        ServerKind::Redis => Kind::Redis,
-    }
-}
-
-/// The inverse of [`kind_of`].
-fn server_kind_of(kind: Kind) -> ServerKind {
-    match kind {
-        Kind::Postgres => ServerKind::Postgres,
-        Kind::Redis => ServerKind::Redis,
-    }
-}
-
-/// The origin of a server that `assay` started.
-fn started(in_memory: bool) -> ServerFrom {
-    ServerFrom::Started { in_memory }
 }
 
 #[cfg(test)]

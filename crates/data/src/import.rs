@@ -16,6 +16,7 @@ mod catch2;
 mod catch2_text;
 mod columns;
 mod comments;
+mod context;
 mod criterion;
 mod criterion_text;
 mod csv;
@@ -42,6 +43,7 @@ mod named_times;
 mod names;
 mod nanobench;
 mod number;
+mod options;
 mod pattern;
 mod perf_print;
 mod perf_stat;
@@ -65,10 +67,12 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
+use context::{Again, Context, Head, Part};
 pub use error::{ImportError, TableColumns};
 use formats::{FORMATS, Format, Group};
 pub(crate) use go_names::{NAMED, Named, metric_of_unit};
 pub(crate) use names::labels;
+pub use options::{ColumnRef, ImportOptions};
 use recordings::Recording;
 pub use recordings::SideFiles;
 
@@ -77,111 +81,16 @@ use crate::limits::too_many;
 use crate::lines::Lines;
 use crate::number::{Marks, Shown, Style, stands_in};
 use crate::read_error::{Place, ReadError};
-use crate::samples::{Better, Metric, Samples};
-use crate::select::Filter;
+use crate::samples::Samples;
 use crate::test_results::TestResults;
 use std::cell::RefCell;
 use std::io::{Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
-
-/// The user's settings for the inputs; by default everything is detected from the content.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ImportOptions {
-    /// Column of a table whose distinct values are the subjects.
-    pub by: Option<ColumnRef>,
-    /// Column of a table that holds the values.
-    pub value: Option<ColumnRef>,
-    /// Column that holds the values, counted from 1: another way to say [`value`](Self::value),
-    /// which wins over it.
-    pub column: Option<usize>,
-    /// Unit of the numbers, as in `ns`; they are converted to its base unit. Not applied to files
-    /// that state their units.
-    pub unit: Option<String>,
-    /// Name of the metric that the numbers measure.
-    pub metric: Option<String>,
-    /// The better direction for numbers whose unit does not imply one.
-    pub better: Option<Better>,
-    /// Number of observations to leave out at the beginning of every series, or of blocks if
-    /// measured in blocks.
-    pub skip: usize,
-    /// Regular expression that finds the values in lines of any text, by its groups `value`,
-    /// `unit`, `name`, and parameters.
-    pub pattern: Option<String>,
-    /// Benchmarks and metrics to keep; `None` for all.
-    pub filter: Option<Filter>,
-}
-
-impl ImportOptions {
-    /// Returns the metric with the given direction, if one is given.
-    fn directed(&self, metric: Metric) -> Metric {
-        metric.directed(self.better)
-    }
-
-    fn value_column(&self) -> Option<ColumnRef> {
-        self.value.clone().or(self.column.map(ColumnRef::Number))
-    }
-}
-
-/// A column, by its name in the header or its number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnRef {
-    /// By number, counted from 1.
-    Number(usize),
-    /// By name, as in the header.
-    Name(String),
-}
-
-impl FromStr for ColumnRef {
-    type Err = std::convert::Infallible;
-
-    /// Text of digits alone is a number, anything else is a name.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Number))
-    }
-}
-
-impl std::fmt::Display for ColumnRef {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Name(name) => write!(f, "`{name}`"),
-        }
-    }
-}
-
-/// The beginning of a file, as seen by the recognition of formats.
-struct Head<'a> {
-    /// The text that was read at first.
-    text: &'a str,
-    /// The first line that is neither blank nor a comment.
-    first: &'a str,
-    /// The second such line.
-    second: &'a str,
-}
-
-impl<'a> Head<'a> {
-    fn of(text: &'a str) -> Self {
-        let text = text.trim_start_matches('\u{feff}');
-        let mut data = text.lines().map(str::trim).filter(|line| !is_comment_or_blank(line));
-        let first = data.next().unwrap_or_default();
-        Self { text, first, second: data.next().unwrap_or_default() }
-    }
-
-    /// Returns true if the first character of the text is that of JSON.
-    fn is_json(&self) -> bool {
-        self.text.trim_start().starts_with(['{', '['])
-    }
-}
 
 /// Maximum number of bytes searched for the first data. A file whose first megabytes are comments
 /// is read as columns, which reports that.
 const LONGEST_HEAD: usize = 4 * 1024 * 1024;
-
-fn is_comment_or_blank(line: &str) -> bool {
-    line.is_empty() || line.starts_with('#')
-}
 
 /// Maximum number of bytes of standard input that are kept for reading it twice.
 const KEPT_OF_STDIN: u64 = 64 * 1024 * 1024;
@@ -223,30 +132,6 @@ impl<'a> Source<'a> {
 
 /// Name of standard input in messages.
 const STDIN: &str = "stdin";
-
-/// Arguments of every importer besides the input.
-struct Context<'a> {
-    options: &'a ImportOptions,
-    /// Name for a subject without a name of its own.
-    label: &'a str,
-    /// The file as the user named it.
-    file: &'a str,
-    /// Where the single tests of a report are stored, for callers that run the suite; `None` if
-    /// only their times are wanted.
-    tests: Option<&'a RefCell<TestResults>>,
-    /// Meaning of points and commas in the file's numbers.
-    marks: &'a Marks,
-}
-
-/// Result of reading one input.
-struct Part {
-    samples: Samples,
-    /// True if the values are numbers of a metric that the file does not specify: another file may
-    /// lend it a name and, unless a unit was given, must not have a unit of its own.
-    is_bare: bool,
-    /// True if it is a file of assay, in which every metric is named.
-    is_ours: bool,
-}
 
 /// Reads all inputs into one. `-` is standard input. A single sample file keeps its blocks; several
 /// inputs lose theirs, because recordings made separately do not form blocks. O(bytes).
@@ -462,9 +347,6 @@ fn tried(mut error: ImportError, context: &Context<'_>, again: Again<'_>) -> Imp
     }
     error
 }
-
-/// Opens an input again; returns `None` if it can be read only once.
-type Again<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;
 
 /// Calls [`read_one`] with the decimal marks that all numbers of the input imply.
 fn read_marked(input: Input, context: &Context<'_>, again: Again<'_>) -> Result<Part, ImportError> {

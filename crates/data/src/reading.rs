@@ -17,7 +17,8 @@ mod tests;
 pub use crate::declared_unit::{UnitError, check_unit};
 pub use error::ReadingError;
 pub use spec::SpecError;
-pub use take::{Take, take};
+pub(crate) use take::reading;
+pub use take::{Reading, Take, take};
 
 use crate::declared_unit::DeclaredUnit;
 use crate::excerpt::excerpt;
@@ -87,16 +88,6 @@ impl Stream {
             Self::Stderr => "stderr",
         }
     }
-}
-
-/// Value of one metric from one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    /// The value of the run: finite, in the metric's base unit.
-    pub value: f64,
-    /// All values in order, if there were several; empty if there was one, or if the values are
-    /// only counted. Finite, in the metric's base unit.
-    pub all: Vec<f64>,
 }
 
 impl MetricSpec {
@@ -293,18 +284,6 @@ impl MetricSpec {
             seen: "the program gave none by the sample protocol".to_owned(),
         }
     }
-}
-
-/// Reduces the finite values of a run to one.
-pub(crate) fn reading(values: Vec<f64>, kind: Take) -> Result<Reading, ReadingError> {
-    let value = take(&values, kind).ok_or(ReadingError::Several { found: values.len() })?;
-    if !value.is_finite() {
-        return Err(ReadingError::NotFinite);
-    }
-    // A count is of another kind than the values it counts.
-    let several = values.len() > 1 && kind != Take::Count;
-    let all = if several { values } else { Vec::new() };
-    Ok(Reading { value, all })
 }
 
 /// Returns the part of a match that is the number.

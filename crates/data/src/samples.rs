@@ -19,41 +19,30 @@ mod by_subject;
 mod columns;
 mod keys;
 mod metric;
+mod outcome;
 mod parameter;
+mod pass;
 mod series;
 mod skip;
 mod slices;
 mod subject;
 mod summary;
 
-pub use blocks::{BlockRow, InPass, Pass};
+pub use crate::unit::Better;
+pub use blocks::BlockRow;
 pub use by_subject::BySubject;
 pub(crate) use keys::free_name;
 pub use metric::{
-    ALLOCATIONS, BEGAN, Better, ENDED, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN,
-    PER_ITERATION, PLACE, RETRIES, SPANS, STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE,
-    WORKER, WORKERS,
+    ALLOCATIONS, BEGAN, ENDED, ITERATIONS, Metric, NOT_COMPARED, OF_EVERY_RUN, PER_ITERATION,
+    PLACE, RETRIES, SPANS, STEAL, TEST_TIME, VALGRIND_INSTRUCTIONS, WHOLE_SUITE, WORKER, WORKERS,
 };
+pub use outcome::Outcome;
 pub use parameter::ParameterValue;
+pub use pass::{InPass, Pass};
 pub use series::Series;
 pub use slices::{Buckets, Counts};
 pub use subject::{Recorded, Row, Side, Subject};
 pub use summary::Summary;
-
-/// How an observation ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// As planned.
-    #[default]
-    Ok,
-    /// The program exited with this nonzero status, and the user chose to continue.
-    Exit(i32),
-    /// The program was killed by this signal, and the user chose to continue.
-    Signal(i32),
-    /// The run hit the time limit: its time is a lower bound.
-    Timeout,
-}
 
 /// How the samples were taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,6 @@
 //! serves both directions, so that what is printed can be typed.
 
 use crate::number::plain;
-use crate::samples::Better;
 use serde::{Deserialize, Serialize};
 
 /// A base unit.
@@ -353,6 +352,17 @@ pub fn parse_quantity(text: &str) -> Result<Quantity, QuantityError> {
                 unit: symbol.to_owned(),
             }),
     }
+}
+
+/// Better direction of a metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Less is better: time, memory.
+    #[default]
+    Lower,
+    /// More is better: requests per second.
+    Higher,
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod data;
 mod deploy;
 mod doctor;
 mod durations;
+mod ending;
 mod executors;
 mod given;
 mod logging;
@@ -22,18 +23,8 @@ use args::Args;
 use assay_farm::{client, plain};
 use assay_report::console::{asked, output};
 use clap::FromArgMatches;
+pub(crate) use ending::Ending;
 use std::process::ExitCode;
-
-/// How a verb ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// It succeeded.
-    Fine,
-    /// Something is missing, and the exit status is to show it.
-    Lacking,
-    /// The user interrupted it.
-    Interrupted,
-}
 
 fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().skip(1).collect();

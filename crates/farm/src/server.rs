@@ -6,6 +6,7 @@
 //! the server.
 
 mod answer;
+mod app;
 mod asked;
 mod connections;
 mod dispatch;
@@ -34,13 +35,14 @@ use crate::data::{Data, Lock};
 use crate::policy::{BURST, FOLLOWERS, LOG, READERS, STRANGERS, SWEEP, WAITING, WRITERS};
 use answer::Failure;
 use anyhow::Context as _;
+use app::App;
 use asked::Context;
 use assay_farm::builds::model::Scope;
 use assay_farm::builds::wire::NewToken;
 use assay_farm::builds::{FarmError, Store};
 use assay_history::{Access, Place};
 use assay_report::console::output;
-use dispatch::{App, now, router};
+use dispatch::{now, router};
 use hosts::Hosts;
 use kept::Kept;
 use limits::Limits;

@@ -9,10 +9,11 @@
 //! one of measurement, each of the requested duration. Options given by the user are not repeated,
 //! because most are allowed only once. Jobs defined by attributes are run as well.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail, told};
 use crate::program::Program;
 use crate::reading::{Reading, readings};
+use crate::reply::{Answer, Reply};
 use assay_data::import::{self, ImportOptions};
 use std::path::{Path, PathBuf};
 

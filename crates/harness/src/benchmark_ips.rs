@@ -7,10 +7,11 @@
 //! iterations and ends the script. The items and their names remain the library's. In addition to
 //! the times it reports the objects allocated per iteration, as counted by Ruby.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, told};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
+use crate::reply::{Answer, Reply};
 use std::path::Path;
 
 /// Name by which users choose it.

@@ -8,10 +8,11 @@
 //! the clock's resolution, so that a sample takes about ten microseconds, or one iteration if that
 //! is longer. Bootstrapping is off.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, add_iterations, imported, readings};
+use crate::reply::{Answer, Reply};
 use std::path::Path;
 
 /// Name by which users choose it.

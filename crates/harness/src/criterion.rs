@@ -8,10 +8,11 @@
 //! mode, which needs only one to three iterations; versions before 0.4 do not have it, and take
 //! about fifty.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::HarnessError;
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported_or_said, readings};
+use crate::reply::{Answer, Reply};
 use crate::rust;
 use std::path::Path;
 

@@ -8,10 +8,11 @@
 //! rounded to a multiple of that, in the same way on all sides. If a benchmark is run with several
 //! numbers of threads, each run goes through all of them: filters do not select threads.
 
-use crate::driver::{Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::HarnessError;
 use crate::program::Program;
 use crate::reading::{Reading, add_iterations, imported_or_said, readings};
+use crate::reply::Reply;
 use crate::rust;
 use std::path::Path;
 

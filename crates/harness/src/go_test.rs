@@ -5,10 +5,11 @@
 //! part of a name; the number of processors after the last dash is not part of the name that they
 //! are matched with. Memory is always requested: Go counts it anyway.
 
-use crate::driver::{Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, add_iterations, imported_or_said, readings};
+use crate::reply::Reply;
 use std::path::Path;
 
 /// Name by which users choose it.

@@ -9,10 +9,11 @@ mod symbols;
 
 pub use symbols::function_name;
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
+use crate::reply::{Answer, Reply};
 use regex::Regex;
 use std::path::Path;
 

@@ -7,10 +7,11 @@
 //! root set, it does not need Cargo around it. Counting needs no particular time, and nothing is
 //! repeated.
 
-use crate::driver::{Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, told};
 use crate::program::Program;
 use crate::reading::{Reading, imported_or_said, readings};
+use crate::reply::Reply;
 use crate::rust;
 use std::path::Path;
 

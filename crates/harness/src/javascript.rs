@@ -6,10 +6,11 @@
 //! script says. The module lists them, or has the library measure one and ends the script. vitest
 //! has its own options, and measures all benchmarks together.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, told};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, imported_or_said, readings};
+use crate::reply::{Answer, Reply};
 use std::path::Path;
 
 /// Names by which users choose them.

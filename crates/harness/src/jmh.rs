@@ -10,10 +10,11 @@
 //! list does not include the number of threads or the modes; one reading covers all modes of a
 //! method. Parameters whose value contains a comma cannot be given: JMH then runs all their values.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, told};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
+use crate::reply::{Answer, Reply};
 use std::cell::RefCell;
 use std::path::Path;
 

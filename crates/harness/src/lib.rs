@@ -31,13 +31,15 @@ mod program;
 mod pyperf;
 mod pytest_benchmark;
 mod reading;
+mod reply;
 mod rust;
 
-pub use driver::{Answer, Driver, Effort, Reply, Request};
+pub use driver::{Driver, Effort, Request};
 pub use error::HarnessError;
 pub use google_benchmark::function_name;
 pub use program::{Kind, Program};
 pub use reading::Reading;
+pub use reply::{Answer, Reply};
 
 /// Returns the request for a program whose harness is not recognized by its looks: its help.
 pub fn question() -> Request {

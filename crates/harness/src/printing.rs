@@ -6,10 +6,11 @@
 //! recognized it. Then only results of a benchmark tool are accepted, because numbers in columns
 //! may be anything. If the user chooses it by name, it may print anything that the importers read.
 
-use crate::driver::{Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, readings};
+use crate::reply::Reply;
 use assay_data::Samples;
 use assay_data::import::{self, ImportOptions};
 use std::path::Path;

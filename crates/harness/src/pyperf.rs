@@ -10,10 +10,11 @@
 //! Values are not warmed up: an exact number of iterations matters more than the first call, and
 //! both sides make that call.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::{Kind, Program};
 use crate::reading::{Reading, imported, readings};
+use crate::reply::{Answer, Reply};
 use assay_data::Metric;
 use serde_json::Value;
 use std::cell::RefCell;

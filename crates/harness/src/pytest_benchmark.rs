@@ -10,10 +10,11 @@
 //! given; marks of a test (`@pytest.mark.benchmark(min_rounds=…)`) and `pedantic` override the
 //! requested effort.
 
-use crate::driver::{Answer, Driver, Effort, Reply, Request};
+use crate::driver::{Driver, Effort, Request};
 use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
+use crate::reply::{Answer, Reply};
 use std::path::Path;
 
 /// Name by which users choose it.

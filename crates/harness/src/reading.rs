@@ -11,8 +11,8 @@ use assay_data::samples::{ITERATIONS, PER_ITERATION};
 use assay_data::{Metric, ParameterValue, Samples};
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::driver::{Answer, Reply};
 use crate::error::{HarnessError, tail};
+use crate::reply::{Answer, Reply};
 
 /// Result of one run for one benchmark.
 #[derive(Clone, Debug, Default, PartialEq)]

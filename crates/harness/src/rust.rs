@@ -1,8 +1,8 @@
 //! Common code for benchmark programs built by `cargo bench`, for all harnesses.
 
-use crate::driver::Reply;
 use crate::error::tail;
 use crate::program::Program;
+use crate::reply::Reply;
 use std::path::Path;
 
 /// Returns a message if the program is in the directory where Cargo puts unoptimized builds.

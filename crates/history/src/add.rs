@@ -3,7 +3,6 @@
 use crate::db::{Db, DbError, Value, values};
 use crate::error::StoreError;
 use crate::packed::{digest_of_packed, fingerprint, pack};
-use crate::query::UNDIRECTED;
 use crate::sql;
 use crate::store::Store;
 use assay_analysis::history::{
@@ -351,7 +350,7 @@ fn revision(db: &Db, project: i64, revision: &Revision) -> Result<i64, DbError> 
 
 fn metric_of(db: &Db, metric: &Metric) -> Result<i64, DbError> {
     let better = match metric.better {
-        _ if metric.undirected => UNDIRECTED,
+        _ if metric.undirected => sql::UNDIRECTED,
         Better::Lower => "lower",
         Better::Higher => "higher",
     };

@@ -3,6 +3,7 @@
 use crate::db::DbError;
 use crate::place::Place;
 use crate::server;
+use crate::trouble::Trouble;
 use rusqlite::ErrorCode;
 use std::io;
 use thiserror::Error;
@@ -181,7 +182,17 @@ impl StoreError {
     pub(crate) fn of(error: DbError, place: &Place, seconds: u64) -> Self {
         match error {
             DbError::File(error) => Self::of_file(&error, place.clone(), seconds),
-            DbError::Server(error) => server::store_error(&error, place.clone(), seconds),
+            DbError::Server(error) => {
+                let (place, (trouble, said)) = (place.clone(), server::trouble(&error));
+                match trouble {
+                    Trouble::Busy => Self::Busy { place, seconds },
+                    Trouble::Full => Self::Full { place, said },
+                    Trouble::ReadOnly => Self::ReadOnly { place, said },
+                    Trouble::Gone => Self::Gone { place, said },
+                    Trouble::Refused => Self::Refused { place, said },
+                    Trouble::Other => Self::Other { place, said },
+                }
+            }
         }
     }
 

@@ -33,6 +33,8 @@ mod server;
 pub mod site;
 mod sql;
 mod store;
+mod trouble;
+mod value;
 
 #[cfg(test)]
 mod tests;

@@ -340,9 +340,6 @@ fn interval(row: &Row<'_>, at: usize) -> Result<Option<Interval>, DbError> {
     Ok(ends.0.zip(ends.1).map(|(lower, upper)| Interval { lower, upper }))
 }
 
-/// The stored direction of metrics without a direction.
-pub(crate) const UNDIRECTED: &str = "unknown";
-
 pub(crate) fn metric(row: &Row<'_>, at: usize) -> Result<Metric, DbError> {
     let better = match row.get::<String>(at + 2)?.as_str() {
         "higher" => Better::Higher,
@@ -350,7 +347,7 @@ pub(crate) fn metric(row: &Row<'_>, at: usize) -> Result<Metric, DbError> {
     };
     let name: String = row.get(at)?;
     let unit = Unit::from(row.get::<String>(at + 1)?);
-    let undirected = row.get::<String>(at + 2)? == UNDIRECTED;
+    let undirected = row.get::<String>(at + 2)? == sql::UNDIRECTED;
     Ok(Metric { better, undirected, exact: row.get(at + 3)?, ..Metric::lower(&name, unit) })
 }
 

@@ -1,9 +1,8 @@
 //! The parts of the PostgreSQL client that this crate needs.
 
-use crate::StoreError;
-use crate::db::Value;
-use crate::place::Place;
 use crate::sql;
+use crate::trouble::Trouble;
+use crate::value::Value;
 use bytes::BytesMut;
 use postgres::NoTls;
 use postgres::config::SslMode;
@@ -154,15 +153,15 @@ fn unescaped(text: &str) -> String {
     }
 }
 
-/// Converts a server's error for the store at `place`; `seconds` is how long a lock was waited for.
-pub(crate) fn store_error(error: &ServerError, place: Place, seconds: u64) -> StoreError {
-    let said = words(error);
+/// Returns the kind of a server's error, and its message.
+pub(crate) fn trouble(error: &ServerError) -> (Trouble, String) {
+    (kind(error), words(error))
+}
+
+fn kind(error: &ServerError) -> Trouble {
     let Some(code) = error.code() else {
         let is_io = error.source().is_some_and(|source| source.is::<io::Error>());
-        return match error.is_closed() || is_io {
-            true => StoreError::Gone { place, said },
-            false => StoreError::Other { place, said },
-        };
+        return if error.is_closed() || is_io { Trouble::Gone } else { Trouble::Other };
     };
     let going = [
         SqlState::ADMIN_SHUTDOWN,
@@ -171,18 +170,18 @@ pub(crate) fn store_error(error: &ServerError, place: Place, seconds: u64) -> St
         SqlState::TOO_MANY_CONNECTIONS,
     ];
     if *code == SqlState::LOCK_NOT_AVAILABLE {
-        StoreError::Busy { place, seconds }
+        Trouble::Busy
     } else if *code == SqlState::DISK_FULL {
-        StoreError::Full { place, said }
+        Trouble::Full
     } else if [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::INSUFFICIENT_PRIVILEGE].contains(code)
     {
-        StoreError::ReadOnly { place, said }
+        Trouble::ReadOnly
     } else if going.contains(code) || code.code().starts_with("08") {
-        StoreError::Gone { place, said }
+        Trouble::Gone
     } else if *code == SqlState::INVALID_CATALOG_NAME || code.code().starts_with("28") {
-        StoreError::Refused { place, said }
+        Trouble::Refused
     } else {
-        StoreError::Other { place, said }
+        Trouble::Other
     }
 }
 

@@ -1,9 +1,8 @@
 //! Replacement of the PostgreSQL client in builds without the feature `postgresql`: types without
 //! values, so that the compiler removes the code that would use them.
 
-use crate::StoreError;
-use crate::db::Value;
-use crate::place::Place;
+use crate::trouble::Trouble;
+use crate::value::Value;
 use std::convert::Infallible;
 
 /// An address, which cannot exist without the client.
@@ -19,7 +18,7 @@ pub struct ServerError(Infallible);
 /// A connection, which cannot be made.
 pub struct Client(Infallible);
 
-/// Rejects every address; [`Place::read`] reports the reason.
+/// Rejects every address; the caller reports the reason.
 pub(crate) fn parse(_address: &str, _password: Option<&str>) -> Result<Address, String> {
     Err("no client".to_owned())
 }
@@ -62,6 +61,6 @@ pub(crate) fn text(row: &ServerRow, _: usize) -> Result<Option<String>, ServerEr
 }
 
 /// Never called.
-pub(crate) fn store_error(error: &ServerError, _: Place, _: u64) -> StoreError {
+pub(crate) fn trouble(error: &ServerError) -> (Trouble, String) {
     match error.0 {}
 }

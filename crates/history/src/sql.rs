@@ -2,6 +2,9 @@
 //! PostgreSQL; the few differences are translated by [`in_postgres`], or both versions are given
 //! below.
 
+/// The stored direction of metrics without a direction.
+pub(crate) const UNDIRECTED: &str = "unknown";
+
 /// Translates a statement to PostgreSQL: parameter markers and column types. Texts are sorted by
 /// their bytes, as in SQLite.
 pub(crate) fn in_postgres(statement: &str) -> String {

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::{Errno, read};
 
-use crate::runner::LastWords;
+use crate::options::LastWords;
 use crate::sys::memory;
 use crate::trace::{Trace, Tracer, Window};
 use crate::wire::Given;

@@ -67,6 +67,7 @@ pub mod libraries;
 #[cfg(unix)]
 pub mod machine;
 #[cfg(unix)]
+mod options;
 mod prepared;
 #[cfg(unix)]
 mod resolve;

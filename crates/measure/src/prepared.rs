@@ -15,9 +15,9 @@ use crate::capture::{Samples, Wanted};
 use crate::command::{Channel, Command, CommandError, Input, Output};
 use crate::control::{Control, Setting};
 use crate::error::MeasureError;
+use crate::options::RunOptions;
 use crate::resolve::explain_refusal;
 use crate::room::renew;
-use crate::runner::RunOptions;
 use crate::wire::{OutputMode, SAMPLES_DESCRIPTOR, Step, SubjectText};
 
 /// Name of the variable that pads a run's environment.

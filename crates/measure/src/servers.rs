@@ -9,6 +9,7 @@
 mod address;
 mod postgres;
 mod redis;
+mod redis_client;
 pub mod settings;
 
 use crate::afterwards::Afterwards;

@@ -9,6 +9,9 @@
 use crate::Flavour;
 use crate::sorting;
 
+/// Symbols of the sets in plot and table: a space for none, then one for each of the seven.
+pub(crate) const SYMBOLS: [u8; 8] = *b" x+*%#@O";
+
 /// A set of at least three points.
 #[derive(Clone, Debug)]
 pub(crate) struct Dataset {

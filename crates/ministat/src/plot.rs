@@ -9,8 +9,7 @@
 //! its own to the last, and memory does not depend on width and height.
 
 use crate::complaint::Complaint;
-use crate::dataset::Dataset;
-use crate::table::SYMBOLS;
+use crate::dataset::{Dataset, SYMBOLS};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 

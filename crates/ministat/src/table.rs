@@ -2,14 +2,11 @@
 
 use crate::Flavour;
 use crate::comparison;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, SYMBOLS};
 use crate::options::Options;
 use crate::percent_g::percent_g;
 use crate::plot::Plot;
 use std::io::{self, Write};
-
-/// Symbols of the sets in plot and table: a space for none, then one for each of the seven.
-pub(crate) const SYMBOLS: [u8; 8] = *b" x+*%#@O";
 
 /// Writes the whole output.
 pub(crate) fn write(

@@ -2,12 +2,12 @@
 //! the tests run and is restored afterwards. What a failed test means for the whole is decided
 //! elsewhere.
 
+use crate::built::{Behind, Built};
 use crate::copies::Copy;
 use crate::driven::Driven;
 use crate::forked::{Answer, Ask, AskEarly, AskFunction, Forked};
 use crate::policy::{COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE, PATIENCE_MORE};
 use crate::suite::{How, Ran, Runs, Suite};
-use crate::switched::{Behind, Built};
 use assay_data::mutation::{Fate, MutationTest};
 use assay_measure::Outcome;
 use assay_mutate::mutants::{Alone, Language};

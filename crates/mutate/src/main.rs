@@ -10,9 +10,11 @@
 mod arena;
 mod args;
 mod baseline;
+mod built;
 mod copies;
 mod coupling;
 mod driven;
+mod driving;
 mod equivalent;
 mod forked;
 mod guard;

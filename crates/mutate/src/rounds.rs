@@ -3,11 +3,11 @@
 //! once. Everything that does not meet these conditions is tried the plain way.
 
 use crate::arena::{Arena, With};
+use crate::built::{At, Behind, Built, Reached};
 use crate::policy::{BUILDS, PROOFS, SHARE_OF_CHOOSING, TIMES_IN_ANOTHER_COPY};
 use crate::proof;
 use crate::singly::counted;
 use crate::sources::Source;
-use crate::switched::{At, Behind, Built, Reached};
 use crate::switches::{Round, Standing, Switches};
 use assay_data::threads;
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -6,35 +6,15 @@
 //! selected), and only for programs whose tests all pass alone.
 
 use crate::arena::{Arena, Came, With, judged, untried};
+use crate::built::{Behind, Built, Kind, Singly, Stage};
 use crate::policy::{CHOOSING_SHARE, PATIENCE_MORE, SLOW_PROGRAM};
 use crate::suite::How;
-use crate::switched::{Behind, Built, Kind, Stage, limit};
+use crate::switched::limit;
 use assay_data::mutation::Fate;
 use assay_measure::Outcome;
 use assay_suites::programs::Program;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{Duration, Instant};
-
-/// The functions that single tests reach.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Singly {
-    /// The programs that were examined, by the prefix of their tests' names.
-    programs: HashSet<String>,
-    /// The tests that reach each function, by the function's number.
-    tests: HashMap<usize, Vec<usize>>,
-}
-
-impl Singly {
-    /// Creates the table from the tests of each function, without reference to programs.
-    pub fn of(tests: HashMap<usize, Vec<usize>>) -> Self {
-        Self { programs: HashSet::new(), tests }
-    }
-
-    /// Returns the tests that reach each function, by the function's number.
-    pub fn tests(&self) -> &HashMap<usize, Vec<usize>> {
-        &self.tests
-    }
-}
 
 /// Splits a test's name into the prefix of its program and its own name.
 fn parts(name: &str) -> Option<(&str, &str)> {

@@ -6,8 +6,8 @@
 //! without a switch.
 
 use crate::arena::{Arena, Came, With, judged, untried};
+use crate::built::{At, Behind, Built, Kind, Reached, Singly, Stage};
 use crate::policy::{COMPUTING_LEAST, COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE};
-use crate::singly::Singly;
 use crate::sources::Source;
 use crate::suite::{How, Ran};
 use crate::switches::Standing;
@@ -15,99 +15,15 @@ use anyhow::Context;
 use assay_data::mutation::Fate;
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
-use assay_mutate::mutants::switch::{BODIES, body_file};
+use assay_mutate::mutants::switch::body_file;
 use assay_suites::Wanted;
 use assay_suites::programs::{Program, recorded};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Duration;
-
-/// Names of the programs that reached each function, by the function's number.
-pub(crate) type Reached = HashMap<usize, BTreeSet<String>>;
-
-/// The build of a copy.
-pub(crate) struct Built {
-    /// The stages that are run one after the other; empty means the user's command is run.
-    pub stages: Vec<Stage>,
-    /// The directory in which recorded programs are kept.
-    pub kept: PathBuf,
-    /// Duration of the user's command, s.
-    seconds: f64,
-    /// True if a run may end at the first failed test.
-    stops: bool,
-    /// The programs that reach each function.
-    pub reached: Reached,
-    /// The functions that single tests of these programs reach.
-    pub singly: Singly,
-    /// Duration of all tests in a driver, s; the programs are test files then. `None` without a
-    /// driver.
-    pub driven: Option<f64>,
-}
-
-/// The kind of programs in a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Test programs that report their tests.
-    Telling,
-    /// Programs of single tests that report only their exit status.
-    Silent,
-    /// Commands that compile such programs before running them, and report them.
-    Compiling,
-}
-
-/// Programs that are run together.
-pub(crate) struct Stage {
-    pub kind: Kind,
-    pub programs: Vec<Program>,
-    /// Duration of all of them together, s.
-    pub seconds: f64,
-    /// Number of tests that each program reports without a change, by the prefix of their names;
-    /// empty if unknown.
-    pub reported: HashMap<String, usize>,
-}
-
-impl Stage {
-    /// Returns the number of tests that some of its programs report together; `None` if it is not
-    /// known for all of them.
-    pub fn tests_of(&self, programs: &[&Program]) -> Option<usize> {
-        let one = |own: &&Program| {
-            let is_own = !own.tests.is_empty() && own.only.is_empty();
-            let others = self.programs.iter().filter(|other| other.tests == own.tests).count();
-            self.reported.get(&own.tests).filter(|_| is_own && others == 1).copied()
-        };
-        programs.iter().map(one).sum()
-    }
-}
-
-/// A mutant behind the switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Behind {
-    /// Its number in the build.
-    pub number: usize,
-    /// The number of its function.
-    pub unit: usize,
-}
-
-/// The paths of a copy's switch and of the files that belong to it.
-pub(crate) struct At {
-    pub switch: PathBuf,
-    /// The file in which reached functions are recorded.
-    pub reached: PathBuf,
-    /// The directory of bodies that are in files of their own.
-    pub bodies: PathBuf,
-}
-
-impl At {
-    /// Returns the paths for the copy at `top`.
-    pub fn of(top: &Path) -> Self {
-        let own = top.join(".assay");
-        let (switch, reached) = (own.join("switch"), own.join("reached"));
-        Self { switch, reached, bodies: top.join(BODIES) }
-    }
-}
 
 impl Arena<'_> {
     /// Writes these texts to their files, and restores the original text of all other files.

@@ -5,9 +5,9 @@
 //! If a body does not compile, its mutant cannot be built. If an error cannot be attributed to one
 //! body, the function or the whole file is left to the plain way.
 
+use crate::built::At;
 use crate::policy::LONGEST_BUILD;
 use crate::sources::Source;
-use crate::switched::At;
 use assay_mutate::mutants::controls::error;
 use assay_mutate::mutants::switch::{
     Arm, Blamed, Places, Switch, Switched, body_number, is_javascript, weight,

@@ -3,6 +3,7 @@
 //! test reaches its function. Each result is written to the journal as soon as it is known.
 
 use crate::arena::{Arena, Came, Change, Ends, With, untried};
+use crate::built::Behind;
 use crate::forked::Forked;
 use crate::guard::Ended;
 use crate::journal::{Entry, Journal};
@@ -10,7 +11,6 @@ use crate::policy::{FIRST_IN_A_HURRY, MOST_IN_A_BUILD, MOST_IN_A_HURRY, SHARE_OF
 use crate::proof::{self, Way};
 use crate::rounds::{self, Ready};
 use crate::sources::Source;
-use crate::switched::Behind;
 use crate::switches::{Own, Round, Switches};
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_data::threads;

@@ -1,7 +1,7 @@
 //! Builds a profile: equal frames and equal stacks are merged, in any order. Amounts are checked,
 //! so that importers cannot pass on values that are not numbers.
 
-use crate::model::{Frame, Profile, Stack};
+use crate::model::{Frame, NOTHING_KNOWN, Profile, Stack};
 use std::collections::HashMap;
 
 /// The frames and labels by which stacks are distinguished.
@@ -143,6 +143,35 @@ pub(crate) fn delivered_hz(gaps: &mut Vec<f64>, cpu: bool) -> Option<f64> {
     }
     gaps.sort_by(f64::total_cmp);
     Some(1.0 / gaps[gaps.len() / if cpu { 4 } else { 2 }])
+}
+
+impl Profile {
+    /// Converts py-spy's process frames, `process 4711:"python3 a.py"`, into labels. A stack
+    /// without any other frame gets [`NOTHING_KNOWN`]. O(stacks).
+    pub fn without_process_frames(&mut self) {
+        let is_process = |frame: &Frame| {
+            let number = frame.name.strip_prefix("process ").and_then(|own| own.split_once(":\""));
+            number.is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()))
+        };
+        if !self.frames.iter().any(is_process) {
+            return;
+        }
+        let mut builder = Builder::like(self);
+        for stack in &self.stacks {
+            let (processes, functions): (Vec<&Frame>, Vec<&Frame>) =
+                self.frames_of(stack).partition(|frame| is_process(frame));
+            let mut labels = stack.labels.clone();
+            let process = processes.last().map(|own| ("process".to_owned(), own.name.clone()));
+            labels.extend(process);
+            let mut frames: Vec<u32> =
+                functions.into_iter().map(|frame| builder.frame(frame.clone())).collect();
+            if frames.is_empty() {
+                frames.push(builder.frame(Frame::named(NOTHING_KNOWN)));
+            }
+            builder.add(frames, labels, stack.samples, stack.amount);
+        }
+        *self = builder.build();
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //!
 //! Nothing is interpreted here except which frames belong to a garbage collector.
 
-use crate::builder::Builder;
 use assay_data::{Finding, Unit};
 
 /// Names that samplers give to frames of garbage collectors: those of stackprof, perftools.rb,
@@ -22,7 +21,7 @@ const COLLECTORS: [&str; 10] = [
 ];
 
 /// The name for code where no function is known.
-const NOTHING_KNOWN: &str = "(no function known)";
+pub(crate) const NOTHING_KNOWN: &str = "(no function known)";
 
 /// A place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -157,33 +156,6 @@ impl Profile {
             }
         }
         known
-    }
-
-    /// Converts py-spy's process frames, `process 4711:"python3 a.py"`, into labels. A stack
-    /// without any other frame gets [`NOTHING_KNOWN`]. O(stacks).
-    pub fn without_process_frames(&mut self) {
-        let is_process = |frame: &Frame| {
-            let number = frame.name.strip_prefix("process ").and_then(|own| own.split_once(":\""));
-            number.is_some_and(|(number, _)| number.bytes().all(|b| b.is_ascii_digit()))
-        };
-        if !self.frames.iter().any(is_process) {
-            return;
-        }
-        let mut builder = Builder::like(self);
-        for stack in &self.stacks {
-            let (processes, functions): (Vec<&Frame>, Vec<&Frame>) =
-                self.frames_of(stack).partition(|frame| is_process(frame));
-            let mut labels = stack.labels.clone();
-            let process = processes.last().map(|own| ("process".to_owned(), own.name.clone()));
-            labels.extend(process);
-            let mut frames: Vec<u32> =
-                functions.into_iter().map(|frame| builder.frame(frame.clone())).collect();
-            if frames.is_empty() {
-                frames.push(builder.frame(Frame::named(NOTHING_KNOWN)));
-            }
-            builder.add(frames, labels, stack.samples, stack.amount);
-        }
-        *self = builder.build();
     }
 
     /// Returns the number of samples in the garbage collector. With a sampler that does not name

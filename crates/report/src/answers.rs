@@ -2,12 +2,12 @@
 //! failures by kind. Verdicts are shown with the metrics, not here.
 
 use crate::charts::capital;
-use crate::html;
+use crate::escape::escaped;
+use crate::html::Table;
 use crate::label::label;
 use crate::layout::{Page, Tone};
-use crate::markdown::escaped;
 use crate::number::{self, Column};
-use crate::scan::combination;
+use crate::scan_table::combination;
 use crate::small_table;
 use crate::words::counted;
 use assay_analysis::Analysis;
@@ -54,12 +54,12 @@ pub(crate) fn draw(page: &mut Page, analysis: &Analysis) {
 
 /// Returns the tables of a page: the requests, and the quantiles of the slices, where each slice is
 /// one value.
-pub(crate) fn on_page(analysis: &Analysis) -> Vec<html::Table> {
+pub(crate) fn on_page(analysis: &Analysis) -> Vec<Table> {
     if analysis.answers.is_empty() {
         return Vec::new();
     }
     let (heads, rows) = table(analysis);
-    let mut requests = html::Table::plain(capital(title(analysis)), heads, rows);
+    let mut requests = Table::plain(capital(title(analysis)), heads, rows);
     for (row, own) in requests.rows.iter_mut().zip(shown(analysis)) {
         row.tone = if own.count("failed") > 0 { "bad" } else { "" };
     }
@@ -94,7 +94,7 @@ pub(crate) fn markdown(analysis: &Analysis) -> String {
 
 /// Returns latencies and rates by slice: medians with their intervals, which account for the
 /// dependence between requests of one slice.
-fn of_slices(analysis: &Analysis) -> Option<html::Table> {
+fn of_slices(analysis: &Analysis) -> Option<Table> {
     let is_shown = |name: &str| name.starts_with("latency_") || name == "rate_achieved";
     let metrics: Vec<usize> =
         (0..analysis.metrics.len()).filter(|&m| is_shown(&analysis.metrics[m].name)).collect();
@@ -123,7 +123,7 @@ fn of_slices(analysis: &Analysis) -> Option<html::Table> {
     );
     let heads = std::iter::once(String::new()).chain(heads).collect();
     let rows = analysis.answers.iter().map(row).collect();
-    let mut table = html::Table::plain(title, heads, rows);
+    let mut table = Table::plain(title, heads, rows);
     table.kind = WHOLE_WORDS;
     if analysis.answers.iter().any(|own| own.count("failed") > 0) {
         table.told = "Where more failed than a quantile leaves out, the time limit stands for it."

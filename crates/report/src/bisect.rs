@@ -7,10 +7,10 @@
 use crate::findings;
 use crate::history::date;
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::bisect::{Bisected, Candidate, Outcome, Search};

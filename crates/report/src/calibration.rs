@@ -4,11 +4,11 @@
 //! One sentence on what to trust comes first, then the underlying numbers. Nothing is computed
 //! here.
 
+use crate::layout::Screen;
 use crate::layout::{Page, STICKY, Tone};
 use crate::number;
 use crate::progress;
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::quoted;
 use assay_analysis::calibration::{BUDGETS, Calibration, Detectable, Layout, Method, MethodName};
 use assay_analysis::policy;

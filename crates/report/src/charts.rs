@@ -30,13 +30,9 @@ use assay_analysis::figures::Figures;
 use assay_data::Metric;
 pub(crate) use frame::plain;
 use legend::Legend;
-use scene::{Anchor, Ink, LETTERS, Scene, Shape};
+pub use scene::WIDTH;
+use scene::{Anchor, BELOW, Ink, LETTERS, RIGHT, Scene, Shape};
 
-/// Width of every picture.
-pub const WIDTH: f64 = 420.0;
-/// Margins: at the right for half a label, and below for labels and a title.
-const RIGHT: f64 = 14.0;
-const BELOW: f64 = 42.0;
 /// Height of the frame of most pictures.
 const HEIGHT: f64 = 190.0;
 /// Maximum length of a name in a legend.

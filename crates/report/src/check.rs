@@ -2,10 +2,11 @@
 //! a pull request. The first line of the comment is an invisible mark, by which the next run finds it.
 
 use crate::benchmarks::{Shown, words};
+use crate::escape::{code, escaped};
 use crate::label::label;
-use crate::markdown::{self, code, escaped};
+use crate::layout::Screen;
+use crate::markdown;
 use crate::number;
-use crate::terminal::Screen;
 use crate::words::{counted, listed};
 use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
 use assay_analysis::{NoInterval, Verdict};

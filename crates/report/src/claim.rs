@@ -1,8 +1,8 @@
 //! A result on several machines, as a screen and as a text to publish: on how many it holds, each
 //! machine with its interval, the mean, and how to check it.
 
+use crate::escape::{code, escaped};
 use crate::layout::{Page, Tone};
-use crate::markdown::{code, escaped};
 use crate::number;
 use crate::replication::formatted;
 use crate::shell::shell_line;

@@ -9,12 +9,12 @@ mod pictures;
 mod words;
 
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, STICKY, Tone};
 use crate::medians;
 use crate::names::width;
 use crate::number::{self, Column, DECADES};
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use assay_analysis::policy;
 use assay_analysis::series_summary::{
     Distribution, DistributionKind, Left, SeriesSummaries, SeriesSummary,
@@ -154,7 +154,7 @@ fn headline(page: &mut Page, p: &SeriesSummary, name: &str, column: &Column) {
     });
     let claim =
         format!("{} of '{name}': {}{interval}", label(&p.metric), column.with_unit(d.median));
-    crate::terminal::said(page, Tone::Strong, claim, &medians::sureness(d, d.confidence));
+    crate::layout::said(page, Tone::Strong, claim, &medians::sureness(d, d.confidence));
 }
 
 fn numbers(page: &mut Page, p: &SeriesSummary, column: &Column) {

@@ -5,10 +5,10 @@
 //! or computed here.
 
 use crate::findings;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::spread::{SpreadComparison, SpreadVerdict};
 use assay_data::{Finding, Severity};

@@ -2,8 +2,8 @@
 //! that their wording agrees. The caller chooses the findings to show; nothing is decided here, and
 //! options come with the advice.
 
+use crate::escape::escaped;
 use crate::layout::{Page, Tone};
-use crate::markdown::escaped;
 use crate::names::clean;
 use assay_data::{Finding, Severity};
 

@@ -8,6 +8,7 @@
 
 mod data;
 mod methods;
+mod table;
 mod tables;
 
 pub use data::Data;
@@ -19,7 +20,6 @@ use crate::describe::{self, page::SeriesOnPage};
 use crate::findings::Noted;
 use crate::glossary;
 use crate::json::Meta;
-use crate::label::label;
 use crate::markup::escaped;
 use crate::names::{clean, fitted};
 use crate::number;
@@ -40,7 +40,8 @@ use assay_analysis::replication::{self, Replicated};
 use assay_analysis::series_summary::SeriesSummary;
 use assay_analysis::testing::Testing;
 use assay_data::{Design, Finding, Unit};
-pub(crate) use tables::{Row, Table, tone};
+pub(crate) use table::{Row, Table};
+pub(crate) use tables::tone;
 
 /// The input of a page.
 #[derive(Clone, Copy, Debug)]
@@ -378,16 +379,6 @@ pub(crate) fn short_time(time: &str) -> String {
     let (day, clock) = time.split_once('T').unwrap_or((time, ""));
     let clock = clock.trim_end_matches('Z').split('.').next().unwrap_or("");
     clean(format!("{day} {clock}").trim())
-}
-
-/// Returns the label of the metric that decides.
-fn metric_name(analysis: &Analysis) -> String {
-    label(&analysis.metrics[analysis.primary])
-}
-
-/// Formats the confidence for people.
-fn confidence(analysis: &Analysis) -> String {
-    number::chosen_percent(analysis.plan.confidence)
 }
 
 #[cfg(test)]

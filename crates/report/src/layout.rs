@@ -4,8 +4,8 @@
 //! character is emitted, and ASCII terminals get ASCII. It is independent of what the text means.
 
 use crate::names::{self, clean, width};
-use crate::terminal::Screen;
 use anstyle::{AnsiColor, Style};
+use assay_analysis::{Comparison, Verdict};
 use unicode_width::UnicodeWidthChar;
 
 /// Non-breaking space.
@@ -303,6 +303,45 @@ pub(crate) fn ascii(text: &str) -> String {
         }
     }
     plain
+}
+
+/// Capabilities of the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Width in columns; values below 20 are taken as 20.
+    pub width: usize,
+    /// If true, colours are used.
+    pub color: bool,
+    /// If true, characters beyond ASCII are used.
+    pub unicode: bool,
+    /// If true, names and remarks are shown in full regardless of the width: used when the output is
+    /// not a terminal, so that names can be searched and sentences be read.
+    pub whole: bool,
+}
+
+/// Writes a claim with its certainty, on the next line if each fits on a line but both do not.
+pub(crate) fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
+    let mut pieces = vec![(tone, claim)];
+    if !sureness.is_empty() {
+        let behind = format!("   ({sureness})");
+        let (claimed, more) = (width(&page.spelled(&pieces[0].1)), width(&page.spelled(&behind)));
+        if claimed <= page.width() && claimed + more > page.width() {
+            page.paragraph(2, &pieces);
+            pieces.clear();
+        }
+        let sureness = if pieces.is_empty() { format!("  ({sureness})") } else { behind };
+        pieces.push((Tone::Quiet, sureness));
+    }
+    page.paragraph(2, &pieces);
+}
+
+pub(crate) fn tone_of(c: &Comparison) -> Tone {
+    match c.decision.verdict {
+        Verdict::Faster => Tone::Good,
+        Verdict::Slower => Tone::Bad,
+        Verdict::Equivalent => Tone::Strong,
+        Verdict::Inconclusive => Tone::Unsure,
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ pub mod console;
 pub mod csv;
 pub mod describe;
 pub mod doctor;
+mod escape;
 pub mod farm;
 pub mod findings;
 pub mod glossary;

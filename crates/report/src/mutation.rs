@@ -9,6 +9,7 @@ mod markdown;
 mod page;
 mod sarif;
 pub mod stryker;
+mod survivor;
 mod survivors;
 
 pub use advice::known;
@@ -16,16 +17,16 @@ pub use markdown::markdown;
 pub use page::{Material, page};
 pub use sarif::sarif;
 
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::names::clean;
 use crate::number;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::mutation::{Score, Scores};
 use assay_data::Unit;
 use assay_data::mutation::{Fate, MutantResult, Mutation};
 use std::collections::BTreeMap;
-use survivors::Survivor;
+use survivor::Survivor;
 
 /// Maximum number of test names below a survivor.
 const MOST_TESTS: usize = 3;

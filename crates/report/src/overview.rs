@@ -6,11 +6,11 @@
 use crate::findings;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self as numbers, Column};
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::levels::plural;

@@ -3,10 +3,10 @@
 //! One sentence comes first, then the power against the number of runs, then the sources of the
 //! numbers. Nothing is computed here.
 
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::small_table;
-use crate::terminal::Screen;
 use assay_analysis::Scale;
 use assay_analysis::planning::blocks::{BlocksPlan, Needed};
 use assay_analysis::planning::rank::Founded;

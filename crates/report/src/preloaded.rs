@@ -1,8 +1,8 @@
 //! Processes kept loaded by `assay warm`, as a screen. Nothing is queried or decided here.
 
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_data::Unit;
 

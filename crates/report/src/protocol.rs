@@ -15,14 +15,15 @@ pub use words::sentence;
 
 use crate::all_table;
 use crate::findings;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::remarks::{self, Remarks};
 use crate::small_table;
-use crate::terminal::{self, Screen};
+use crate::terminal;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
 use assay_data::{Finding, Severity};
-use words::Teller;
+use words::{Teller, shown};
 
 /// Maximum number of pairs whose steps are drawn individually; the table has all pairs.
 const MOST_CHAINS: usize = 10;
@@ -131,16 +132,6 @@ fn tell(page: &mut Page, finding: &Finding) {
     page.paragraph(6, &[(tone, format!("    {word}: ")), (plain, finding.message.clone())]);
 }
 
-/// Returns the status as a conspicuous word.
-fn shown(status: Status) -> &'static str {
-    match status {
-        Status::Passed => "PASSED",
-        Status::Warning => "WARNING",
-        Status::Failed => "FAILED",
-        Status::NotReached => "NOT REACHED",
-    }
-}
-
 fn tone(status: Status) -> Tone {
     match status {
         Status::Passed => Tone::Good,
@@ -148,10 +139,4 @@ fn tone(status: Status) -> Tone {
         Status::Failed => Tone::Bad,
         Status::NotReached => Tone::Quiet,
     }
-}
-
-/// Returns what the failure of a step means.
-fn failure(step: usize) -> &'static str {
-    let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
-    meanings.get(step).copied().unwrap_or("a step before failed")
 }

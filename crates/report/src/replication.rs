@@ -5,10 +5,10 @@
 //! Nothing is computed here.
 
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::{self, in_plain_words};
 use assay_analysis::replication::{Reason, Replicated, Replication, RunResult, Status};
 use assay_analysis::{Analysis, Interval, Scale};

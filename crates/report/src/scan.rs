@@ -6,12 +6,12 @@
 //! equivalent. Nothing is decided here: verdicts and exponents come from the analysis.
 
 use crate::label::{Wording, label, wording};
+use crate::layout::said;
 use crate::layout::{Page, Tone};
 use crate::medians;
 use crate::number;
 use crate::plot;
-use crate::scan_table;
-use crate::terminal::said;
+use crate::scan_table::{self, combination};
 use crate::words::{self, Sentence, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::policy;
@@ -106,29 +106,11 @@ pub(crate) fn compared(analysis: &Analysis) -> Vec<Sentence> {
     summaries.into_iter().map(|(_, sentence)| sentence).collect()
 }
 
-/// Returns the parameters of a subject with their values: `n = 4, mode = fast`.
-pub(crate) fn combination(analysis: &Analysis, subject: usize) -> String {
-    let parameters = &analysis.subjects[subject].parameters;
-    let told: Vec<String> = parameters.iter().map(|(name, v)| format!("{name} = {v}")).collect();
-    told.join(", ")
-}
-
 /// Returns the names of all parameters, in the order of the subjects.
 pub(crate) fn parameters(analysis: &Analysis) -> Vec<&str> {
     let mut known = HashSet::new();
     let names = analysis.subjects.iter().flat_map(|s| &s.parameters).map(|(name, _)| name.as_str());
     names.filter(|name| known.insert(*name)).collect()
-}
-
-/// Returns the values of a row: those shared by its commands, or those of each, such as
-/// `n = 4 | n = 40`.
-pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> String {
-    if !layout.own_values {
-        return combination(analysis, subject);
-    }
-    let first = subject - subject % layout.commands;
-    let each = (first..first + layout.commands).map(|s| combination(analysis, s));
-    each.filter(|values| !values.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
 /// Returns the values of a comparison: those of its subject, and those of its reference if they

@@ -7,11 +7,10 @@
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
+use crate::layout::tone_of;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
-use crate::scan;
 use crate::screen_table::other_metrics;
-use crate::terminal::tone_of;
 use crate::words;
 use assay_analysis::{Analysis, Comparison, Layout};
 use std::collections::BTreeSet;
@@ -229,7 +228,7 @@ impl Table<'_> {
     /// Draws a line for every cell, on pages too narrow for any table.
     fn draw_lines(&self, page: &mut Page) {
         for row in 0..self.rows() {
-            let at = scan::together(self.analysis, self.layout, self.subject(row, 0));
+            let at = together(self.analysis, self.layout, self.subject(row, 0));
             page.paragraph(2, &[(Tone::Strong, at)]);
             let column = self.column(row, false);
             for (command, name) in self.labels.iter().enumerate() {
@@ -251,4 +250,22 @@ impl Table<'_> {
             }
         }
     }
+}
+
+/// Returns the values of a row: those shared by its commands, or those of each, such as
+/// `n = 4 | n = 40`.
+pub(crate) fn together(analysis: &Analysis, layout: &Layout, subject: usize) -> String {
+    if !layout.own_values {
+        return combination(analysis, subject);
+    }
+    let first = subject - subject % layout.commands;
+    let each = (first..first + layout.commands).map(|s| combination(analysis, s));
+    each.filter(|values| !values.is_empty()).collect::<Vec<_>>().join(" | ")
+}
+
+/// Returns the parameters of a subject with their values: `n = 4, mode = fast`.
+pub(crate) fn combination(analysis: &Analysis, subject: usize) -> String {
+    let parameters = &analysis.subjects[subject].parameters;
+    let told: Vec<String> = parameters.iter().map(|(name, v)| format!("{name} = {v}")).collect();
+    told.join(", ")
 }

@@ -3,10 +3,10 @@
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::label::label;
+use crate::layout::tone_of;
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number::{self, Column};
-use crate::terminal::tone_of;
 use crate::words;
 use assay_analysis::{Analysis, Comparison};
 

@@ -9,9 +9,9 @@ use crate::answers;
 use crate::benchmarks::{self, Shown};
 use crate::findings;
 use crate::label::{label, wording};
-use crate::layout::{Page, STICKY, Tone};
+pub use crate::layout::Screen;
+use crate::layout::{Page, STICKY, Tone, said, tone_of};
 use crate::medians;
-use crate::names::width;
 use crate::noise;
 use crate::number::{self, Column};
 use crate::ranking;
@@ -28,20 +28,6 @@ use assay_data::{Better, Design, Finding, Severity, StopReason};
 
 /// Maximum number of drifting subjects listed; more are counted.
 const MOST_DRIFTS: usize = 3;
-
-/// Capabilities of the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Screen {
-    /// Width in columns; values below 20 are taken as 20.
-    pub width: usize,
-    /// If true, colours are used.
-    pub color: bool,
-    /// If true, characters beyond ASCII are used.
-    pub unicode: bool,
-    /// If true, names and remarks are shown in full regardless of the width: used when the output is
-    /// not a terminal, so that names can be searched and sentences be read.
-    pub whole: bool,
-}
 
 /// Returns the screen as text, every line ended with a newline; `shown` selects and orders the rows
 /// of a suite. O(subjects · metrics).
@@ -128,31 +114,6 @@ fn tell(page: &mut Page, analysis: &Analysis, c: &Comparison, names: &[String]) 
     said(page, tone_of(c), claim, &sureness);
     for detail in words::details(analysis, c, of, against) {
         page.paragraph(2, &[(Tone::Plain, format!("  {detail}"))]);
-    }
-}
-
-/// Writes a claim with its certainty, on the next line if each fits on a line but both do not.
-pub(crate) fn said(page: &mut Page, tone: Tone, claim: String, sureness: &str) {
-    let mut pieces = vec![(tone, claim)];
-    if !sureness.is_empty() {
-        let behind = format!("   ({sureness})");
-        let (claimed, more) = (width(&page.spelled(&pieces[0].1)), width(&page.spelled(&behind)));
-        if claimed <= page.width() && claimed + more > page.width() {
-            page.paragraph(2, &pieces);
-            pieces.clear();
-        }
-        let sureness = if pieces.is_empty() { format!("  ({sureness})") } else { behind };
-        pieces.push((Tone::Quiet, sureness));
-    }
-    page.paragraph(2, &pieces);
-}
-
-pub(crate) fn tone_of(c: &Comparison) -> Tone {
-    match c.decision.verdict {
-        Verdict::Faster => Tone::Good,
-        Verdict::Slower => Tone::Bad,
-        Verdict::Equivalent => Tone::Strong,
-        Verdict::Inconclusive => Tone::Unsure,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The tests that write most to a log: the screen of `assay tests log`. Nothing is read or counted
 //! here.
 
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_data::Unit;
 use assay_data::test_log::{Level, LineShape, LoggedTest, TestLog};

@@ -9,12 +9,12 @@ pub mod sampled;
 mod waterfall;
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::medians;
 use crate::names::width;
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::testing::{Failing, TestTime, Testing};

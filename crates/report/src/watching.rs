@@ -1,10 +1,10 @@
 //! Output of `assay watch` for a run: the status line, and the failures, each with the expected
 //! value first. Nothing is decided here.
 
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::names::width;
 use crate::number;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_data::{Finding, Unit};
 

@@ -5,7 +5,7 @@
 //! % faster". The interval in the sentence is the one that decided, and the confidence is that of
 //! the plan, for the whole run. Nothing is decided here: the verdict comes from the comparison.
 
-use crate::label::{Wording, article, wording};
+use crate::label::{Wording, article, label, wording};
 use crate::number::{self, Column};
 use assay_analysis::checks::{Topic, topic};
 use assay_analysis::dependence::Dependence;
@@ -636,6 +636,16 @@ pub(crate) fn listed(names: &[String]) -> String {
         [one] => one.clone(),
         [all @ .., last] => format!("{} and {last}", all.join(", ")),
     }
+}
+
+/// Returns the label of the metric that decides.
+pub(crate) fn metric_name(analysis: &Analysis) -> String {
+    label(&analysis.metrics[analysis.primary])
+}
+
+/// Formats the confidence for people.
+pub(crate) fn confidence(analysis: &Analysis) -> String {
+    number::chosen_percent(analysis.plan.confidence)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! how per-test times are requested, how it orders and selects tests, and how its report is read.
 
 mod cargo;
+pub(crate) mod crates;
 mod ctest;
 mod go;
 mod javascript;
@@ -10,8 +11,6 @@ mod native;
 mod printed;
 mod python;
 mod ruby;
-
-pub(crate) use cargo::crate_that_runs;
 
 use crate::asking::{Answer, Request, Wanted};
 use crate::call::Call;

@@ -6,7 +6,7 @@
 //! standard output may wait in the program's buffer for an unknown time.
 
 use crate::events::{self, Line, Open, Tail, holds};
-use crate::frameworks::crate_that_runs;
+use crate::frameworks::crates::crate_that_runs;
 use crate::run::{Part, Unfinished};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -35,7 +35,7 @@ fn equal_observations_are_named_as_such() {
     let found = all(&recorded(&[&[5.0; 4], &[5.0; 4]]));
     let pair = &found.pairs[0];
     assert!(pair.all_equal);
-    assert_eq!(pair.t_welch, Err(pair::Missing::AllEqual));
+    assert_eq!(pair.t_welch, Err(Missing::AllEqual));
     assert!(pair.mann_whitney.as_ref().unwrap().asymptotic.two.is_nan());
     assert!(pair.hodges_lehmann.as_ref().unwrap().asymptotic.is_none());
     assert!(found.groups.unwrap().pairwise.holm[0].is_nan());
@@ -44,7 +44,7 @@ fn equal_observations_are_named_as_such() {
 #[test]
 fn recordings_of_different_lengths_have_no_pairs_and_blocks_have() {
     let found = all(&recorded(&[&[1.0, 2.0, 3.0, 4.0], &[2.0, 3.0, 4.5]]));
-    assert_eq!(found.pairs[0].t_paired, Err(pair::Missing::NoPairs));
+    assert_eq!(found.pairs[0].t_paired, Err(Missing::NoPairs));
     let mut samples = Samples::new(vec![Metric::wall()]);
     let subjects = [samples.add_subject("a"), samples.add_subject("b")];
     for block in 0..6_u32 {
@@ -67,7 +67,7 @@ fn recordings_of_different_lengths_have_no_pairs_and_blocks_have() {
 #[test]
 fn what_holds_at_every_look_needs_blocks_and_finds_what_is_there() {
     let apart = all(&recorded(&[&[1.0; 30], &[2.0; 30]]));
-    assert_eq!(apart.pairs[0].anytime, Err(pair::Missing::NoBlocks));
+    assert_eq!(apart.pairs[0].anytime, Err(Missing::NoBlocks));
     let in_blocks = |ratio: f64| {
         let mut samples = Samples::new(vec![Metric::wall()]);
         let subjects = [samples.add_subject("a"), samples.add_subject("b")];
@@ -91,14 +91,14 @@ fn what_holds_at_every_look_needs_blocks_and_finds_what_is_there() {
     assert!(found.rejects && found.mean_ratio.unwrap().contains(0.7), "{found:?}");
     assert!(found.median_ratio.unwrap().upper < 0.8, "{found:?}");
     assert!(!in_blocks(1.0).unwrap().rejects);
-    assert_eq!(in_blocks(-1.0), Err(pair::Missing::NotPositive));
+    assert_eq!(in_blocks(-1.0), Err(Missing::NotPositive));
 }
 
 #[test]
 fn values_that_are_not_positive_have_no_ratio() {
     let found = all(&recorded(&[&[-1.0, 2.0, 3.0], &[2.0, 3.0, 4.5]]));
-    assert_eq!(found.pairs[0].ratio_of_means, Err(pair::Missing::NotPositive));
-    assert_eq!(found.pairs[0].ratio_hodges_lehmann_log, Err(pair::Missing::NotPositive));
+    assert_eq!(found.pairs[0].ratio_of_means, Err(Missing::NotPositive));
+    assert_eq!(found.pairs[0].ratio_hodges_lehmann_log, Err(Missing::NotPositive));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! order that is redrawn for every cycle, so that builds of two places are paired at random. The
 //! random stream is separate: with one build per place, all other draws are unchanged.
 
-use super::{Random, shuffle};
+use super::random::{Random, shuffle};
 
 /// The builds of the places of a unit.
 #[derive(Debug)]

@@ -5,7 +5,6 @@
 //! Hodges and Lehmann 1956) says that a rank test needs about 15 % more values than a t test at
 //! worst (1/0.864: 15.7 %).
 
-use super::Point;
 use crate::Comparison;
 use crate::planning::RANK_OVERHEAD;
 use crate::policy;
@@ -140,3 +139,6 @@ impl Experiment {
         })
     }
 }
+
+/// A point of a curve.
+pub type Point = (f64, f64);

@@ -7,9 +7,9 @@
 //! difference from the first third to the last matters ([`change_points::creep`]). No single commit
 //! caused such a trend, so the changes within it are not reported.
 
-use super::Revision;
 use super::levels::SEED;
-use super::trend::{Size, Trend, size};
+use super::size::{Size, size};
+use super::{Revision, Series};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
@@ -38,8 +38,8 @@ pub struct Creep {
 
 impl Creep {
     /// The revisions of its first and last run.
-    pub fn between<'a>(&self, trend: &'a Trend) -> (Option<&'a Revision>, Option<&'a Revision>) {
-        let of = |index: usize| trend.series.points.get(index).and_then(|p| p.revision.as_ref());
+    pub fn between<'a>(&self, series: &'a Series) -> (Option<&'a Revision>, Option<&'a Revision>) {
+        let of = |index: usize| series.points.get(index).and_then(|p| p.revision.as_ref());
         (of(self.from), self.to.checked_sub(1).and_then(of))
     }
 }
@@ -95,13 +95,13 @@ fn creep(values: &[f64], edges: &[usize], better: Better, confidence: f64) -> Op
 }
 
 /// The finding about a creeping series.
-pub(super) fn finding(trend: &Trend, creep: &Creep) -> Finding {
-    let label = trend.series.benchmark.label();
+pub(super) fn finding(series: &Series, creep: &Creep) -> Finding {
+    let label = series.benchmark.label();
     let size = creep.ratio.map_or_else(
-        || format!("{:+.3} {}", creep.shift.estimate, trend.series.metric.unit.symbol()),
+        || format!("{:+.3} {}", creep.shift.estimate, series.metric.unit.symbol()),
         |ratio| format!("{:+.1} %", 100.0 * (ratio.estimate - 1.0)),
     );
-    let between = match creep.between(trend) {
+    let between = match creep.between(series) {
         (Some(from), Some(to)) if from.commit != to.commit => {
             format!("from {} to {}", from.short(), to.short())
         }

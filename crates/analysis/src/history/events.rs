@@ -181,7 +181,7 @@ impl Gathering {
             self.creeps.push((p, creeps.cloned().collect()));
         }
         if let Some(short) = &trend.short {
-            let said = short_level::finding(trend, short);
+            let said = short_level::finding(&trend.series, short);
             self.short.push((trend.series.benchmark.label(), short.clone(), said));
         }
     }

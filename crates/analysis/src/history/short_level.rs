@@ -7,8 +7,9 @@
 //! which is exact for any distribution. The six tests of a series share the error. If successive
 //! runs are correlated, that alone can cause such ends, so nothing is reported.
 
+use super::Series;
 use super::levels::dependence;
-use super::trend::{Size, Trend, size};
+use super::size::{Size, size};
 use crate::policy;
 use crate::verdict::Verdict;
 use assay_data::{Better, Finding, Severity};
@@ -91,9 +92,9 @@ fn combinations(n: usize, chosen: usize) -> f64 {
 }
 
 /// The finding about a series that begins or ends on another level.
-pub(super) fn finding(trend: &Trend, short: &ShortLevel) -> Finding {
-    let label = trend.series.benchmark.label();
-    let unit = trend.series.metric.unit.symbol();
+pub(super) fn finding(series: &Series, short: &ShortLevel) -> Finding {
+    let label = series.benchmark.label();
+    let unit = series.metric.unit.symbol();
     let by = match short.ratio {
         Some(ratio) => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
         None => format!("{:+.3} {unit}", short.shift),

@@ -11,6 +11,7 @@ use assay_harness::Kind;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Library, Loads, loaded, search_paths};
 use std::env;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Variables with which the loader of glibc finds other libraries.
@@ -317,4 +318,45 @@ fn why(side: &Side, directory: &str, library: &Library) -> String {
         ),
         _ => format!("`{own}` is there, but `{}` is found before it", loaded.display()),
     }
+}
+
+/// Checks that no two sides are the same program, called in the same way, with the same libraries,
+/// unless the user asks for that.
+///
+/// # Errors
+/// A message with the two sides.
+pub(crate) fn check_differ(sides: &[Side], proof: &Proof) -> anyhow::Result<()> {
+    let mut files = Fingerprints::default();
+    let known: Vec<_> = sides.iter().map(|side| files.files_of(&side.command)).collect();
+    let arguments = |side: &Side| side.command.argv.iter().skip(1).cloned().collect::<Vec<_>>();
+    let pattern = |side: &Side| side.versus.as_ref().map(|p| p.as_str().to_owned());
+    for (second, side) in sides.iter().enumerate() {
+        for (first, other) in sides.iter().enumerate().take(second) {
+            let digests =
+                |of: usize| known[of].iter().map(|(_, digest)| digest).collect::<Vec<_>>();
+            let alike = digests(first) == digests(second)
+                && !known[first].is_empty()
+                && side.command.env == other.command.env
+                && side.command.cwd == other.command.cwd
+                && same_but_files(&arguments(side), &arguments(other))
+                && pattern(side) == pattern(other)
+                && !proof.differ(first, second);
+            if alike {
+                anyhow::bail!(
+                    "`{}` and `{}` are the same file to the last byte, so there is nothing to compare; if that is meant, to see this machine's false positives: --aa",
+                    other.name,
+                    side.name
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if arguments are equal, apart from file names, whose contents were compared.
+fn same_but_files(one: &[OsString], other: &[OsString]) -> bool {
+    let same = |(a, b): (&OsString, &OsString)| {
+        a == b || (Path::new(a).is_file() && Path::new(b).is_file())
+    };
+    one.len() == other.len() && one.iter().zip(other).all(same)
 }

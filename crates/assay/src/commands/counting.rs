@@ -4,16 +4,14 @@
 //! A pass is prepared at its first turn. Its runs contain the counts and no other values. If
 //! something cannot be counted, the reason is reported, and the value is missing, never zero.
 
+use super::passes::Pass;
 use super::runners::Runners;
-use super::{Commands, Prepared, failure, outcome};
-use crate::counted::{Counted, Counter, allocations_hidden, children_missing, of_program};
+use super::{Commands, failure, outcome};
+use crate::counted::Counted;
 use crate::run_error::RunError;
 use assay_data::source::{Measured, Obstacle, RowResult};
-use assay_data::{self as data, Finding};
-use assay_measure::allocations::{self, Executed, Why};
+use assay_data::{self as data};
 use assay_measure::{MeasureError, RunOptions, RunResult};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 
 /// Number of counting runs per command: most counts are the same each time, and three runs show
 /// whether they are.
@@ -21,31 +19,6 @@ pub(crate) const RUNS: u32 = 3;
 /// Maximum number of programs of one command that are checked for allocations hidden by their
 /// runtimes.
 const MOST_PROGRAMS: usize = 32;
-
-/// The passes that were started.
-#[derive(Default)]
-pub(super) struct Passes {
-    begun: BTreeMap<data::Pass, Pass>,
-    /// Runs the commands of the last pass.
-    runners: Option<Runners>,
-    /// True if the last turn ran something.
-    pub ran: bool,
-}
-
-/// One pass.
-struct Pass {
-    counted: Counted,
-    /// The counter of each command; `None` if it cannot be counted.
-    counters: Vec<Option<Counter>>,
-    /// Commands that cannot be counted, by reason.
-    reasons: BTreeMap<String, BTreeSet<usize>>,
-    /// The programs that each command runs.
-    programs: Vec<BTreeSet<PathBuf>>,
-    /// A program of each command that was not counted, although others were.
-    bypassed: BTreeMap<usize, PathBuf>,
-    /// The programs executed by those of each command.
-    executed: Vec<BTreeSet<Executed>>,
-}
 
 impl Commands {
     /// Counts one run of a command in a pass; `None` if it cannot be counted.
@@ -140,102 +113,5 @@ impl Commands {
         let counts = pass.counted.names().iter().copied().zip(count.values);
         let values = self.meter.row(counts);
         Ok(Some(RowResult { values, ended: outcome(&results), ..RowResult::default() }))
-    }
-}
-
-impl Passes {
-    /// Returns the findings of counting; `names` are those of the commands.
-    pub fn findings(&self, names: &[String]) -> Vec<Finding> {
-        self.begun.values().flat_map(|pass| pass.findings(names)).collect()
-    }
-}
-
-impl Pass {
-    /// Determines which commands can be counted.
-    fn prepare(counted: Counted, commands: &[Prepared]) -> Self {
-        let count = commands.len();
-        let mut pass = Self {
-            counted,
-            counters: (0..count).map(|_| None).collect(),
-            reasons: BTreeMap::new(),
-            programs: vec![BTreeSet::new(); count],
-            bypassed: BTreeMap::new(),
-            executed: vec![BTreeSet::new(); count],
-        };
-        for (index, prepared) in commands.iter().enumerate() {
-            // The program existed before; if it is gone since, its run reports that.
-            let program = prepared.command.resolve().unwrap_or_default();
-            if counted == Counted::Allocations
-                && let Some(refusal) = allocations::refusal(&program)
-            {
-                pass.give_up(index, of_program(&refusal.program, refusal.why));
-                continue;
-            }
-            match counted.start() {
-                Ok(counter) => pass.counters[index] = Some(counter),
-                Err(error) => pass.give_up(index, error.to_string()),
-            }
-            pass.programs[index].insert(program);
-        }
-        pass
-    }
-
-    /// Returns the commands wrapped for counting.
-    fn wrapped(&mut self, commands: &[Prepared]) -> Vec<Prepared> {
-        let mut wrapped = commands.to_vec();
-        for (index, prepared) in wrapped.iter_mut().enumerate() {
-            // Counts do not depend on memory placement, so one build represents all.
-            prepared.builds.clear();
-            match self.counters[index].as_ref().map(|counter| counter.wrapped(&prepared.command)) {
-                Some(Ok(command)) => prepared.command = command,
-                Some(Err(error)) => self.give_up(index, error.to_string()),
-                None => {}
-            }
-        }
-        wrapped
-    }
-
-    /// Marks a command as one that cannot be counted, or no longer.
-    fn give_up(&mut self, subject: usize, why: String) {
-        self.counters[subject] = None;
-        self.reasons.entry(why).or_default().insert(subject);
-    }
-
-    fn findings(&self, all: &[String]) -> Vec<Finding> {
-        let names = |subjects: &BTreeSet<usize>| {
-            let names = subjects.iter().map(|&s| format!("'{}'", all[s]));
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let about = |finding: Finding, subjects: &BTreeSet<usize>| match subjects.first() {
-            Some(&only) if subjects.len() == 1 => finding.about(&all[only]),
-            _ => finding,
-        };
-        let mut findings = Vec::new();
-        for (why, subjects) in &self.reasons {
-            findings.push(about(self.counted.refused(&names(subjects), why), subjects));
-        }
-        if self.counted != Counted::Allocations {
-            return findings;
-        }
-        let mut hidden: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-        for (subject, programs) in self.programs.iter().enumerate() {
-            if self.reasons.values().any(|subjects| subjects.contains(&subject)) {
-                continue;
-            }
-            let name = &all[subject];
-            let missing = children_missing(&format!("'{name}'"), &self.executed[subject]);
-            findings.extend(missing.map(|finding| finding.about(name)));
-            for note in programs.iter().flat_map(|program| allocations::notes(program)) {
-                let why = format!("{} {}", note.runtime, note.text);
-                hidden.entry(why).or_default().insert(subject);
-            }
-        }
-        for (&subject, program) in &self.bypassed {
-            hidden.entry(of_program(program, Why::OwnMalloc)).or_default().insert(subject);
-        }
-        for (why, subjects) in &hidden {
-            findings.push(about(allocations_hidden(&names(subjects), why), subjects));
-        }
-        findings
     }
 }

@@ -6,36 +6,28 @@
 //! addresses, order) is not comparable. Outputs are read as they are written, into traces of
 //! bounded size.
 
-mod difference;
+pub(super) mod difference;
 mod discarded;
 
 pub(crate) use discarded::read_where_noticed;
 
-use super::{Commands, Prepared};
-use crate::run_error::RunError;
-use assay_data::finding::shared::{
-    OUTPUT_DIFFERS, OUTPUT_VARIES, OUTPUTS, SAME_OUTPUTS, output_differs, output_varies,
-};
-use assay_data::{Action, Finding, Samples, Severity};
-use assay_measure::trace::{Region, Trace, Window};
-use assay_measure::{MeasureError, Outcome, Output, RunOptions, RunResult};
-use difference::described;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use super::Prepared;
+use assay_data::Samples;
+use assay_data::finding::shared::{OUTPUTS, SAME_OUTPUTS};
+use assay_measure::Outcome;
+use assay_measure::trace::{Region, Trace};
+use std::time::Duration;
 
-/// Longest run for which a further one is acceptable, s, unless the outputs have to be the same.
-const LONGEST: f64 = 10.0;
 /// Some file systems record times in steps of up to 10 ms. A file is not written again within this
 /// time, so that its time shows whether a run wrote it.
-const TIME_STEP: Duration = Duration::from_millis(20);
+pub(super) const TIME_STEP: Duration = Duration::from_millis(20);
 /// Indices of the parts that every command has.
-const STATUS: usize = 0;
-const STDOUT: usize = 1;
+pub(super) const STATUS: usize = 0;
+pub(super) const STDOUT: usize = 1;
 
 /// A part of what a run leaves behind.
 #[derive(Clone, Debug)]
-enum Part {
+pub(super) enum Part {
     Status(Outcome),
     Bytes(Trace),
     /// There is no such file.
@@ -49,14 +41,14 @@ enum Part {
 }
 
 impl Part {
-    fn trace(&self) -> Option<&Trace> {
+    pub fn trace(&self) -> Option<&Trace> {
         match self {
             Self::Bytes(trace) => Some(trace),
             _ => None,
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Status(own), Self::Status(other)) => own == other,
             (Self::Bytes(own), Self::Bytes(other)) => own.first_difference(other).is_none(),
@@ -70,15 +62,15 @@ impl Part {
 
 /// The runs of a command that were observed.
 #[derive(Clone, Debug)]
-struct Observed {
+pub(super) struct Observed {
     /// Parts of the last run, in the same order for all commands.
-    parts: Vec<Part>,
+    pub parts: Vec<Part>,
     /// For each part, true if runs differ in it.
-    varies: Vec<bool>,
+    pub varies: Vec<bool>,
     /// Duration of the longest of them, s.
-    seconds: f64,
+    pub seconds: f64,
     /// Processor time of the last one in user mode, s.
-    user_seconds: f64,
+    pub user_seconds: f64,
 }
 
 /// Whether outputs are compared.
@@ -95,21 +87,9 @@ pub(crate) enum Outputs {
 #[derive(Default)]
 pub(super) struct Same {
     /// Compared commands with their references; empty if outputs are not compared.
-    pairs: Vec<(usize, usize)>,
-    observed: Vec<Option<Observed>>,
-    outputs: Outputs,
-}
-
-/// The state of the files of `--same` before a run.
-pub(super) type Before = Vec<Option<(SystemTime, u64)>>;
-
-/// The result of the comparison.
-#[derive(Debug, Default)]
-pub(crate) struct Compared {
-    pub findings: Vec<Finding>,
-    /// [`SAME_OUTPUTS`], `different`, `not comparable` or `not compared`; `None` without a
-    /// comparison.
-    pub fact: Option<&'static str>,
+    pub pairs: Vec<(usize, usize)>,
+    pub observed: Vec<Option<Observed>>,
+    pub outputs: Outputs,
 }
 
 impl Same {
@@ -129,7 +109,7 @@ impl Same {
         self.pairs.iter().any(|&(of, against)| of == subject || against == subject)
     }
 
-    fn observe(&mut self, subject: usize, parts: Vec<Part>, seconds: f64, user_seconds: f64) {
+    pub fn observe(&mut self, subject: usize, parts: Vec<Part>, seconds: f64, user_seconds: f64) {
         let Some(known) = &mut self.observed[subject] else {
             let varies = vec![false; parts.len()];
             self.observed[subject] = Some(Observed { parts, varies, seconds, user_seconds });
@@ -146,12 +126,12 @@ impl Same {
         };
     }
 
-    fn both(&self, (of, against): (usize, usize)) -> Option<(&Observed, &Observed)> {
+    pub fn both(&self, (of, against): (usize, usize)) -> Option<(&Observed, &Observed)> {
         Some((self.observed[of].as_ref()?, self.observed[against].as_ref()?))
     }
 
     /// Returns the parts in which a command differs from its reference, as far as is known.
-    fn differing(&self, pair: (usize, usize)) -> Vec<usize> {
+    pub fn differing(&self, pair: (usize, usize)) -> Vec<usize> {
         let Some((own, other)) = self.both(pair) else { return Vec::new() };
         let differs = |&part: &usize| {
             let (own_part, other_part) = (&own.parts[part], &other.parts[part]);
@@ -164,317 +144,10 @@ impl Same {
     }
 
     /// Returns where the traces of a part begin to differ.
-    fn region(&self, pair: (usize, usize), part: usize) -> Option<Region> {
+    pub fn region(&self, pair: (usize, usize), part: usize) -> Option<Region> {
         let (own, other) = self.both(pair)?;
         own.parts[part].trace()?.first_difference(other.parts[part].trace()?)
     }
-}
-
-impl Commands {
-    /// Returns the state of the files before a run that is observed.
-    pub(super) fn files_before(&self, subject: usize) -> Before {
-        let state = |path: &PathBuf| {
-            let found = path.metadata().ok()?;
-            let written = found.modified().ok()?;
-            let age = SystemTime::now().duration_since(written).unwrap_or_default();
-            std::thread::sleep(TIME_STEP.saturating_sub(age));
-            Some((written, found.len()))
-        };
-        self.commands[subject].same.iter().map(state).collect()
-    }
-
-    /// Observes a run that has ended, by what it left behind; `windows` are the bytes to keep of
-    /// each part.
-    pub(super) fn observe(
-        &mut self,
-        subject: usize,
-        results: &mut [RunResult],
-        before: &Before,
-        windows: &[Window],
-    ) {
-        let prepared = &self.commands[subject];
-        let window = |part: usize| windows.get(part).copied().unwrap_or_default();
-        let files: Vec<Part> = prepared
-            .same
-            .iter()
-            .zip(before)
-            .enumerate()
-            .map(|(index, (path, before))| {
-                of_file(path, before.as_ref(), window(STDOUT + 1 + index))
-            })
-            .collect();
-        let mut observed = Vec::new();
-        for result in results {
-            let late = result.outcome == Outcome::TimedOut;
-            let cut = || Part::Unknown("a run was cut off by --timeout".to_owned());
-            let mut output = match &prepared.command.output {
-                Output::Inherit => Part::Unknown("it is shown, by --output inherit".to_owned()),
-                Output::File(path) => of_file(&in_directory(prepared, path), None, window(STDOUT)),
-                Output::Null if prepared.command.keep_output => Part::Metric,
-                Output::Null | Output::Pipe => match result.trace.take() {
-                    Some(trace) => Part::Bytes(trace),
-                    None => Part::Unknown("it was not read".to_owned()),
-                },
-            };
-            let mut parts = vec![Part::Status(result.outcome)];
-            if late {
-                (parts[STATUS], output) = (cut(), cut());
-            }
-            parts.push(output);
-            parts.extend(files.iter().map(|part| if late { cut() } else { part.clone() }));
-            observed.push((parts, result.wall_seconds, result.user_seconds));
-        }
-        for (parts, seconds, user) in observed {
-            self.same.observe(subject, parts, seconds, user);
-        }
-    }
-
-    /// Runs a command once, untimed, and observes it.
-    fn run_untimed(&mut self, subject: usize, windows: &[Window]) -> Result<(), RunError> {
-        loop {
-            self.prepare(subject)?;
-            let before = self.files_before(subject);
-            let options = RunOptions {
-                timeout: self.settings.timeout,
-                end_strays: true,
-                trace_output: Some(windows.get(STDOUT).copied().unwrap_or_default()),
-                ..RunOptions::default()
-            };
-            match self.runners.run((subject, 0), self.commands[subject].jobs, options) {
-                Err(MeasureError::LostRun { .. }) => {}
-                other => {
-                    self.observe(subject, &mut other?, &before, windows);
-                    return self.conclude_run(subject);
-                }
-            }
-        }
-    }
-
-    /// Returns true if there are commands whose outputs are compared.
-    pub fn compares_outputs(&self) -> bool {
-        !self.same.pairs.is_empty()
-    }
-
-    /// Compares the outputs of the commands, with further runs where they are needed. `names` are
-    /// those of the subjects; `quotes` is false if a finding must not contain any output.
-    ///
-    /// # Errors
-    /// If a command cannot be run.
-    pub fn compare_outputs(
-        &mut self,
-        names: &[String],
-        quotes: bool,
-    ) -> Result<Compared, RunError> {
-        let pairs = self.same.pairs.clone();
-        let too_long = |same: &Same, last: &[f64], subject: usize| {
-            let seconds = same.observed[subject].as_ref().map_or(last[subject], |own| own.seconds);
-            seconds > LONGEST && same.outputs != Outputs::Required
-        };
-        let mut found = Compared::default();
-        let mut left_out: Vec<(usize, usize)> = Vec::new();
-        for subject in involved(&pairs) {
-            let is_missing = self.same.observed[subject].is_none() && self.must_show(subject);
-            if is_missing && !too_long(&self.same, &self.last_wall, subject) {
-                self.run_untimed(subject, &[])?;
-            }
-        }
-        let suspects: Vec<(usize, usize)> =
-            pairs.iter().copied().filter(|&pair| !self.same.differing(pair).is_empty()).collect();
-        let (long, suspects): (Vec<_>, Vec<_>) =
-            suspects.into_iter().partition(|&(of, against)| {
-                [of, against].into_iter().any(|own| too_long(&self.same, &self.last_wall, own))
-            });
-        left_out.extend(long);
-        for subject in involved(&suspects) {
-            let windows = self.windows(subject, &suspects);
-            self.run_untimed(subject, &windows)?;
-        }
-        for &pair in &pairs {
-            found.findings.extend(self.judged(pair, names, quotes, left_out.contains(&pair)));
-        }
-        found.findings.extend(self.varying(names));
-        let has = |code: &str| found.findings.iter().any(|finding| finding.code == code);
-        found.fact = (!pairs.is_empty()).then(|| match () {
-            () if has(OUTPUT_DIFFERS) => DIFFERENT,
-            () if has(OUTPUT_VARIES) && !self.only_output_varies() => "not comparable",
-            () if has(OUTPUT_NOT_COMPARED) || self.compares_too_little() => "not compared",
-            () => SAME_OUTPUTS,
-        });
-        Ok(found)
-    }
-
-    /// Returns the bytes of each part of a command that show where it differs.
-    fn windows(&self, subject: usize, pairs: &[(usize, usize)]) -> Vec<Window> {
-        let parts = self.same.observed[subject].as_ref().map_or(0, |own| own.parts.len());
-        let of_part = |part: usize| {
-            let own = pairs.iter().filter(|(of, against)| *of == subject || *against == subject);
-            let mut regions = own.filter_map(|&pair| self.same.region(pair, part));
-            regions.next().map(|region| region.window()).unwrap_or_default()
-        };
-        (0..parts).map(of_part).collect()
-    }
-
-    /// Returns true if a command is run once more if there was no warm-up run to observe: the user
-    /// asked for the comparison.
-    fn must_show(&self, subject: usize) -> bool {
-        self.same.outputs == Outputs::Required || !self.commands[subject].same.is_empty()
-    }
-
-    /// Returns true if no run was observed, or if a metric is read from standard output and there
-    /// are no files to compare.
-    fn compares_too_little(&self) -> bool {
-        let only_status =
-            |of: usize| self.commands[of].command.keep_output && self.commands[of].same.is_empty();
-        self.same.pairs.iter().any(|&pair| self.same.both(pair).is_none() || only_status(pair.0))
-    }
-
-    /// Returns true if results are in files that do not vary, and only standard output varies.
-    fn only_output_varies(&self) -> bool {
-        let named = self.same.pairs.iter().all(|&(of, _)| !self.commands[of].same.is_empty());
-        let mut varying = self.same.observed.iter().flatten().flat_map(|own| {
-            own.varies.iter().enumerate().filter(|(_, varies)| **varies).map(|(part, _)| part)
-        });
-        named && varying.all(|part| part == STDOUT)
-    }
-
-    /// Returns the findings about a command and its reference, except about parts that vary.
-    fn judged(
-        &self,
-        pair: (usize, usize),
-        names: &[String],
-        quotes: bool,
-        long: bool,
-    ) -> Vec<Finding> {
-        let (of, against) = pair;
-        let (name, other) = (&names[of], &names[against]);
-        let Some((own, others)) = self.same.both(pair) else {
-            let why = "the only run took over 10 s, and no other is added";
-            return self.must_show(of).then(|| not_compared(name, why)).into_iter().collect();
-        };
-        let mut findings = Vec::new();
-        let differing = self.same.differing(pair);
-        for part in 0..own.parts.len().min(others.parts.len()) {
-            let what = self.part_name(of, part, quotes);
-            let differs = differing.contains(&part);
-            if differs && long {
-                let why = format!(
-                    "in the warm-up {what} of '{name}' differed from that of '{other}', but a run takes over 10 s, so no further one shows whether it differs from run to run"
-                );
-                findings.push(not_compared(name, &why));
-            } else if differs {
-                let region = self.same.region(pair, part);
-                let parts = (&own.parts[part], &others.parts[part]);
-                let said = described((name, other), &what, parts, region, quotes);
-                findings.push(differs_finding(name, said));
-            } else if let Some(why) = self.unknown((own, others), (of, part), name, quotes) {
-                findings.push(not_compared(name, &why));
-            }
-        }
-        findings
-    }
-
-    /// Returns why a part can't be compared.
-    fn unknown(
-        &self,
-        (own, others): (&Observed, &Observed),
-        (of, part): (usize, usize),
-        name: &str,
-        quotes: bool,
-    ) -> Option<String> {
-        let what = self.part_name(of, part, quotes);
-        match (&own.parts[part], &others.parts[part]) {
-            (Part::Unknown(why), _) | (_, Part::Unknown(why)) => Some(format!("{what}: {why}")),
-            (Part::Missing, Part::Missing) => Some(format!("{what}: there is no such file")),
-            (Part::Untouched, Part::Untouched) => {
-                Some(format!("{what}: neither '{name}' nor its reference wrote to it"))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the one finding about everything that differs from run to run of the same command.
-    fn varying(&self, names: &[String]) -> Option<Finding> {
-        let mut told: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
-        for &subject in &involved(&self.same.pairs) {
-            let varies = self.same.observed[subject].as_ref().map_or(&[][..], |own| &own.varies);
-            for part in (0..varies.len()).filter(|&part| varies[part]) {
-                let what = self.part_name(subject, part, false);
-                told.entry((part, what)).or_default().push(format!("'{}'", names[subject]));
-            }
-        }
-        let told: Vec<String> = told
-            .into_iter()
-            .map(|((_, what), of)| {
-                format!("{what} of {} differs from run to run", of.join(" and "))
-            })
-            .collect();
-        (!told.is_empty()).then(|| {
-            output_varies(&told.join("; "))
-                .advise(Action::text("name files that have to be the same with --same FILE"))
-        })
-    }
-
-    fn part_name(&self, subject: usize, part: usize, quotes: bool) -> String {
-        match part {
-            STATUS => "the exit status".to_owned(),
-            STDOUT => "standard output".to_owned(),
-            file => {
-                let path = &self.commands[subject].same[file - STDOUT - 1];
-                let last = path.file_name().map_or(path.as_os_str(), |name| name);
-                // An anonymous record has no directories.
-                if quotes { path.as_os_str() } else { last }.to_string_lossy().into_owned()
-            }
-        }
-    }
-}
-
-/// The value of the fact if outputs differ.
-const DIFFERENT: &str = "different";
-/// Code of the finding about outputs that were not compared.
-const OUTPUT_NOT_COMPARED: &str = "OUTPUT_NOT_COMPARED";
-
-/// All commands of these pairs, without repetition.
-fn involved(pairs: &[(usize, usize)]) -> Vec<usize> {
-    let mut all: Vec<usize> = pairs.iter().flat_map(|&(of, against)| [against, of]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
-/// The path of a file of a command; a relative one is relative to the command's directory.
-fn in_directory(prepared: &Prepared, path: &Path) -> PathBuf {
-    prepared.command.cwd.as_deref().unwrap_or_else(|| Path::new("")).join(path)
-}
-
-/// Returns the content of a file after a run; `before` is its state before the run.
-fn of_file(path: &Path, before: Option<&(SystemTime, u64)>, window: Window) -> Part {
-    let about = match path.metadata() {
-        Ok(about) => about,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Part::Missing,
-        Err(error) => return Part::Unknown(error.to_string()),
-    };
-    if !about.is_file() {
-        return Part::Unknown("it is not a regular file".to_owned());
-    }
-    if before.is_some_and(|&(written, length)| {
-        about.len() == length && about.modified().is_ok_and(|now| now == written)
-    }) {
-        return Part::Untouched;
-    }
-    match Trace::of_file(path, window) {
-        Ok(trace) => Part::Bytes(trace),
-        Err(error) => Part::Unknown(error.to_string()),
-    }
-}
-
-fn differs_finding(name: &str, (message, numbers): (String, Vec<(&str, f64)>)) -> Finding {
-    let finding = output_differs(name, message);
-    numbers.into_iter().fold(finding, |finding, (number, value)| finding.with(number, value))
-}
-
-fn not_compared(name: &str, why: &str) -> Finding {
-    Finding::new(OUTPUT_NOT_COMPARED, Severity::Note, format!("outputs not compared: {why}"))
-        .about(name)
 }
 
 /// Returns what a recorded comparison of outputs means where they have to be the same: `Some(true)`
@@ -486,3 +159,14 @@ pub(crate) fn are_same(samples: &Samples) -> Option<bool> {
         _ => None,
     }
 }
+
+/// All commands of these pairs, without repetition.
+pub(super) fn involved(pairs: &[(usize, usize)]) -> Vec<usize> {
+    let mut all: Vec<usize> = pairs.iter().flat_map(|&(of, against)| [against, of]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The value of the fact if outputs differ.
+pub(super) const DIFFERENT: &str = "different";

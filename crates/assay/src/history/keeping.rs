@@ -1,35 +1,13 @@
 //! Adds the measurements of a verb to the history if `--keep` is given.
 
 use super::{Adding, Kept, StoreArgs};
-use crate::args::any_words;
+use crate::args::KeepInHistoryArgs;
 use crate::output;
 use crate::record::Record;
 use crate::resume::RecordArgs;
 use anyhow::Context;
 use assay_data::{Samples, StopReason, assay_file};
 use assay_history::{Access, StoreError};
-use std::path::PathBuf;
-
-/// Options for keeping a measured run in the history.
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Recording")]
-pub(crate) struct KeepInHistoryArgs {
-    /// Also keep the run in the history of the project, for `assay history` and `assay gate`
-    ///
-    /// The project has the name of the repository's directory, unless another is given:
-    /// --keep=NAME.
-    #[arg(long, value_name = "PROJECT", num_args = 0..=1, require_equals = true, default_missing_value = "", conflicts_with = "anonymous")]
-    pub keep: Option<String>,
-
-    /// History file, or postgres://USER@HOST/DATABASE [default: .assay/history.db of the
-    /// repository, or in the state directory]
-    #[arg(long, value_name = "PLACE", requires = "keep")]
-    pub store: Option<PathBuf>,
-
-    /// Name of the machine, if its host name changes from run to run
-    #[arg(long, value_name = "NAME", requires = "keep", value_parser = any_words())]
-    pub machine: Option<String>,
-}
 
 impl KeepInHistoryArgs {
     /// The store to write to; `None` if nothing is kept.

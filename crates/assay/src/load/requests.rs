@@ -1,7 +1,7 @@
 //! The file of single requests that `--record-requests` writes: CSV, written slice by slice, so
 //! that measured data is kept if the run ends early.
 
-use super::source::Place;
+use super::place::Place;
 use assay_data::Side;
 use assay_load::{Arrivals, Job, Load, Raw};
 use std::fs::OpenOptions;

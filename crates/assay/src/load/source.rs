@@ -2,6 +2,7 @@
 
 use super::generators::Generators;
 use super::knee::{Search, Try};
+use super::place::Place;
 use super::recovery::Recovery;
 use super::requests::Requests;
 use super::slice;
@@ -12,22 +13,12 @@ use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, 
 use assay_data::{
     Action, Finding, Histogram, Metric, ParameterValue, Samples, Severity, Side, Subject,
 };
-use assay_load::{Arrivals, Failure, Job, Load, Pace, Tally};
+use assay_load::{Arrivals, Failure, Load, Pace, Tally};
 use assay_measure::interrupt;
 use assay_measure::serving::Server;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// One thing that is measured: a server at one rate.
-pub(crate) struct Place {
-    pub side: usize,
-    pub parameters: Vec<(String, ParameterValue)>,
-    /// The slice; its seed is drawn for each block.
-    pub job: Job,
-    /// Index of its server among those started here; `None` if it runs elsewhere.
-    pub server: Option<usize>,
-}
 
 /// Callback with the side whose slice runs and its progress; no pace while waiting for the side's
 /// server.

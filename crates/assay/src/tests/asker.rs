@@ -2,6 +2,7 @@
 //! reports, which is removed afterwards.
 
 use super::live::{self, Live};
+use super::ran::Ran;
 use super::stopped;
 use super::warm::Cold;
 use super::{Side, Warm};
@@ -14,7 +15,7 @@ use assay_measure::{
     interrupt,
 };
 use assay_report::number;
-use assay_suites::parts::{self, Parts};
+use assay_suites::parts::{self};
 use assay_suites::run::{Test, TestStatus, Unfinished};
 use assay_suites::watching::Hung;
 use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted, add_to_environment};
@@ -23,28 +24,6 @@ use std::fs;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// The outcome of one run.
-pub(crate) struct Ran {
-    /// The suite's report.
-    pub run: Run,
-    /// Breakdown of its time.
-    pub parts: Parts,
-    /// Its duration and exit status.
-    pub result: RunResult,
-    /// A sentence about what hung, if the run was killed for that.
-    pub hung: Option<String>,
-    /// True if the user stopped it; it then contains the tests that had ended.
-    pub is_stopped: bool,
-}
-
-impl Ran {
-    /// The reason why the run failed, other than failed tests.
-    pub fn trouble(&self) -> Option<String> {
-        let how = self.result.outcome.to_string();
-        self.run.trouble((!self.result.outcome.is_success()).then_some(how.as_str()))
-    }
-}
 
 /// Time limits.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,6 @@
 //! this process when it ends, by a shell that outlives it if it is killed, and by the next run,
 //! from the journal in the state directory.
 
-use super::{kind_of, server_kind_of, started};
 use crate::{output, store};
 use anyhow::{Context, bail, ensure};
 use assay_data::private;
@@ -331,4 +330,25 @@ fn undone(change: &ServerChange, named: &[String]) -> anyhow::Result<Undone> {
         None => Settings::at(&change.address)?,
     };
     Ok(settings.undo(change)?)
+}
+
+/// The same kind in the terms of `assay_suites::toggles`.
+pub(super) fn kind_of(kind: ServerKind) -> Kind {
+    match kind {
+        ServerKind::Postgres => Kind::Postgres,
+        ServerKind::Redis => Kind::Redis,
+    }
+}
+
+/// The inverse of [`kind_of`].
+pub(super) fn server_kind_of(kind: Kind) -> ServerKind {
+    match kind {
+        Kind::Postgres => ServerKind::Postgres,
+        Kind::Redis => ServerKind::Redis,
+    }
+}
+
+/// The origin of a server that `assay` started.
+pub(super) fn started(in_memory: bool) -> ServerFrom {
+    ServerFrom::Started { in_memory }
 }

@@ -14,10 +14,8 @@ use assay_measure::sampling::{CallGraph, Clock, Sampler};
 use assay_measure::{Command, interrupt, word_of};
 use assay_report::remarks::Remarks;
 use clap::ValueEnum;
-use sampling::Settings;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Arguments of `assay profile`.
 #[derive(clap::Args, Debug)]
@@ -235,16 +233,6 @@ impl SamplerArgs {
 }
 
 impl HowArgs {
-    fn settings(&self) -> Settings {
-        Settings {
-            clock: self.by.clock(),
-            call_graph: self.call_graph(),
-            duration: self.duration.map(Duration::from_secs_f64),
-            show_output: self.show_output,
-            suite: false,
-        }
-    }
-
     fn call_graph(&self) -> CallGraph {
         match self.call_graph {
             CallGraphName::Fp => CallGraph::FramePointers,

@@ -137,7 +137,7 @@ fn the_page_of_the_architecture_has_every_crate_and_stays_short() {
 /// plans and recipes.
 const GENERATORS: [&str; 6] = [
     "analysis/src/calibration.rs",
-    "analysis/src/design.rs",
+    "analysis/src/design/random.rs",
     "analysis/src/mock/draw.rs",
     "analysis/src/spread.rs",
     "load/src/schedule.rs",

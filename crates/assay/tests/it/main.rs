@@ -23,6 +23,7 @@ mod check;
 mod commands;
 mod controlling;
 mod converting;
+mod cycles;
 mod deciding;
 mod describing;
 mod documents;

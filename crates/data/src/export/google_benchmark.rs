@@ -9,10 +9,10 @@
 //! their order, levels, plan, summaries, and failures as such. The `iterations` of a row are the
 //! metric recorded under that name, otherwise 1.
 
-use super::google_context::{Context, FIELDS};
+use super::google_context::{Context, counters};
 use super::in_nanoseconds;
 use crate::samples::ITERATIONS;
-use crate::{Metric, Samples, Unit};
+use crate::{Metric, Samples};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use std::io::{self, Write};
@@ -137,25 +137,11 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// Returns the metrics that are counters, with their names as counters.
-pub(super) fn counters(samples: &Samples) -> impl Iterator<Item = (&str, &Metric)> {
-    let others = samples.metrics.iter().filter(|metric| !FIELDS.contains(&metric.name.as_str()));
-    others.map(|metric| (counter(metric), metric))
-}
-
-/// Returns the name of a counter; rates get the names that Google Benchmark uses for its own.
-fn counter(metric: &Metric) -> &str {
-    match (metric.name.as_str(), &metric.unit) {
-        ("rate", Unit::PerSecond) => "items_per_second",
-        (name, _) => name,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::Observation;
+    use crate::{Observation, Unit};
 
     #[test]
     fn every_observation_is_a_row_with_times_in_nanoseconds() {

@@ -6,9 +6,8 @@
 //! records about the counters what the layout cannot: their metrics and units, and that they are
 //! not totals.
 
-use super::google_benchmark::counters;
-use crate::Samples;
 use crate::samples::ITERATIONS;
+use crate::{Metric, Samples, Unit};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -73,5 +72,19 @@ impl Serialize for Context<'_> {
         }
         map.serialize_entry(COUNTERS, &metrics)?;
         map.end()
+    }
+}
+
+/// Returns the metrics that are counters, with their names as counters.
+pub(super) fn counters(samples: &Samples) -> impl Iterator<Item = (&str, &Metric)> {
+    let others = samples.metrics.iter().filter(|metric| !FIELDS.contains(&metric.name.as_str()));
+    others.map(|metric| (counter(metric), metric))
+}
+
+/// Returns the name of a counter; rates get the names that Google Benchmark uses for its own.
+fn counter(metric: &Metric) -> &str {
+    match (metric.name.as_str(), &metric.unit) {
+        ("rate", Unit::PerSecond) => "items_per_second",
+        (name, _) => name,
     }
 }

@@ -1,7 +1,7 @@
 //! Errors of importing samples. Errors in single lines are [`ReadError`]s; those here concern whole
 //! files, tables, and files together.
 
-use super::ColumnRef;
+use super::options::ColumnRef;
 use crate::excerpt::{excerpt, visible};
 use crate::read_error::{Place, ReadError};
 use crate::select::FilterError;

@@ -1,13 +1,13 @@
 //! The list of all formats: the name of each in messages, how its beginning is recognized, and its
 //! reader. Each format's own module defines what it accepts.
 
+use super::stores::action;
 use super::{
     Context, Head, ImportError, Part, asv, benchmark_dotnet, benchmark_dotnet_table, benchmark_ips,
     benchmark_js, cargo_bench_history, catch2, catch2_text, columns, criterion, criterion_text,
     csv, divan, exported, go_bench, google, gungraun, http_load, httperf, hyperfine, javascript,
     jmh, libtest, logfmt, named_times, nanobench, perf_print, perf_stat, pyperf, pytest,
-    ruby_benchmark, single_values, stores, test_reports, time_command, tinybench_table,
-    valgrind_totals,
+    ruby_benchmark, single_values, test_reports, time_command, tinybench_table, valgrind_totals,
 };
 use crate::assay_file;
 use crate::input::Input;
@@ -119,8 +119,8 @@ pub(super) const FORMATS: &[Format] = &[
     Format {
         name: "github-action-benchmark's `data.js`",
         group: Group::Json,
-        recognise: stores::action::recognise,
-        read: stores::action::read_history,
+        recognise: action::recognise,
+        read: action::read_history,
     },
     Format {
         name: "github-action-benchmark",

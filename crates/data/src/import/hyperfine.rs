@@ -16,7 +16,7 @@ use crate::declared_unit::DeclaredUnit;
 use crate::input::Input;
 use crate::samples::{Metric, Outcome};
 use crate::select::without_value;
-use crate::unit::{Unit, unit_of_symbol};
+use crate::unit::Unit;
 use json::Number;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -25,21 +25,12 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
-use summary::Reported;
+use summary::{KNOWN, Reported, declared};
 
 pub(super) use table::{read as read_table, recognise as recognise_table};
 
 const EXPECTED: &str =
     "hyperfine's results: `{\"results\": [{\"command\": …, \"times\": […]}, …]}` or schema 2";
-
-/// hyperfine's names of metrics, and our names for them.
-const KNOWN: [(&str, &str); 5] = [
-    ("time_wall_clock", "wall"),
-    ("time_cpu", "cpu"),
-    ("time_user", "user"),
-    ("time_system", "system"),
-    ("memory_peak_resident", "max_rss"),
-];
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
     let has = |key: &str| head.text.contains(key);
@@ -329,13 +320,6 @@ fn label(command: &Command, parameters: &[(String, String)]) -> Option<String> {
     let plain = command.name.clone().unwrap_or_else(|| command.command.clone());
     let marked = |text: String, (name, value): &(String, String)| without_value(&text, name, value);
     (!parameters.is_empty()).then(|| parameters.iter().fold(plain, marked))
-}
-
-/// Returns the unit of a name in 2.x; an unknown one is kept as it is.
-fn declared(symbol: &str) -> DeclaredUnit {
-    let (factor, unit) =
-        unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));
-    DeclaredUnit { unit, factor }
 }
 
 fn outcome(code: Option<i32>) -> Outcome {

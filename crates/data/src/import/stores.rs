@@ -59,13 +59,17 @@ pub struct StoredRun {
 /// # Errors
 /// If it is a store whose information about all runs cannot be read.
 pub fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
+    let of_action = |path: &Path| -> Result<Option<RunStore>, ImportError> {
+        let of = |runs| RunStore { tool: action::TOOL, runs: Runs::Action(path.to_owned(), runs) };
+        Ok(action::runs_of(path)?.map(of))
+    };
     if !path.is_dir() {
-        return action::open(path);
+        return of_action(path);
     }
     for part in ["", "dev/bench"] {
         let file = path.join(part).join("data.js");
         if file.is_file() {
-            return action::open(&file);
+            return of_action(&file);
         }
     }
     for part in ["", "results", ".asv/results"] {
@@ -114,7 +118,9 @@ impl RunStore {
             }
             Runs::Action(file, runs) => {
                 let run = runs.get(number).ok_or(ImportError::NoInput)?;
-                action::read(file, run, options)
+                let (source, part, started) = action::read(file, run, options)?;
+                let samples = whole(part, &source, action::TOOL, options)?;
+                Ok(StoredRun { source, samples, started })
             }
         }
     }

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
+use crate::Metric;
 use crate::reading::MetricSpec;
+use crate::reading::{ReadingError, Take};
 use crate::{Better, Unit};
 use proptest::prelude::*;
 

@@ -4,6 +4,7 @@
 //! number before anything is decided. These are plain descriptive statistics of a handful of
 //! numbers; nothing is inferred here.
 
+use super::error::ReadingError;
 use serde::{Deserialize, Serialize};
 
 /// How several values of a run are reduced to one.
@@ -78,6 +79,28 @@ fn median(values: &[f64]) -> f64 {
     sorted.sort_unstable_by(f64::total_cmp);
     let middle = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[middle] } else { sorted[middle - 1].midpoint(sorted[middle]) }
+}
+
+/// Value of one metric from one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// The value of the run: finite, in the metric's base unit.
+    pub value: f64,
+    /// All values in order, if there were several; empty if there was one, or if the values are
+    /// only counted. Finite, in the metric's base unit.
+    pub all: Vec<f64>,
+}
+
+/// Reduces the finite values of a run to one.
+pub(crate) fn reading(values: Vec<f64>, kind: Take) -> Result<Reading, ReadingError> {
+    let value = take(&values, kind).ok_or(ReadingError::Several { found: values.len() })?;
+    if !value.is_finite() {
+        return Err(ReadingError::NotFinite);
+    }
+    // A count is of another kind than the values it counts.
+    let several = values.len() > 1 && kind != Take::Count;
+    let all = if several { values } else { Vec::new() };
+    Ok(Reading { value, all })
 }
 
 #[cfg(test)]

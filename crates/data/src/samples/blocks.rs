@@ -1,43 +1,9 @@
 //! Blocks: rounds in which every subject was measured once, or counted once in a pass of its own.
 //! Finds the complete ones. Observations outside of blocks are not considered.
 
-use super::Samples;
 use super::columns::NOWHERE;
-use serde::{Deserialize, Serialize};
+use super::{InPass, Pass, Samples};
 use std::collections::BTreeMap;
-
-/// A counting pass, in runs separate from the measured ones: counting slows a program down, so
-/// nothing is timed in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pass {
-    /// Calls of `malloc` and related functions.
-    Allocations,
-    /// Instructions on a simulated processor.
-    Instructions,
-    /// Several exact counts in one run.
-    Exact,
-    /// Events of the hardware counters.
-    Counters,
-}
-
-impl Pass {
-    /// All passes.
-    pub const ALL: [Self; 4] = [Self::Allocations, Self::Instructions, Self::Exact, Self::Counters];
-
-    /// Name in files.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Allocations => "allocations",
-            Self::Instructions => "instructions",
-            Self::Exact => "exact",
-            Self::Counters => "counters",
-        }
-    }
-}
-
-/// A block with its pass; `None` for a measurement.
-pub type InPass = (Option<Pass>, u32);
 
 /// One complete block of one metric.
 #[derive(Clone, Debug, PartialEq)]

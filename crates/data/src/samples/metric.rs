@@ -1,18 +1,7 @@
 //! Metrics, and the names of those used throughout assay. Values are not here.
 
-use crate::unit::{self, Unit};
+use crate::unit::{self, Better, Unit};
 use serde::{Deserialize, Serialize};
-
-/// Better direction of a metric.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better: time, memory.
-    #[default]
-    Lower,
-    /// More is better: requests per second.
-    Higher,
-}
 
 /// A measured quantity: a name, a unit, and the better direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,16 +2,14 @@
 //! that it changes, in one transaction.
 
 use crate::builds::coded::{self, LEASED, json};
-use crate::builds::error::{FarmError, Stop};
+use crate::builds::error::{FarmError, Stop, lost, no_project, no_target, no_version};
 use crate::builds::jobs::{self, Asked};
-use crate::builds::lease::{self, Held, held, lost};
+use crate::builds::lease::{self, Held, held};
 use crate::builds::model::{Kind, State};
 use crate::builds::policy::{RETRIES, ROUNDS};
 use crate::builds::read::build;
 use crate::builds::store::{Put, Store, added};
-use crate::builds::things::{
-    no_project, no_target, no_version, project, target, target_of, version,
-};
+use crate::builds::things::{project, target, target_of, version};
 use crate::builds::wire::{Build, Ending, Evidence, NewBuild, Outcome};
 use crate::builds::{names, secrets, sql, stamps, when};
 use assay_history::db::{Db, values};

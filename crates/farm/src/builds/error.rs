@@ -69,3 +69,30 @@ impl From<DbError> for Stop {
         Self::Db(error)
     }
 }
+
+pub(crate) fn no_owner(name: &str) -> FarmError {
+    FarmError::NotFound(format!("owner `{}`; it is added first", name.escape_debug()))
+}
+
+pub(crate) fn no_project(owner: &str, name: &str) -> FarmError {
+    FarmError::NotFound(format!("project `{}/{}`", owner.escape_debug(), name.escape_debug()))
+}
+
+pub(crate) fn no_version(owner: &str, project: &str, name: &str) -> FarmError {
+    FarmError::NotFound(format!(
+        "version `{}` of {}/{}",
+        name.escape_debug(),
+        owner.escape_debug(),
+        project.escape_debug()
+    ))
+}
+
+pub(crate) fn no_target(digest: &str) -> FarmError {
+    FarmError::NotFound(format!("target `{}`", digest.escape_debug()))
+}
+
+pub(crate) fn lost(id: i64) -> FarmError {
+    FarmError::LeaseLost(format!(
+        "job {id} is not this agent's any more: its lease ran out, or the job was taken back or given to another one"
+    ))
+}

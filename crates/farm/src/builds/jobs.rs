@@ -2,10 +2,10 @@
 //! target.
 
 use crate::builds::coded::{self, CANCELLED, DONE, from_json, json};
-use crate::builds::error::{FarmError, Stop};
+use crate::builds::error::{FarmError, Stop, no_project, no_target, no_version};
 use crate::builds::model::{self, Facts, Kind, meets};
 use crate::builds::store::{Put, Store, added};
-use crate::builds::things::{no_project, no_target, no_version, project, target, version};
+use crate::builds::things::{project, target, version};
 use crate::builds::wire::{Job, NewJob, Page};
 use crate::builds::{names, paging, sql};
 use assay_history::db::{Db, DbError, Row, Value, values};

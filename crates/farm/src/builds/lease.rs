@@ -7,7 +7,7 @@
 
 use crate::builds::coded::{self, CANCELLED, LEASED};
 use crate::builds::ending::{self, Handed};
-use crate::builds::error::{FarmError, Stop};
+use crate::builds::error::{FarmError, Stop, lost};
 use crate::builds::jobs::{job, no_job};
 use crate::builds::model::{Kind, State};
 use crate::builds::policy::{DELAY, MOST_TARGETS, RETRIES, SWEPT};
@@ -269,12 +269,6 @@ impl Store {
     pub fn has_samples(&self, lease: i64, digest: &str) -> Result<(), FarmError> {
         self.beside(|db| Ok(db.execute(sql::LEASE_SAMPLES, values![lease, digest]).map(|_| ())?))
     }
-}
-
-pub(crate) fn lost(id: i64) -> FarmError {
-    FarmError::LeaseLost(format!(
-        "job {id} is not this agent's any more: its lease ran out, or the job was taken back or given to another one"
-    ))
 }
 
 /// Returns the job with a number if it can be leased.

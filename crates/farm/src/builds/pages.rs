@@ -2,7 +2,7 @@
 //! depends only on what it shows.
 
 use crate::builds::coded::{self, from_json, states};
-use crate::builds::error::{FarmError, Stop};
+use crate::builds::error::{FarmError, Stop, no_project, no_version};
 use crate::builds::jobs::{job, job_row};
 use crate::builds::nodes::node;
 use crate::builds::policy::{LARGEST_PAGE, LATEST};
@@ -11,10 +11,10 @@ use crate::builds::shown::{
     Benched, BuildPage, Home, JobPage, LeaseLine, NodePage, ProjectLine, ProjectPage, Queue,
     VersionLine, Waterfall,
 };
+use crate::builds::stamps::queue;
 use crate::builds::store::Store;
 use crate::builds::things::{
-    TargetRow, no_project, no_version, project, target, target_of, target_row, version,
-    version_by_id,
+    TargetRow, project, target, target_of, target_row, version, version_by_id,
 };
 use crate::builds::wire::{Calibration, Cell, Matrix, NewVersion, Outcome, Page, Target, Version};
 use crate::builds::{paging, sql, when};
@@ -267,14 +267,6 @@ impl Store {
         let Page { items: builds, next } = self.lines(filter, after, most)?;
         Ok(Waterfall { builds, next })
     }
-}
-
-pub(crate) fn queue(db: &Db) -> Result<Queue, Stop> {
-    let most = i64::try_from(Queue::MOST).unwrap_or(i64::MAX);
-    let count = |statement| -> Result<u64, Stop> {
-        Ok(db.first::<i64>(statement, values![most])?.unwrap_or(0).unsigned_abs())
-    };
-    Ok(Queue { queued: count(sql::QUEUE_LENGTH)?, leased: count(sql::LEASE_COUNT)? })
 }
 
 fn leases(db: &Db, job: i64) -> Result<Vec<LeaseLine>, Stop> {

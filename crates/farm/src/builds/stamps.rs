@@ -4,12 +4,12 @@
 //! All code that changes rows shown on pages calls [`changed`] in the same transaction, or updates
 //! the sums, which include the stamps.
 
-use crate::builds::error::{FarmError, Stop};
-use crate::builds::pages::queue;
+use crate::builds::error::{FarmError, Stop, no_project};
 use crate::builds::policy::LATEST;
+use crate::builds::shown::Queue;
 use crate::builds::sql;
 use crate::builds::store::Store;
-use crate::builds::things::no_project;
+
 use assay_history::db::{Db, DbError, Row, values};
 
 /// Equal stamps mean equal rows.
@@ -52,4 +52,12 @@ pub(crate) fn changed(db: &Db, project: i64) -> Result<(), Stop> {
     db.execute(sql::STAMP_PROJECT, values![project])?;
     db.execute(sql::STAMP_ALL, &[])?;
     Ok(())
+}
+
+pub(crate) fn queue(db: &Db) -> Result<Queue, Stop> {
+    let most = i64::try_from(Queue::MOST).unwrap_or(i64::MAX);
+    let count = |statement| -> Result<u64, Stop> {
+        Ok(db.first::<i64>(statement, values![most])?.unwrap_or(0).unsigned_abs())
+    };
+    Ok(Queue { queued: count(sql::QUEUE_LENGTH)?, leased: count(sql::LEASE_COUNT)? })
 }

@@ -1,7 +1,7 @@
 //! Owners, projects, versions and targets. Adding is idempotent, and queues the resulting jobs.
 
 use crate::builds::coded::{from_json, json};
-use crate::builds::error::{FarmError, Stop};
+use crate::builds::error::{FarmError, Stop, no_owner, no_project, no_target, no_version};
 use crate::builds::jobs::{self, Asked};
 use crate::builds::model::{Facts, Kind, VersionKind, digest, meets};
 use crate::builds::policy::AGAIN;
@@ -351,27 +351,6 @@ pub(crate) fn target_or_new(
     }
     let thing = target(db, key)?.ok_or_else(|| no_target(key))?;
     Ok(Put { thing, is_new: true })
-}
-
-pub(crate) fn no_owner(name: &str) -> FarmError {
-    FarmError::NotFound(format!("owner `{}`; it is added first", name.escape_debug()))
-}
-
-pub(crate) fn no_project(owner: &str, name: &str) -> FarmError {
-    FarmError::NotFound(format!("project `{}/{}`", owner.escape_debug(), name.escape_debug()))
-}
-
-pub(crate) fn no_version(owner: &str, project: &str, name: &str) -> FarmError {
-    FarmError::NotFound(format!(
-        "version `{}` of {}/{}",
-        name.escape_debug(),
-        owner.escape_debug(),
-        project.escape_debug()
-    ))
-}
-
-pub(crate) fn no_target(digest: &str) -> FarmError {
-    FarmError::NotFound(format!("target `{}`", digest.escape_debug()))
 }
 
 fn owner_of(row: &Row<'_>) -> Result<Owner, DbError> {

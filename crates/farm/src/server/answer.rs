@@ -1,7 +1,6 @@
 //! The answers of handlers: the requested data, or the reason for a failure. `dispatch` converts
 //! them to HTTP responses.
 
-use super::logs::Of;
 use assay_farm::builds::FarmError;
 use assay_farm::builds::wire::{Refusal, Told};
 use serde::Serialize;
@@ -224,4 +223,13 @@ impl From<FarmError> for Failure {
         };
         Self { is_gone, ..failure }
     }
+}
+
+/// The owner of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// A lease, by its number.
+    Lease(i64),
+    /// A build without a job.
+    Build(i64),
 }

@@ -3,16 +3,13 @@
 //! are handled here for all paths.
 
 use super::answer::{Answer, Body, Failure};
-use super::asked::{Asked, Context};
+use super::app::App;
+use super::asked::Asked;
 use super::follow::{Following, events};
-use super::hosts::Hosts;
-use super::kept;
-use super::limits::Limits;
 use super::lists::API;
 use super::pages::{self, COOKIE, PAGES};
-use super::pool::Pool;
 use super::query;
-use super::route::{Needs, Route, Threads, Verb};
+use super::route::{self, Needs, Route, Threads, Verb};
 use super::routes::ROUTES;
 use crate::policy::{BODY, PATIENCE, THROWING, THROWN_AWAY};
 use assay_farm::builds::Store;
@@ -30,24 +27,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::time::Instant;
-use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
-
-/// The server's state, shared by all requests.
-pub(crate) struct App {
-    pub context: Arc<Context>,
-    pub reads: Pool,
-    pub writes: Pool,
-    pub slow: Pool,
-    pub hosts: Hosts,
-    /// True if reading requires no token.
-    pub is_public: bool,
-    pub tokens: Limits<i64>,
-    pub strangers: Limits<IpAddr>,
-    pub followers: Arc<Semaphore>,
-    /// True once the server is to stop.
-    pub ending: watch::Receiver<bool>,
-}
 
 /// The address of the client.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +156,7 @@ async fn answered(
             if asked.token.is_none() {
                 asked.token = known(&own, store, route, secret.as_deref(), &who)?;
             }
-            kept::answered(route, store, &own.context, &asked)
+            route::answered(route, store, &own.context, &asked)
         })
         .await
 }

@@ -5,8 +5,8 @@
 //! nothing more follows.
 
 use super::answer::Failure;
-use super::dispatch::App;
-use super::logs::Of;
+use super::answer::Of;
+use super::app::App;
 use crate::policy::LOOK;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};

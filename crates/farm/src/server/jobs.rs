@@ -1,8 +1,8 @@
 //! Jobs, their results, and their logs.
 
+use super::answer::Of;
 use super::answer::{Answer, Body, Failure};
 use super::asked::{Asked, Context};
-use super::logs::Of;
 use crate::policy::LOG_PIECE;
 use assay_farm::builds::wire::{Beat, Ending, NewBuild, NewJob};
 use assay_farm::builds::{Ended, Store};

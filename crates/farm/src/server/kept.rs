@@ -1,55 +1,12 @@
 //! Cached answers: created once and reused while the stamp of the underlying rows is unchanged.
 //! Permissions are checked before an answer is taken from the cache.
 
-use super::answer::{Answer, Failure};
-use super::asked::{Asked, Context};
-use super::route::Route;
+use super::answer::Answer;
 use crate::policy::KEPT;
-use assay_farm::builds::{FarmError, Stamp, Store};
+use assay_farm::builds::Stamp;
 use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The rows that an answer depends on; it is valid while their stamp is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stands {
-    /// Summaries of all projects, the latest builds, and the number of jobs.
-    Home,
-    /// The project in the path.
-    Project,
-}
-
-impl Stands {
-    fn stamp(self, store: &Store, asked: &Asked) -> Result<Stamp, FarmError> {
-        match self {
-            Self::Home => store.home_stamp(),
-            Self::Project => store.project_stamp(asked.part("owner"), asked.part("project")),
-        }
-    }
-}
-
-/// Returns the answer to a request: a cached one if it is valid, or else a new one.
-///
-/// # Errors
-/// The errors of the route's handler.
-pub(crate) fn answered(
-    route: &Route,
-    store: &mut Store,
-    context: &Context,
-    asked: &Asked,
-) -> Result<Answer, Failure> {
-    let Some(of) = route.stands else { return (route.handler)(store, context, asked) };
-    if let Some(answer) = context.kept.find(&asked.place, &of.stamp(store, asked)?) {
-        return Ok(answer.copy());
-    }
-    // The stamp and everything on the page are read in one transaction.
-    store.at_one_moment(|store| {
-        let stamp = of.stamp(store, asked)?;
-        let answer = (route.handler)(store, context, asked)?.tagged();
-        context.kept.keep(&asked.place, stamp, &answer);
-        Ok(answer)
-    })
-}
 
 /// Answers by path and query. The least recently requested ones are evicted first.
 #[derive(Debug, Default)]
@@ -89,7 +46,7 @@ impl Ages {
 
 impl Kept {
     /// Returns the answer for a path and query, if its stamp is unchanged.
-    fn find(&self, place: &str, stamp: &Stamp) -> Option<Arc<Answer>> {
+    pub fn find(&self, place: &str, stamp: &Stamp) -> Option<Arc<Answer>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = all.old.remove(place)
             && entry.stamp == *stamp
@@ -100,7 +57,7 @@ impl Kept {
         (entry.stamp == *stamp).then(|| Arc::clone(&entry.answer))
     }
 
-    fn keep(&self, place: &str, stamp: Stamp, answer: &Answer) {
+    pub fn keep(&self, place: &str, stamp: Stamp, answer: &Answer) {
         let entry = Entry { stamp, answer: Arc::new(answer.copy()) };
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.old.remove(place);
@@ -112,6 +69,7 @@ impl Kept {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
+    use assay_farm::builds::Store;
     use assay_history::{Access, Place};
 
     #[test]

@@ -1,7 +1,7 @@
 //! Logs, one file each: appended as pieces arrive, and truncated at a limit. The number of bytes
 //! beyond the limit is kept in a file next to the log, so that it can be shown.
 
-use super::answer::Failure;
+use super::answer::{Failure, Of};
 use assay_farm::builds::wire::Logged;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -14,15 +14,6 @@ const PRIVATE: u32 = 0o600;
 const PRIVATE_DIRECTORY: u32 = 0o700;
 /// Number of locks shared by all logs. Pieces of one log are written one after the other.
 const LOCKS: usize = 16;
-
-/// The owner of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
-    /// A lease, by its number.
-    Lease(i64),
-    /// A build without a job.
-    Build(i64),
-}
 
 /// The logs below a directory.
 pub(crate) struct Logs {

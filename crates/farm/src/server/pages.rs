@@ -11,12 +11,12 @@ pub(crate) mod known;
 pub(crate) mod verdicts;
 
 pub(crate) use super::answer::Failure;
+use super::answer::Of;
 use super::answer::{Answer, Body};
 use super::asked::{Asked, Context};
 use super::jobs::{of_build, of_job};
-use super::kept::Stands;
 use super::lists::TOOL;
-use super::logs::Of;
+use super::route::Stands;
 use super::route::{Handler, Needs, Route, Threads, Verb};
 use assay_analysis::farm::{Judged, Options, judge};
 use assay_farm::builds::model::Progress;

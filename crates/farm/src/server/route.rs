@@ -3,9 +3,8 @@
 
 use super::answer::{Answer, Failure};
 use super::asked::{Asked, Context};
-use super::kept::Stands;
-use assay_farm::builds::Store;
 use assay_farm::builds::model::Scope;
+use assay_farm::builds::{FarmError, Stamp, Store};
 
 /// A function that answers a request.
 pub(crate) type Handler = fn(&mut Store, &Context, &Asked) -> Result<Answer, Failure>;
@@ -134,4 +133,45 @@ impl Verb {
             Self::Delete => "delete",
         }
     }
+}
+
+/// The rows that an answer depends on; it is valid while their stamp is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stands {
+    /// Summaries of all projects, the latest builds, and the number of jobs.
+    Home,
+    /// The project in the path.
+    Project,
+}
+
+impl Stands {
+    fn stamp(self, store: &Store, asked: &Asked) -> Result<Stamp, FarmError> {
+        match self {
+            Self::Home => store.home_stamp(),
+            Self::Project => store.project_stamp(asked.part("owner"), asked.part("project")),
+        }
+    }
+}
+
+/// Returns the answer to a request: a cached one if it is valid, or else a new one.
+///
+/// # Errors
+/// The errors of the route's handler.
+pub(crate) fn answered(
+    route: &Route,
+    store: &mut Store,
+    context: &Context,
+    asked: &Asked,
+) -> Result<Answer, Failure> {
+    let Some(of) = route.stands else { return (route.handler)(store, context, asked) };
+    if let Some(answer) = context.kept.find(&asked.place, &of.stamp(store, asked)?) {
+        return Ok(answer.copy());
+    }
+    // The stamp and everything on the page are read in one transaction.
+    store.at_one_moment(|store| {
+        let stamp = of.stamp(store, asked)?;
+        let answer = (route.handler)(store, context, asked)?.tagged();
+        context.kept.keep(&asked.place, stamp, &answer);
+        Ok(answer)
+    })
 }

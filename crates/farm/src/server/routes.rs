@@ -1,8 +1,8 @@
 //! All routes of the API with their permissions, bodies, answers and handlers. Both the router and
 //! the OpenAPI document are created from this list, so they have the same paths.
 
-use super::kept::Stands;
 use super::pages::verdicts;
+use super::route::Stands;
 use super::route::{Handler, Needs, Route, Shape, Threads, Verb};
 use super::{jobs, lists, nodes, samples, things, tokens};
 use crate::policy::{BODY, LOG_PIECE, SAMPLES};

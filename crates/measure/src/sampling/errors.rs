@@ -1,8 +1,8 @@
 //! Errors of sampling, in words for the user: the missing sampler with its installation, or the
 //! system setting that forbids sampling.
 
-use super::process::Ended;
-use super::{Sampler, Target};
+use super::ended::Ended;
+use super::request::{Sampler, Target};
 use crate::command::CommandError;
 use crate::resolve::ResolveError;
 use crate::runner::Outcome;

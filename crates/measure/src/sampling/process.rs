@@ -4,6 +4,7 @@
 //! separate session, as daemons do, escape that.
 
 use super::SamplingError;
+use super::ended::Ended;
 use crate::interrupt;
 use crate::runner::Outcome;
 use crate::sys::launcher::Launcher;
@@ -35,24 +36,6 @@ const PAUSE: Duration = Duration::from_millis(5);
 const LOOK: Duration = Duration::from_millis(500);
 /// Number of bytes kept from the end of the output.
 const TAIL: u64 = 2000;
-
-/// How a run ended, and its resource use.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// Wall time, seconds.
-    pub wall_seconds: f64,
-    /// Processor time of all processes, including a sampler outside the program, seconds.
-    pub cpu_seconds: f64,
-    /// The part of that used by the started process itself, without its children, seconds: that of
-    /// the sampler, if it started the program.
-    pub leader_cpu_seconds: f64,
-    /// True if the user interrupted.
-    pub interrupted: bool,
-    /// The end of the output on standard error.
-    pub said: String,
-}
 
 /// Redirects input and output: no input; standard output is discarded, or shown on standard error,
 /// since our standard output is for data. Standard error is kept, or shown.

@@ -2,7 +2,7 @@
 //! and never shown or stored.
 
 use super::Kind;
-use super::redis::Place;
+use super::redis_client::Place;
 use std::path::PathBuf;
 use thiserror::Error;
 

@@ -7,7 +7,7 @@
 //! undone even after a crash.
 
 use super::address::{Address, AddressError};
-use super::redis::{Answer, Client, Place};
+use super::redis_client::{Answer, Client, Place};
 use super::{Kind, PAUSE, on_path};
 use crate::afterwards::Afterwards;
 use crate::machine::{Entry, Undone};

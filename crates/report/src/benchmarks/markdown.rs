@@ -5,8 +5,8 @@
 //! they stay text.
 
 use super::{Shown, centres, ends_of_centres, ordered, words};
+use crate::escape::escaped;
 use crate::findings;
-use crate::markdown::escaped;
 use crate::number::Column;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison};

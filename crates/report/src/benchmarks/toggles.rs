@@ -8,9 +8,9 @@
 use super::centres;
 use super::words;
 use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::said;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
-use crate::terminal::said;
 use crate::words::{listed, quoted};
 use assay_analysis::{Analysis, Comparison, Scale, Verdict};
 use assay_data::samples::WHOLE_SUITE;
@@ -253,7 +253,8 @@ fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may fail")]
     use crate::benchmarks::Shown;
-    use crate::terminal::{self, Screen};
+    use crate::layout::Screen;
+    use crate::terminal;
     use assay_analysis::analysis::Options;
     use assay_data::samples::WHOLE_SUITE;
     use assay_data::{

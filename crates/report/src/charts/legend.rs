@@ -3,7 +3,7 @@
 
 use super::frame::{Axis, Frame};
 use super::scene::{self, Anchor, Ink, LETTERS, Place, Scene, text_width};
-use super::{BELOW, RIGHT, WIDTH};
+use super::scene::{BELOW, RIGHT, WIDTH};
 
 /// Length of a sample.
 const SAMPLE: f64 = 22.0;

@@ -8,7 +8,7 @@ use super::scene::{Anchor, Ink, LETTERS, Place, Scene, dashes, text_width};
 use super::{Chart, HEIGHT};
 use crate::names::fitted;
 use crate::number;
-use crate::scan::combination;
+use crate::scan_table::combination;
 use assay_analysis::Analysis;
 use assay_analysis::figures::{LoadFigures, MOST_SUBJECTS, QuantileCurve, SlicePiece, SliceTrace};
 use assay_analysis::search::Try;

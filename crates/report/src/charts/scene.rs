@@ -216,3 +216,11 @@ impl Scene {
         self.shapes.push(Shape::Words { place, text, anchor, size: LETTERS, ink });
     }
 }
+
+/// Width of every picture.
+pub const WIDTH: f64 = 420.0;
+
+/// Margins: at the right for half a label, and below for labels and a title.
+pub(crate) const RIGHT: f64 = 14.0;
+
+pub(crate) const BELOW: f64 = 42.0;

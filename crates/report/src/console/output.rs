@@ -5,7 +5,7 @@
 //! pipe is not an error. Nothing here decides what is printed.
 
 use crate::is_invisible;
-use crate::terminal::Screen;
+use crate::layout::Screen;
 use anyhow::Context;
 use clap::error::{ContextKind, ContextValue};
 use std::io::{self, IsTerminal, Write};

@@ -4,8 +4,8 @@
 use super::matrix::{Matrix, moved_most};
 use super::state::Marked;
 use crate::grid::{Cells, draw_columns};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
-use crate::terminal::Screen;
 use assay_analysis::farm::{Judged, State, words};
 
 /// Spaces between targets.

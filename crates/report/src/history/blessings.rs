@@ -1,8 +1,8 @@
 //! Levels accepted as normal, one line each.
 
 use super::date;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
-use crate::terminal::Screen;
 use assay_analysis::history::{Blessing, short_digest};
 
 /// Returns the screen; every line ends with a newline.

@@ -4,12 +4,12 @@
 use super::date;
 use super::trend::{accepted, size_of};
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::names::clean;
 use crate::number;
 use crate::remarks::{List, Remarks};
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::history::events::{Event, Events, Moved};

@@ -14,11 +14,11 @@ pub use sarif::sarif;
 
 use crate::findings;
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::history::gate::{Confirmation, Gate, Judged, Outcome, Standing};
 

@@ -2,9 +2,9 @@
 
 use super::{revision_of, time};
 use crate::grid::{Cells, draw_columns, width_of};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
-use crate::terminal::Screen;
 use assay_analysis::history::Run;
 
 /// Maximum length of the names of machines and sources.

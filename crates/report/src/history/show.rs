@@ -4,11 +4,11 @@
 use super::time;
 use crate::findings;
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::shell::shell_line;
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::history::{Contents, Run, RunResult};
 

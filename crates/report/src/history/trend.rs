@@ -4,10 +4,10 @@
 use super::date;
 use crate::findings;
 use crate::label::label;
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::small_table;
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::history::trend::{Change, Trend};
@@ -34,7 +34,7 @@ pub(crate) fn sentence(trend: &Trend) -> String {
     let last = trend.changes.last().map_or(0, |change| change.index);
     if let Some(creep) = trend.creeps.last().filter(|creep| creep.from >= last) {
         let way = if creep.verdict == Verdict::Faster { "better" } else { "worse" };
-        let since = match creep.between(trend).0 {
+        let since = match creep.between(&trend.series).0 {
             Some(revision) => format!("since {}", revision.short()),
             None => format!("since {}", date(trend.series.points[creep.from].started)),
         };

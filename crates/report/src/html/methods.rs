@@ -1,10 +1,9 @@
 //! The methods behind the numbers of a page, in sentences that can be copied into a paper, with the
 //! sources of the methods used.
 
-use super::confidence;
 use crate::names::fitted;
 use crate::number;
-use crate::words::{listed, quoted};
+use crate::words::{confidence, listed, quoted};
 use assay_analysis::figures::{Figures, IntervalOf};
 use assay_analysis::protocol::{Protocol, TestName};
 use assay_analysis::{Analysis, unpaired};

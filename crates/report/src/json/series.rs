@@ -8,12 +8,13 @@ mod over_time;
 mod resampled;
 mod shape;
 
-use super::battery::{Intervals, Levels, SignedRanks, key};
+use super::battery::SignedRanks;
+use super::battery::intervals::{Intervals, Levels, key};
 use super::description::MedianInterval;
 use super::finding::Finding;
 use super::values::{Coverage, Interval, Named, view};
 use super::{Head, Meta};
-use assay_analysis::coverage::{Method, speaks_for};
+use assay_analysis::coverage::Method;
 use assay_analysis::levels::Nested;
 use assay_analysis::overview::{Known, Line, Overview};
 use assay_analysis::series_summary::{self, Left, SeriesSummaries, SeriesSummary};
@@ -21,7 +22,7 @@ use fit::{AndersonDarling, Dip, FittedDistance, Lilliefors, ShapiroWilk};
 use over_time::{
     Autocorrelation, ChangePoints, DefaultLags, LjungBox, Periodic, Runs, SteadyState,
 };
-use resampled::Bootstrap;
+use resampled::{Bootstrap, coverage};
 use serde_json::{Map, Value};
 use shape::{
     Bandwidths, Descriptives, FittedDistribution, Histogram, Mode, Outliers, RepeatedValue, Tails,
@@ -225,12 +226,6 @@ view! {
         /// Simulated coverage of such intervals; `null` if it equals their confidence.
         coverage: Option<Coverage> = coverage(p, Method::MedianWidened, confidence),
     }
-}
-
-/// Returns the coverage of a method's intervals for values like these, if it was simulated for that
-/// confidence.
-fn coverage(p: &SeriesSummary, method: Method, confidence: f64) -> Option<Coverage> {
-    p.situation.warning(method).filter(|_| speaks_for(confidence)).map(Coverage::from)
 }
 
 view! {

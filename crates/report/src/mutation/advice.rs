@@ -4,7 +4,7 @@
 //! Only source text is examined, without knowledge of types or values. If a condition can't be
 //! parsed, a generally valid wording is used.
 
-use super::survivors::Survivor;
+use super::survivor::Survivor;
 use crate::names::shorten;
 use assay_data::mutation::Fate;
 

@@ -4,9 +4,10 @@
 //! user's sources: they may contain anything and stay text.
 
 use super::advice::{self, Advice, Piece};
-use super::survivors::{self, Survivor};
+use super::survivor::Survivor;
+use super::survivors;
 use super::{basis, capitalised, coupling, doubts, headline, others, percent};
-use crate::markdown::{code, escaped};
+use crate::escape::{code, escaped};
 use crate::markup;
 use crate::names::clean;
 use crate::words::counted;

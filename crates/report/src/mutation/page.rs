@@ -3,7 +3,8 @@
 //! template escapes all text; code stays text.
 
 use super::advice::{self, Piece};
-use super::survivors::{self, Survivor};
+use super::survivor::Survivor;
+use super::survivors;
 use super::{basis, capitalised, coupling, doubts, headline, others, percent};
 use crate::charts::quadrant;
 use crate::html::{Plot, short_time};

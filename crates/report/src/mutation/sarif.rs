@@ -1,7 +1,8 @@
 //! Undetected changes as SARIF 2.1.0 (OASIS) for code scanning: one result per survivor at its
 //! location, with advice. A survivor accepted by a comment is a suppressed result.
 
-use super::survivors::{self, Survivor};
+use super::survivor::Survivor;
+use super::survivors;
 use super::{advice, capitalised, headline};
 use crate::names::clean;
 use crate::sarif::{document, uri};

@@ -2,10 +2,10 @@
 //! reliability of such a difference.
 
 use crate::grid::{Cells, draw_columns, width_of};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number;
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_data::Finding;
 use assay_profiles::difference::{Change, Difference, Row};

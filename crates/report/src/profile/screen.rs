@@ -6,11 +6,11 @@
 
 use super::{Measured, Overhead, ProfileReport};
 use crate::grid::{Cells, draw_columns, width_of};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::names::{clean, width};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_data::Unit;

@@ -7,10 +7,10 @@
 use super::differential::{Change, Differential, Mark};
 use crate::benchmarks::{centres, words};
 use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;

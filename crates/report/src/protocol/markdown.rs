@@ -1,8 +1,9 @@
 //! The protocol as Markdown, below the summary of the analysis: a table of the chains if there are
 //! several, a table of the steps of each, and the sentence for publication.
 
-use super::{shown, summary, untold, words::Teller};
-use crate::markdown::escaped;
+use super::words::{Teller, shown};
+use super::{summary, untold};
+use crate::escape::escaped;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::Protocol;
 

@@ -1,6 +1,7 @@
 //! The steps of a protocol on a page: all of their numbers, findings and advice as plain lines.
 
-use super::{hints, shown, summary, untold, words::Teller};
+use super::words::{Teller, shown};
+use super::{hints, summary, untold};
 use crate::names::fitted;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};

@@ -2,7 +2,7 @@
 //! that did not pass. The screen, the page and Markdown show the same table before the chains
 //! themselves.
 
-use super::{shown, words::Teller};
+use super::words::{Teller, shown};
 use crate::number;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};

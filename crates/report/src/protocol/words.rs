@@ -4,7 +4,6 @@
 mod numbers;
 mod sentence;
 
-use super::failure;
 use crate::label::{label, wording};
 use crate::names::clean;
 use crate::number::{self, Column};
@@ -247,4 +246,20 @@ pub(crate) fn test_name(name: TestName) -> &'static str {
 fn statistic(value: f64) -> String {
     let decimals = usize::from(value.fract() != 0.0);
     if value.abs() < 1e15 { format!("{value:.decimals$}") } else { format!("{value:e}") }
+}
+
+/// Returns the status as a conspicuous word.
+pub(crate) fn shown(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "PASSED",
+        Status::Warning => "WARNING",
+        Status::Failed => "FAILED",
+        Status::NotReached => "NOT REACHED",
+    }
+}
+
+/// Returns what the failure of a step means.
+pub(crate) fn failure(step: usize) -> &'static str {
+    let meanings = ["the samples are not valid", "there are too few samples", "the test failed"];
+    meanings.get(step).copied().unwrap_or("a step before failed")
 }

@@ -3,12 +3,12 @@
 //! together. Nothing is computed here.
 
 use crate::grid::{Cells, GAP, draw_columns, width_of};
+use crate::layout::Screen;
 use crate::layout::{Page, Tone};
 use crate::names::clean;
 use crate::profile::ProfileReport;
 use crate::profile::screen::{collection, ends, headline, percent, rates, sureness, table};
 use crate::remarks::{List, Remarks};
-use crate::terminal::Screen;
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_profiles::marked::{Attributed, Mark, Owned, TEST};

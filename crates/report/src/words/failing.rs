@@ -2,7 +2,7 @@
 
 use super::{Sentence, Teller};
 use crate::number;
-use assay_analysis::failing::Failing;
+use assay_analysis::comparison::Failing;
 use assay_analysis::policy;
 use assay_data::Unit;
 

@@ -4,6 +4,7 @@
 //! programs, through a runner that cargo starts them with; setting this in the compiler's
 //! environment would rebuild everything.
 
+use super::crates::crate_of;
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, seed, too_old};
 use crate::asking::{Answer, Request, Text, Wanted};
 use crate::call::Call;
@@ -242,21 +243,6 @@ fn chosen(names: &[String]) -> Vec<String> {
 
 fn span(part: Part, began: f64, ended: f64) -> Span {
     Span { part, group: None, began, ended, process: 0 }
-}
-
-/// Returns the prefix of a program's test names: its crate, or `doc`.
-fn crate_of(program: &str) -> Option<String> {
-    let file = Path::new(program).file_name()?.to_string_lossy().into_owned();
-    Some(match file.as_str() {
-        "rustdoc" => "doc".to_owned(),
-        file => file.rsplit_once('-').map_or(file, |(name, _)| name).to_owned(),
-    })
-}
-
-/// Like [`crate_of`], for a running program, from the file that the runner wrote about it.
-pub(crate) fn crate_that_runs(about: &Path) -> Option<String> {
-    let text = fs::read_to_string(about).ok()?;
-    crate_of(text.trim_end().splitn(3, ' ').nth(2)?)
 }
 
 /// A test program that ran.

@@ -10,7 +10,7 @@ const BEFORE: usize = 16;
 
 /// Returns a sentence about a part in which a command differs from its reference, and the numbers
 /// in it.
-pub(super) fn described(
+pub(in crate::commands) fn described(
     (name, other): (&str, &str),
     what: &str,
     (own, others): (&Part, &Part),

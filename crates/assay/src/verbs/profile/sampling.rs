@@ -2,7 +2,7 @@
 //! shows the result.
 
 use super::files::{CONFIDENCE, by_line};
-use super::{Args, SamplerArgs, exporting};
+use super::{Args, HowArgs, SamplerArgs, exporting};
 use crate::advice::{Dialect, spell};
 use crate::args::JudgeArgs;
 use crate::planning::{self, When};
@@ -50,6 +50,18 @@ pub(crate) struct Settings {
     pub show_output: bool,
     /// True for a suite whose processes mark what they run: only marked samples count.
     pub suite: bool,
+}
+
+impl HowArgs {
+    fn settings(&self) -> Settings {
+        Settings {
+            clock: self.by.clock(),
+            call_graph: self.call_graph(),
+            duration: self.duration.map(Duration::from_secs_f64),
+            show_output: self.show_output,
+            suite: false,
+        }
+    }
 }
 
 /// Samples programs with the same settings.

@@ -5,8 +5,8 @@
 //! to do with the two runs.
 
 use super::{Args, Decide, Earlier, measure};
+use crate::args::KeepInHistoryArgs;
 use crate::args::{KeepArgs, ShowArgs};
-use crate::history::KeepInHistoryArgs;
 use crate::resume::{self, ResumeArgs};
 use crate::{Ending, output, seed};
 use anyhow::{Context, ensure};

@@ -3,7 +3,7 @@
 //!
 //! All errors in them are found here, before anything is measured.
 
-use super::control::ControlArgs;
+use super::control::{Apply, ControlArgs};
 use crate::args::{any_words, seconds};
 use crate::commands::{Prepared, Tolerated};
 use crate::scan::{Scan, fill};
@@ -363,9 +363,6 @@ fn in_one_line(text: &str) -> String {
 fn absolute(path: &str) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| path.to_owned())
 }
-
-/// Applies one value of an option to a command.
-pub(super) type Apply<'a> = &'a dyn Fn(&mut Command, &str) -> anyhow::Result<()>;
 
 /// Applies values of the form `[N:]VALUE` to the N-th command or to all, with the parameters of
 /// each filled in.

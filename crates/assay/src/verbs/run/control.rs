@@ -4,11 +4,11 @@
 //! that two settings can be compared with each other. Machine settings are in force for the whole
 //! run; `crate::knobs` applies and undoes them.
 
-use super::commands::Apply;
 use crate::commands::Prepared;
 use anyhow::Context;
 use assay_data::finding::shared::not_controlled;
 use assay_data::{Action, Finding};
+use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::machine::{self, Knob, KnobError, Machine};
 use clap::ValueEnum;
@@ -244,6 +244,9 @@ fn are_there(wanted: &[u32], online: Option<&[u32]>) -> anyhow::Result<()> {
     let last = online.last().copied().unwrap_or_default();
     anyhow::bail!("there is no CPU {absent} here; they are numbered from 0, and the last is {last}")
 }
+
+/// Applies one value of an option to a command.
+pub(super) type Apply<'a> = &'a dyn Fn(&mut Command, &str) -> anyhow::Result<()>;
 
 #[cfg(test)]
 mod tests {

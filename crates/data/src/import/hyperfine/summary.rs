@@ -7,11 +7,20 @@
 
 use super::super::json::Number;
 use super::super::recorder::Recorder;
-use super::{KNOWN, declared};
+use crate::declared_unit::DeclaredUnit;
 use crate::samples::{Metric, Summary};
-use crate::unit::Unit;
+use crate::unit::{Unit, unit_of_symbol};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// hyperfine's names of metrics, and our names for them.
+pub(super) const KNOWN: [(&str, &str); 5] = [
+    ("time_wall_clock", "wall"),
+    ("time_cpu", "cpu"),
+    ("time_user", "user"),
+    ("time_system", "system"),
+    ("memory_peak_resident", "max_rss"),
+];
 
 /// Statistics of one metric: complete in 2.x, without unit and count in 1.x.
 #[derive(Default, Deserialize)]
@@ -94,4 +103,11 @@ fn hand_over(
     recorder.metric(metric)?;
     recorder.summary(Summary { subject, metric: metric.name.clone(), ..summary });
     Ok(())
+}
+
+/// Returns the unit of a name in 2.x; an unknown one is kept as it is.
+pub(super) fn declared(symbol: &str) -> DeclaredUnit {
+    let (factor, unit) =
+        unit_of_symbol(symbol).unwrap_or_else(|| (1.0, Unit::from(symbol.to_owned())));
+    DeclaredUnit { unit, factor }
 }

@@ -5,7 +5,6 @@
 //! samples. Their stated spread is stored unchanged, because its meaning differs between tools. A
 //! custom value of the user (`custom…IsBetter`) is an observation.
 
-use super::{RunStore, Runs, StoredRun, whole};
 use crate::import::recorder::Recorder;
 use crate::import::single_values::{Rated, rated};
 use crate::import::{Context, Head, ImportError, ImportOptions, Part, json};
@@ -21,6 +20,8 @@ use std::io::{Cursor, Read};
 use std::marker::PhantomData;
 use std::path::Path;
 
+/// Name of the tool.
+pub(super) const TOOL: &str = "github-action-benchmark";
 const EXPECTED: &str = "github-action-benchmark's data: `{\"entries\": {\"SUITE\": [{\"commit\": {\"id\": …}, \"benches\": […]}, …]}}`";
 /// The variable to which `data.js` assigns.
 const NAME: &str = "window.BENCHMARK_DATA";
@@ -62,8 +63,8 @@ pub(super) struct Run {
     entry: Entry,
 }
 
-/// Opens a file that is a store according to its beginning.
-pub(super) fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
+/// Returns the runs of a file that is a store according to its beginning.
+pub(super) fn runs_of(path: &Path) -> Result<Option<Vec<Run>>, ImportError> {
     if !path.is_file() {
         return Ok(None);
     }
@@ -80,9 +81,7 @@ pub(super) fn open(path: &Path) -> Result<Option<RunStore>, ImportError> {
     let runs = data.entries.into_iter().flat_map(|(suite, entries)| {
         entries.into_iter().map(move |entry| Run { suite: suite.clone(), entry })
     });
-    let runs: Vec<Run> = runs.collect();
-    let tool = "github-action-benchmark";
-    Ok(Some(RunStore { tool, runs: Runs::Action(path.to_owned(), runs) }))
+    Ok(Some(runs.collect()))
 }
 
 fn is_data(head: &str) -> bool {
@@ -152,18 +151,21 @@ fn metric_of(bench: &Bench, tool: &str) -> Rated {
     Rated { metric: metric.directed(better), conversion }
 }
 
+/// A run as it was read: the name of its location, its values, and its time in ms since 1970.
+pub(super) type ReadRun = (String, Part, Option<i64>);
+
 pub(super) fn read(
     path: &Path,
     run: &Run,
     options: &ImportOptions,
-) -> Result<StoredRun, ImportError> {
+) -> Result<ReadRun, ImportError> {
     let Run { suite, entry } = run;
     let file = path.display().to_string();
     let id = entry.commit.as_ref().and_then(|commit| commit.id.as_deref());
     let source = format!("{file}, {suite} of {}", id.unwrap_or("no commit"));
-    let label = "github-action-benchmark";
-    let context = Context { options, label, file: &source, tests: None, marks: &Marks::default() };
-    let mut recorder = Recorder::new(&context, label);
+    let marks = &Marks::default();
+    let context = Context { options, label: TOOL, file: &source, tests: None, marks };
+    let mut recorder = Recorder::new(&context, TOOL);
     if let Some(id) = id {
         recorder.fact("git_commit", id);
     }
@@ -187,8 +189,7 @@ pub(super) fn read(
         recorder.fact("github-action-benchmark.ranges", ranges);
     }
     let part = recorder.finish("a run without values")?;
-    let samples = whole(part, &source, label, options)?;
-    Ok(StoredRun { source, samples, started: started.map(|date| date as i64) })
+    Ok((source, part, started.map(|date| date as i64)))
 }
 
 fn take(recorder: &mut Recorder<'_>, name: &str, bench: &Bench, tool: &str) -> Result<(), String> {

@@ -2,9 +2,9 @@
 //! next run finds and edits the comment. Names may contain anything and stay text.
 
 use super::{GateReport, HEADS, numbers, rests_on, sentence, shown, standing};
+use crate::escape::{code, escaped};
 use crate::findings;
 use crate::label::label;
-use crate::markdown::{code, escaped};
 use crate::words::counted;
 use assay_analysis::history::gate::Standing;
 use std::fmt::Write;

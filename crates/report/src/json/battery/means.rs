@@ -1,6 +1,6 @@
 //! Classical tests of means and variances, as JSON.
 
-use super::{Intervals, PValues};
+use super::intervals::{Intervals, PValues};
 use crate::json::values::{Interval, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};

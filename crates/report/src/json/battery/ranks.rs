@@ -1,6 +1,6 @@
 //! Classical tests of ranks and of distribution functions, as JSON.
 
-use super::{ExactIntervals, Intervals, PValues};
+use super::intervals::{ExactIntervals, Intervals, PValues};
 use crate::json::values::{Interval, view};
 use assay_analysis::battery as found;
 use assay_analysis::coverage::{Method, Situation};

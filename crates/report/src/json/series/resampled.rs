@@ -1,8 +1,8 @@
 //! The bootstrap of a series as JSON.
 
-use super::coverage;
 use crate::json::values::{Coverage, Interval, view};
 use assay_analysis::coverage::Method::{self, *};
+use assay_analysis::coverage::speaks_for;
 use assay_analysis::series_summary::{self as found, Resampled, SeriesSummary};
 
 view! {
@@ -78,4 +78,10 @@ impl Bootstrap {
         ];
         p.resampled.as_ref().map(|all| Self::of(p, all, &all.median, methods, confidence))
     }
+}
+
+/// Returns the coverage of a method's intervals for values like these, if it was simulated for that
+/// confidence.
+pub(super) fn coverage(p: &SeriesSummary, method: Method, confidence: f64) -> Option<Coverage> {
+    p.situation.warning(method).filter(|_| speaks_for(confidence)).map(Coverage::from)
 }

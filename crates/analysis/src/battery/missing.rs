@@ -1,0 +1,35 @@
+//! Results of classical tests that may be missing.
+
+/// Why a test has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// All observations of both samples are equal.
+    AllEqual,
+    /// Neither sample varies, though they differ.
+    Constant,
+    /// Fewer values than the test needs.
+    TooFew,
+    /// The samples have different lengths, so they can't be paired.
+    NoPairs,
+    /// A value is zero or negative.
+    NotPositive,
+    /// The samples were not taken in blocks.
+    NoBlocks,
+}
+
+impl Missing {
+    /// The reason in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::AllEqual => "all observations are equal",
+            Self::Constant => "the values do not vary",
+            Self::TooFew => "too few values",
+            Self::NoPairs => "recordings of different lengths have no pairs",
+            Self::NotPositive => "a value is zero or negative",
+            Self::NoBlocks => "the samples were not taken in blocks",
+        }
+    }
+}
+
+/// A test result, or the reason why it is missing.
+pub type Found<T> = Result<T, Missing>;

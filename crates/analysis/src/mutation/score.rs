@@ -1,0 +1,94 @@
+//! A mutation score.
+
+use assay_data::mutation::{Fate, MutantResult};
+use assay_stats::Interval;
+use assay_stats::proportion::exact_interval;
+use std::collections::HashSet;
+
+/// Confidence of the intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// Detection statistics of some mutants.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Score {
+    /// Number of mutants that count, tried or not.
+    pub counted: usize,
+    /// Number with a known fate.
+    pub known: usize,
+    /// Number detected by the tests.
+    pub detected: usize,
+    /// Number not detected by the tests.
+    pub missed: usize,
+    /// The share detected, 0 to 1, estimated unless all fates are known; `None` if nothing counts.
+    pub share: Option<f64>,
+    /// 95 % interval for the share among all mutants; both ends equal the share if all fates are
+    /// known.
+    pub interval: Option<Interval>,
+}
+
+/// `is_sample` means that the mutants tried were drawn at random.
+pub(crate) fn score<'a>(mutants: impl Iterator<Item = &'a MutantResult>, is_sample: bool) -> Score {
+    let mutants: Vec<&MutantResult> = mutants.collect();
+    let is_waiting = |own: &&MutantResult| own.operator == "body" && own.fate == Fate::Pending;
+    // If an extreme mutant is pending, all were drawn from one sample.
+    let is_one_lot = is_sample && mutants.iter().any(is_waiting);
+    let is_lost = |own: &&&MutantResult| own.operator == "body" && own.fate.is_missed();
+    let lost: HashSet<usize> = mutants.iter().filter(is_lost).map(|own| own.unit).collect();
+    // Mutants tried regardless of the sample, and the sample.
+    let (mut certain, mut sampled, mut pending) = ((0, 0), (0, 0), 0_usize);
+    let mut has_pending_extreme = false;
+    for own in mutants {
+        let is_extreme = own.operator == "body";
+        match own.fate {
+            Fate::Pending => {
+                pending += 1;
+                has_pending_extreme |= is_extreme && !is_one_lot;
+            }
+            fate if fate.is_detected() || fate.is_missed() => {
+                // Mutants missed along with their function were not drawn, and neither were those
+                // known to have no tests before any of the function's mutants is tried. If a
+                // function's body can't be removed, only the drawn mutants show that no test
+                // reaches it.
+                let is_drawn = (!is_extreme || is_one_lot)
+                    && match fate {
+                        Fate::Implied => false,
+                        Fate::Uncovered => !lost.contains(&own.unit) && own.covered_by.is_none(),
+                        _ => true,
+                    };
+                let part = if is_drawn { &mut sampled } else { &mut certain };
+                part.0 += usize::from(fate.is_detected());
+                part.1 += 1;
+            }
+            _ => {}
+        }
+    }
+    let (detected, known) = (certain.0 + sampled.0, certain.1 + sampled.1);
+    let counted = known + pending;
+    let all = counted as f64;
+    let (share, interval) = match (counted, pending) {
+        (0, _) => (None, None),
+        (_, 0) => {
+            let share = detected as f64 / all;
+            (Some(share), Some(Interval { lower: share, upper: share }))
+        }
+        // Extreme mutants come first and are not a sample: nothing is known about the rest.
+        _ if has_pending_extreme || sampled.1 == 0 => {
+            let (lower, upper) = (detected as f64 / all, (detected + pending) as f64 / all);
+            let share = (known > 0).then(|| detected as f64 / known as f64);
+            (share, Some(Interval { lower, upper }))
+        }
+        _ => {
+            let rest = (sampled.1 + pending) as f64;
+            let of = |share: f64| (certain.0 as f64 + share * rest) / all;
+            // Known fates bound the result.
+            let (least, most) = (detected as f64 / all, (detected + pending) as f64 / all);
+            let found = exact_interval(sampled.0 as u64, sampled.1 as u64, CONFIDENCE);
+            let interval = found.map(|own| Interval {
+                lower: of(own.lower).max(least),
+                upper: of(own.upper).min(most),
+            });
+            (Some(of(sampled.0 as f64 / sampled.1 as f64)), interval)
+        }
+    };
+    Score { counted, known, detected, missed: known - detected, share, interval }
+}

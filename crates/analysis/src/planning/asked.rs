@@ -1,0 +1,161 @@
+//! The question for a plan, and what both kinds of test plan by.
+
+use crate::analysis::units_differ;
+use assay_data::{Threshold, Unit};
+use assay_stats::power_t::{Kind, Sides, Test, Unknown};
+
+/// Overhead of rank tests over the t test: the 15 % rule. At worst they need 15.7 % more, for a
+/// shift.
+pub const RANK_OVERHEAD: f64 = 1.15;
+
+/// Largest rounding step: larger plans are rounded up to thousands, smaller ones to two digits.
+const LARGEST_ROUNDING: f64 = 1000.0;
+
+/// The direction of differences that count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Alternative {
+    /// Both directions.
+    #[default]
+    TwoSided,
+    /// Only larger values.
+    Greater,
+    /// Only smaller values.
+    Less,
+}
+
+/// The question for a plan. Differences are sizes; the alternative gives the direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The kind of comparison.
+    pub kind: Kind,
+    /// The direction of differences that count.
+    pub alternative: Alternative,
+    /// True if a difference found in the wrong direction counts as found.
+    pub strict: bool,
+    /// Runs per side.
+    pub n: Option<f64>,
+    /// The difference; relative to the reference's median with a pilot.
+    pub delta: Option<Threshold>,
+    /// The standard deviation, in the unit of the difference.
+    pub sd: Option<f64>,
+    /// The significance.
+    pub sig_level: Option<f64>,
+    /// The power.
+    pub power: Option<f64>,
+    /// Multiple to round the number of runs up to; by default depends on the number.
+    pub round: Option<u64>,
+    /// True if blocks are shown first.
+    pub in_blocks: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+/// An error in planning.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanningError {
+    /// Too many or too few quantities are given.
+    #[error(
+        "{problem}; give four of --n, --delta, --sd, --alpha and --power; the fifth is calculated (--alpha is 0.05 and --power 0.8 where they are not given)"
+    )]
+    Given {
+        /// The problem.
+        problem: String,
+    },
+    /// The spread of runs is unknown.
+    #[error(
+        "how much do the runs spread? Give --pilot FILE, some runs measured before (`assay run --save pilot.assay ...`), or --sd, the standard deviation"
+    )]
+    NoSpread,
+    /// No value of the unknown gives the power.
+    #[error("there is no {what} that gives this power: {hint}")]
+    NoAnswer {
+        /// The unknown quantity.
+        what: &'static str,
+        /// Suggested change.
+        hint: &'static str,
+    },
+    /// More runs would be needed than are feasible.
+    #[error(
+        "about {} runs of each would be needed, which is out of reach; look for a larger difference, or make the runs spread less (--n 1000000 in place of the difference tells which one a million runs can see)",
+        spelled(*needed)
+    )]
+    OutOfReach {
+        /// Approximate number of runs.
+        needed: f64,
+    },
+    /// The difference has a unit that the pilot does not have.
+    #[error("{}", units_differ("the difference", asked, metric, unit))]
+    OtherUnit {
+        /// Unit of the difference.
+        asked: Unit,
+        /// Name of the pilot's metric.
+        metric: String,
+        /// The unit of the pilot's metric.
+        unit: Unit,
+    },
+    /// The pilot doesn't contain what the question needs.
+    #[error("{0}")]
+    Pilot(String),
+}
+
+impl Asked {
+    /// The planned test.
+    pub fn test(&self) -> Test {
+        let sides = match self.alternative {
+            Alternative::TwoSided if self.strict => Sides::TwoStrict,
+            Alternative::TwoSided => Sides::Two,
+            Alternative::Greater | Alternative::Less => Sides::One,
+        };
+        Test { kind: self.kind, sides }
+    }
+
+    /// Returns the quantity to solve for: the one that is not given, after defaults for
+    /// significance and power.
+    pub(super) fn unknown(&self, has_spread: bool) -> Result<Unknown, PlanningError> {
+        let lacking = [
+            (self.n.is_none(), Unknown::N),
+            (self.delta.is_none(), Unknown::Delta),
+            (!has_spread, Unknown::Sd),
+        ];
+        let lacking: Vec<Unknown> = lacking.into_iter().filter(|l| l.0).map(|l| l.1).collect();
+        let problem = match (lacking.as_slice(), self.sig_level, self.power) {
+            ([one], ..) => return Ok(*one),
+            ([], _, None) => return Ok(Unknown::Power),
+            ([], None, Some(_)) => return Ok(Unknown::SigLevel),
+            ([], Some(_), Some(_)) => "everything is given and nothing is asked",
+            (lacking, ..) if lacking.contains(&Unknown::Sd) => return Err(PlanningError::NoSpread),
+            _ => "neither the number of runs nor the difference is given",
+        };
+        Err(PlanningError::Given { problem: problem.to_owned() })
+    }
+}
+
+/// Returns the number of runs to take, and the multiple it was rounded up to: the requested one, or
+/// two digits with steps of at most a thousand.
+pub fn rounded_up(n: f64, to: Option<u64>) -> (u64, u64) {
+    let n = n.clamp(2.0, 1e15).ceil();
+    let step = to.map_or_else(
+        || 10f64.powi(n.log10().floor() as i32 - 1).clamp(1.0, LARGEST_ROUNDING),
+        |step| step.max(1) as f64,
+    );
+    (((n / step).ceil() * step) as u64, step as u64)
+}
+
+/// Formats an excessive number with two digits: `1.8e19`.
+fn spelled(needed: f64) -> String {
+    if needed.is_finite() { format!("{needed:.1e}") } else { "more than 1e300".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_out_of_reach_are_spelled_by_their_size() {
+        assert_eq!(spelled(1_234_567.0), "1.2e6");
+        assert_eq!(
+            (spelled(f64::INFINITY), spelled(f64::NAN)),
+            ("more than 1e300".to_owned(), "more than 1e300".to_owned())
+        );
+    }
+}

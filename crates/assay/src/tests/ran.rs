@@ -1,0 +1,27 @@
+//! A run of a suite, as it was answered.
+
+use assay_measure::RunResult;
+use assay_suites::Run;
+use assay_suites::parts::Parts;
+
+/// The outcome of one run.
+pub(crate) struct Ran {
+    /// The suite's report.
+    pub run: Run,
+    /// Breakdown of its time.
+    pub parts: Parts,
+    /// Its duration and exit status.
+    pub result: RunResult,
+    /// A sentence about what hung, if the run was killed for that.
+    pub hung: Option<String>,
+    /// True if the user stopped it; it then contains the tests that had ended.
+    pub is_stopped: bool,
+}
+
+impl Ran {
+    /// The reason why the run failed, other than failed tests.
+    pub fn trouble(&self) -> Option<String> {
+        let how = self.result.outcome.to_string();
+        self.run.trouble((!self.result.outcome.is_success()).then_some(how.as_str()))
+    }
+}

@@ -1,0 +1,64 @@
+//! What an importer gets, and what it returns.
+
+use super::options::ImportOptions;
+use crate::input::Input;
+use crate::number::Marks;
+use crate::read_error::ReadError;
+use crate::samples::Samples;
+use crate::test_results::TestResults;
+use std::cell::RefCell;
+
+/// The beginning of a file, as seen by the recognition of formats.
+pub(super) struct Head<'a> {
+    /// The text that was read at first.
+    pub(super) text: &'a str,
+    /// The first line that is neither blank nor a comment.
+    pub(super) first: &'a str,
+    /// The second such line.
+    pub(super) second: &'a str,
+}
+
+impl<'a> Head<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut data = text.lines().map(str::trim).filter(|line| !is_comment_or_blank(line));
+        let first = data.next().unwrap_or_default();
+        Self { text, first, second: data.next().unwrap_or_default() }
+    }
+
+    /// Returns true if the first character of the text is that of JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.text.trim_start().starts_with(['{', '['])
+    }
+}
+
+pub(super) fn is_comment_or_blank(line: &str) -> bool {
+    line.is_empty() || line.starts_with('#')
+}
+
+/// Arguments of every importer besides the input.
+pub(super) struct Context<'a> {
+    pub(super) options: &'a ImportOptions,
+    /// Name for a subject without a name of its own.
+    pub(super) label: &'a str,
+    /// The file as the user named it.
+    pub(super) file: &'a str,
+    /// Where the single tests of a report are stored, for callers that run the suite; `None` if
+    /// only their times are wanted.
+    pub(super) tests: Option<&'a RefCell<TestResults>>,
+    /// Meaning of points and commas in the file's numbers.
+    pub(super) marks: &'a Marks,
+}
+
+/// Result of reading one input.
+pub(super) struct Part {
+    pub(super) samples: Samples,
+    /// True if the values are numbers of a metric that the file does not specify: another file may
+    /// lend it a name and, unless a unit was given, must not have a unit of its own.
+    pub(super) is_bare: bool,
+    /// True if it is a file of assay, in which every metric is named.
+    pub(super) is_ours: bool,
+}
+
+/// Opens an input again; returns `None` if it can be read only once.
+pub(super) type Again<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;

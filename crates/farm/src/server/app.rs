@@ -1,0 +1,25 @@
+//! The server's state.
+
+use super::asked::Context;
+use super::hosts::Hosts;
+use super::limits::Limits;
+use super::pool::Pool;
+use std::net::IpAddr;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, watch};
+
+/// The server's state, shared by all requests.
+pub(crate) struct App {
+    pub context: Arc<Context>,
+    pub reads: Pool,
+    pub writes: Pool,
+    pub slow: Pool,
+    pub hosts: Hosts,
+    /// True if reading requires no token.
+    pub is_public: bool,
+    pub tokens: Limits<i64>,
+    pub strangers: Limits<IpAddr>,
+    pub followers: Arc<Semaphore>,
+    /// True once the server is to stop.
+    pub ending: watch::Receiver<bool>,
+}

@@ -1,0 +1,45 @@
+//! Foreign text in documents: nothing of it becomes markup.
+
+use crate::names::clean;
+
+/// Escapes text so that neither Markdown interprets it nor a forge takes it for mentions, issues or
+/// addresses. Forges look for those in the rendered text, from which backslashes are gone, so a
+/// zero-width joiner is inserted into them.
+pub(crate) fn escaped(text: &str) -> String {
+    let text = clean(text);
+    let mut plain = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => plain.push_str("&lt;"),
+            '&' => plain.push_str("&amp;"),
+            '|' | '*' | '_' | '`' | '\\' | '[' | ']' | '~' | '#' => plain.extend(['\\', c]),
+            c => plain.push(c),
+        }
+        let rest = &text[at + c.len_utf8()..];
+        let is_before_word = rest.starts_with(|next: char| next.is_alphanumeric() || next == '"');
+        let begins = match c {
+            '@' | '#' | '!' | '$' | '%' | '&' | '~' => is_before_word,
+            ':' => rest.starts_with("//"),
+            '.' => is_before_word && text[..at].to_ascii_lowercase().ends_with("www"),
+            _ => false,
+        };
+        if begins {
+            plain.push(JOINER);
+        }
+    }
+    plain
+}
+
+/// Zero-width character that keeps two characters together.
+const JOINER: char = '\u{2060}';
+
+/// Formats a name as inline code, in which nothing is interpreted; a name that code can't hold
+/// becomes plain text.
+pub(crate) fn code(name: &str) -> String {
+    let name = clean(name);
+    match name.trim() {
+        "" => "(no name)".to_owned(),
+        name if name.contains(['`', '|', '\\']) => escaped(name),
+        name => format!("`{name}`"),
+    }
+}
