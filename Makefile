@@ -82,7 +82,7 @@ check:
 	@if command -v cargo-deny >/dev/null; then $(CARGO) deny check bans licenses sources; \
 	 else echo "cargo-deny is not installed: licences were not checked (cargo install cargo-deny)"; fi
 
-# All fuzz targets in turn, for TIME together; TARGETS: those alone. Needs a nightly toolchain.
+# All fuzz targets, one on each core, for TIME together; TARGETS: those alone. Needs a nightly toolchain.
 fuzz: compiler
 	sh scripts/fuzz.sh $(or $(TIME),10m) $(TARGETS)
 

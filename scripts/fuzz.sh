@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the fuzz targets and runs each in sequence. TIME is the total for all of them. The corpus
+# Builds the fuzz targets and runs them, one on each core. TIME is the total for all of them. The corpus
 # of a target is in fuzz/corpus/TARGET, so that the next run continues from there; an input that
 # causes a failure is saved in fuzz/artifacts/TARGET.
 # Usage: fuzz.sh TIME [TARGET…], with TIME as in 90s, 10m, 2h.
@@ -15,9 +15,11 @@ case $time in
 esac
 only="$*"
 [ $# -gt 0 ] || set -- $(ls fuzz/fuzz_targets | sed 's/\.rs$//')
-each=$((seconds / $#))
+cores=$(nproc)
+[ "$cores" -le $# ] || cores=$#
+each=$((seconds * cores / $#))
 if [ "$each" -lt 1 ]; then
-    echo "TIME=$time: $# targets take turns, and each needs a second at least" >&2
+    echo "TIME=$time: $# targets share $cores cores, and each needs a second at least" >&2
     exit 2
 fi
 
@@ -40,30 +42,32 @@ else
 fi
 echo "built in $(($(date +%s) - began)) s; each of $# targets runs for $each s"
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-broken=
-sum=0
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
 printf '%-20s %14s %10s %10s\n' target executions coverage inputs
-for target; do
+# Runs one target, and prints its row. A file in $results has its executions, or says that it failed.
+run='
+    target=$1
     corpus=fuzz/corpus/$target
     mkdir -p "$corpus"
     seeds=fuzz/seeds/$target
     # Starts from the files of its tests.
     [ "$target" != profile ] || seeds=crates/profiles/tests/files
-    set -- -max_total_time="$each" -print_final_stats=1
+    set -- -max_total_time="$EACH" -print_final_stats=1
     case $target in import_any | import_json | import_text) set -- "$@" -dict=fuzz/dictionaries/import.dict ;; esac
-    if ! cargo +nightly fuzz run $units "$target" "$corpus" "$seeds" -- "$@" >"$log" 2>&1; then
-        broken="$broken $target"
+    log=$RESULTS/$target.log
+    if ! cargo +nightly fuzz run $UNITS "$target" "$corpus" "$seeds" -- "$@" >"$log" 2>&1; then
+        echo "$target" >"$RESULTS/$target.broken"
         tail -n 40 "$log" >&2
     fi
-    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-    sum=$((sum + ${executions:-0}))
-    printf '%-20s %14s %10s %10s\n' "$target" "${executions:-?}" "${coverage:-?}" "$(ls "$corpus" | wc -l)"
-done
-printf '%-20s %14s\n' 'in all' "$sum"
-if [ -n "$broken" ]; then
-    echo "broken:$broken; the inputs are in fuzz/artifacts" >&2
+    executions=$(sed -n "s/^stat::number_of_executed_units: *//p" "$log")
+    coverage=$(sed -n "s/.* cov: \([0-9]*\) .*/\1/p" "$log" | tail -n 1)
+    echo "${executions:-0}" >"$RESULTS/$target.executions"
+    printf "%-20s %14s %10s %10s\n" "$target" "${executions:-?}" "${coverage:-?}" "$(ls "$corpus" | wc -l)"
+'
+printf '%s\n' "$@" | EACH=$each UNITS=$units RESULTS=$results xargs -P "$cores" -n 1 sh -c "$run" sh
+printf '%-20s %14s\n' 'in all' "$(cat "$results"/*.executions | awk '{ sum += $1 } END { print sum }')"
+if ls "$results"/*.broken >/dev/null 2>&1; then
+    echo "broken: $(cat "$results"/*.broken | tr '\n' ' '); the inputs are in fuzz/artifacts" >&2
     exit 1
 fi
