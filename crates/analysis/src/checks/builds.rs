@@ -104,10 +104,7 @@ pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -
     let (all, fewest) = (table.rows.len() == moved.len(), policy::FEWEST_CONTROLS);
     let meaning = match reach {
         Some(reach) => {
-            format!(
-                ", so up to {} of another's difference may not be due to its code",
-                number::percent(reach)
-            )
+            format!("; the difference of another one counts beyond {}", number::percent(reach))
         }
         None if all || moved.len() >= fewest => String::new(),
         None => format!("; others are judged by that from {fewest} such {noun}s on"),
