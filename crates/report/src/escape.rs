@@ -43,3 +43,28 @@ pub(crate) fn code(name: &str) -> String {
         name => format!("`{name}`"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_stays_text() {
+        assert_eq!(escaped("a | b <c> *"), "a \\| b &lt;c> \\*");
+    }
+
+    #[test]
+    fn nobody_is_called_and_nothing_is_linked_by_a_name() {
+        let shown = escaped("@ann #12 5 % wWw.example.org https://x.y a@b !3").replace('\\', "");
+        let joined = "@.ann #.12 5 % wWw..example.org https:.//x.y a@.b !.3";
+        assert_eq!(shown.replace(JOINER, "."), joined);
+    }
+
+    #[test]
+    fn a_name_is_code_unless_it_could_end_it() {
+        assert_eq!(code("BM_Copy<int>/8 @ann"), "`BM_Copy<int>/8 @ann`");
+        assert_eq!(code("a|b"), "a\\|b");
+        assert_eq!(code("a`b\n<i>"), "a\\`b &lt;i>");
+        assert_eq!(code(" \n"), "(no name)");
+    }
+}
