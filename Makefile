@@ -122,7 +122,7 @@ coverage:
 
 docs:
 	$(CARGO) run --release --locked -q -p assay -- man --out docs/man
-	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test it the_json_page
+	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay-report --test it -- the_json_page the_page_of_findings
 	ASSAY_WRITE_DOCS=1 $(CARGO) test --locked -q -p assay --test it the_pictures
 	$(CARGO) doc --workspace --no-deps --locked
 

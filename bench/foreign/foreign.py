@@ -71,7 +71,7 @@ def named(assay, words, directory, env, options=()):
         said = stderr.strip().splitlines()
         raise AssertionError(said[-1] if said else f"status {status}") from None
     (suite,) = told["suites"]
-    skips = [finding["evidence"]["benchmarks"] for finding in told["findings"] if finding["code"] == "BENCHMARK_SKIPPED"]
+    skips = [finding["evidence"]["benchmarks"] for finding in told["findings"] if finding["code"] == "BENCHMARKS_MISSING"]
     skipped = int(sum(skips))
     failed = len([test for test in suite["failing"] if test["failed"]])
     unaccounted = (suite["parts"] or {}).get("unaccounted")

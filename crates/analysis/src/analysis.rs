@@ -23,8 +23,9 @@ use crate::search::Search;
 use crate::slices::{self, Answers};
 use crate::testing::{self, Testing};
 use crate::verdict::Verdict;
-use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUTS, SAME_OUTPUTS};
-use assay_data::samples::{BlockRow, WHOLE_SUITE};
+use assay_data::code::{OUTPUT_DIFFERS, RESUMED_DIFFERENT};
+use assay_data::finding::shared::{OUTPUTS, SAME_OUTPUTS};
+use assay_data::samples::WHOLE_SUITE;
 use assay_data::{
     Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
 };
@@ -157,7 +158,7 @@ impl Analysis {
     pub fn has_different_output(&self, c: &Comparison) -> bool {
         let is_about = |subject: usize| {
             let name = self.subjects.get(subject).map(|subject| subject.name.as_str());
-            let about = |f: &Finding| f.code == OUTPUT_DIFFERS && f.subject.as_deref() == name;
+            let about = |f: &Finding| f.is(OUTPUT_DIFFERS) && f.subject.as_deref() == name;
             self.findings.iter().any(about)
         };
         // Of two commands that both differ from a third one nothing is known.
@@ -167,7 +168,7 @@ impl Analysis {
     /// Returns true if a side of a suite was found not to do the work of the reference.
     pub fn side_has_different_output(&self, side: usize) -> bool {
         let name = Some(self.sides[side].name.as_str());
-        self.findings.iter().any(|f| f.code == OUTPUT_DIFFERS && f.subject.as_deref() == name)
+        self.findings.iter().any(|f| f.is(OUTPUT_DIFFERS) && f.subject.as_deref() == name)
     }
 
     /// Returns true if the outputs of all commands were compared and are the same.
@@ -235,7 +236,11 @@ impl Analysis {
 /// Why measuring ended. The end of a resumed run is not planned, since its numbers had been seen.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
-    if planned && !findings.iter().any(|f| f.code == "RESUMED") { End::Planned } else { End::Any }
+    if planned && !findings.iter().any(|f| f.is(assay_data::code::RESUMED)) {
+        End::Planned
+    } else {
+        End::Any
+    }
 }
 
 /// Analyzes samples. O(metrics · n log n).
@@ -294,7 +299,7 @@ pub fn analyse_telling(
     tell("differences");
     let mut distribution = SignedRankDistribution::default();
     let end = end_of(samples.stop, &samples.findings);
-    let mixed = samples.findings.iter().any(|f| f.code == checks::RESUMED_DIFFERENT);
+    let mixed = samples.findings.iter().any(|f| f.is(RESUMED_DIFFERENT));
     let is_whole = |member: &&Member<'_>| {
         samples.row_of(&samples.subjects[member.question.of]).name == WHOLE_SUITE
     };
@@ -328,7 +333,7 @@ pub fn analyse_telling(
         return Err(AnalysisError::NothingInCommon { noun, metric });
     }
     if is_suite {
-        controls::assign(samples, &mut members, &mut SignedRankDistribution::default());
+        family::assign(samples, &mut members, &mut SignedRankDistribution::default());
     }
     let mut comparisons = decided(&members);
     let control = |(of, subject): (usize, &assay_data::Subject)| {
@@ -371,7 +376,7 @@ pub fn analyse_telling(
         })
         .collect();
     if is_suite {
-        controls::assign(samples, &mut members, &mut SignedRankDistribution::default());
+        family::assign(samples, &mut members, &mut SignedRankDistribution::default());
     }
     let secondary_comparisons = decided(&members);
     if is_suite {
@@ -429,7 +434,7 @@ pub fn analyse_telling(
     let found = if is_suite {
         checks::rows::findings(samples, &analysis)
     } else {
-        findings(samples, &evidence, &analysis, &rows, &mut distribution)
+        findings(samples, &evidence, &analysis)
     };
     analysis.findings.extend(found);
     analysis.findings.extend(machine::findings(&analysis.environment));
@@ -510,13 +515,7 @@ pub(crate) fn seconds_per_block(samples: &Samples) -> Option<f64> {
     lengths.get(lengths.len().saturating_sub(1) / 2).copied()
 }
 
-fn findings(
-    samples: &Samples,
-    evidence: &Evidence<'_>,
-    analysis: &Analysis,
-    rows: &[BlockRow],
-    distribution: &mut SignedRankDistribution,
-) -> Vec<Finding> {
+fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> Vec<Finding> {
     let metric = &analysis.metrics[analysis.primary];
     let names = analysis.names();
     let in_blocks = analysis.design == Design::Blocks;
@@ -551,9 +550,7 @@ fn findings(
             blocks,
         ));
     }
-    if in_blocks {
-        findings.extend(checks::position(rows, distribution));
-    } else if compared {
+    if compared && !in_blocks {
         findings.extend(checks::of_separate_runs(samples));
         findings.extend(checks::machines_differ(&analysis.environment));
     }
@@ -561,7 +558,7 @@ fn findings(
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(checks::interrupted("decided on what there was"));
         // The time was not too short; the user interrupted the run.
-        let too_few = findings.iter_mut().filter(|finding| finding.code == "TOO_FEW");
+        let too_few = findings.iter_mut().filter(|finding| finding.is(assay_data::code::TOO_FEW));
         too_few.for_each(|finding| finding.advice.clear());
     }
     if compared && analysis.subjects.iter().all(|s| s.command.is_some()) {

@@ -381,7 +381,7 @@ impl Bisected {
             let message =
                 "the two ends differ by more than this commit changed: others changed it, too";
             findings.push(
-                Finding::new("OTHER_CHANGES", Severity::Note, message)
+                Finding::new(assay_data::code::OTHER_CHANGES, message)
                     .advise(Action::text("search the commits before and after it as well")),
             );
         }
@@ -391,7 +391,8 @@ impl Bisected {
                 number::percent(known.own / known.step.abs())
             );
             findings.push(
-                Finding::new("BUILDS_VARY", Severity::Warning, message)
+                Finding::new(assay_data::code::LAYOUT, message)
+                    .at(Severity::Warning)
                     .with("own", known.own)
                     .with("step", known.step)
                     .advise(Action::SeveralBuilds),

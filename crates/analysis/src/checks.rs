@@ -3,22 +3,17 @@
 //! A check reports by the size of an effect, never by its p-value alone: with thousands of runs
 //! every trifle is significant. Effects that the verdict already accounts for (a drifting
 //! difference or the dependence of recordings widens the interval) are reported to explain it.
-//! Every code is listed in `docs/reference/findings.md`, and a test keeps the two consistent.
+//! Codes are in the catalogue of the data crate.
 
 use crate::comparison::{Basis, Comparison};
 use crate::dependence::Dependence;
-use crate::paired;
 use crate::policy;
 use crate::verdict::Scale;
-use assay_data::finding::shared::RECORDINGS_ALTERNATE;
-use assay_data::samples::BlockRow;
 use assay_data::{
-    Action, Environment, Finding, Metric, Outcome, Plan, Samples, Severity, StopRule, Threshold,
+    Action, Environment, Finding, Metric, Outcome, Plan, Samples, StopRule, Threshold,
 };
-use assay_stats::{Interval, descriptive, signed_rank::SignedRankDistribution};
 
 mod builds;
-mod codes;
 mod requests;
 pub(crate) mod rows;
 mod series;
@@ -26,8 +21,6 @@ mod shared;
 mod work;
 
 pub(crate) use builds::{controls, layout, same_code};
-pub(crate) use codes::RESUMED_DIFFERENT;
-pub use codes::{CODES, Topic, topic};
 pub(crate) use requests::requests_failed;
 pub(crate) use series::moved;
 pub use series::series;
@@ -67,8 +60,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
         if begun > complete {
             findings.push(
                 Finding::new(
-                    "INCOMPLETE_BLOCKS",
-                    Severity::Note,
+                    assay_data::code::INCOMPLETE_BLOCKS,
                     format!(
                         "{} of {begun} blocks have no value and are left out of the comparison",
                         begun - complete
@@ -203,40 +195,6 @@ fn without_verdict(c: &Comparison, name: &str, plan: &Plan) -> Finding {
     })
 }
 
-/// The effect of being last rather than first in a block, if it is significant; the subjects' own
-/// medians are removed first.
-pub fn position(rows: &[BlockRow], distribution: &mut SignedRankDistribution) -> Option<Finding> {
-    let subjects = rows.first()?.values.len();
-    if subjects < 2 || rows.iter().any(|row| row.values.iter().any(|&v| v <= 0.0)) {
-        return None;
-    }
-    let medians: Vec<f64> = (0..subjects)
-        .map(|s| {
-            descriptive::median(&rows.iter().map(|row| row.values[s].ln()).collect::<Vec<_>>())
-        })
-        .collect();
-    let at = |row: &BlockRow, place: usize| {
-        let subject = row.positions.iter().position(|&p| p == Some(place as u32))?;
-        Some(row.values[subject].ln() - medians[subject])
-    };
-    let effects: Option<Vec<f64>> =
-        rows.iter().map(|row| Some(at(row, subjects - 1)? - at(row, 0)?)).collect();
-    let sorted = descriptive::sorted(&effects?);
-    let interval: Interval = paired::interval_of(&sorted, policy::POSITION_LEVEL, distribution)?;
-    if interval.contains(0.0) {
-        return None;
-    }
-    let effect = assay_stats::signed_rank::pseudo_median(&sorted).exp_m1();
-    Some(
-        Finding::new(
-            "POSITION",
-            Severity::Note,
-            format!("the last of a block took {:+.2} % against the first, whoever it was; the random order cancels it", effect * 100.0),
-        )
-        .with("effect", effect),
-    )
-}
-
 /// A finding if the verdicts on wall and CPU time disagree.
 pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<Finding> {
     use crate::verdict::Verdict::{Equivalent, Faster, Inconclusive, Slower};
@@ -253,7 +211,7 @@ pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Optio
         (Inconclusive, _) => return sooner_by_cpu(primary, cpu, name),
         _ => return None,
     };
-    let mut finding = Finding::new("METRICS_DIFFER", Severity::Note, message).about(name);
+    let mut finding = Finding::new(assay_data::code::METRICS_DIFFER, message).about(name);
     if let (Some(wall), Some(cpu)) = (primary.ratio, cpu.ratio) {
         finding = finding.with("wall_ratio", wall.estimate).with("cpu_ratio", cpu.estimate);
     }
@@ -268,14 +226,10 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
     let (wall, cpu) =
         (primary.decision.interval?.half_width(), cpu.decision.interval?.half_width());
     (cpu < wall * 2.0 / 3.0 && cpu > 0.0).then(|| {
-        Finding::new(
-            "CPU_DECIDES_SOONER",
-            Severity::Note,
-            format!(
+        Finding::new(assay_data::code::METRICS_DIFFER, format!(
                 "the CPU time of {name} is known {:.1} times as precisely as its wall time; a program that only computes can be decided on it",
                 wall / cpu
-            ),
-        )
+            ))
         .about(name)
         .with("wall_half_width", wall)
         .with("cpu_half_width", cpu)
@@ -291,7 +245,7 @@ pub(crate) fn control(c: &Comparison, names: &[String]) -> Option<Finding> {
         names[c.against]
     );
     Some(
-        Finding::new("CONTROL_DIFFERS", Severity::Warning, message)
+        Finding::new(assay_data::code::CONTROL_DIFFERS, message)
             .about(&names[c.against])
             .with("lower", interval.lower)
             .with("upper", interval.upper)
@@ -319,8 +273,7 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
         .collect();
     (!differing.is_empty()).then(|| {
         Finding::new(
-            "MACHINES_DIFFER",
-            Severity::Warning,
+            assay_data::code::RECORDINGS_DIFFER,
             format!("the recordings differ in {}", differing.join(", ")),
         )
         .with("facts", differing.len() as f64)
@@ -330,49 +283,12 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
 
 /// [`not_interleaved`], unless the recordings of the sides alternated.
 pub(crate) fn of_separate_runs(samples: &Samples) -> Option<Finding> {
-    let alternate = samples.findings.iter().any(|f| f.code == RECORDINGS_ALTERNATE);
+    let alternate = samples.findings.iter().any(|f| f.is(assay_data::code::RECORDINGS_ALTERNATE));
     (!alternate).then(not_interleaved)
 }
 
 /// The finding about recordings that were not taken in blocks.
 pub fn not_interleaved() -> Finding {
-    Finding::new(
-        "NOT_INTERLEAVED",
-        Severity::Warning,
-        "these were recorded in separate runs: whatever else changed between the runs is part of the difference",
-    )
+    Finding::new(assay_data::code::NOT_INTERLEAVED, "these were recorded in separate runs: whatever else changed between the runs is part of the difference")
     .advise(Action::MeasureInBlocks)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cost_of_being_second_is_found_whoever_is_second() {
-        let row = |i: u32, first: usize| {
-            let noise = 1.0 + f64::from((i * 31) % 17) / 10_000.0;
-            let mut values = vec![1.0 * noise, 2.0 * noise];
-            values[1 - first] *= 1.01;
-            let positions =
-                if first == 0 { vec![Some(0), Some(1)] } else { vec![Some(1), Some(0)] };
-            BlockRow { values, positions }
-        };
-        let rows: Vec<_> = (0..40).map(|i| row(i, (i % 2) as usize)).collect();
-        let mut distribution = SignedRankDistribution::default();
-        assert!(position(&rows, &mut distribution).is_some_and(|f| f.code == "POSITION"));
-        // Without that effect nothing is reported.
-        let even: Vec<_> = rows
-            .iter()
-            .enumerate()
-            .map(|(i, row)| BlockRow {
-                values: vec![
-                    1.0 + (i * 7 % 13) as f64 / 1000.0,
-                    2.0 + (i * 11 % 19) as f64 / 1000.0,
-                ],
-                positions: row.positions.clone(),
-            })
-            .collect();
-        assert_eq!(position(&even, &mut distribution), None);
-    }
 }

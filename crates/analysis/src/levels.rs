@@ -7,7 +7,7 @@
 //! not a block: nothing is compared here.
 
 use crate::policy;
-use assay_data::{Action, Finding, Samples, Severity};
+use assay_data::{Action, Finding, Samples};
 use assay_stats::descriptive;
 use assay_stats::levels::Levels;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +77,7 @@ impl Nested {
             outer.units,
             plural(&self.names[0])
         );
-        let finding = Finding::new("LEVELS_IGNORED", Severity::Warning, message).about(name);
+        let finding = Finding::new(assay_data::code::LEVELS_IGNORED, message).about(name);
         let finding = finding
             .with("factor", factor)
             .with("units", outer.units as f64)
@@ -225,7 +225,7 @@ mod tests {
         assert!(gained[0] == 1.0 && gained[1] < 0.05, "{gained:?}");
         let finding = found.ignored("a").expect("ignoring the processes misleads");
         assert!(finding.message.contains("12 values of a come from 4 processes"), "{finding:?}");
-        assert!(crate::checks::CODES.contains(&finding.code.as_str()));
+        assert!(finding.is(assay_data::code::LEVELS_IGNORED));
         // The processes differ: one iteration of each is enough unless starting a process is
         // expensive.
         assert_eq!(found.best_repetitions(1.0), [Some(1.0)]);

@@ -16,12 +16,8 @@ pub fn findings(environment: &Environment) -> Vec<Finding> {
 /// The finding about the limits of the portable runner; `None` for any other runner.
 pub fn runner(e: &Environment) -> Option<Finding> {
     (e.text("runner")? == "portable").then(|| {
-        Finding::new(
-            "PORTABLE_RUNNER",
-            Severity::Note,
-            "measured by the portable runner: it counts no events and no allocations, and sets nothing for the programs or the machine. A start costs more than \
-             with the launcher of Linux, the same for all programs, and peak memory below that of assay itself can't be seen",
-        )
+        Finding::new(assay_data::code::PORTABLE_RUNNER, "measured by the portable runner: it counts no events and no allocations, and sets nothing for the programs or the machine. A start costs more than \
+             with the launcher of Linux, the same for all programs, and peak memory below that of assay itself can't be seen")
         .advise(Action::Read { page: "docs/reference/systems.md".to_owned() })
     })
 }
@@ -30,10 +26,10 @@ fn load(e: &Environment) -> Option<Finding> {
     let (load, cpus) = (e.number("load_1m")?, e.number("cpus_online")?.max(1.0));
     (load / cpus > policy::BUSY_PER_CPU).then(|| {
         Finding::new(
-            "LOAD",
-            Severity::Warning,
+            assay_data::code::MACHINE_BUSY,
             format!("the machine was busy at the start: load {load:.1} on {cpus} CPUs"),
         )
+        .at(Severity::Warning)
         .with("load_1m", load)
         .with("cpus_online", cpus)
         .advise(Action::StopOtherWork)
@@ -45,10 +41,10 @@ fn cpu_share(e: &Environment) -> Option<Finding> {
     let share = e.number("cpu_share")?;
     (share < policy::FULL_SHARE).then(|| {
         Finding::new(
-            "CPU_SHARE",
-            Severity::Warning,
+            assay_data::code::MACHINE_BUSY,
             format!("a spinning program got {:.0} % of a CPU here", share * 100.0),
         )
+        .at(Severity::Warning)
         .with("cpu_share", share)
         .advise(Action::StopOtherWork)
     })
@@ -58,10 +54,10 @@ fn governor(e: &Environment) -> Option<Finding> {
     let governor = e.text("governor")?;
     (governor != "performance").then(|| {
         Finding::new(
-            "GOVERNOR",
-            Severity::Note,
+            assay_data::code::CPU_FREQUENCY,
             format!("the CPU frequency follows the load (governor `{governor}`)"),
         )
+        .with("follows_load", 1.0)
         .advise(Action::run("fix the frequency", "cpupower frequency-set -g performance"))
     })
 }
@@ -69,10 +65,10 @@ fn governor(e: &Environment) -> Option<Finding> {
 fn turbo(e: &Environment) -> Option<Finding> {
     (e.text("turbo")? == "on").then(|| {
         Finding::new(
-            "TURBO",
-            Severity::Note,
+            assay_data::code::CPU_FREQUENCY,
             "turbo is on: the frequency depends on heat and on the other cores",
         )
+        .with("turbo", 1.0)
         .advise(Action::run(
             "turn it off (Intel)",
             "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
@@ -86,10 +82,10 @@ fn clock_source(e: &Environment) -> Option<Finding> {
     let slow = matches!(source, "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies");
     slow.then(|| {
         Finding::new(
-            "CLOCK_SOURCE",
-            Severity::Warning,
+            assay_data::code::SYSTEM_SETTINGS,
             format!("the clock source `{source}` is slow or coarse"),
         )
+        .at(Severity::Warning)
         .with("clock_cost_seconds", e.number("clock_cost_seconds").unwrap_or(f64::NAN))
         .advise(Action::run(
             "take the processor's counter where it is offered",
@@ -101,11 +97,7 @@ fn clock_source(e: &Environment) -> Option<Finding> {
 fn quota(e: &Environment) -> Option<Finding> {
     let quota = e.number("cgroup_cpu_quota")?;
     Some(
-        Finding::new(
-            "CPU_QUOTA",
-            Severity::Warning,
-            format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle"),
-        )
+        Finding::new(assay_data::code::MACHINE_BUSY, format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle")).at(Severity::Warning)
         .with("cgroup_cpu_quota", quota)
         .advise(Action::text("run outside the container"))
         .advise(Action::text("run without a CPU limit")),
@@ -116,10 +108,10 @@ fn steal(e: &Environment) -> Option<Finding> {
     let share = e.number("steal_share_of_run").or_else(|| e.number("steal_share"))?;
     (share > policy::STOLEN_OF_MACHINE).then(|| {
         Finding::new(
-            "STEAL",
-            Severity::Warning,
+            assay_data::code::MACHINE_BUSY,
             format!("the hypervisor gave {:.1} % of the CPU time to others", share * 100.0),
         )
+        .at(Severity::Warning)
         .with("steal_share", share)
         .advise(Action::text("measure on a machine that is not shared"))
         .advise(Action::decide_by("cpu"))
@@ -128,18 +120,15 @@ fn steal(e: &Environment) -> Option<Finding> {
 
 fn battery(e: &Environment) -> Option<Finding> {
     e.flag("on_battery")?.then(|| {
-        Finding::new("BATTERY", Severity::Warning, "the machine runs on battery")
+        Finding::new(assay_data::code::CPU_FREQUENCY, "the machine runs on battery")
+            .at(Severity::Warning)
             .advise(Action::text("plug it in"))
     })
 }
 
 fn layout(e: &Environment) -> Option<Finding> {
     (e.number("aslr")? < 1.0).then(|| {
-        Finding::new(
-            "NO_ASLR",
-            Severity::Note,
-            "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code",
-        )
+        Finding::new(assay_data::code::SYSTEM_SETTINGS, "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code")
         .advise(Action::run("turn it on", "sysctl kernel.randomize_va_space=2"))
     })
 }
@@ -166,16 +155,12 @@ pub fn detectable(
     let when = environment.text("calibrated_at").map_or_else(String::new, |at| format!(" ({at})"));
     let by_cpu = metric.name == "wall" && fact("cpu").is_some_and(|cpu| cpu <= wanted);
     let mut finding =
-        Finding::new(
-            "BELOW_DETECTABLE",
-            Severity::Warning,
-            format!(
+        Finding::new(assay_data::code::BELOW_DETECTABLE, format!(
                 "the threshold is {}, but when this machine was calibrated{when} a run of one minute could detect no less than {} in {}",
                 percent(wanted),
                 percent(seen),
                 metric.name
-            ),
-        )
+            ))
         .with("threshold", wanted)
         .with("detectable", seen)
         .advise(Action::LargerThreshold);
@@ -260,15 +245,15 @@ mod tests {
             ("aslr", 0.into()),
         ];
         let expected = [
-            "LOAD",
-            "CPU_SHARE",
-            "GOVERNOR",
-            "TURBO",
-            "CLOCK_SOURCE",
-            "CPU_QUOTA",
-            "STEAL",
-            "BATTERY",
-            "NO_ASLR",
+            "MACHINE_BUSY",
+            "MACHINE_BUSY",
+            "CPU_FREQUENCY",
+            "CPU_FREQUENCY",
+            "SYSTEM_SETTINGS",
+            "MACHINE_BUSY",
+            "MACHINE_BUSY",
+            "CPU_FREQUENCY",
+            "SYSTEM_SETTINGS",
             "PORTABLE_RUNNER",
         ];
         assert_eq!(codes(&noisy), expected);

@@ -25,7 +25,7 @@ use crate::comparison::Comparison;
 use crate::policy;
 use crate::verdict::Scale;
 use assay_data::samples::{BySubject, InPass, STEAL};
-use assay_data::{Action, Design, Finding, Samples, Severity, Unit};
+use assay_data::{Action, Design, Finding, Samples, Unit};
 use assay_stats::descriptive;
 use std::collections::{BTreeMap, HashMap};
 
@@ -127,14 +127,10 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
     many.filter_map(|of| Some((of, names.get(of.subject)?)))
         .map(|(of, name)| {
             let disturbed = of.disturbed.len();
-            Finding::new(
-                "DISTURBED",
-                Severity::Note,
-                format!(
+            Finding::new(assay_data::code::DISTURBED, format!(
                     "{disturbed} of {} runs of {name} were preempted, or waited for the disk, more than usual",
                     of.runs
-                ),
-            )
+                ))
             .about(name)
             .with("disturbed", disturbed as f64)
             .with("runs", of.runs as f64)

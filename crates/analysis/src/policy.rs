@@ -151,9 +151,6 @@ pub const TICK_OF_SPREAD: f64 = 0.25;
 /// A rhythm matters if its ticks are off by this share of the median of the values, or by
 /// [`TICK_OF_SPREAD`].
 pub const TICK_OF_MEDIAN: f64 = 0.01;
-/// Level at which an effect of the position within a block is reported: one run in a thousand by
-/// chance.
-pub const POSITION_LEVEL: f64 = 0.001;
 
 // Shape
 

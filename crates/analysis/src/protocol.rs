@@ -25,7 +25,6 @@ pub use assay_stats::quantile_difference::QuantileDifference;
 pub use assay_stats::steady_state::Label;
 pub use causes::{Cause, CauseKind, causes};
 pub use effect::EffectFound;
-pub use found::{BELOW_THRESHOLD, NO_THRESHOLD, STRADDLES};
 pub use power::{PowerFound, Spread};
 pub use test::{TestFound, TestName};
 pub use validity::{DistributionFound, SeriesFound, Validity};

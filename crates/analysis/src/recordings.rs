@@ -38,7 +38,8 @@ pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {
         None => return None,
     };
     Some(
-        Finding::new("FEW_RECORDINGS", Severity::Warning, message)
+        Finding::new(assay_data::code::UNITS_COMPARED, message)
+            .at(Severity::Warning)
             .advise(Action::MoreUnits { units: levels::plural(levels::RECORDING) })
             .about(name)
             .with("of", m as f64)

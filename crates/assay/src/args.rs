@@ -5,7 +5,7 @@ use crate::patterns::matching;
 use anyhow::Context;
 use assay_analysis::protocol::{Protocol, ProtocolOptions, Status};
 use assay_analysis::{Analysis, Options};
-use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUT_VARIES};
+use assay_data::code::{Code, OUTPUT_DIFFERS, OUTPUT_NOT_COMPARED};
 use assay_data::import::{ColumnRef, ImportOptions, SideFiles};
 use assay_data::reading::check_unit;
 use assay_data::select::Filter;
@@ -77,10 +77,10 @@ pub(crate) struct SameArgs {
 impl SameArgs {
     /// Returns how the program ends with these results.
     pub fn ending(&self, analysis: &Analysis, judged: Ending) -> Ending {
-        let has = |code: &str| analysis.findings.iter().any(|finding| finding.code == code);
+        let has = |code: &Code| analysis.findings.iter().any(|finding| finding.is(code));
         match judged {
             _ if self.require_same && has(OUTPUT_DIFFERS) => Ending::CommandFailed,
-            Ending::Fine if self.require_same && has(OUTPUT_VARIES) => {
+            Ending::Fine if self.require_same && has(OUTPUT_NOT_COMPARED) => {
                 Ending::InconclusiveUnderFailIf
             }
             judged => judged,

@@ -14,7 +14,7 @@ use assay_data::samples::ITERATIONS;
 use assay_data::source::{
     Failure, Layout, Measured, Obstacle, OfRow, RowResult, Source, Turn, Unit,
 };
-use assay_data::{Action, Finding, Metric, Samples, Severity, Subject};
+use assay_data::{Action, Finding, Metric, Samples, Subject};
 use assay_harness::{Driver, Effort, Reading, Request};
 use assay_measure::Command;
 use assay_measure::MeasureError;
@@ -356,7 +356,7 @@ impl Source for Commits {
     fn findings(&self, _: &Samples, _: &[Failure]) -> Vec<Finding> {
         let finding = |(&place, why): (&usize, &String)| {
             let name = self.name(place);
-            Finding::new("COMMIT_SKIPPED", Severity::Note, format!("{name} is left out: {why}"))
+            Finding::new(assay_data::code::COMMITS_MISSING, format!("{name} is left out: {why}"))
                 .about(&name)
                 .advise(Action::text("fix its build line, if the change may lie there"))
         };

@@ -25,7 +25,7 @@ use assay_data::finding::shared::{not_controlled, not_counted};
 use assay_data::source::{
     self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
 };
-use assay_data::{Action, Finding, Metric, Samples, Severity, StopReason};
+use assay_data::{Action, Finding, Metric, Samples, StopReason};
 use assay_measure::counters::{Event, Refusal};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::hooks::HookError;
@@ -228,11 +228,7 @@ impl Source for Commands {
         for ((subject, metric), (count, why)) in &self.missing {
             let name = &self.commands[*subject].name;
             findings.push(
-                Finding::new(
-                    "METRIC_MISSING",
-                    Severity::Warning,
-                    format!("{metric} of '{name}' is missing in {count} runs; the first time: {why}"),
-                )
+                Finding::new(assay_data::code::SAMPLES_PROBLEM, format!("{metric} of '{name}' is missing in {count} runs; the first time: {why}"))
                 .about(name)
                 .with("runs", f64::from(*count))
                 .advise(Action::text("find out why the program does not give it each time; blocks without it don't count for it")),
@@ -257,11 +253,7 @@ impl Commands {
         let mut refused = uncounted(&refusals);
         if runners.counts_user_only() {
             refused.push(
-                Finding::new(
-                    "COUNTERS_USER_ONLY",
-                    Severity::Note,
-                    "the counters see only what the programs do themselves, not what the kernel does for them",
-                )
+                Finding::new(assay_data::code::COUNTS_INCOMPLETE, "the counters see only what the programs do themselves, not what the kernel does for them")
                 .advise(Action::run("let users count that too", "sysctl kernel.perf_event_paranoid=1"))
                 .advise(Action::text("run as root")),
             );
@@ -339,7 +331,7 @@ impl Commands {
                 "peak memory below {} KiB can't be seen: that is {whose} own",
                 floor / 1024
             );
-            Finding::new("MEMORY_FLOOR", Severity::Note, message).with("floor", floor as f64)
+            Finding::new(assay_data::code::MEMORY_FLOOR, message).with("floor", floor as f64)
         })
     }
 
@@ -508,7 +500,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
         _ => "leave --conclude out, or let it succeed where nothing is left to end",
     };
     Some(
-        Finding::new("LEFT_PROCESSES", Severity::Warning, message)
+        Finding::new(assay_data::code::LEFT_PROCESSES, message)
             .about(command)
             .with("runs", f64::from(runs))
             .with("conclude_failed", f64::from(needless))

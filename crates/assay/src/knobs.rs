@@ -10,7 +10,7 @@
 use crate::{output, store};
 use anyhow::Context;
 use assay_data::finding::shared::not_controlled;
-use assay_data::{Action, Finding, Severity, private};
+use assay_data::{Action, Finding, private};
 use assay_measure::Guard;
 use assay_measure::machine::{
     Change, Holder, Journal, Knob, KnobError, LeftBehind, Machine, Undone, privileges,
@@ -306,8 +306,7 @@ fn held_by(knob: &Knob, process: u32) -> Finding {
 
 fn set(changes: &[Change]) -> Finding {
     Finding::new(
-        "MACHINE_SET",
-        Severity::Note,
+        assay_data::code::MACHINE_SET,
         format!("set while measuring, and restored: {}", listed(changes)),
     )
 }

@@ -11,7 +11,7 @@ use assay_data::finding::shared::multiplexed;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
-use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
+use assay_data::{Action, Better, Finding, Metric, Unit};
 use assay_measure::counters::Count;
 use assay_measure::{Kept, RunResult};
 use std::collections::BTreeMap;
@@ -403,7 +403,7 @@ impl Meter {
                 "{count} lines that '{name}' wrote to the sample channel could not be used; the first: {first}"
             );
             findings.push(
-                Finding::new("SAMPLES_PROBLEM", Severity::Warning, message)
+                Finding::new(assay_data::code::SAMPLES_PROBLEM, message)
                     .about(name)
                     .with("lines", *count as f64)
                     .advise(Action::text("write each line in one piece"))

@@ -5,7 +5,7 @@ use crate::args::JudgeArgs;
 use crate::seed;
 use assay_analysis::design;
 use assay_data::plan::look_level;
-use assay_data::{Action, Finding, Metric, Plan, Severity, StopRule, Threshold, Unit};
+use assay_data::{Action, Finding, Metric, Plan, StopRule, Threshold, Unit};
 use assay_report::number;
 
 /// Default time budget of a comparison, s.
@@ -168,5 +168,5 @@ pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
 }
 
 fn few_planned(message: String, blocks: u32) -> Finding {
-    Finding::new("FEW_BLOCKS_PLANNED", Severity::Note, message).with("blocks", f64::from(blocks))
+    Finding::new(assay_data::code::TOO_FEW, message).with("blocks", f64::from(blocks))
 }

@@ -11,8 +11,8 @@ use anyhow::{Context, bail};
 use assay_analysis::overview::{self, Overview};
 use assay_analysis::protocol::Protocol;
 use assay_analysis::{Analysis, Role, Verdict};
+use assay_data::code::RECORDINGS_ALTERNATE;
 use assay_data::export::{Escapes, plain_text};
-use assay_data::finding::shared::RECORDINGS_ALTERNATE;
 use assay_data::unit::Unit;
 use assay_data::{Design, Finding, Metric, Samples, StopReason};
 use assay_history::without_password;
@@ -309,7 +309,7 @@ fn alternate(analysis: &Analysis, of: usize) -> bool {
     let is_of = |finding: &Finding| {
         let own = finding.subject.as_deref();
         let is_row = own.is_some_and(|own| subject.name.starts_with(&format!("{own}: ")));
-        finding.code == RECORDINGS_ALTERNATE && (own == side || is_row)
+        finding.is(RECORDINGS_ALTERNATE) && (own == side || is_row)
     };
     analysis.findings.iter().any(is_of)
 }

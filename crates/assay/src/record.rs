@@ -9,8 +9,7 @@ use assay_analysis::engine::Recorder;
 use assay_data::assay_file::{Header, Writer};
 use assay_data::samples::{Buckets, Counts};
 use assay_data::{
-    Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, Severity, StopReason,
-    Subject,
+    Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, StopReason, Subject,
 };
 use std::fs::File;
 use std::io;
@@ -97,7 +96,7 @@ impl Record {
             false => format!(" to {}", self.path.display()),
         };
         let message = format!("the samples could not be saved{place}: {failure}");
-        let finding = Finding::new("NOT_SAVED", Severity::Warning, message);
+        let finding = Finding::new(assay_data::code::NOT_SAVED, message);
         Some(finding.advise(Action::text("make room")).advise(Action::SaveElsewhere))
     }
 }

@@ -1,13 +1,16 @@
 //! Findings: the results of checks of assumptions, as data that every report renders.
 //!
-//! A finding has a stable code (listed in `docs/reference/findings.md`) that scripts can rely on,
+//! A finding has a stable code of the catalogue ([`code`]) that scripts can rely on,
 //! the numbers behind it, and advice ([`Advice`]). Files and reports write it in the same layout.
 //! Nothing is decided here; the checks that make findings are in the analysis.
 
 use crate::advice::Advice;
 use serde::{Deserialize, Serialize};
 
+pub mod code;
 pub mod shared;
+
+pub use code::Code;
 
 /// Importance of a finding for the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -54,16 +57,36 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Makes a finding about the whole run, without numbers or advice.
-    pub fn new(code: &str, severity: Severity, message: impl Into<String>) -> Self {
+    /// Makes a finding of the usual severity about the whole run, without numbers or advice.
+    pub fn new(code: &Code, message: impl Into<String>) -> Self {
         Self {
-            code: code.to_owned(),
-            severity,
+            code: code.name.to_owned(),
+            severity: code.severities[0],
             message: message.into(),
             subject: None,
             evidence: Vec::new(),
             advice: Vec::new(),
         }
+    }
+
+    /// Changes the severity.
+    #[must_use]
+    pub fn at(mut self, severity: Severity) -> Self {
+        self.severity = severity;
+        self
+    }
+
+    /// Returns true if it has this code.
+    pub fn is(&self, code: &Code) -> bool {
+        self.code == code.name
+    }
+
+    /// Returns true if it says the same as another one, of something else: one of them is enough
+    /// for a reader.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let names =
+            |own: &Self| own.evidence.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        self.code == other.code && self.severity == other.severity && names(self) == names(other)
     }
 
     /// Names the subject that the finding is about.
@@ -137,7 +160,8 @@ mod tests {
 
     #[test]
     fn a_finding_is_written_as_objects_and_read_back() {
-        let finding = Finding::new("LOAD", Severity::Warning, "busy")
+        let finding = Finding::new(crate::code::MACHINE_BUSY, "busy")
+            .at(Severity::Warning)
             .with("load_1m", 3.5)
             .with("cpus_online", 2.0)
             .advise(Action::StopOtherWork);
@@ -147,7 +171,7 @@ mod tests {
         assert_eq!(
             written,
             json!({
-                "code": "LOAD", "severity": "warning", "message": "busy", "subject": null,
+                "code": "MACHINE_BUSY", "severity": "warning", "message": "busy", "subject": null,
                 "evidence": {"load_1m": 3.5, "cpus_online": 2.0}, "advice": advice,
             })
         );
@@ -156,8 +180,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null() {
-        let finding =
-            Finding::new("CLOCK_SOURCE", Severity::Warning, "slow").with("cost", f64::NAN);
+        let finding = Finding::new(crate::code::SYSTEM_SETTINGS, "slow")
+            .at(Severity::Warning)
+            .with("cost", f64::NAN);
         let written = serde_json::to_string(&finding).expect("plain data");
         assert!(written.contains(r#""evidence":{"cost":null}"#), "{written}");
         let read: Finding = serde_json::from_str(&written).expect("as written");

@@ -48,7 +48,7 @@ pub mod unit;
 
 pub use advice::{Action, Advice, How};
 pub use environment::Environment;
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Severity, code};
 pub use histogram::{Histogram, HistogramError};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
 pub use read_error::{Place, ReadError};

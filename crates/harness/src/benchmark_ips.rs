@@ -154,7 +154,7 @@ mod tests {
 {"kind":"side","name":""}
 {"kind":"row","name":"sum"}
 {"kind":"subject","side":0,"row":0,"name":"sum"}
-{"kind":"finding","code":"BENCHMARK_ERROR","severity":"serious","message":"ArgumentError: no","subject":"sum"}
+{"kind":"finding","code":"BENCHMARK_FAILED","severity":"serious","message":"ArgumentError: no","subject":"sum"}
 "#;
 
     fn answered(text: &str, scratch: &Path) -> Reply {

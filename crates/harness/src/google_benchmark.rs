@@ -108,7 +108,7 @@ impl Driver for GoogleBenchmark {
         samples
             .findings
             .iter()
-            .any(|finding| finding.code == "DEBUG_LIBRARY")
+            .any(|finding| finding.is(assay_data::code::DEBUG_BUILD))
             .then(|| "the Google Benchmark library was built without NDEBUG, as Debian's is; that adds nanoseconds to every iteration, and says nothing of the measured code".to_owned())
     }
 }

@@ -5,7 +5,7 @@
 //! iterations of one process are not independent of each other, and the mean of all of them is what
 //! the process took. Of a summary the mean is used, or the median if there is no mean.
 
-use assay_data::finding::shared::BENCHMARK_ERROR;
+use assay_data::code::BENCHMARK_FAILED;
 use assay_data::import::{self, ImportOptions};
 use assay_data::samples::{ITERATIONS, PER_ITERATION};
 use assay_data::{Metric, ParameterValue, Samples};
@@ -137,7 +137,7 @@ pub(crate) fn readings(samples: &Samples) -> Vec<Reading> {
     };
     let mut found: Vec<Reading> = samples.subjects.iter().enumerate().map(reading).collect();
     // A benchmark with nothing but an error is not a subject.
-    for finding in samples.findings.iter().filter(|f| f.code == BENCHMARK_ERROR) {
+    for finding in samples.findings.iter().filter(|f| f.is(BENCHMARK_FAILED)) {
         let Some(name) = &finding.subject else { continue };
         if found.iter().all(|reading| reading.benchmark != *name) {
             found.push(Reading {
@@ -164,7 +164,7 @@ pub(crate) fn add_iterations(found: &mut [Reading], counts: impl Iterator<Item =
 
 fn error_of(samples: &Samples, name: &str) -> Option<String> {
     let is =
-        |f: &&assay_data::Finding| f.code == BENCHMARK_ERROR && f.subject.as_deref() == Some(name);
+        |f: &&assay_data::Finding| f.is(BENCHMARK_FAILED) && f.subject.as_deref() == Some(name);
     samples.findings.iter().find(is).map(|finding| finding.message.clone())
 }
 

@@ -33,15 +33,11 @@ fn few_of_tests(found: &Attributed) -> Option<Finding> {
     let large: Vec<_> = found.tests().filter(|test| test.share >= policy::SMALLEST_TEST).collect();
     let few = large.iter().filter(|test| test.samples < policy::FEW_SAMPLES_OF_TEST).count();
     (few > 0).then(|| {
-        Finding::new(
-            "TESTS_FEW_SAMPLES",
-            Severity::Note,
-            format!(
+        Finding::new(assay_data::code::PROFILE_FEW, format!(
                 "{few} of {} tests with a share of at least 1 % have fewer than {} samples: of what they do within themselves, the garbage collector included, those say next to nothing",
                 large.len(),
                 policy::FEW_SAMPLES_OF_TEST
-            ),
-        )
+            ))
         .with("tests", few as f64)
         .advise(Action::MoreRuns)
         .advise(Action::SampleMore)
@@ -64,17 +60,13 @@ fn unseen(found: &Attributed, runs: &[Run], whole: &Profile) -> Option<Finding> 
     unseen.dedup_by_key(|own| own.0);
     let (first, seconds) = unseen.first()?;
     Some(
-        Finding::new(
-            "TESTS_UNSEEN",
-            Severity::Warning,
-            format!(
+        Finding::new(assay_data::code::PROFILE_UNSEEN, format!(
                 "{} that took long enough have no sample, such as `{first}` with {seconds:.2} s: they ran where the sampler does not look, as in a forked process or in a thread; the shares are of the others alone",
                 match unseen.len() {
                     1 => "1 test".to_owned(),
                     n => format!("{n} tests"),
                 }
-            ),
-        )
+            )).at(Severity::Warning)
         .with("tests", unseen.len() as f64)
         .advise(Action::text("run the tests in one process, without parallel workers")),
     )
@@ -87,13 +79,9 @@ fn rate(profile: &Profile) -> Option<Finding> {
             "cpu" => "a timer of CPU time fires no more often than the kernel ticks (CONFIG_HZ)",
             _ => "the sampler could not keep up",
         };
-        let finding = Finding::new(
-            "PROFILE_RATE",
-            Severity::Warning,
-            format!(
+        let finding = Finding::new(assay_data::code::PROFILE_FEW, format!(
                 "{asked:.0} samples a second were asked for and {delivered:.0} came: there are fewer samples than it seems, and times that are counted as samples × asked period are too short by that factor; {why}"
-            ),
-        )
+            )).at(Severity::Warning)
         .with("asked_hz", asked)
         .with("delivered_hz", delivered)
         .advise(Action::SampleLess);
@@ -113,11 +101,7 @@ fn few(profile: &Profile) -> Option<Finding> {
             1 => "1 sample says".to_owned(),
             many => format!("{many} samples say"),
         };
-        Finding::new(
-            "PROFILE_FEW",
-            Severity::Note,
-            format!("{told} little: the share of a function that takes half of the time is known to ± {points:.0} points"),
-        )
+        Finding::new(assay_data::code::PROFILE_FEW, format!("{told} little: the share of a function that takes half of the time is known to ± {points:.0} points"))
         .with("samples", samples as f64)
         .advise(Action::MeasureLonger { seconds: None })
         .advise(Action::SampleMore)
@@ -128,11 +112,7 @@ fn few(profile: &Profile) -> Option<Finding> {
 fn missed(profile: &Profile) -> Option<Finding> {
     let share = profile.missed as f64 / (profile.samples().saturating_add(profile.missed)) as f64;
     (share > policy::MISSED).then(|| {
-        Finding::new(
-            "PROFILE_MISSED",
-            if share > policy::MISSED_MANY { Severity::Warning } else { Severity::Note },
-            format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share),
-        )
+        Finding::new(assay_data::code::PROFILE_FEW, format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share)).at(if share > policy::MISSED_MANY { Severity::Warning } else { Severity::Note })
         .with("missed", profile.missed as f64)
         .advise(Action::SampleLess)
     })
@@ -146,11 +126,7 @@ fn stripped(profile: &Profile) -> Option<Finding> {
     });
     let share = nameless.map(|stack| stack.samples).sum::<u64>() as f64 / all as f64;
     (share > policy::NAMELESS).then(|| {
-        Finding::new(
-            "PROFILE_STRIPPED",
-            Severity::Warning,
-            format!("{:.0} % of the samples hit code whose function has no name: its symbols are stripped, or it was compiled at run time", 100.0 * share),
-        )
+        Finding::new(assay_data::code::PROFILE_STACKS, format!("{:.0} % of the samples hit code whose function has no name: its symbols are stripped, or it was compiled at run time", 100.0 * share)).at(Severity::Warning)
         .with("share", share)
         .advise(Action::text("build with symbols (-g, no strip)"))
         .advise(Action::text("install the package of debug symbols (Debian: NAME-dbgsym)"))
@@ -182,14 +158,10 @@ fn cut(profile: &Profile) -> Option<Finding> {
     let cut: u64 = profile.stacks.iter().filter(is_cut).map(|stack| stack.samples).sum();
     (cut > 0).then(|| {
         let share = cut as f64 / all as f64;
-        let finding = Finding::new(
-            "PROFILE_STACKS_CUT",
-            if share > policy::NAMELESS { Severity::Warning } else { Severity::Note },
-            format!(
+        let finding = Finding::new(assay_data::code::PROFILE_STACKS, format!(
                 "{:.0} % of the samples have stacks that were cut: the outermost functions, such as main, are missing in them, and their totals are too small",
                 (100.0 * share).max(1.0)
-            ),
-        );
+            )).at(if share > policy::NAMELESS { Severity::Warning } else { Severity::Note });
         let finding = finding.with("samples", cut as f64);
         match of_perf {
             true => finding.advise(Action::run(
@@ -221,7 +193,7 @@ mod tests {
     fn a_rate_that_was_not_delivered_is_told() {
         let mut profile = import::load_bytes(b"a 2000\n", "x").unwrap();
         (profile.asked_hz, profile.delivered_hz) = (Some(1000.0), Some(251.0));
-        assert_eq!(codes(&profile), ["PROFILE_RATE"]);
+        assert_eq!(codes(&profile), ["PROFILE_FEW"]);
         profile.delivered_hz = Some(960.0);
         assert!(codes(&profile).is_empty());
     }
@@ -246,7 +218,7 @@ mod tests {
         let found = Attributed::of(&runs, true, 0.95);
         let told = of_tests(&found, &runs, &whole);
         let codes: Vec<&str> = told.iter().map(|finding| finding.code.as_str()).collect();
-        assert_eq!(codes, ["TESTS_FEW_SAMPLES", "TESTS_UNSEEN"]);
+        assert_eq!(codes, ["PROFILE_FEW", "PROFILE_UNSEEN"]);
         assert!(told[0].message.starts_with("1 of 2 tests"), "{}", told[0].message);
         assert!(told[1].message.contains("`forked` with 0.30 s"), "{}", told[1].message);
         // Waiting takes no CPU time.
@@ -267,10 +239,10 @@ mod tests {
             codes(&builder.build())
         };
         let distinct = |depth: usize| (0..depth).map(|at| format!("f{at}")).collect::<Vec<_>>();
-        assert_eq!(of("perf 6.1", distinct(127)), ["PROFILE_STACKS_CUT"]);
+        assert_eq!(of("perf 6.1", distinct(127)), ["PROFILE_STACKS"]);
         assert!(of("perf 6.1", distinct(126)).is_empty() && of("py-spy", distinct(500)).is_empty());
         let cut = vec!["rec".to_owned(); 300];
-        assert_eq!(of("other", cut.clone()), ["PROFILE_STACKS_CUT"]);
+        assert_eq!(of("other", cut.clone()), ["PROFILE_STACKS"]);
         // A deep recursion whose caller is present is complete.
         assert!(of("other", [vec!["main".to_owned()], cut].concat()).is_empty());
     }
@@ -279,6 +251,6 @@ mod tests {
     fn few_missed_and_nameless_samples_are_told() {
         let mut profile = import::load_bytes(b"a;[libz.so] 20\na 70\n", "x").unwrap();
         profile.missed = 3;
-        assert_eq!(codes(&profile), ["PROFILE_STRIPPED", "PROFILE_FEW", "PROFILE_MISSED"]);
+        assert_eq!(codes(&profile), ["PROFILE_STACKS", "PROFILE_FEW", "PROFILE_FEW"]);
     }
 }

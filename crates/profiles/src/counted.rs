@@ -253,7 +253,8 @@ fn finding(held: Held, whole: f64, sampler: &str) -> Option<Finding> {
 }
 
 fn waiting(severity: Severity, told: String, sampled: f64, counted: f64) -> Finding {
-    Finding::new("PROFILE_WAITING", severity, told)
+    Finding::new(assay_data::code::PROFILE_WAITING, told)
+        .at(severity)
         .with("sampled", sampled)
         .with("counted", counted)
 }

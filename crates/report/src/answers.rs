@@ -255,7 +255,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
 
 /// Returns true for a missed goal above the measured capacity, which is shown below the table.
 pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
-    finding.code == "GOAL_MISSED" && finding.severity == Severity::Note
+    finding.is(assay_data::code::CAPACITY_LIMIT) && finding.severity == Severity::Note
 }
 
 fn is_new_each(analysis: &Analysis) -> bool {

@@ -184,7 +184,7 @@ pub fn bisect(report: &BisectReport<'_>, remarks: Remarks, screen: &Screen) -> S
         page.paragraph(2, &[(Tone::Plain, format!("next: {next}{about}"))]);
     }
     let mut list = List::new(remarks);
-    for (finding, more) in findings::told_once(report.findings.iter(), |a, b| a.code == b.code) {
+    for (finding, more) in findings::told_once(report.findings.iter(), Finding::is_like) {
         list.finding(&page, finding, &more);
     }
     list.draw_apart(&mut page);

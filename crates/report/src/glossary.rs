@@ -1,10 +1,8 @@
-//! Terms used on screens and pages, from docs/reference/glossary.md, and findings from findings.md,
-//! for `assay help` and for pages.
-//!
-//! The documents are the only source of the explanations; this module only parses them.
+//! Terms used on screens and pages, from docs/reference/glossary.md, and findings from their
+//! catalogue, for `assay help` and for pages. Nothing is explained here.
 
 use crate::names::clean;
-use crate::packed::FINDINGS;
+use assay_data::code;
 use std::collections::BTreeSet;
 
 const GLOSSARY: &str = include_str!("../../../docs/reference/glossary.md");
@@ -43,6 +41,11 @@ fn entries(document: &'static str) -> impl Iterator<Item = Entry> {
     })
 }
 
+/// Returns the entries of all findings.
+fn findings() -> impl Iterator<Item = Entry> {
+    code::ALL.iter().map(|code| Entry { term: code.name, text: code.text })
+}
+
 /// Returns all terms in the order of the glossary.
 pub fn terms() -> impl Iterator<Item = &'static str> {
     entries(GLOSSARY).map(|entry| entry.term)
@@ -56,12 +59,12 @@ pub fn terms() -> impl Iterator<Item = &'static str> {
 /// If the name is unknown or ambiguous; the candidates are returned.
 pub fn find(asked: &str) -> Result<Entry, Vec<&'static str>> {
     // Codes match only as written, since a glossary term may have the same name in lower case.
-    if let Some(finding) = entries(&FINDINGS).find(|entry| entry.term == asked.trim()) {
+    if let Some(finding) = findings().find(|entry| entry.term == asked.trim()) {
         return Ok(finding);
     }
     let folded = |text: &str| text.to_lowercase().replace(['_', '-'], " ");
     let asked = folded(asked.trim());
-    let all = || entries(GLOSSARY).chain(entries(&FINDINGS));
+    let all = || entries(GLOSSARY).chain(findings());
     if let Some(entry) = all().find(|entry| folded(entry.term) == asked) {
         return Ok(entry);
     }
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_entry_explains_its_word_in_plain_text() {
-        for entry in entries(GLOSSARY).chain(entries(&FINDINGS)) {
+        for entry in entries(GLOSSARY).chain(findings()) {
             let text = entry.text();
             assert!(text.len() > 40 && !text.contains("]("), "{}: {text}", entry.term);
         }

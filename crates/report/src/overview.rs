@@ -68,7 +68,7 @@ pub fn render(overview: &Overview, more: &str, remarks: Remarks, screen: &Screen
     }
     // Findings shared by many series are reported for one; the table marks the others.
     let is_same = |known: &Finding, other: &Finding| {
-        known.message == other.message || known.code == other.code && other.subject.is_some()
+        known.message == other.message || known.is_like(other) && other.subject.is_some()
     };
     let mut list = List::new(remarks);
     for (finding, more) in findings::told_once(overview.findings.iter(), is_same) {

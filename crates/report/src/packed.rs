@@ -8,9 +8,6 @@ use std::sync::LazyLock;
 /// The JSON Schemas of all documents.
 pub(crate) static SCHEMAS: LazyLock<String> =
     LazyLock::new(|| text(include_bytes!(concat!(env!("OUT_DIR"), "/schemas.deflate"))));
-/// Meaning of each finding, docs/reference/findings.md.
-pub(crate) static FINDINGS: LazyLock<String> =
-    LazyLock::new(|| text(include_bytes!(concat!(env!("OUT_DIR"), "/findings.deflate"))));
 
 fn text(packed: &[u8]) -> String {
     let mut text = String::new();
@@ -26,6 +23,5 @@ mod tests {
     #[test]
     fn what_is_packed_is_what_stands_there() {
         assert!(*SCHEMAS == include_str!("json/schemas.json"));
-        assert!(*FINDINGS == include_str!("../../../docs/reference/findings.md"));
     }
 }

@@ -22,7 +22,7 @@ use crate::small_table;
 use crate::terminal;
 use assay_analysis::Analysis;
 use assay_analysis::protocol::{Protocol, Status};
-use assay_data::{Finding, Severity};
+use assay_data::{Finding, Severity, code};
 use words::{Teller, shown};
 
 /// Maximum number of pairs whose steps are drawn individually; the table has all pairs.
@@ -64,7 +64,7 @@ fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
     let has = |f: &Finding| f.code == finding.code;
     let in_chain = |chain: &Protocol| chain.steps().iter().any(|(_, _, own)| own.iter().any(has));
     // The steps cover whether there are enough values for a verdict.
-    matches!(finding.code.as_str(), "TOO_FEW" | "DRIFT" | "DEPENDENCE")
+    [code::TOO_FEW, code::DRIFT, code::DEPENDENCE].iter().any(|code| finding.is(code))
         || chains.iter().any(in_chain)
 }
 
@@ -72,9 +72,9 @@ fn has_said(finding: &Finding, chains: &[Protocol]) -> bool {
 /// chain that did reports the shape itself.
 pub(crate) fn is_no_matter(finding: &Finding, chains: &[Protocol]) -> bool {
     let says_so = |chain: &Protocol| {
-        chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.code == "SHAPE")
+        chain.effect.found.is_none() || chain.effect.findings.iter().any(|f| f.is(code::SHAPE))
     };
-    finding.code == "SHAPE" && !chains.is_empty() && chains.iter().all(says_so)
+    finding.is(code::SHAPE) && !chains.is_empty() && chains.iter().all(says_so)
 }
 
 fn draw(page: &mut Page, teller: &Teller<'_>) {

@@ -7,7 +7,7 @@
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};
 use crate::words::{counted, listed};
-use assay_analysis::checks::{Topic, topic};
+use assay_data::code::{Topic, topic};
 use assay_data::{Finding, Severity};
 
 /// Length of the remarks after the result.

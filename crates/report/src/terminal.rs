@@ -20,10 +20,10 @@ use crate::scan;
 use crate::screen_table as table;
 use crate::secondary;
 use crate::words::{self, Sentence, counted};
-use assay_analysis::checks::{Topic, topic};
 use assay_analysis::dependence::{Dependence, is_beyond_chance};
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
+use assay_data::code::{self, Topic, topic};
 use assay_data::{Better, Design, Finding, Severity, StopReason};
 
 /// Maximum number of drifting subjects listed; more are counted.
@@ -41,11 +41,8 @@ pub fn render(analysis: &Analysis, shown: Shown, screen: &Screen) -> String {
     let in_table = page.fitted(&analysis.names(), (page.width() * 3 / 10).clamp(8, 40));
     // Failures that no verdict names, goals that no rate meets, and capacities that were not found come before all numbers.
     let is_named = analysis.comparisons.iter().any(|c| c.failing.is_some());
-    let comes_first = |f: &&Finding| match f.code.as_str() {
-        "REQUESTS_FAILED" => !is_named,
-        "GOAL_MISSED" | "CAPACITY_CAPPED" => true,
-        _ => false,
-    };
+    let comes_first =
+        |f: &&Finding| f.is(code::REQUESTS_FAILED) && !is_named || f.is(code::CAPACITY_LIMIT);
     let warnings = analysis.findings.iter().filter(|f| f.severity == Severity::Warning);
     let failed: Vec<&Finding> = warnings.filter(comes_first).collect();
     for finding in &failed {
@@ -392,26 +389,26 @@ pub(crate) fn findings(
     wanted: impl Fn(&Finding) -> bool,
 ) {
     let is_note = |f: &Finding| f.severity == Severity::Note;
-    let refused = analysis.findings.iter().any(|f| f.code == "TOO_DEPENDENT");
+    let refused = analysis.findings.iter().any(|f| f.is(code::TOO_DEPENDENT));
     let states_load = words::states_load(analysis);
     let in_scan = scan::shows(analysis);
     // A finding about one subject of a scan usually applies to all.
     let once = |wanted: &dyn Fn(&Finding) -> bool| {
         let found = analysis.findings.iter().filter(|f| wanted(f));
-        findings::told_once(found, |known, other| in_scan && known.code == other.code)
+        findings::told_once(found, |known, other| in_scan && known.is_like(other))
     };
     for (finding, more) in once(&|f| !is_note(f) && wanted(f)) {
-        match finding.code.as_str() {
-            // Already stated by the refusal.
-            "DEPENDENCE" if refused => {}
-            // Already stated, with its advice, below the verdict.
-            "LOAD" if states_load => {}
-            _ => match topic(&finding.code) {
-                Topic::Design if !in_scan => {}
-                Topic::Verdict if !in_scan => remarks.hint(page, finding),
-                Topic::Design | Topic::Verdict => remarks.finding(page, finding, ""),
-                _ => remarks.finding(page, finding, &more),
-            },
+        // Already stated by the refusal, or with its advice below the verdict.
+        let is_stated = refused && finding.is(code::DEPENDENCE)
+            || states_load && finding.number("load_1m").is_some();
+        if is_stated {
+            continue;
+        }
+        match topic(&finding.code) {
+            Topic::Design if !in_scan => {}
+            Topic::Verdict if !in_scan => remarks.hint(page, finding),
+            Topic::Design | Topic::Verdict => remarks.finding(page, finding, ""),
+            _ => remarks.finding(page, finding, &more),
         }
     }
     let of_machine = |f: &Finding| topic(&f.code) == Topic::Machine;

@@ -18,6 +18,7 @@ use crate::remarks::{List, Remarks};
 use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::testing::{Failing, TestTime, Testing};
+use assay_data::code;
 use assay_data::{Finding, Unit};
 use std::collections::HashMap;
 
@@ -28,7 +29,7 @@ const NARROWEST_NAME: usize = 20;
 const MOST_FAILED: usize = 20;
 
 /// Findings shown with their tests.
-const OF_TESTS: [&str; 3] = ["TEST_FAILED", "FLAKY", "ORDER_DEPENDENT"];
+const OF_TESTS: [&str; 3] = [code::TEST_FAILED.name, code::FLAKY.name, code::ORDER_DEPENDENT.name];
 
 /// Content of the screen.
 #[derive(Clone, Copy, Debug)]
@@ -326,7 +327,8 @@ fn failed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
             page.paragraph(4, &[(Tone::Quiet, format!("    {said}"))]);
         }
         let is_own = |finding: &&Finding| {
-            finding.subject.as_deref() == Some(&test.name) && finding.code != "TEST_FAILED"
+            finding.subject.as_deref() == Some(&test.name)
+                && !finding.is(assay_data::code::TEST_FAILED)
         };
         for finding in shown.findings.iter().filter(is_own) {
             let quoted = format!("`{}` ", test.name);

@@ -7,9 +7,9 @@
 
 use crate::label::{Wording, article, label, wording};
 use crate::number::{self, Column};
-use assay_analysis::checks::{Topic, topic};
 use assay_analysis::dependence::Dependence;
 use assay_analysis::{Analysis, Basis, Comparison, Interval, NoInterval, Scale, Verdict, levels};
+use assay_data::code::{Topic, topic};
 use assay_data::{Better, Design, Metric, StopReason, StopRule, Unit};
 
 mod agreement;

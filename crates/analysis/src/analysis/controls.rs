@@ -19,14 +19,11 @@
 //! do not assume that they are independent: they share the controls. A control has no direction,
 //! because nothing could have caused one; its interval is extended to no difference.
 
-use super::family::Member;
 use crate::comparison::{Comparison, Question, Role};
 use crate::verdict::{Scale, Verdict};
 use crate::{outlook, policy};
 use assay_data::{Better, Samples, Unit};
-use assay_stats::signed_rank::SignedRankDistribution;
 use assay_stats::{Interval, descriptive, normal, student_t};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The distribution of the controls of one metric of one side, on the scale of ratios.
@@ -50,7 +47,7 @@ pub(super) enum Part {
 impl Controls {
     /// Summarizes the effects of controls, each with its squared standard error. Returns `None` for
     /// fewer than [`policy::FEWEST_CONTROLS`], and if all are equal.
-    fn of(found: &[(f64, f64)]) -> Option<Self> {
+    pub fn of(found: &[(f64, f64)]) -> Option<Self> {
         if found.len() < policy::FEWEST_CONTROLS {
             return None;
         }
@@ -120,7 +117,7 @@ fn extend(c: &mut Comparison, interval: Interval, better: Better) {
 }
 
 /// The effect of a comparison of ratios with its squared standard error, if both are known.
-fn measured(c: &Comparison) -> Option<(f64, f64)> {
+pub(super) fn measured(c: &Comparison) -> Option<(f64, f64)> {
     let is_ratio = c.decision.scale == Scale::Ratio && c.decision.estimate.is_finite();
     let interval = c.decision.interval.filter(|own| is_ratio && own.is_bounded())?;
     let error = interval.half_width() / -normal::quantile(c.level / 2.0);
@@ -134,33 +131,6 @@ pub(crate) fn has_same_code(samples: &Samples, metric: usize, of: usize, against
     let code = |subject: usize| samples.subjects.get(subject)?.code.as_ref();
     let is_placed = !metric.is_count() && metric.unit != Unit::Byte;
     is_placed && code(of).is_some() && code(of) == code(against)
-}
-
-/// Assigns the members of a suite's family their parts. O(members · cost of a comparison).
-pub(super) fn assign(
-    samples: &Samples,
-    members: &mut [Member<'_>],
-    distribution: &mut SignedRankDistribution,
-) {
-    let key = |question: &Question<'_>| (question.metric, samples.subjects[question.of].side);
-    let mut effects: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
-    let is_control = |q: &Question<'_>| has_same_code(samples, q.metric, q.of, q.against);
-    for member in members.iter().filter(|member| is_control(&member.question)) {
-        let found = measured(&member.pair().compare(member.question, distribution));
-        effects.entry(key(&member.question)).or_default().extend(found);
-    }
-    let known: BTreeMap<_, Rc<Controls>> = effects
-        .into_iter()
-        .filter_map(|(key, effects)| Some((key, Rc::new(Controls::of(&effects)?))))
-        .collect();
-    for member in members {
-        if let Some(controls) = known.get(&key(&member.question)) {
-            member.part = match is_control(&member.question) {
-                true => Part::Control,
-                false => Part::Judged(Rc::clone(controls)),
-            };
-        }
-    }
 }
 
 #[cfg(test)]

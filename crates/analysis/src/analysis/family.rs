@@ -11,11 +11,13 @@
 //! has none, or its difference is known to be below the threshold, and a wider interval can only
 //! say less.
 
-use super::controls::{self, Part};
+use super::controls::{self, Controls, Part};
 use crate::comparison::{Comparison, Question};
 use crate::evidence::{Evidence, Pair};
 use crate::recording::Recording;
+use assay_data::Samples;
 use assay_stats::signed_rank::SignedRankDistribution;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// In larger families it pays to first rule out members without a direction at any level.
@@ -95,6 +97,33 @@ impl<'a> Member<'a> {
             Part::Alone => found,
             Part::Control => controls::as_control(found, question.better),
             Part::Judged(controls) => controls.judge(found, question),
+        }
+    }
+}
+
+/// Assigns the members of a suite's family their parts. O(members · cost of a comparison).
+pub(super) fn assign(
+    samples: &Samples,
+    members: &mut [Member<'_>],
+    distribution: &mut SignedRankDistribution,
+) {
+    let key = |question: &Question<'_>| (question.metric, samples.subjects[question.of].side);
+    let mut effects: BTreeMap<(usize, usize), Vec<(f64, f64)>> = BTreeMap::new();
+    let is_control = |q: &Question<'_>| controls::has_same_code(samples, q.metric, q.of, q.against);
+    for member in members.iter().filter(|member| is_control(&member.question)) {
+        let found = controls::measured(&member.pair().compare(member.question, distribution));
+        effects.entry(key(&member.question)).or_default().extend(found);
+    }
+    let known: BTreeMap<_, Rc<Controls>> = effects
+        .into_iter()
+        .filter_map(|(key, effects)| Some((key, Rc::new(Controls::of(&effects)?))))
+        .collect();
+    for member in members {
+        if let Some(controls) = known.get(&key(&member.question)) {
+            member.part = match is_control(&member.question) {
+                true => Part::Control,
+                false => Part::Judged(Rc::clone(controls)),
+            };
         }
     }
 }

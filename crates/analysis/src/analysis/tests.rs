@@ -8,7 +8,7 @@ mod scans;
 
 use super::*;
 use crate::Verdict;
-use assay_data::{Observation, Plan, Severity, Threshold, Unit};
+use assay_data::{Observation, Plan, Threshold, Unit};
 
 /// Samples of two subjects whose blocks start at these times; each run takes 40 ms, each hook 10
 /// ms.
@@ -91,7 +91,7 @@ fn a_run_that_was_gone_on_with_as_another_one_has_no_verdict() {
         (all.map(of).collect::<Vec<_>>(), found.findings)
     };
     assert_eq!(verdicts(&samples).0, [(Verdict::Slower, true, false); 2]);
-    samples.findings.push(Finding::new("RESUMED_DIFFERENT", Severity::Serious, "a changed"));
+    samples.findings.push(Finding::new(assay_data::code::RESUMED_DIFFERENT, "a changed"));
     let (withheld, findings) = verdicts(&samples);
     assert_eq!(withheld, [(Verdict::Inconclusive, false, true); 2]);
     // The reason is reported once, and not as too few blocks.

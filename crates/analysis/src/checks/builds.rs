@@ -44,7 +44,7 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
         Scale::Ratio => reach.exp_m1(),
         Scale::Shift => *reach,
     };
-    let finding = Finding::new("LAYOUT", Severity::Note, message).with("spread", size);
+    let finding = Finding::new(assay_data::code::LAYOUT, message).with("spread", size);
     let undecided =
         known.iter().any(|(c, ..)| c.decision.verdict == Verdict::Inconclusive && hinders(c));
     let more = Action::text("measure more builds: the interval narrows with them, not with time");
@@ -74,7 +74,8 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
         "the code of {whose} and all {it} is the same in both builds: its placement may explain the {difference}"
     );
     Some(
-        Finding::new("LAYOUT_SUSPECTED", Severity::Warning, message)
+        Finding::new(assay_data::code::LAYOUT, message)
+            .at(Severity::Warning)
             .with("benchmarks", same.len() as f64)
             .advise(Action::SeveralBuilds),
     )
@@ -118,7 +119,7 @@ pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -
     let message = format!(
         "the code of {whose} is the same in {sides}; {they} moved by up to {most_percent}{meaning}{more}"
     );
-    let finding = Finding::new("SAME_CODE_MOVED", Severity::Note, message)
+    let finding = Finding::new(assay_data::code::SAME_CODE_MOVED, message)
         .with("benchmarks", moved.len() as f64)
         .with("most", most);
     let finding = match reach {

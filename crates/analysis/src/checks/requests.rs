@@ -29,7 +29,8 @@ pub(crate) fn requests_failed(analysis: &Analysis) -> Vec<Finding> {
         let many = share >= policy::FAILING_SHARE || since.is_some();
         let severity = if many { Severity::Warning } else { Severity::Note };
         (failed > 0).then(|| {
-            Finding::new("REQUESTS_FAILED", severity, message)
+            Finding::new(assay_data::code::REQUESTS_FAILED, message)
+                .at(severity)
                 .about(name)
                 .with("requests", (answered + failed) as f64)
                 .with("failed", failed as f64)

@@ -13,7 +13,7 @@ use crate::unpaired;
 use crate::verdict::Scale;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{
-    Action, Design, Environment, Finding, Samples, Severity, StopReason, StopRule, Threshold, Unit,
+    Action, Design, Environment, Finding, Samples, StopReason, StopRule, Threshold, Unit,
 };
 
 /// Maximum number of benchmarks named; the rest are counted.
@@ -371,8 +371,7 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
     let told = told.join(", ").replace(", and ", " and ");
     (count > 0).then(|| {
         Finding::new(
-            "SETTINGS_DIFFER",
-            Severity::Warning,
+            assay_data::code::RECORDINGS_DIFFER,
             format!("the recordings differ in {told}"),
         )
         .with("facts", count as f64)
@@ -392,7 +391,7 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
                 let message = format!(
                     "the time budget ended before {open} of {all} comparisons had a verdict"
                 );
-                let finding = Finding::new("BUDGET_SPENT", Severity::Note, message)
+                let finding = Finding::new(assay_data::code::STOPPED_EARLY, message)
                     .with("open", open as f64)
                     .with("budget_seconds", seconds);
                 let finding = match seconds_until_clear(suite, seconds) {
@@ -455,7 +454,7 @@ fn optimised_away(suite: &Analysis) -> Option<Finding> {
         ),
     };
     Some(
-        Finding::new("OPTIMISED_AWAY", Severity::Warning, message)
+        Finding::new(assay_data::code::OPTIMISED_AWAY, message)
             .with("benchmarks", names.len() as f64)
             .advise(Action::text(
                 "let the benchmark use its result: DoNotOptimize, black_box, a sink",

@@ -93,7 +93,7 @@ fn listed(all: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use crate::analysis::{Analysis, Options, analyse};
-    use assay_data::finding::shared::OUTPUT_DIFFERS;
+    use assay_data::code::OUTPUT_DIFFERS;
     use assay_data::samples::WHOLE_SUITE;
     use assay_data::{Metric, Observation, Outcome, Samples, Subject, Unit};
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn told(found: &Analysis) -> Vec<&str> {
-        let differs = found.findings.iter().filter(|finding| finding.code == OUTPUT_DIFFERS);
+        let differs = found.findings.iter().filter(|finding| finding.is(OUTPUT_DIFFERS));
         differs.map(|finding| finding.message.as_str()).collect()
     }
 

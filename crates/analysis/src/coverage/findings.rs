@@ -10,10 +10,7 @@ use crate::describe::SubjectSummary;
 use crate::evidence::Evidence;
 use crate::policy;
 use crate::series_summary::SeriesSummary;
-use assay_data::{Action, Finding, Severity};
-
-/// The code of both findings.
-const INTERVAL_OPTIMISTIC: &str = "INTERVAL_OPTIMISTIC";
+use assay_data::{Action, Finding};
 
 /// The finding for the median of one subject's values. With `in_blocks`, the values are compared in
 /// blocks, which cancel what they have in common.
@@ -131,7 +128,7 @@ fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
 }
 
 fn optimistic(message: String, subject: &str) -> Finding {
-    Finding::new(INTERVAL_OPTIMISTIC, Severity::Warning, message).about(subject)
+    Finding::new(assay_data::code::INTERVAL_OPTIMISTIC, message).about(subject)
 }
 
 #[cfg(test)]
@@ -161,7 +158,10 @@ mod tests {
             let described =
                 analysis.subjects[0].metrics[0].as_ref().expect("as the test was built");
             let dependent = is_dependent(described.n, described.lag1);
-            (dependent, analysis.findings.iter().any(|f| f.code == INTERVAL_OPTIMISTIC))
+            (
+                dependent,
+                analysis.findings.iter().any(|f| f.is(assay_data::code::INTERVAL_OPTIMISTIC)),
+            )
         };
         assert_eq!(analysed(Kind::Normal), (false, false));
         let (dependent, warned) = analysed(Kind::Autoregressive);

@@ -429,10 +429,10 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
 
     fn lost_runs(&self) -> Option<Finding> {
         let finding = Finding::new(
-            "LOST_RUN",
-            Severity::Warning,
+            assay_data::code::INCOMPLETE_BLOCKS,
             format!("{} runs were lost and taken again", self.lost),
         )
+        .at(Severity::Warning)
         .with("runs", f64::from(self.lost))
         .advise(Action::run("find out what kills processes on this machine", "dmesg"));
         (self.lost > 0).then_some(finding)

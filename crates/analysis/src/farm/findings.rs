@@ -16,8 +16,7 @@ pub(super) fn of(
     let mut found = Vec::new();
     for failing in &builds.failing {
         let mut finding = Finding::new(
-            "TARGETS_FAIL",
-            Severity::Warning,
+            assay_data::code::TARGETS_FAIL,
             format!("{name} {}", words::failing(project, failing)),
         )
         .with("targets", failing.on.targets.len() as f64)
@@ -33,8 +32,7 @@ pub(super) fn of(
         for moved in &benchmark.worse {
             found.push(
                 Finding::new(
-                    "TARGETS_SLOWER",
-                    Severity::Warning,
+                    assay_data::code::TARGETS_SLOWER,
                     format!("{name}: {}", words::moved(project, benchmark, moved, true)),
                 )
                 .with("targets", moved.on.targets.len() as f64)
@@ -52,7 +50,7 @@ pub(super) fn of(
             words::names(project, &builds.flaky)
         );
         found.push(
-            Finding::new("TARGETS_FLAKY", Severity::Warning, message)
+            Finding::new(assay_data::code::FLAKY, message)
                 .with("targets", builds.flaky.len() as f64),
         );
     }
@@ -76,7 +74,7 @@ fn alike(name: &str, place: &Place) -> Option<Finding> {
         told.join(" and ")
     );
     Some(
-        Finding::new("TARGETS_ALIKE", Severity::Note, message)
+        Finding::new(assay_data::code::TARGETS_DIFFER, message)
             .with("facts", alike.len() as f64)
             .advise(Action::Do { text: "add a target that has only one of them".to_owned() }),
     )
@@ -94,7 +92,7 @@ fn differ(benchmark: &BenchmarkOnTargets) -> Option<Finding> {
         of(upper)
     );
     Some(
-        Finding::new("TARGETS_DIFFER", Severity::Note, message)
+        Finding::new(assay_data::code::TARGETS_DIFFER, message)
             .with("q", pooled.pooled.q)
             .with("p", pooled.pooled.q_p)
             .with("i2", pooled.pooled.i2)
@@ -108,5 +106,7 @@ fn untested(project: &Project, name: &str, state: State, targets: &[usize]) -> F
         _ => Severity::Note,
     };
     let message = format!("{name} {}", words::untested(project, state, targets));
-    Finding::new("TARGETS_UNTESTED", severity, message).with("targets", targets.len() as f64)
+    Finding::new(assay_data::code::TARGETS_UNTESTED, message)
+        .at(severity)
+        .with("targets", targets.len() as f64)
 }

@@ -162,7 +162,7 @@ fn what_both_passed_and_failed_is_flaky_and_on_neither_side() {
             "both passed and failed on ruby 3.3.0, x86_64: a flaky test"
         ]
     );
-    assert_eq!(codes(&project), ["TARGETS_FAIL", "TARGETS_FLAKY"]);
+    assert_eq!(codes(&project), ["TARGETS_FAIL", "FLAKY"]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! ignored.
 
 use super::{Point, in_order, short_digest};
-use assay_data::{Finding, Severity};
+use assay_data::Finding;
 
 /// An accepted level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Blessing {
             "the level of {benchmark} was accepted as normal at run {}{because}: {runs} before it say nothing any more",
             short_digest(&self.run)
         );
-        Finding::new("NORMAL_ACCEPTED", Severity::Note, message).about(benchmark)
+        Finding::new(assay_data::code::RUNS_LEFT_OUT, message).about(benchmark)
     }
 }
 

@@ -174,7 +174,7 @@ impl Gathering {
             let moved = Moved { benchmark, metric, change: change.clone() };
             self.found.push(Found { machine: machine.clone(), moved, best, around });
         }
-        let creeps = trend.findings.iter().filter(|finding| finding.code == "CREEP");
+        let creeps = trend.findings.iter().filter(|finding| finding.is(assay_data::code::CREEP));
         let least = |p: f64, creep: &Creep| p.min(creep.p);
         if !trend.creeps.is_empty() {
             let p = trend.creeps.iter().fold(1.0, least);

@@ -12,7 +12,7 @@ use super::levels::dependence;
 use super::size::{Size, size};
 use crate::policy;
 use crate::verdict::Verdict;
-use assay_data::{Better, Finding, Severity};
+use assay_data::{Better, Finding};
 use assay_stats::descriptive;
 
 /// Minimum number of runs at an end: a single one is an outlier.
@@ -131,7 +131,7 @@ fn needed(short: &ShortLevel) -> String {
 }
 
 fn too_short(message: String) -> Finding {
-    Finding::new("LEVEL_TOO_SHORT", Severity::Note, message)
+    Finding::new(assay_data::code::TOO_FEW_RUNS, message)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{Benchmark, Point, RunSummary, Series};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
-use assay_data::{Action, Finding, Metric, Severity};
+use assay_data::{Action, Finding, Metric};
 use std::collections::BTreeMap;
 
 /// Milliseconds per day.
@@ -76,7 +76,7 @@ pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<
 }
 
 fn finding(message: String) -> Finding {
-    Finding::new("TEST_SLOWER", Severity::Note, message)
+    Finding::new(assay_data::code::TEST_SLOWER, message)
         .advise(Action::text("profile it: t while watching, or assay tests --profile --only TEST"))
 }
 

@@ -15,13 +15,6 @@ const FEW_DIGITS: i32 = 4;
 /// The consequence of dependence in a chain.
 const WIDENED: &str = "p and the interval are widened for that";
 
-/// Code for an interval that reaches from beyond the threshold to within it.
-pub const STRADDLES: &str = "STRADDLES";
-/// Code for an interval within the threshold on both sides.
-pub const BELOW_THRESHOLD: &str = "BELOW_THRESHOLD";
-/// Code for a threshold that is a share of zero.
-pub const NO_THRESHOLD: &str = "NO_THRESHOLD";
-
 /// Words that depend on the subject of a chain.
 impl Protocol {
     /// The threshold as an amount.
@@ -114,7 +107,7 @@ pub(super) fn drifting(lag1: f64) -> Finding {
 /// Too few values to judge dependence.
 pub(super) fn dependence_unknown(n: usize) -> Finding {
     let message = format!("{n} values are too few to tell whether they are independent");
-    Finding::new("DEPENDENCE_UNKNOWN", Severity::Warning, message)
+    Finding::new(assay_data::code::DEPENDENCE_UNKNOWN, message)
         .with("have", n as f64)
         .advise(Action::text("record 24 or more of each"))
 }
@@ -171,8 +164,9 @@ pub(super) fn apart() -> Finding {
 /// A threshold that is a share of zero.
 pub(super) fn no_threshold(unit: &Unit) -> Finding {
     let message = "the threshold is a share of a median of 0, so that nothing can be planned";
-    let finding =
-        Finding::new(NO_THRESHOLD, Severity::Serious, message).advise(Action::ThresholdAsAmount);
+    let finding = Finding::new(assay_data::code::NOT_POSITIVE, message)
+        .at(Severity::Serious)
+        .advise(Action::ThresholdAsAmount);
     match unit {
         Unit::Second => finding,
         _ => finding.advise(Action::GiveUnit),
@@ -212,7 +206,8 @@ pub(super) fn too_few_for_threshold(
         format!("no number of {things} is enough for {what}{detectable}")
     };
     let severity = if tenfold { Severity::Serious } else { Severity::Warning };
-    let finding = Finding::new("TOO_FEW_FOR_THRESHOLD", severity, message)
+    let finding = Finding::new(assay_data::code::TOO_FEW, message)
+        .at(severity)
         .with("have", have)
         .with("needed", needed)
         .with("detectable", visible)
@@ -234,7 +229,7 @@ pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
         number::chosen_percent(level),
         number::p_value(log10_p)
     );
-    Finding::new("NOT_REJECTED", Severity::Warning, message)
+    Finding::new(assay_data::code::NOT_REJECTED, message)
         .advise(Action::text("see below how large a difference the interval leaves open"))
 }
 
@@ -260,7 +255,7 @@ pub(super) fn straddles(protocol: &Protocol) -> Finding {
         "the interval reaches into ± {}: the effect may be too small to matter",
         protocol.threshold_amount()
     );
-    Finding::new(STRADDLES, Severity::Warning, message).advise(Action::MoreValues)
+    Finding::new(assay_data::code::BELOW_THRESHOLD, message).advise(Action::MoreValues)
 }
 
 /// An interval within the threshold.
@@ -269,7 +264,7 @@ pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
         "an effect below the threshold of {}: not worth publishing as one",
         protocol.threshold_amount()
     );
-    Finding::new(BELOW_THRESHOLD, Severity::Serious, message)
+    Finding::new(assay_data::code::BELOW_THRESHOLD, message).at(Severity::Serious)
 }
 
 /// An interval that was widened because of dependence.

@@ -228,7 +228,8 @@ pub(super) fn step(
         findings.push(found::apart());
     }
     let dependent = |f: &Finding| {
-        f.severity > Severity::Note && matches!(f.code.as_str(), "TOO_DEPENDENT" | "DEPENDENCE")
+        f.severity > Severity::Note
+            && (f.is(assay_data::code::TOO_DEPENDENT) || f.is(assay_data::code::DEPENDENCE))
     };
     if findings.iter().any(dependent) {
         let drifts = found.series.iter().any(|series| series.drift.is_some());

@@ -6,6 +6,7 @@ use crate::checks;
 use crate::coverage;
 use crate::describe::SubjectSummary;
 use crate::policy;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
@@ -29,19 +30,18 @@ pub(super) fn of(summary: &SeriesSummary) -> Vec<Finding> {
 /// values correlated. If the steady part does neither, the finding about the change replaces the
 /// others: it gets the highest of their severities and their evidence.
 fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
-    let changed = |finding: &Finding| finding.code == "WARM_UP" || finding.code == "CHANGE_POINT";
+    let changed = |finding: &Finding| finding.is(code::WARM_UP) || finding.is(code::CHANGE_POINT);
     let Some(at) = found.iter().position(changed) else { return };
     let Some(steady) = &summary.stability.rest else { return };
-    let calm = |code: &str| match code {
-        "DRIFT" => steady.drift.is_none(),
-        "DEPENDENCE" | "TOO_DEPENDENT" | "INTERVAL_OPTIMISTIC" => !steady.dependent,
-        _ => false,
+    let dependence = [code::DEPENDENCE, code::TOO_DEPENDENT, code::INTERVAL_OPTIMISTIC];
+    let calm = |finding: &&Finding| match finding.is(code::DRIFT) {
+        true => steady.drift.is_none(),
+        false => !steady.dependent && dependence.iter().any(|code| finding.is(code)),
     };
-    let consequences: Vec<Finding> =
-        found.iter().filter(|finding| calm(&finding.code)).cloned().collect();
+    let consequences: Vec<Finding> = found.iter().filter(calm).cloned().collect();
     // The loss of coverage due to dependence is part of it.
     let consequences: Vec<Finding> =
-        consequences.into_iter().filter(|finding| finding.code != "INTERVAL_OPTIMISTIC").collect();
+        consequences.into_iter().filter(|finding| !finding.is(code::INTERVAL_OPTIMISTIC)).collect();
     if consequences.is_empty() {
         return;
     }
@@ -58,7 +58,7 @@ fn explained(found: &mut Vec<Finding>, summary: &SeriesSummary) {
     }
     let come = if told.len() > 1 { "come" } else { "comes" };
     found[at].message += &format!("; the {} of the whole {come} from that", told.join(" and the "));
-    found.retain(|finding| !calm(&finding.code));
+    found.retain(|finding| !calm(&finding));
 }
 
 /// The findings that a comparison would report for the series by itself.
@@ -76,7 +76,7 @@ fn as_for_comparisons(series: &SeriesSummary) -> Vec<Finding> {
         metrics: vec![Some(series.description.clone())],
     };
     let mut found = checks::series(&summary, 0, &series.metric, false);
-    found.retain(|finding| finding.code != "DEPENDENCE" || series.correlation.is_correlated());
+    found.retain(|finding| !finding.is(code::DEPENDENCE) || series.correlation.is_correlated());
     found
 }
 
@@ -185,8 +185,7 @@ fn multimodal(summary: &SeriesSummary) -> Option<Finding> {
         return None;
     }
     let finding = Finding::new(
-        "MULTIMODAL",
-        Severity::Warning,
+        code::MULTIMODAL,
         format!("{} has {} modes: no single number describes it", summary.name, modes.len()),
     );
     let dip = summary.tests.dip.map_or(f64::NAN, |dip| dip.p);
@@ -220,7 +219,7 @@ fn periodic(summary: &SeriesSummary) -> Option<Finding> {
         first + 2 * period + 1
     );
     Some(
-        Finding::new("PERIODIC", Severity::Warning, message)
+        Finding::new(code::PERIODIC, message)
             .about(&summary.name)
             .with("period", period as f64)
             .with("first", first as f64)
@@ -285,7 +284,7 @@ fn not_normal(summary: &SeriesSummary) -> Option<Finding> {
             "{} does not follow a normal distribution: intervals and tests that assume one (Student's t, mean ± sd) mislead; assay's own compare ranks and do not",
             summary.name
         );
-        Finding::new("NOT_NORMAL", Severity::Note, message)
+        Finding::new(code::NOT_NORMAL, message)
             .about(&summary.name)
             .with("distance", distribution.distance)
             .with("skewness", tails.skewness)

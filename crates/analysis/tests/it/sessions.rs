@@ -111,7 +111,8 @@ impl Source for Pretended<'_> {
 
     fn findings(&self, _: &Samples, failures: &[Failure]) -> Vec<Finding> {
         let found = |f: &Failure| format!("unit {} row {} {}", f.turn.unit, f.row, f.how);
-        let finding = |f| Finding::new("BROKEN", assay_data::Severity::Warning, found(f));
+        let finding =
+            |f| Finding::new(assay_data::code::LAYOUT, found(f)).at(assay_data::Severity::Warning);
         failures.iter().map(finding).collect()
     }
 }
@@ -222,7 +223,7 @@ fn a_lost_run_is_taken_again_and_told() {
     let phase = session.measure(&mut |_| ()).unwrap();
     session.close(phase.reason, Environment::default());
     assert_eq!((session.samples.len(), session.source.asked), (8, 9));
-    assert_eq!(session.samples.findings[0].code, "LOST_RUN");
+    assert_eq!(session.samples.findings[0].code, "INCOMPLETE_BLOCKS");
 }
 
 #[test]

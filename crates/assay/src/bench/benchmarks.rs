@@ -11,7 +11,7 @@ use super::{Asker, Catalogue, Ran, Trial};
 use crate::run_error::RunError;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit};
-use assay_data::{Action, Better, Finding, Metric, Row, Samples, Severity, Side, Subject};
+use assay_data::{Action, Better, Finding, Metric, Row, Samples, Side, Subject};
 use assay_harness::{Effort, Reading};
 use assay_measure::fingerprint::Fingerprints;
 use std::collections::BTreeSet;
@@ -38,8 +38,7 @@ impl Failure {
             n => format!("it is left out from there on; {n} blocks of it are kept"),
         };
         Finding::new(
-            "BENCHMARK_FAILED",
-            Severity::Warning,
+            assay_data::code::BENCHMARK_FAILED,
             format!("`{}` on {}: it {}; {kept}", self.benchmark, self.side, self.how),
         )
         .about(&self.benchmark)

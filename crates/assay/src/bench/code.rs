@@ -133,7 +133,8 @@ fn reach(functions: &[Changed], (differ, all): (usize, usize), whose: &str) -> O
     };
     let none = if differ == 0 || none.is_empty() { String::new() } else { format!("; {none}") };
     let severity = if differ == 0 { Severity::Warning } else { Severity::Note };
-    let finding = Finding::new("CODE_CHANGED", severity, format!("{told}{none}"))
+    let finding = Finding::new(assay_data::code::CODE_CHANGED, format!("{told}{none}"))
+        .at(severity)
         .with("benchmarks", differ as f64)
         .with("of", all as f64)
         .with("functions", functions.len() as f64)

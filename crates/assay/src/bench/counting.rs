@@ -336,12 +336,8 @@ impl Benchmarks<'_> {
 /// Returns a finding that the harness accepts no number of iterations and the program gave no
 /// counts of its own.
 fn counted_whole() -> Finding {
-    Finding::new(
-        "COUNTED_WHOLE",
-        Severity::Warning,
-        "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
-         starting up",
-    )
+    Finding::new(assay_data::code::COUNTED_WHOLE, "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
+         starting up").at(Severity::Warning)
     .advise(Action::text("take a harness that can (Google Benchmark from 1.8 on)"))
     .advise(Action::text("count around the loop itself (c/assay_alloc.h)"))
 }

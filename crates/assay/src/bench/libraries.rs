@@ -6,7 +6,7 @@
 
 use super::Side;
 use anyhow::bail;
-use assay_data::{Action, Finding, Severity};
+use assay_data::{Action, Finding};
 use assay_harness::Kind;
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::libraries::{Library, Loads, loaded, search_paths};
@@ -124,7 +124,7 @@ impl Proof {
                 "which libraries `{}` and `{}` load could not be found out: {why}",
                 one.name, other.name
             );
-            let finding = Finding::new("LIBRARIES_UNKNOWN", Severity::Note, message);
+            let finding = Finding::new(assay_data::code::LIBRARIES, message);
             self.findings.push(finding.advise(Action::text(
                 "check that the sides load what they should, with LD_DEBUG=libs or by the program's own version",
             )));
@@ -218,7 +218,7 @@ fn found_different(
         2 => String::new(),
         _ => format!("{} against {}: ", one.name, other.name),
     };
-    Finding::new("LIBRARIES_DIFFER", Severity::Note, format!("{whose}{}", told.join("; ")))
+    Finding::new(assay_data::code::LIBRARIES, format!("{whose}{}", told.join("; ")))
         .with("libraries", differences.len() as f64)
 }
 

@@ -371,7 +371,7 @@ impl Measuring<'_> {
         };
         let mut analysis = analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
         // The working tree with its changes is what was measured.
-        analysis.findings.retain(|finding| finding.code != "UNCOMMITTED");
+        analysis.findings.retain(|finding| !finding.is(assay_data::code::UNCOMMITTED));
         Ok(analysis)
     }
 

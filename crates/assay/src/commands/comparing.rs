@@ -4,10 +4,9 @@ use super::same::difference::described;
 use super::same::{DIFFERENT, Observed, Outputs, Part, STATUS, STDOUT, Same, TIME_STEP, involved};
 use super::{Commands, Prepared};
 use crate::run_error::RunError;
-use assay_data::finding::shared::{
-    OUTPUT_DIFFERS, OUTPUT_VARIES, SAME_OUTPUTS, output_differs, output_varies,
-};
-use assay_data::{Action, Finding, Severity};
+use assay_data::code::{Code, OUTPUT_DIFFERS, OUTPUT_NOT_COMPARED};
+use assay_data::finding::shared::{SAME_OUTPUTS, output_differs, output_varies};
+use assay_data::{Action, Finding};
 use assay_measure::trace::{Trace, Window};
 use assay_measure::{MeasureError, Outcome, Output, RunOptions, RunResult};
 use std::collections::BTreeMap;
@@ -155,12 +154,15 @@ impl Commands {
         for &pair in &pairs {
             found.findings.extend(self.judged(pair, names, quotes, left_out.contains(&pair)));
         }
-        found.findings.extend(self.varying(names));
-        let has = |code: &str| found.findings.iter().any(|finding| finding.code == code);
+        let has = |code: &Code| found.findings.iter().any(|finding| finding.is(code));
+        let (differ, left_out) = (has(OUTPUT_DIFFERS), has(OUTPUT_NOT_COMPARED));
+        let varying = self.varying(names);
+        let varies = varying.is_some();
+        found.findings.extend(varying);
         found.fact = (!pairs.is_empty()).then(|| match () {
-            () if has(OUTPUT_DIFFERS) => DIFFERENT,
-            () if has(OUTPUT_VARIES) && !self.only_output_varies() => "not comparable",
-            () if has(OUTPUT_NOT_COMPARED) || self.compares_too_little() => "not compared",
+            () if differ => DIFFERENT,
+            () if varies && !self.only_output_varies() => "not comparable",
+            () if left_out || self.compares_too_little() => "not compared",
             () => SAME_OUTPUTS,
         });
         Ok(found)
@@ -291,9 +293,6 @@ impl Commands {
     }
 }
 
-/// Code of the finding about outputs that were not compared.
-const OUTPUT_NOT_COMPARED: &str = "OUTPUT_NOT_COMPARED";
-
 /// The path of a file of a command; a relative one is relative to the command's directory.
 fn in_directory(prepared: &Prepared, path: &Path) -> PathBuf {
     prepared.command.cwd.as_deref().unwrap_or_else(|| Path::new("")).join(path)
@@ -326,6 +325,6 @@ fn differs_finding(name: &str, (message, numbers): (String, Vec<(&str, f64)>)) -
 }
 
 fn not_compared(name: &str, why: &str) -> Finding {
-    Finding::new(OUTPUT_NOT_COMPARED, Severity::Note, format!("outputs not compared: {why}"))
+    Finding::new(assay_data::code::OUTPUT_NOT_COMPARED, format!("outputs not compared: {why}"))
         .about(name)
 }

@@ -6,7 +6,7 @@ use super::*;
 use std::fs;
 use tempfile::TempDir;
 
-const AUTOGROUP: &str = "proc/sys/kernel/sched_autogroup_enabled";
+const SYSTEM_SETTINGS: &str = "proc/sys/kernel/sched_autogroup_enabled";
 const RT: &str = "proc/sys/kernel/sched_rt_runtime_us";
 const GOVERNOR: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
 const GOVERNORS: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_available_governors";
@@ -19,7 +19,7 @@ struct MadeUp(TempDir);
 impl MadeUp {
     fn new() -> Self {
         let made = Self(tempfile::tempdir().unwrap());
-        made.set(AUTOGROUP, "1");
+        made.set(SYSTEM_SETTINGS, "1");
         made.set(RT, "950000");
         fs::create_dir_all(made.path(STATE)).unwrap();
         made
@@ -79,13 +79,13 @@ impl MadeUp {
 #[test]
 fn what_is_put_back_is_told_and_what_needs_no_putting_back_is_not() {
     let made = MadeUp::new();
-    made.left(1, &[("autogroup", AUTOGROUP, "1", "0"), ("rt-runtime", RT, "950000", "-1")]);
+    made.left(1, &[("autogroup", SYSTEM_SETTINGS, "1", "0"), ("rt-runtime", RT, "950000", "-1")]);
     made.set(RT, "-1");
     assert_eq!(
         made.mend(),
         ["note: a run that was killed had left rt-runtime at -1; it is 950000 again"]
     );
-    assert_eq!((made.says(RT).as_str(), made.says(AUTOGROUP).as_str()), ("950000", "1"));
+    assert_eq!((made.says(RT).as_str(), made.says(SYSTEM_SETTINGS).as_str()), ("950000", "1"));
     assert_eq!(made.journals(), 0);
     assert_eq!(made.mend(), [""; 0]);
 }
@@ -108,8 +108,8 @@ fn what_can_not_be_put_back_now_is_put_back_later() {
     let made = MadeUp::new();
     // The later journal cannot be undone, and so the earlier one must be kept.
     made.left(1, &[("rt-runtime", RT, "950000", "5")]);
-    made.left(2, &[("autogroup", AUTOGROUP, "1", "0"), ("rt-runtime", RT, "5", "6")]);
-    made.set(AUTOGROUP, "0");
+    made.left(2, &[("autogroup", SYSTEM_SETTINGS, "1", "0"), ("rt-runtime", RT, "5", "6")]);
+    made.set(SYSTEM_SETTINGS, "0");
     fs::remove_file(made.path(RT)).unwrap();
     let said = made.mend();
     assert_eq!(said.len(), 2, "{said:?}");
@@ -139,10 +139,10 @@ fn what_somebody_else_has_set_meanwhile_stays_when_we_end() {
     let made = MadeUp::new();
     let (held, findings) = made.hold(&[Knob::Autogroup(false), Knob::RtRuntime(None)]);
     assert_eq!((findings.len(), findings[0].code.as_str()), (1, "MACHINE_SET"));
-    assert_eq!((made.says(RT).as_str(), made.says(AUTOGROUP).as_str()), ("-1", "0"));
+    assert_eq!((made.says(RT).as_str(), made.says(SYSTEM_SETTINGS).as_str()), ("-1", "0"));
     made.set(RT, "777");
     held.unwrap().release().unwrap();
-    assert_eq!((made.says(RT).as_str(), made.says(AUTOGROUP).as_str()), ("777", "1"));
+    assert_eq!((made.says(RT).as_str(), made.says(SYSTEM_SETTINGS).as_str()), ("777", "1"));
     assert_eq!(made.journals(), 0);
 }
 
@@ -150,7 +150,7 @@ fn what_somebody_else_has_set_meanwhile_stays_when_we_end() {
 fn what_can_not_be_put_back_at_the_end_stays_in_the_journal() {
     let made = MadeUp::new();
     let (held, _) = made.hold(&[Knob::Autogroup(false)]);
-    fs::remove_file(made.path(AUTOGROUP)).unwrap();
+    fs::remove_file(made.path(SYSTEM_SETTINGS)).unwrap();
     let error = format!("{:#}", held.unwrap().release().unwrap_err());
     assert!(error.contains("autogroup"), "{error}");
     assert_eq!(made.journals(), 1);

@@ -168,7 +168,7 @@ pub(crate) fn fewest_values(name: &str) -> Option<u64> {
 
 /// Returns a finding about slices that are too short for the deciding quantile.
 pub(crate) fn too_short(message: String, needed: u64) -> Finding {
-    let finding = Finding::new("FEW_REQUESTS", Severity::Warning, message);
+    let finding = Finding::new(assay_data::code::SLICES_SHORT, message).at(Severity::Warning);
     finding
         .with("needed", needed as f64)
         .advise(Action::text("make slices longer: --slice, or --requests-per-step"))

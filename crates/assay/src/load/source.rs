@@ -328,7 +328,7 @@ impl Source for Slices {
                 self.late, self.slices
             );
             found.push(
-                Finding::new("GENERATOR_LATE", Severity::Warning, message)
+                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.late))
                     .advise(Action::text("give it a processor of its own, or several generators")),
             );
@@ -339,7 +339,7 @@ impl Source for Slices {
                 self.busy, self.slices
             );
             found.push(
-                Finding::new("GENERATOR_BUSY", Severity::Warning, message)
+                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.busy))
                     .advise(Action::text("use several generators")),
             );
@@ -356,7 +356,8 @@ impl Source for Slices {
                 self.outlasted, self.slices
             );
             found.push(
-                Finding::new("SLICE_OUTLASTED", severity, message)
+                Finding::new(assay_data::code::SLICES_SHORT, message)
+                    .at(severity)
                     .with("slices", f64::from(self.outlasted))
                     .advise(Action::text("make slices longer than answers take: --slice")),
             );
@@ -368,7 +369,7 @@ impl Source for Slices {
                 self.slices
             );
             found.push(
-                Finding::new("SERVER_STILL_BUSY", Severity::Warning, message)
+                Finding::new(assay_data::code::SERVER_OVERLOADED, message)
                     .with("slices", f64::from(still_busy))
                     .advise(Action::text("ask for lower rates, or give requests more time")),
             );
@@ -388,7 +389,7 @@ impl Source for Slices {
                 self.name_of(place)
             );
             found.push(
-                Finding::new("SERVER_OVER_MEMORY", Severity::Warning, message)
+                Finding::new(assay_data::code::SERVER_OVERLOADED, message)
                     .with("bytes", held as f64)
                     .advise(Action::text("give it fewer workers, or more memory")),
             );
@@ -400,7 +401,7 @@ impl Source for Slices {
             };
             let told: Vec<String> = self.details.iter().map(told).collect();
             let message = format!("the first requests that failed: {}", told.join("; "));
-            found.push(Finding::new("FIRST_FAILURES", Severity::Note, message));
+            found.push(Finding::new(assay_data::code::REQUESTS_FAILED, message));
         }
         let [ports, descriptors] = self.ours;
         if ports > 0 {
@@ -408,7 +409,7 @@ impl Source for Slices {
                 "{ports} requests found no free local port: that is this machine's limit, not the server's"
             );
             found.push(
-                Finding::new("NO_FREE_PORT", Severity::Warning, message)
+                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
                     .with("requests", ports as f64)
                     .advise(Action::run(
                         "allow more local ports",
@@ -421,7 +422,7 @@ impl Source for Slices {
                 "{descriptors} requests found no free descriptor: that is this process's limit, not the server's"
             );
             found.push(
-                Finding::new("NO_FREE_DESCRIPTOR", Severity::Warning, message)
+                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
                     .with("requests", descriptors as f64)
                     .advise(Action::run("allow more open files", "ulimit -n 65536")),
             );

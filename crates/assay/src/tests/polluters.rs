@@ -93,7 +93,7 @@ fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
 }
 
 fn dependent(severity: Severity, message: String) -> Finding {
-    Finding::new("ORDER_DEPENDENT", severity, message)
+    Finding::new(assay_data::code::ORDER_DEPENDENT, message).at(severity)
 }
 
 fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
@@ -126,7 +126,7 @@ fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
             let message = format!(
                 "`{victim}` is flaky: in one and the same order it fails at times, so it is not the order that does it"
             );
-            Finding::new("FLAKY", Severity::Warning, message)
+            Finding::new(assay_data::code::FLAKY, message)
         }
     };
     found.about(victim)

@@ -12,8 +12,7 @@ use assay_data::source::{
     Failure as Failed, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit,
 };
 use assay_data::{
-    Action, Finding, Inner, Metric, Outcome, Row, Samples, Severity, Side as Compared, Subject,
-    Unit as Of,
+    Action, Finding, Inner, Metric, Outcome, Row, Samples, Side as Compared, Subject, Unit as Of,
 };
 use assay_measure::Outcome as Ended;
 use assay_suites::run::{Part, Span, Test, TestStatus};
@@ -372,7 +371,7 @@ impl Source for Suite<'_> {
             };
             let message = format!("{whose}{trouble}{often}");
             found.push(
-                Finding::new("SUITE_STATUS", Severity::Serious, message)
+                Finding::new(assay_data::code::SUITE_STATUS, message)
                     .with("runs", f64::from(*runs))
                     .advise(Action::text("run it by itself and see why")),
             );
@@ -384,7 +383,7 @@ impl Source for Suite<'_> {
             };
             let message = format!("{whose}{told}");
             found.push(
-                Finding::new("TEST_HUNG", Severity::Serious, message)
+                Finding::new(assay_data::code::TEST_HUNG, message)
                     .advise(Action::text("end what hangs, or give it more by --test-timeout")),
             );
         }
@@ -392,7 +391,7 @@ impl Source for Suite<'_> {
             self.tests.iter().filter_map(|(name, about)| Some((name, about.message.as_ref()?)));
         for (name, (_, message)) in said.take(MOST_MESSAGES) {
             let message = format!("`{name}` failed: {}", first_lines(message));
-            found.push(Finding::new("TEST_FAILED", Severity::Warning, message).about(name));
+            found.push(Finding::new(assay_data::code::TEST_FAILED, message).about(name));
         }
         let skipped: Vec<&String> = self
             .tests
@@ -410,7 +409,7 @@ impl Source for Suite<'_> {
         }
         for note in &self.notes {
             let message = format!("the framework was looked into in part only: {note}");
-            found.push(Finding::new("TESTS_HOOK", Severity::Note, message));
+            found.push(Finding::new(assay_data::code::TESTS_HOOK, message));
         }
         found
     }

@@ -431,7 +431,7 @@ fn debug_builds(catalogue: &Catalogue, trial: &Trial) -> Vec<Finding> {
     }
     let finding = |(why, sides): (&str, Vec<&str>)| {
         let message = format!("{}: {why}", sides.join(" and "));
-        Finding::new("DEBUG_BUILD", Severity::Warning, message)
+        Finding::new(assay_data::code::DEBUG_BUILD, message).at(Severity::Warning)
     };
     found.into_iter().map(finding).collect()
 }

@@ -395,7 +395,8 @@ fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
 /// Positions that a recorded search skipped, with the reasons.
 fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     let place = |finding: &Finding| {
-        let name = finding.subject.as_ref().filter(|_| finding.code == "COMMIT_SKIPPED")?;
+        let name =
+            finding.subject.as_ref().filter(|_| finding.is(assay_data::code::COMMITS_MISSING))?;
         let place = samples.subjects.iter().position(|subject| subject.name == *name)?;
         let why = finding.message.split_once(": ").map_or("", |(_, why)| why);
         Some((place, why.to_owned()))
@@ -432,7 +433,7 @@ impl Shown<'_> {
         let what = self.args.benchmark.clone().unwrap_or_else(|| words.join(" "));
         let mut findings: Vec<Finding> = found.findings();
         let notable = |finding: &&Finding| {
-            finding.severity != Severity::Note || { finding.code == "COMMIT_SKIPPED" }
+            finding.severity != Severity::Note || { finding.is(assay_data::code::COMMITS_MISSING) }
         };
         findings.extend(samples.findings.iter().filter(notable).cloned());
         let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.clone());

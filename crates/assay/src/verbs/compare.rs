@@ -14,7 +14,7 @@ use assay_analysis::analysis::{self, analyse_telling};
 use assay_analysis::protocol::{self, STEPS};
 use assay_data::import;
 use assay_data::select::{self, Key};
-use assay_data::{Finding, Samples, Severity};
+use assay_data::{Finding, Samples};
 use assay_report::benchstat;
 use std::path::PathBuf;
 
@@ -138,7 +138,7 @@ fn check_sides(args: &Args, samples: &mut Samples) -> anyhow::Result<()> {
         bail!("--fail-if: {} is given twice, and does not differ from itself", file.display());
     }
     let message = format!("{} is given twice: it does not differ from itself", file.display());
-    samples.findings.push(Finding::new("SAME_FILE", Severity::Warning, message));
+    samples.findings.push(Finding::new(assay_data::code::SAME_INPUT, message));
     Ok(())
 }
 

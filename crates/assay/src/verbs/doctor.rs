@@ -166,11 +166,9 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     let machine = Machine::here();
     let can = |knob: Knob| machine.plan(&knob).is_ok();
     let of_finding = |finding: Finding| Ailment {
-        can_fix: match finding.code.as_str() {
-            "GOVERNOR" => can(Knob::Governor("performance".to_owned())),
-            "TURBO" => can(Knob::Turbo(false)),
-            _ => false,
-        },
+        can_fix: finding.number("follows_load").is_some()
+            && can(Knob::Governor("performance".to_owned()))
+            || finding.number("turbo").is_some() && can(Knob::Turbo(false)),
         ..Ailment::from(finding)
     };
     let mut disturbs = findings(environment);
@@ -184,7 +182,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         let message =
             format!("real-time programs are stopped after {:.0} ms of every second", us / 1000.0);
         add(
-            Finding::new("RT_LIMIT", Severity::Note, message),
+            Finding::new(assay_data::code::SYSTEM_SETTINGS, message),
             Some("--fifo"),
             "--rt-runtime unlimited, together with --fifo",
             can(Knob::RtRuntime(None)),
@@ -195,8 +193,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     {
         add(
             Finding::new(
-                "AUTOGROUP",
-                Severity::Note,
+                assay_data::code::SYSTEM_SETTINGS,
                 "the CPU is shared by terminal sessions first (autogroup)",
             ),
             None,
@@ -208,14 +205,14 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         && environment.text("isolated_cpus").is_none_or(str::is_empty)
     {
         add(
-            Finding::new("NO_ISOLATED_CPU", Severity::Note, "no CPU is kept free of other work"),
+            Finding::new(assay_data::code::SYSTEM_SETTINGS, "no CPU is kept free of other work"),
             pin.as_deref(),
             "boot with isolcpus=N, and measure with --pin N",
             false,
         );
     }
     if environment.number("swap_total").is_some_and(|bytes| bytes > 0.0) {
-        let finding = Finding::new("SWAP", Severity::Note, "memory may be swapped out");
+        let finding = Finding::new(assay_data::code::SYSTEM_SETTINGS, "memory may be swapped out");
         add(finding, None, "swapoff -a while measuring", false);
     }
     found
@@ -239,7 +236,7 @@ fn others() -> Vec<Ailment> {
                 process.name,
                 process.share * 100.0
             );
-            let finding = Finding::new("BUSY_PROCESS", severity, message);
+            let finding = Finding::new(assay_data::code::MACHINE_BUSY, message).at(severity);
             finding.advise(Action::text("stop it while measuring")).into()
         })
         .collect()
@@ -287,7 +284,7 @@ fn try_settings(
         return Err(RunError::Interrupted("while trying the settings".to_owned()));
     }
     let found = session.source.findings(&session.samples, &[]);
-    let refused = found.into_iter().filter(|f| f.code == "NOT_CONTROLLED");
+    let refused = found.into_iter().filter(|f| f.is(assay_data::code::NOT_CONTROLLED));
     let trials = trials(&session.samples, &asked);
     Ok((trials, refused.map(|f| f.message).collect()))
 }

@@ -28,7 +28,8 @@ use anyhow::bail;
 use assay_analysis::analyse;
 use assay_analysis::engine::Limits;
 use assay_data::assay_file;
-use assay_data::finding::shared::{OUTPUT_DIFFERS, OUTPUTS};
+use assay_data::code::OUTPUT_DIFFERS;
+use assay_data::finding::shared::OUTPUTS;
 use assay_data::{Environment, Finding, Metric, Plan, Samples, StopReason};
 use assay_measure::{Control, environment, interrupt};
 use assay_report::benchmarks::Shown;
@@ -479,7 +480,7 @@ fn compare_outputs(
     progress.busy("comparing outputs");
     let names: Vec<String> = session.samples.subjects.iter().map(|s| s.name.clone()).collect();
     let found = session.source.compare_outputs(&names, !args.record.keep.anonymous)?;
-    let differs = found.findings.iter().find(|finding| finding.code == OUTPUT_DIFFERS);
+    let differs = found.findings.iter().find(|finding| finding.is(OUTPUT_DIFFERS));
     if let Some(finding) = differs.filter(|_| args.how.require_same && session.samples.is_empty()) {
         return Err(RunError::Failed(format!(
             "{}\nhint: nothing was measured, because of --require-same",

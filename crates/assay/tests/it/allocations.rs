@@ -81,7 +81,7 @@ fn what_can_not_be_counted_has_no_values_and_a_reason() {
     assert_eq!(medians(&result, 0), [None; 5]);
     assert!(medians(&result, 1)[0].is_some());
     let findings = result["findings"].as_array().unwrap();
-    let finding = findings.iter().find(|f| f["code"] == "ALLOCATIONS_NOT_COUNTED").unwrap();
+    let finding = findings.iter().find(|f| f["code"] == "NOT_COUNTED").unwrap();
     assert_eq!(finding["subject"], "some");
     assert!(finding["message"].as_str().unwrap().contains("linked statically"), "{finding}");
     let alone = room.json(&["run", "--alloc", "-r", "3", "--no-save", "./some 7"]);
@@ -161,7 +161,7 @@ fn a_static_program_that_a_command_runs_is_missing_from_the_sum_and_that_is_told
     let run = ["run", "--alloc", "-r", "3", "--no-save", "--shell", "sh", "./some 7; true"];
     let result = room.json(&run);
     let told = result["findings"].as_array().unwrap();
-    let found = told.iter().find(|f| f["code"] == "CHILDREN_NOT_COUNTED").unwrap();
+    let found = told.iter().find(|f| f["code"] == "COUNTS_INCOMPLETE").unwrap();
     let message = found["message"].as_str().unwrap();
     assert!(message.contains("`some` is linked statically"), "{message}");
     assert_eq!(found["severity"], "warning");
@@ -169,5 +169,5 @@ fn a_static_program_that_a_command_runs_is_missing_from_the_sum_and_that_is_told
     assert!(medians(&result, 0)[0].is_some());
     let whole =
         room.json(&["run", "--alloc", "-r", "3", "--no-save", "--shell", "sh", "cat some.c; true"]);
-    assert!(!codes(&whole).contains(&"CHILDREN_NOT_COUNTED"), "{:?}", codes(&whole));
+    assert!(!codes(&whole).contains(&"COUNTS_INCOMPLETE"), "{:?}", codes(&whole));
 }

@@ -224,31 +224,27 @@ fn only_programs_use_the_console() {
     }
 }
 
-/// Returns the code of a finding from the text after `Finding::new(`: a literal, or a constant of
-/// the same name.
-fn code_of(argument: &str) -> &str {
-    let argument = argument.trim_start();
-    let end = argument.find(',').expect("more arguments");
-    argument[..end].trim_matches('"').rsplit("::").next().expect("a last part")
-}
-
 #[test]
-fn every_code_is_listed_and_every_listed_code_is_made_in_one_place() {
-    let mut made: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (place, text) in files() {
+fn every_code_of_the_catalogue_is_used() {
+    let product = |(place, text): (String, String)| {
         // Code that runs test suites is not itself a test.
         let runs_tests = ["assay/src/tests/", "assay/src/verbs/tests"];
         let is_test = place.contains("tests") && !runs_tests.iter().any(|own| place.contains(own));
-        if !place.contains("/src/") || is_test || place.ends_with("data/src/finding.rs") {
-            continue;
-        }
-        let product = text.split("#[cfg(test)]\nmod ").next().expect("a first part");
-        for after in product.split("Finding::new(").skip(1) {
-            made.entry(code_of(after).to_owned()).or_default().push(place.clone());
-        }
-    }
-    let several: Vec<_> = made.iter().filter(|(_, places)| places.len() > 1).collect();
-    assert!(several.is_empty(), "one constructor each: {several:#?}");
-    let listed: Vec<&str> = assay_analysis::checks::CODES.to_vec();
-    assert_eq!(made.keys().map(String::as_str).collect::<Vec<_>>(), listed);
+        let is_product = place.contains("/src/") && !is_test && !place.ends_with("finding/code.rs");
+        let first = text.split("#[cfg(test)]\nmod ").next().expect("a first part").to_owned();
+        is_product.then_some(first)
+    };
+    let product: String = files().into_iter().filter_map(product).collect();
+    let made: BTreeSet<&str> = product
+        .split("Finding::new(")
+        .skip(1)
+        .map(|after| after.split(',').next().expect("a code").trim())
+        .map(|code| code.rsplit("::").next().expect("a name"))
+        .collect();
+    let unused: Vec<&str> = assay_data::code::ALL
+        .iter()
+        .map(|code| code.name)
+        .filter(|name| !made.contains(name))
+        .collect();
+    assert!(unused.is_empty(), "nobody makes {unused:?}");
 }

@@ -110,7 +110,7 @@ fn a_launcher_that_is_killed_costs_a_suite_one_run_which_is_taken_again_and_told
     assert_eq!(launcher.len(), 1);
     signal(launcher[0], "KILL");
     let result = assay.finish().ends(0).json();
-    assert!(codes(&result).contains(&"LOST_RUN"), "{result:#}");
+    assert!(codes(&result).contains(&"INCOMPLETE_BLOCKS"), "{result:#}");
     assert_eq!(room.records("s.assay", "obs").len(), 2 * 2 * 20);
 }
 
@@ -299,7 +299,7 @@ fn a_budget_that_is_too_short_is_told() {
     // On a machine too slow even for the minimum number of blocks, that is reported beforehand
     // instead.
     let codes = codes(&result);
-    assert!(codes.contains(&"BUDGET_SPENT") || codes.contains(&"FEW_BLOCKS_PLANNED"), "{codes:?}");
+    assert!(codes.contains(&"STOPPED_EARLY") || codes.contains(&"TOO_FEW"), "{codes:?}");
 }
 
 /// A program with the code of two benchmarks, which lets the script answer instead. The names are
@@ -348,13 +348,13 @@ fn a_difference_between_builds_with_the_same_code_may_be_layout() {
     let ended = ended.shows("the code of 2 benchmarks (");
     ended.shows("measure several builds a side with --builds");
     let findings = room.json(&["compare", "s.assay"])["findings"].clone();
-    let suspected = |f: &&serde_json::Value| f["code"] == "LAYOUT_SUSPECTED";
+    let suspected = |f: &&serde_json::Value| f["code"] == "LAYOUT";
     let found: Vec<_> = findings.as_array().unwrap().iter().filter(suspected).collect();
     assert_eq!((found.len(), &found[0]["evidence"]["benchmarks"]), (1, &2.0.into()));
     // The arguments may cause the difference, and without symbols nothing is known.
     let silent = |more: &[&str]| {
         let result = room.json(&[&["bench", "--runs", "12", "--no-save"], more].concat());
-        assert!(!codes(&result).contains(&"LAYOUT_SUSPECTED"), "{more:?}");
+        assert!(!codes(&result).contains(&"LAYOUT"), "{more:?}");
     };
     silent(&["./old", "./new --some"]);
     silent(&["./old", "./new", "--exclude", "sort"]);

@@ -104,7 +104,7 @@ fn a_search_goes_on_and_leaves_out_what_does_not_build() {
     );
     let codes: Vec<&Value> =
         found["findings"].as_array().unwrap().iter().map(|f| &f["code"]).collect();
-    assert!(codes.contains(&&Value::from("COMMIT_SKIPPED")), "{codes:?}");
+    assert!(codes.contains(&&Value::from("COMMITS_MISSING")), "{codes:?}");
 }
 
 #[test]

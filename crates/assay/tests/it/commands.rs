@@ -158,7 +158,7 @@ fn a_run_that_outlasts_the_budget_ends_with_what_that_allows() {
     let result = room.json(&arguments);
     assert_eq!(result["verdict"], "inconclusive");
     assert!(result["blocks"].as_u64().is_some_and(|blocks| (1..6).contains(&blocks)), "{result:#}");
-    assert!(codes(&result).contains(&"FEW_BLOCKS_PLANNED"), "{result:#}");
+    assert!(codes(&result).contains(&"TOO_FEW"), "{result:#}");
     room.run(&[&arguments[..], &["--fail-if", "slower"]].concat()).ends(3).shows("too few blocks");
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Held by a test that changes a setting of the whole machine.
 static MACHINE: Mutex<()> = Mutex::new(());
-const AUTOGROUP: &str = "/proc/sys/kernel/sched_autogroup_enabled";
+const SYSTEM_SETTINGS: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 
 fn few<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--no-save", "-r", "3"], more].concat()
@@ -62,49 +62,49 @@ fn a_setting_that_can_not_be_had_is_told_and_measured_without() {
 #[test]
 fn a_setting_of_the_machine_is_put_back_when_the_run_ends() {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !may_write(AUTOGROUP) {
+    if !may_write(SYSTEM_SETTINGS) {
         return;
     }
-    let before = fs::read_to_string(AUTOGROUP).unwrap();
+    let before = fs::read_to_string(SYSTEM_SETTINGS).unwrap();
     let (switch, set) = if before.trim() == "1" { ("off", "0") } else { ("on", "1") };
     let room = Room::new();
-    let look = format!("sh -c 'cat {AUTOGROUP} >> seen'");
+    let look = format!("sh -c 'cat {SYSTEM_SETTINGS} >> seen'");
     let result = room.json(&few(&["--autogroup", switch, &look]));
     assert!(room.read("seen").lines().all(|line| line == set), "{}", room.read("seen"));
     assert!(codes(&result).contains(&"MACHINE_SET"), "{:?}", codes(&result));
-    assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
+    assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
     // Also if the command fails.
     room.run(&few(&["--autogroup", switch, "false"])).ends(4);
-    assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
+    assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
 
     // Also if assay is killed.
     let sleep = crate::room::endless();
     let running = start(room.assay(&few(&["--autogroup", switch, &sleep])));
     until("the command runs", || !processes_of(&sleep).is_empty());
-    assert_eq!(fs::read_to_string(AUTOGROUP).unwrap().trim(), set);
+    assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap().trim(), set);
     signal(running.pid(), "KILL");
-    until("it is restored", || fs::read_to_string(AUTOGROUP).unwrap() == before);
+    until("it is restored", || fs::read_to_string(SYSTEM_SETTINGS).unwrap() == before);
     running.finish().ends(128 + 9);
     // The journal left by the killed run contains nothing more to do, and the next run removes it.
     room.run(&few(&["true"])).ends(0);
-    assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
+    assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
 }
 
 #[test]
 fn the_doctor_fixes_runs_and_puts_back() {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-    if !may_write(AUTOGROUP) {
+    if !may_write(SYSTEM_SETTINGS) {
         return;
     }
     let room = Room::new();
-    let before = fs::read_to_string(AUTOGROUP).unwrap();
-    let look = format!("cat {AUTOGROUP} > seen; exit 7");
+    let before = fs::read_to_string(SYSTEM_SETTINGS).unwrap();
+    let look = format!("cat {SYSTEM_SETTINGS} > seen; exit 7");
     room.run(&["doctor", "--fix", "--", "sh", "-c", &look]).ends(7);
     assert_eq!(room.read("seen"), "0\n");
-    assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
+    assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
     room.run(&["doctor", "--fix"]).ends(2);
     room.run(&["doctor", "--fix", "--", "no-such-program"]).ends(2).complains("no-such-program");
-    assert_eq!(fs::read_to_string(AUTOGROUP).unwrap(), before);
+    assert_eq!(fs::read_to_string(SYSTEM_SETTINGS).unwrap(), before);
 }
 
 /// Restores the setting if a test fails in between.
@@ -117,8 +117,8 @@ impl Autogroup {
     /// Returns `None` if it cannot be set.
     fn take() -> Option<Self> {
         let alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = fs::read_to_string(AUTOGROUP).unwrap_or_default().trim().to_owned();
-        may_write(AUTOGROUP).then_some(Self { before, _alone: alone })
+        let before = fs::read_to_string(SYSTEM_SETTINGS).unwrap_or_default().trim().to_owned();
+        may_write(SYSTEM_SETTINGS).then_some(Self { before, _alone: alone })
     }
 
     fn other(&self) -> &'static str {
@@ -126,11 +126,11 @@ impl Autogroup {
     }
 
     fn set(&self, value: &str) {
-        fs::write(AUTOGROUP, format!("{value}\n")).unwrap();
+        fs::write(SYSTEM_SETTINGS, format!("{value}\n")).unwrap();
     }
 
     fn now(&self) -> String {
-        fs::read_to_string(AUTOGROUP).unwrap().trim().to_owned()
+        fs::read_to_string(SYSTEM_SETTINGS).unwrap().trim().to_owned()
     }
 }
 
@@ -191,7 +191,7 @@ fn what_root_left_behind_is_told_to_others_in_one_line_and_put_back_by_root() {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let owner = serde_json::json!({"process": u32::MAX, "started": 1, "boot": boot.trim()});
     let change = serde_json::json!(
-        {"knob": "autogroup", "path": AUTOGROUP, "before": autogroup.before, "after": autogroup.other()}
+        {"knob": "autogroup", "path": SYSTEM_SETTINGS, "before": autogroup.before, "after": autogroup.other()}
     );
     fs::create_dir_all(room.path("state/assay")).unwrap();
     let journal = "state/assay/changed-by-4294967295-1.jsonl";

@@ -147,7 +147,7 @@ fn runs_of_other_branches_are_not_normal() {
     assert_ne!(all["benchmarks"][0]["runs"], 10, "{all:#}");
     let main = gate(&["--branch", "main"]).ends(0).json();
     assert_eq!(main["benchmarks"][0]["runs"], 10, "{main:#}");
-    assert!(codes(&main).contains(&"NOT_ON_BRANCH"), "{main:#}");
+    assert!(codes(&main).contains(&"RUNS_LEFT_OUT"), "{main:#}");
     // A slow run on the branch is judged against the main line: its six runs neither make it normal
     // nor confirm it, but another slow run of the main line confirms it.
     suite(&room, "now.json", [161.0, 80.0]);
@@ -203,7 +203,7 @@ fn a_renamed_benchmark_keeps_its_past_and_another_unit_has_none() {
     }
     let words = ["gate", "size.txt", "--metric", "size", "--unit", "ms", "--json"];
     let json = room.run(&words).ends(3).json();
-    assert!(codes(&json).contains(&"UNIT_CHANGED"), "{json:#}");
+    assert!(codes(&json).contains(&"RUNS_LEFT_OUT"), "{json:#}");
     assert_eq!(json["benchmarks"][0]["runs"], 0);
     // Runs with unknown revisions have a past, but not one on a branch. The last of the eight is
     // looked at together with the new one.
@@ -257,7 +257,7 @@ fn what_is_not_known_says_what_it_takes() {
     assert!(all(&some)[0]["more_runs"].as_u64().is_some_and(|n| n > 0), "{some:#}");
     let none = sure(&["--detect", "0.1%"]).ends(3).json();
     assert!(all(&none).iter().all(|b| b["more_runs"].is_null()), "{none:#}");
-    assert!(codes(&none).contains(&"RUNS_DIFFER"), "{none:#}");
+    assert!(codes(&none).contains(&"TOO_FEW_RUNS"), "{none:#}");
     // For values without a logarithm only equality can be decided, and that is reported.
     for run in 1..=8_u32 {
         room.write("zero.txt", &format!("{}\n0\n0\n", run % 2));
@@ -265,7 +265,7 @@ fn what_is_not_known_says_what_it_takes() {
     }
     room.write("zero.txt", "3\n3\n");
     let zeros = room.run(&["gate", "zero.txt", "--json"]).ends(3).json();
-    assert!(codes(&zeros).contains(&"ONLY_SAMENESS"), "{zeros:#}");
+    assert!(codes(&zeros).contains(&"NOT_POSITIVE"), "{zeros:#}");
 }
 
 /// The script of the guide, and a simulated forge.

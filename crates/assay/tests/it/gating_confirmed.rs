@@ -94,7 +94,7 @@ fn an_alarm_stands_if_a_fresh_run_is_slower_too() {
     assert_eq!(said["against"], Value::from(commit(&room, "t7")));
     let ratio = said["ratio"]["estimate"].as_f64().unwrap();
     assert!((ratio - 1.5).abs() < 0.1, "{ratio}");
-    assert!(codes(&json).contains(&"ALARM_CONFIRMED"), "{json:#}");
+    assert!(codes(&json).contains(&"ALARM_CONFIRMATION"), "{json:#}");
     // Nothing is left behind.
     let left = finish(room.shell("git status --porcelain; git worktree list | wc -l; ls -d .tmp*"));
     assert_eq!(left.stdout.trim(), "1", "{left:?}");
@@ -139,7 +139,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
         (&true.into(), &"not_measured".into()),
         "{json:#}"
     );
-    for code in ["STANDS_OUT", "ALARM_UNCONFIRMED"] {
+    for code in ["STANDS_OUT", "ALARM_CONFIRMATION"] {
         assert!(codes(&json).contains(&code), "{code}: {json:#}");
     }
     slow_before(&room, "BM_One");
@@ -148,7 +148,7 @@ fn an_alarm_that_can_not_be_measured_again_stands_and_says_so() {
         let said = &json["benchmarks"][0]["confirmation"];
         assert_eq!(said["outcome"], "not_measured", "{json:#}");
         assert!(said["why"].as_str().unwrap().contains(why), "{why}: {said}");
-        assert!(codes(&json).contains(&"ALARM_UNCONFIRMED"), "{json:#}");
+        assert!(codes(&json).contains(&"ALARM_CONFIRMATION"), "{json:#}");
     };
     stands(confirmed(&room, "exit 7"), "build line");
     stands(confirmed(&room, ":"), "is not there");
@@ -215,7 +215,7 @@ fn a_command_is_confirmed_as_the_kept_run_says_and_the_better_question_is_named(
     let line = json.to_string();
     let wanted =
         format!("assay bisect {}..{}", &commit(&room, "t7")[..10], &commit(&room, "main")[..10]);
-    assert!(codes(&json).contains(&"CAN_CONFIRM") && line.contains(&wanted), "{json:#}");
+    assert!(codes(&json).contains(&"ALARM_CONFIRMATION") && line.contains(&wanted), "{json:#}");
     let words = [&asked[..], &["--confirm", "--time", "60s", "--json"]].concat();
     let json = with_cache(&words).ends(1).json();
     assert_eq!(json["benchmarks"][0]["confirmation"]["outcome"], "confirmed", "{json:#}");

@@ -83,7 +83,7 @@ fn what_happened_to_all_benchmarks_is_one_event_and_says_what_narrows_it() {
     );
     let counted = finish(room.shell(&listed)).ends(0).stdout.trim().to_owned();
     assert_eq!(counted, event["commits"].to_string());
-    assert_eq!(codes(&told), ["BENCHMARK_VANISHED", "TOO_FEW_RUNS"]);
+    assert_eq!(codes(&told), ["BENCHMARKS_MISSING", "TOO_FEW_RUNS"]);
     let screen = history(&room, &["trend"]).ends(0);
     screen
         .shows("1 event in ")
@@ -129,10 +129,7 @@ fn a_level_of_three_runs_is_no_event_and_says_how_many_more_would_make_it_one() 
     let room =
         project(|benchmark, run| if benchmark == 2 && run < 3 { 0.5 } else { 1.0 }, |_, _| {});
     let said = events(&room);
-    assert_eq!(
-        (said["events"].as_array().unwrap().len(), codes(&said)),
-        (0, vec!["LEVEL_TOO_SHORT"])
-    );
+    assert_eq!((said["events"].as_array().unwrap().len(), codes(&said)), (0, vec!["TOO_FEW_RUNS"]));
     history(&room, &["trend"]).ends(0).shows("nothing changed in ").shows("3 runs of BM_2");
     history(&room, &["trend", "BM_2"])
         .ends(0)
@@ -162,7 +159,10 @@ fn a_rewritten_history_and_unknown_revisions_have_events_that_nothing_narrows() 
                 && git reflog expire --expire=now --all && git gc -q --prune=now";
     finish(room.shell(line)).ends(0);
     let told = events(&room);
-    assert_eq!((&told["events"][0]["narrow"], codes(&told)), (&Value::Null, vec!["COMMIT_GONE"]));
+    assert_eq!(
+        (&told["events"][0]["narrow"], codes(&told)),
+        (&Value::Null, vec!["COMMITS_MISSING"])
+    );
     assert!(told["events"][0]["up_to_commit"].is_string());
     // No revision at all, and names that are not commits.
     let unknown = Room::new();
@@ -199,7 +199,10 @@ fn a_unit_that_changed_is_no_event() {
         history(&room, &add).ends(0);
     }
     let told = room.json(&["history", "trend", "--store", "own.db"]);
-    assert_eq!((told["events"].as_array().unwrap().len(), codes(&told)), (0, vec!["UNIT_CHANGED"]));
+    assert_eq!(
+        (told["events"].as_array().unwrap().len(), codes(&told)),
+        (0, vec!["RUNS_LEFT_OUT"])
+    );
     history(&room, &["trend", "a", "--store", "own.db"])
         .ends(0)
         .shows("was recorded in B before, and is in s now");

@@ -38,7 +38,7 @@ fn one_interrupt_lets_the_run_in_flight_finish_and_decides_on_what_there_is() {
         let result = assay.finish().ends(130).json();
         assert_eq!(result["verdict"], "inconclusive");
         assert_eq!(result["stop"], "interrupted");
-        assert!(codes(&result).contains(&"INTERRUPTED"));
+        assert!(codes(&result).contains(&"STOPPED_EARLY"));
         let log = room.read("log");
         let count = |word: &str| log.lines().filter(|&line| line == word).count();
         assert_eq!((count("begun"), count("cleaned")), (count("ended"), 1), "{log}");
@@ -144,7 +144,7 @@ fn a_launcher_that_is_killed_once_costs_one_run_which_is_taken_again() {
     let in_flight = children_of(launcher[0]);
     signal(launcher[0], "KILL");
     let result = assay.finish().ends(0).json();
-    assert!(codes(&result).contains(&"LOST_RUN"), "{result:#}");
+    assert!(codes(&result).contains(&"INCOMPLETE_BLOCKS"), "{result:#}");
     assert_eq!(room.records("s.assay", "obs").len(), 4);
     assert!(!in_flight.iter().any(|&pid| is_alive(pid)));
 }

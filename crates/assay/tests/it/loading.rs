@@ -163,7 +163,7 @@ fn the_first_failure_of_a_kind_is_told_exactly() {
     assert_eq!(run.status.code(), Some(0), "{}", said(&run));
     let json: Value = serde_json::from_slice(&run.stdout).unwrap();
     let findings = json["findings"].as_array().unwrap();
-    let own = findings.iter().find(|own| own["code"] == "FIRST_FAILURES");
+    let own = findings.iter().find(|own| own["code"] == "REQUESTS_FAILED");
     let message = own.map(|own| own["message"].as_str().unwrap().to_owned());
     let expected = "the first requests that failed: malformed: its Content-Length is not a number";
     assert_eq!(message.as_deref(), Some(expected), "{json:#}");
@@ -354,6 +354,6 @@ fn another_answer_is_different_output_unless_a_server_varies_it() {
     // A number that is another one in each answer.
     let (counts, _) = scripted(|number, _| answer(&format!("{number:09}")));
     let run = load(&whole, &counts, &["--require-same", "--json"]);
-    assert!(shown(&run).contains("OUTPUT_VARIES") && !shown(&run).contains("OUTPUT_DIFFERS"));
+    assert!(shown(&run).contains("OUTPUT_NOT_COMPARED") && !shown(&run).contains("OUTPUT_DIFFERS"));
     assert_eq!(run.status.code(), Some(3), "{}", said(&run));
 }

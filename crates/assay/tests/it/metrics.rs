@@ -63,7 +63,7 @@ fn a_metric_that_is_there_only_sometimes_is_told() {
     let line = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; [ $((n % 3)) = 2 ] && echo nan || echo 1.5";
     room.write("sometimes.sh", line);
     let result = room.json(&few("8", &["--metric", "stdout:s", "sh sometimes.sh"]));
-    assert!(codes(&result).contains(&"METRIC_MISSING"), "{:?}", codes(&result));
+    assert!(codes(&result).contains(&"SAMPLES_PROBLEM"), "{:?}", codes(&result));
     let n = result["descriptions"][0]["metrics"]["stdout"]["n"].as_u64();
     assert!(n.is_some_and(|n| n < 8 && n > 3), "{n:?}");
 }
@@ -182,7 +182,7 @@ fn counters_that_are_lost_midway_come_back_with_the_next_launcher() {
         println!("skipped: this machine refuses to count software events");
         return;
     }
-    assert!(told.contains(&"LOST_RUN"), "{told:?}");
+    assert!(told.contains(&"INCOMPLETE_BLOCKS"), "{told:?}");
     let metrics = &result["descriptions"][0]["metrics"];
     assert_eq!(metrics["wall"]["n"], 8);
     assert_eq!(metrics["page-faults"]["n"], 7);
@@ -213,7 +213,7 @@ fn a_metric_of_one_command_is_not_missing_from_the_other() {
     };
     let (a, b) = (give("a"), give("b"));
     let result = room.json(&few("3", &["--samples", "-n", "a", "-n", "b", &a, &b]));
-    assert!(!codes(&result).contains(&"METRIC_MISSING"), "{:?}", codes(&result));
+    assert!(!codes(&result).contains(&"SAMPLES_PROBLEM"), "{:?}", codes(&result));
     let taken = few("3", &["--counters", "page-faults", "--metric", "page-faults:ms=x", "true"]);
     room.run(&taken).ends(2).complains("--counters counts something of that name");
     let own = "sh -c 'echo \"{\\\"metric\\\":\\\"page-faults\\\",\\\"value\\\":7}\" >&7'";

@@ -50,7 +50,7 @@ fn what_it_does_not_do_is_said_before_and_after_and_the_record_names_it() {
     room.run(&["run", "--save", "t.assay", "-r", "3", "true"]).ends(0);
     assert_eq!(room.records("t.assay", "environment")[0]["runner"], "launcher");
     let compared = room.json(&["compare", "s.assay", "t.assay"]);
-    assert!(codes(&compared).contains(&"MACHINES_DIFFER"), "{:?}", codes(&compared));
+    assert!(codes(&compared).contains(&"RECORDINGS_DIFFER"), "{:?}", codes(&compared));
 }
 
 #[test]

@@ -334,7 +334,7 @@ fn a_published_pilot_plans_thirty_five_thousand_and_goes_on() {
         (&power["status"], &power["numbers"]["planned"]),
         (&"warning".into(), &35_000.0.into())
     );
-    assert_eq!(power["findings"][0]["code"], "TOO_FEW_FOR_THRESHOLD");
+    assert_eq!(power["findings"][0]["code"], "TOO_FEW");
     assert_eq!(chain["steps"][3]["status"], "passed");
     assert_eq!(chain["outcome"], "warning");
 }

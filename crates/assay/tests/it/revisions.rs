@@ -88,7 +88,7 @@ fn two_revisions_are_built_once_and_measured_in_their_own_trees() {
     let text = room.read("s.assay");
     let commit = git(&room, "rev-parse old").stdout.trim().to_owned();
     assert!(text.contains(&format!("\"git_commit@old\":\"{commit}\"")), "{text}");
-    assert!(!codes(&result).contains(&"SETTINGS_DIFFER"), "{result:#}");
+    assert!(!codes(&result).contains(&"RECORDINGS_DIFFER"), "{result:#}");
     // The user's own tree was not touched, and the trees stay for the next time.
     assert_eq!(git(&room, "status --porcelain").stdout, "");
     assert!(!room.path("build").exists());

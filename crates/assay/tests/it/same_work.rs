@@ -181,7 +181,7 @@ fn no_other_output_is_reported() {
     let reported = |(index, (what, old, new)): (usize, &(&'static str, &str, &str))| {
         let result = compared(&room, old, new, &[]);
         let varies = result["environment"]["outputs"] == "not comparable";
-        let noted = codes(&result).contains(&"OUTPUT_VARIES");
+        let noted = codes(&result).contains(&"OUTPUT_NOT_COMPARED");
         let sentence = result["sentence"].as_str().unwrap();
         let right = varies == (index >= 20) && varies == noted && !sentence.contains("output");
         (differs(&result).is_some() || !right).then_some(*what)
@@ -305,10 +305,10 @@ fn a_program_that_notices_a_discarded_output_gets_a_pipe() {
     room.write("text", &"x\n".repeat(100));
     let run = ["run", "--runs", "1", "--no-save"];
     let result = room.json(&[&run[..], &["grep x text", "cat text"]].concat());
-    assert!(codes(&result).contains(&"OUTPUT_READ"));
+    assert!(codes(&result).contains(&"OUTPUT_DISCARDED"));
     assert_eq!(result["environment"]["outputs"], "same");
     let result = room.json(&[&run[..], &["--output", "null", "grep x text", "cat text"]].concat());
-    assert!(!codes(&result).contains(&"OUTPUT_READ"));
+    assert!(!codes(&result).contains(&"OUTPUT_DISCARDED"));
 }
 
 #[test]

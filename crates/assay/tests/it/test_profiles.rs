@@ -176,7 +176,7 @@ fn a_suite_that_fails_is_shown_with_its_samples_and_status() {
     let ended = profiled(&room, &[], &command).ends(4);
     ended.shows("1 test failed").shows("test_shop.A: test_x").shows("this sampler does not see it");
     let result = profiled(&room, &["--json", "--rate", "3"], &command).ends(4).json();
-    assert!(codes(&result).contains(&"TESTS_FEW_SAMPLES"), "{result:#}");
+    assert!(codes(&result).contains(&"PROFILE_FEW"), "{result:#}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn settings_are_the_sides_of_a_suite_and_what_can_not_be_had_is_said() {
         .map(|side| side["name"].as_str().unwrap())
         .collect();
     assert_eq!(sides, ["none", "FAST=1", "mine=on", "all"]);
-    assert!(codes(&json).contains(&"TOGGLE_LEFT_OUT"), "{:?}", codes(&json));
+    assert!(codes(&json).contains(&"NOT_CONTROLLED"), "{:?}", codes(&json));
     // One run of each before the first that counts.
     let log = room.read("sides");
     let count = |line: &str| log.lines().filter(|own| *own == line).count();

@@ -160,7 +160,7 @@ impl Reader {
             "summary" => self.summary(text),
             "finding" => {
                 let finding: Finding = serde_json::from_str(text)?;
-                if finding.code != TRUNCATED_FILE {
+                if !finding.is(TRUNCATED_FILE) {
                     self.samples.findings.push(finding);
                 }
                 Ok(())

@@ -74,7 +74,8 @@ fn small_run() -> Samples {
         }
     }
     samples.findings.push(
-        Finding::new("TIMEOUTS", Severity::Note, "1 of 6 ran out of time")
+        Finding::new(crate::code::TIMEOUTS, "1 of 6 ran out of time")
+            .at(Severity::Note)
             .about("sort-old")
             .with("runs", 1.0),
     );
@@ -189,7 +190,7 @@ fn a_resumed_run_goes_on_where_it_was_cut() {
         let again = read(&path).unwrap();
         assert_eq!(again.len(), samples.len() + 1, "cut at {cut}");
         assert_eq!(again.stop, Some(StopReason::Budget));
-        assert!(again.findings.iter().all(|finding| finding.code != TRUNCATED_FILE));
+        assert!(again.findings.iter().all(|finding| !finding.is(TRUNCATED_FILE)));
     }
     std::fs::write(&path, &whole[..header_length]).unwrap();
     assert!(resume(&path).unwrap().0.is_empty());
@@ -213,7 +214,7 @@ fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
         for finding in &samples.findings {
             writer.finding(finding).unwrap();
         }
-        writer.finding(&Finding::new("RESUMED", Severity::Note, "gone on")).unwrap();
+        writer.finding(&Finding::new(crate::code::RESUMED, "gone on")).unwrap();
         writer.observe(&in_block(2 * time + 1)).unwrap();
         let mut file = writer.into_inner();
         std::io::Write::write_all(&mut file, br#"{"kind":"obs","subj"#).unwrap();
@@ -222,7 +223,7 @@ fn a_run_that_crashes_and_is_resumed_again_and_again_loses_nothing() {
     assert_eq!(samples.len(), 8);
     let codes: Vec<&str> = samples.findings.iter().map(|f| f.code.as_str()).collect();
     // Only the truncation that exists now is reported.
-    assert_eq!(codes.iter().filter(|&&code| code == TRUNCATED_FILE).count(), 1, "{codes:?}");
+    assert_eq!(codes.iter().filter(|&&code| code == TRUNCATED_FILE.name).count(), 1, "{codes:?}");
 }
 
 #[test]
@@ -297,7 +298,7 @@ fn a_broken_last_line_is_reported_with_what_was_lost() {
         read_text(&format!("{HEAD}{}", r#"{"kind":"obs","subject":0,"values":{"wa"#)).unwrap();
     assert_eq!(samples.findings.len(), 1);
     let finding = &samples.findings[0];
-    assert_eq!((finding.code.as_str(), finding.severity), (TRUNCATED_FILE, Severity::Warning));
+    assert_eq!((finding.code.as_str(), finding.severity), (TRUNCATED_FILE.name, Severity::Warning));
     assert!(
         finding.message.starts_with("x.assay:6: the last record breaks off"),
         "{}",
@@ -465,7 +466,7 @@ fn a_file_that_is_cut_anywhere_keeps_every_complete_record() {
         let tail = whole[..cut].rsplit(|&b| b == b'\n').next().unwrap();
         let is_partial =
             !tail.is_empty() && serde_json::from_slice::<serde_json::Value>(tail).is_err();
-        let reported = samples.findings.iter().filter(|f| f.code == TRUNCATED_FILE).count();
+        let reported = samples.findings.iter().filter(|f| f.is(TRUNCATED_FILE)).count();
         assert_eq!(reported, usize::from(is_partial), "cut at {cut}");
     }
 }

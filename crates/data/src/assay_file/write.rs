@@ -249,7 +249,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// If writing to the sink fails.
     pub fn finding(&mut self, finding: &Finding) -> io::Result<()> {
-        if finding.code == TRUNCATED_FILE {
+        if finding.is(TRUNCATED_FILE) {
             return Ok(());
         }
         self.record("finding", finding)

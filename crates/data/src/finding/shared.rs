@@ -3,11 +3,8 @@
 //!
 //! The analysis defines its own findings; nothing is decided here.
 
-use super::{Finding, Severity};
+use super::{Code, Finding, Severity};
 use crate::advice::Action;
-
-/// Code of the finding about benchmarks without usable values.
-pub const BENCHMARK_ERROR: &str = "BENCHMARK_ERROR";
 
 /// Returns the finding for a benchmark with missing values; `what` continues the sentence after its
 /// name: `ended with an error: …`.
@@ -17,7 +14,7 @@ pub(crate) fn benchmark_error(name: &str, what: &str) -> Finding {
 
 /// Returns one finding, in one sentence, for several benchmarks with missing values.
 pub(crate) fn benchmark_errors(message: &str, benchmarks: usize) -> Finding {
-    Finding::new(BENCHMARK_ERROR, Severity::Warning, message)
+    Finding::new(crate::code::BENCHMARK_FAILED, message)
         .with("benchmarks", benchmarks as f64)
         .advise(Action::text("fix what failed and measure again; values may be missing"))
 }
@@ -25,7 +22,7 @@ pub(crate) fn benchmark_errors(message: &str, benchmarks: usize) -> Finding {
 /// Returns the finding for benchmarks or tests whose missing values are not a failure; `message`
 /// names them.
 pub fn benchmarks_skipped(message: String, benchmarks: usize) -> Finding {
-    Finding::new("BENCHMARK_SKIPPED", Severity::Note, message).with("benchmarks", benchmarks as f64)
+    Finding::new(crate::code::BENCHMARKS_MISSING, message).with("benchmarks", benchmarks as f64)
 }
 
 /// Returns the finding for recordings of a side that are byte-identical; `differ` of `all` are
@@ -34,7 +31,7 @@ pub(crate) fn same_recording(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
         "of {all} recordings of `{side}` only {differ} differ; the others are the same to the last byte, and count once"
     );
-    Finding::new("SAME_RECORDING", Severity::Warning, message)
+    Finding::new(crate::code::SAME_INPUT, message)
         .about(side)
         .with("recordings", all as f64)
         .with("differ", differ as f64)
@@ -45,55 +42,47 @@ pub(crate) fn recorded_apart(first: &str, second: &str) -> Finding {
     let message = format!(
         "all recordings of `{first}` were made before those of `{second}`: whatever changed on the machine in between looks like a difference"
     );
-    Finding::new("RECORDED_APART", Severity::Warning, message)
+    Finding::new(crate::code::RECORDED_APART, message)
         .about(second)
         .advise(Action::text("record both sides alternately"))
 }
 
-/// Code of the finding about sides that did not do the same work: their outputs differ.
-pub const OUTPUT_DIFFERS: &str = "OUTPUT_DIFFERS";
-
 /// Returns the finding for a subject whose output differs from that of its reference; `message`
 /// says how.
 pub fn output_differs(subject: &str, message: impl Into<String>) -> Finding {
-    Finding::new(OUTPUT_DIFFERS, Severity::Warning, message).about(subject).advise(Action::text(
+    Finding::new(crate::code::OUTPUT_DIFFERS, message).about(subject).advise(Action::text(
         "see which one is right: what does less work is faster for no good reason",
     ))
 }
 
-/// Code of the finding about output that is not the same in every run of one side.
-pub const OUTPUT_VARIES: &str = "OUTPUT_VARIES";
-
 /// Returns the finding for output that differs between runs of one side, so that sides cannot be
 /// compared; `what` says which.
 pub fn output_varies(what: &str) -> Finding {
-    Finding::new(OUTPUT_VARIES, Severity::Note, format!("{what}: not comparable"))
+    Finding::new(crate::code::OUTPUT_NOT_COMPARED, format!("{what}: not comparable"))
 }
+
 /// The fact of the environment that says whether the outputs of all commands were [`SAME_OUTPUTS`].
 pub const OUTPUTS: &str = "outputs";
 /// The value of [`OUTPUTS`] if they were the same.
 pub const SAME_OUTPUTS: &str = "same";
-
-/// Code of the finding that the recordings of two sides alternate.
-pub const RECORDINGS_ALTERNATE: &str = "RECORDINGS_ALTERNATE";
 
 /// Returns the finding for recordings of two sides that alternate in time.
 pub(crate) fn recordings_alternate(reference: &str, other: &str) -> Finding {
     let message = format!(
         "the recordings of `{reference}` and `{other}` alternate in time, so that the spread between them includes the drift of the machine"
     );
-    Finding::new(RECORDINGS_ALTERNATE, Severity::Note, message).about(other)
+    Finding::new(crate::code::RECORDINGS_ALTERNATE, message).about(other)
 }
 
 /// Returns the finding for a requested setting that could not be applied; `why` names it.
 pub fn not_controlled(why: &str) -> Finding {
-    Finding::new("NOT_CONTROLLED", Severity::Warning, format!("{why}: measured without"))
+    Finding::new(crate::code::NOT_CONTROLLED, format!("{why}: measured without"))
 }
 
 /// Returns the finding for lines without values; `what` says which lines: `without numbers`.
 pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
     let message = format!("lines {what} were skipped: {seen}");
-    Finding::new("LINES_SKIPPED", Severity::Note, message).with("lines", lines as f64)
+    Finding::new(crate::code::PARTLY_READ, message).with("lines", lines as f64)
 }
 
 /// Code of the finding that a file is truncated. For a sample file its evidence is `complete_bytes`
@@ -101,11 +90,11 @@ pub(crate) fn lines_skipped(what: &str, seen: &str, lines: u64) -> Finding {
 ///
 /// It concerns one reading of a file, not the run: it is ignored when read from a file, and never
 /// written.
-pub const TRUNCATED_FILE: &str = "TRUNCATED_FILE";
+pub const TRUNCATED_FILE: &Code = crate::code::TRUNCATED_FILE;
 
 /// Returns the finding for a file that is, or may be, truncated; `message` says where.
 pub(crate) fn truncated_file(message: String) -> Finding {
-    Finding::new(TRUNCATED_FILE, Severity::Warning, message).advise(Action::text(
+    Finding::new(crate::code::TRUNCATED_FILE, message).advise(Action::text(
         "fetch the file again, unless the run was killed: then one record in flight was lost",
     ))
 }
@@ -114,7 +103,7 @@ pub(crate) fn truncated_file(message: String) -> Finding {
 /// reason.
 pub fn not_counted(what: &str, why: &str) -> Finding {
     let message = format!("{what} can't be counted: {why}");
-    Finding::new("NOT_COUNTED", Severity::Warning, message)
+    Finding::new(crate::code::NOT_COUNTED, message)
 }
 
 /// Returns the finding for more events than counters; `share` is the smallest share of the time
@@ -124,7 +113,8 @@ pub fn multiplexed(share: f64) -> Finding {
         "events took turns on the counters: one was counted for only {:.0} % of the time, and its counts are scaled up",
         share * 100.0
     );
-    Finding::new("MULTIPLEXED", Severity::Warning, message)
+    Finding::new(crate::code::COUNTS_INCOMPLETE, message)
+        .at(Severity::Warning)
         .with("least_share", share)
         .advise(Action::FewerEvents)
 }
@@ -133,7 +123,7 @@ pub fn multiplexed(share: f64) -> Finding {
 /// of each kind.
 pub(crate) fn request_errors(kinds: &str, errors: f64) -> Finding {
     let message = format!("{errors} requests or connections failed: {kinds}");
-    Finding::new("REQUEST_ERRORS", Severity::Warning, message).with("errors", errors).advise(
+    Finding::new(crate::code::REQUESTS_FAILED, message).at(Severity::Warning).with("errors", errors).advise(
         Action::text("fix what failed them, or send fewer requests; times may be of those that were answered alone"),
     )
 }
@@ -144,7 +134,7 @@ pub(crate) fn closed_loop(tool: &str, also: &str) -> Finding {
     let message = format!(
         "{tool} sends a request when an earlier one was answered: its latencies leave out how long requests would have waited while the server stood still{also}"
     );
-    Finding::new("CLOSED_LOOP", Severity::Note, message).advise(Action::text(
+    Finding::new(crate::code::CLOSED_LOOP, message).advise(Action::text(
         "for latencies under a given load, send by a schedule, whatever the server does",
     ))
 }

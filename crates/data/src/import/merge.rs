@@ -126,10 +126,10 @@ pub(super) fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
                 return Err(differ);
             }
             let finding = Finding::new(
-                "UNITS_DIFFER",
-                Severity::Warning,
+                crate::code::PARTLY_READ,
                 format!("{differ}; `{}` of `{}` is left out", metric.name, one.file),
-            );
+            )
+            .at(Severity::Warning);
             one.part.samples.findings.push(finding);
             odd.push(metric.name.clone());
         }

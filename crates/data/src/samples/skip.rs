@@ -3,7 +3,7 @@
 
 use super::columns::{Columns, NO_TIME, NOWHERE, Sparse};
 use super::{Outcome, Samples};
-use crate::finding::{Finding, Severity};
+use crate::finding::Finding;
 
 impl<T: Clone + PartialEq> Sparse<T> {
     fn keep(&mut self, kept: &[usize], nothing: &T) {
@@ -80,8 +80,7 @@ impl Samples {
             n => format!("the first {n} observations of every series were left out, as asked"),
         };
         let told = Finding::new(
-            "SKIPPED",
-            Severity::Note,
+            crate::code::PARTLY_READ,
             message + "; places are counted from the first that is left",
         );
         self.findings.push(told.with("skipped", count as f64));

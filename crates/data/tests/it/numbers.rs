@@ -277,6 +277,6 @@ fn a_failed_aggregate_of_google_benchmark_is_left_out() {
         samples
             .findings
             .iter()
-            .any(|f| f.code == "BENCHMARK_ERROR" && f.message.contains("no file"))
+            .any(|f| f.code == "BENCHMARK_FAILED" && f.message.contains("no file"))
     );
 }

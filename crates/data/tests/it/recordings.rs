@@ -56,7 +56,7 @@ fn files_directories_and_documents_are_the_same_recordings() {
     // The directory, and the file with all of its documents: each counts once, with a finding.
     let twice = read(&[("old", vec![at("o"), joined])]);
     assert_eq!(levels(&twice, 0), expected);
-    assert!(twice.findings.iter().any(|finding| finding.code == "SAME_RECORDING"));
+    assert!(twice.findings.iter().any(|finding| finding.code == "SAME_INPUT"));
 }
 
 #[test]

@@ -110,7 +110,7 @@ module Benchmark
             write(head + units + [iterations, "{\"kind\":\"obs\",\"subject\":0,\"values\":{#{values.join(',')}}}"])
           rescue StandardError, ScriptError, SystemStackError, NoMemoryError => e
             why = quoted("#{e.class}: #{e.message}".encode('UTF-8', invalid: :replace, undef: :replace).scrub)
-            write(head + ["{\"kind\":\"finding\",\"code\":\"BENCHMARK_ERROR\",\"severity\":\"serious\"," \
+            write(head + ["{\"kind\":\"finding\",\"code\":\"BENCHMARK_FAILED\",\"severity\":\"serious\"," \
                           "\"message\":#{why},\"subject\":#{quoted(name)}}"])
           end
         end

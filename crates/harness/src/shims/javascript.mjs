@@ -37,7 +37,7 @@ const end = (tool, found) => {
     { kind: 'row', name: item },
     { kind: 'subject', side: 0, row: 0, name: item },
     ...error
-      ? [{ kind: 'finding', code: 'BENCHMARK_ERROR', severity: 'serious', message: error, subject: item }]
+      ? [{ kind: 'finding', code: 'BENCHMARK_FAILED', severity: 'serious', message: error, subject: item }]
       : [
           { kind: 'metric', name: 'wall', unit: 's' },
           { kind: 'metric', name: 'iterations', unit: '1', better: 'higher' },

@@ -8,7 +8,7 @@
 use super::Problem;
 use crate::builder::{Builder, delivered_hz};
 use crate::model::{Frame, Profile};
-use assay_data::{Finding, Severity, Unit};
+use assay_data::{Finding, Unit};
 use std::collections::{BTreeSet, HashMap};
 
 const NANO: f64 = 1e-9;
@@ -164,8 +164,7 @@ fn findings(profile: &mut Profile, others: &BTreeSet<String>) {
     if !others.is_empty() {
         let told: Vec<&str> = others.iter().map(String::as_str).collect();
         profile.findings.push(Finding::new(
-            "PROFILE_EVENTS",
-            Severity::Note,
+            assay_data::code::PARTLY_READ,
             format!(
                 "only `{}` was read; the recording has {} too",
                 profile.measure,
@@ -255,7 +254,7 @@ mod tests {
     fn only_one_event_is_read_and_the_others_are_told() {
         let text = "w 1 1.0: 1000000 cpu-clock: \n\t 7f00 f (/bin/w)\n\nw 1 1.1: 1 page-faults: \n\t 7f00 f (/bin/w)\n\n";
         let profile = parse(text).unwrap();
-        assert_eq!(profile.findings[0].code, "PROFILE_EVENTS");
+        assert_eq!(profile.findings[0].code, "PARTLY_READ");
         assert!((profile.amount() - 0.001).abs() < 1e-12);
     }
 }

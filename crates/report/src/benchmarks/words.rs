@@ -6,9 +6,9 @@ use crate::label::{label, wording};
 use crate::number;
 use crate::words::{BY_TURNS, ONE_RECORDING, counted, listed, of_one_recording, quoted};
 use assay_analysis::analysis::Table;
-use assay_analysis::checks::{Topic, topic};
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Role, Scale, Verdict};
+use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED, Topic, topic};
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Better, Design, Finding, Metric, Severity};
 
@@ -206,8 +206,8 @@ pub(crate) fn controls(suite: &Analysis) -> impl Iterator<Item = String> {
 
 /// Returns true for a finding that is stated with the result.
 fn is_stated(finding: &Finding) -> bool {
-    let codes = ["CODE_CHANGED", "SAME_CODE_MOVED"];
-    finding.severity == Severity::Note && codes.contains(&finding.code.as_str())
+    let is_about_code = finding.is(CODE_CHANGED) || finding.is(SAME_CODE_MOVED);
+    finding.severity == Severity::Note && is_about_code
 }
 
 /// Returns how far the reference moved against itself, if it was measured twice.
@@ -440,5 +440,5 @@ pub(crate) fn told_once(suite: &Analysis) -> Vec<(&Finding, String)> {
         !is_said && !suite.findings[..*place].iter().any(same)
     };
     let found = suite.findings.iter().enumerate().filter(is_news).map(|(_, finding)| finding);
-    findings::told_once(found, |known, other| known.code == other.code && other.subject.is_some())
+    findings::told_once(found, |known, other| known.is_like(other) && other.subject.is_some())
 }

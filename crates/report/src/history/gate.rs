@@ -133,7 +133,7 @@ pub fn gate(report: &GateReport<'_>, remarks: Remarks, screen: &Screen) -> Strin
         );
     }
     let mut list = List::new(remarks);
-    for (finding, more) in findings::told_once(gate.findings.iter(), |a, b| a.code == b.code) {
+    for (finding, more) in findings::told_once(gate.findings.iter(), assay_data::Finding::is_like) {
         list.finding(&page, finding, &more);
     }
     list.draw_apart(&mut page);

@@ -8,8 +8,9 @@ use crate::label::{label, wording};
 use crate::names::clean;
 use crate::number::{self, Column};
 use crate::words::{listed, quoted};
-use assay_analysis::protocol::{EffectFound, NO_THRESHOLD, Protocol, Status, Step, TestName};
+use assay_analysis::protocol::{EffectFound, Protocol, Status, Step, TestName};
 use assay_analysis::{Analysis, Interval};
+use assay_data::code::{self, Code};
 use assay_data::{Better, Unit};
 
 /// Significant digits of standard deviations.
@@ -142,7 +143,7 @@ impl<'a> Teller<'a> {
         let (_, status, found) = self.chain.steps()[step];
         if status == Status::NotReached {
             return match (self.chain.stopped_at(), self.chain.against) {
-                (Some(_), _) if has(&self.chain.power, NO_THRESHOLD) => {
+                (Some(_), _) if has(&self.chain.power, code::NOT_POSITIVE) => {
                     "since there is no threshold".to_owned()
                 }
                 (Some(at), _) => format!("since {}", failure(at)),
@@ -213,8 +214,8 @@ impl<'a> Teller<'a> {
 }
 
 /// Returns true if a step has a finding with this code.
-fn has<T>(step: &Step<T>, code: &str) -> bool {
-    step.findings.iter().any(|finding| finding.code == code)
+fn has<T>(step: &Step<T>, code: &Code) -> bool {
+    step.findings.iter().any(|finding| finding.is(code))
 }
 
 /// Formats an estimate with its interval, in the digits of this column.

@@ -234,8 +234,10 @@ fn five_lines_follow_a_series_and_the_rest_is_counted() {
         drawn.series[0].findings.clear();
         render(&drawn, Remarks::All, &screen(80, true))
     };
-    let finding =
-        |n| assay_data::Finding::new("TRY", assay_data::Severity::Warning, format!("warning {n}"));
+    let finding = |n| {
+        assay_data::Finding::new(assay_data::code::LAYOUT, format!("warning {n}"))
+            .at(assay_data::Severity::Warning)
+    };
     drawn.series[0].findings = (0..9).map(finding).collect();
     let usual = render(&drawn, Remarks::Usual, &screen(80, true));
     let after: Vec<&str> = usual.strip_prefix(&without).unwrap().trim().lines().collect();

@@ -30,15 +30,14 @@ fn trial(name: &str, after: f64, (lower, upper): (f64, f64), median: f64) -> Tri
 
 fn sick() -> DoctorReport {
     let load = Finding::new(
-        "LOAD",
-        Severity::Warning,
+        assay_data::code::MACHINE_BUSY,
         "the machine was busy at the start: load 3.2 on 2 CPUs",
     )
+    .at(Severity::Warning)
     .advise(Action::StopOtherWork)
     .advise(Action::decide_by("cpu"));
     let governor = Finding::new(
-        "GOVERNOR",
-        Severity::Note,
+        assay_data::code::CPU_FREQUENCY,
         "the CPU frequency follows the load (governor `powersave`)",
     )
     .advise(Action::run("fix the frequency", "cpupower frequency-set -g performance"));
@@ -101,7 +100,7 @@ fn the_json_is_as_its_schema_says() {
     let value = json(&sick());
     assert_eq!(value["trials"][1]["verdict"], "narrower");
     let (load, governor) = (&value["findings"][0], &value["findings"][1]);
-    assert_eq!((&load["code"], &load["trial"]), (&"LOAD".into(), &"--fifo 10".into()));
+    assert_eq!((&load["code"], &load["trial"]), (&"MACHINE_BUSY".into(), &"--fifo 10".into()));
     assert_eq!(governor["advice"][0]["command"], "cpupower frequency-set -g performance");
     assert_eq!((&load["can_fix"], &governor["can_fix"]), (&false.into(), &true.into()));
 }

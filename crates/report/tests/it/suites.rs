@@ -236,9 +236,12 @@ fn the_page_holds_every_benchmark_and_loads_nothing() {
         tests: &[],
     });
     let page = page.unwrap();
-    for text in
-        ["copy/n:16", "id=\"plot-forest-0\"", "assay compare old.json new.json", "ONE_SIDE_ONLY"]
-    {
+    for text in [
+        "copy/n:16",
+        "id=\"plot-forest-0\"",
+        "assay compare old.json new.json",
+        "BENCHMARKS_MISSING",
+    ] {
         assert!(page.contains(text), "{text}");
     }
     assert!(

@@ -8,7 +8,7 @@
 )]
 
 use crate::analysis::family::{self, Member};
-use crate::analysis::{Adjust, analyse, controls};
+use crate::analysis::{Adjust, analyse};
 use crate::comparison::{Comparison, Question, Role};
 use crate::design::looks::End;
 use crate::evidence::Evidence;
@@ -79,7 +79,7 @@ fn compared(samples: &Samples, distribution: &mut SignedRankDistribution) -> Vec
         Member::new(question, &evidence.pair(against, of, 0, &[]).unwrap(), &evidence, &[])
     };
     let mut members: Vec<Member<'_>> = (0..BENCHMARKS).map(member).collect();
-    controls::assign(samples, &mut members, distribution);
+    family::assign(samples, &mut members, distribution);
     family::decide(&members.iter().collect::<Vec<_>>(), Adjust::Holm, distribution)
 }
 

@@ -234,7 +234,7 @@ fn a_unit_that_changed_makes_no_event_and_is_said() {
     let (kept, finding) = of_one_metric(vec![bytes.clone(), seconds.clone()]);
     assert_eq!(kept, [bytes]);
     let finding = finding.unwrap();
-    assert_eq!(finding.code, "UNIT_CHANGED");
+    assert_eq!(finding.code, "RUNS_LEFT_OUT");
     assert!(finding.message.starts_with("wall of a was recorded in s before, and is in B now"));
     assert!(gathered(kept).events.is_empty());
     assert_eq!(of_one_metric(vec![seconds]).1, None);
@@ -294,6 +294,6 @@ fn series_that_end_on_another_level_for_few_runs_are_said_once() {
     all.push(end(&mut random, "two"));
     let found = gathered(all);
     let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
-    assert_eq!((finding.code.as_str(), finding.number("more")), ("LEVEL_TOO_SHORT", Some(2.0)));
+    assert_eq!((finding.code.as_str(), finding.number("more")), ("TOO_FEW_RUNS", Some(2.0)));
     assert!(finding.message.starts_with("2 of 22 series, one among them, "), "{}", finding.message);
 }

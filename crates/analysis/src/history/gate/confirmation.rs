@@ -68,14 +68,14 @@ impl Confirmation {
                     true => format!("whether {label} is worse stays open, unconfirmed: {why}"),
                     false => format!("the alarm about {label} stands, unconfirmed: {why}"),
                 };
-                Finding::new("ALARM_UNCONFIRMED", Severity::Warning, message)
+                Finding::new(assay_data::code::ALARM_CONFIRMATION, message).at(Severity::Warning)
             }
             Ok(fresh @ Fresh { verdict: Verdict::Slower, .. }) => {
                 let message = format!(
                     "a fresh run of {new} against {old} by turns finds {label} worse, too{}",
                     size(fresh)
                 );
-                Finding::new("ALARM_CONFIRMED", Severity::Note, message)
+                Finding::new(assay_data::code::ALARM_CONFIRMATION, message)
             }
             Ok(fresh) => {
                 let (said, so) = match fresh.verdict {
@@ -87,7 +87,8 @@ impl Confirmation {
                     "{label} was beyond what is normal, but a fresh run of {new} against {old} by turns {said}{}: {so}",
                     size(fresh)
                 );
-                let found = Finding::new("ALARM_NOT_CONFIRMED", Severity::Warning, message);
+                let found = Finding::new(assay_data::code::ALARM_CONFIRMATION, message)
+                    .at(Severity::Warning);
                 match fresh.verdict {
                     Verdict::Inconclusive => found.advise(Action::MeasureLonger { seconds: None }),
                     _ => found.advise(Action::CheckMachine),

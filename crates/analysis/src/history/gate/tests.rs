@@ -295,7 +295,7 @@ fn too_few_or_too_different_runs_are_inconclusive_and_say_how_many_more() {
     let hopeless = candidate(&noisy(50, 0.2, &mut random), &Metric::wall());
     let gate = gate(vec![hopeless], Asked::default());
     assert_eq!((gate.standing(), gate.judged[0].more_runs), (Standing::Inconclusive, None));
-    assert_eq!(gate.findings[0].code, "RUNS_DIFFER");
+    assert_eq!(gate.findings[0].code, "TOO_FEW_RUNS");
     assert_eq!(super::gate(Vec::new(), Asked::default()).standing(), Standing::Inconclusive);
 }
 
@@ -307,7 +307,7 @@ fn normal_begins_at_the_last_change() {
     let gate = gate(vec![candidate(&runs, &Metric::wall())], Asked::default());
     assert_eq!(gate.standing(), Standing::Worse);
     assert!((gate.judged[0].normal.unwrap() - 80.0).abs() < 1.0, "{:?}", gate.judged[0]);
-    assert_eq!(gate.findings[0].code, "NORMAL_CHANGED");
+    assert_eq!(gate.findings[0].code, "RUNS_LEFT_OUT");
 }
 
 #[test]

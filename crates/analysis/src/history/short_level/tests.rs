@@ -36,7 +36,7 @@ fn four_fast_runs_and_nine_slow_ones_may_be_a_change_and_one_more_run_shows_it()
     assert_eq!((short.verdict, short.is_higher), (Verdict::Slower, false));
     assert!((short.ratio.unwrap() - 2.0).abs() < 0.1 && short.p < 0.02, "{short:?}");
     let [finding] = found.findings.as_slice() else { unreachable!("{:?}", found.findings) };
-    assert_eq!((finding.code.as_str(), finding.number("more")), ("LEVEL_TOO_SHORT", Some(1.0)));
+    assert_eq!((finding.code.as_str(), finding.number("more")), ("TOO_FEW_RUNS", Some(1.0)));
     assert!(finding.message.contains("1 more run of their revisions"), "{}", finding.message);
     // With the requested runs it becomes a change.
     let found = of(&runs(random.next().unwrap(), &[(5, 1.0), (9, 2.0)]));

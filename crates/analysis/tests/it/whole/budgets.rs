@@ -81,7 +81,7 @@ fn too_few_blocks_have_one_remedy_and_it_is_of_the_plan() {
 }
 
 fn spent(analysis: &Analysis) -> Option<&Finding> {
-    analysis.findings.iter().find(|finding| finding.code == "BUDGET_SPENT")
+    analysis.findings.iter().find(|finding| finding.code == "STOPPED_EARLY")
 }
 
 #[test]

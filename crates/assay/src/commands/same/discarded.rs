@@ -48,7 +48,7 @@ pub(crate) fn read_where_noticed(commands: &mut [Prepared]) -> Option<Finding> {
         "standard output goes to a pipe that is read, because {program} does less when it is discarded"
     );
     Some(
-        Finding::new("OUTPUT_READ", Severity::Note, message)
+        Finding::new(assay_data::code::OUTPUT_DISCARDED, message)
             .advise(Action::text("discard it nevertheless, with --output null")),
     )
 }
@@ -98,7 +98,8 @@ fn discarded(name: &str, (discarded, read): (f64, f64), written: u64) -> Finding
         seconds(read),
         seconds(discarded)
     );
-    Finding::new("OUTPUT_DISCARDED", Severity::Warning, message)
+    Finding::new(assay_data::code::OUTPUT_DISCARDED, message)
+        .at(Severity::Warning)
         .about(name)
         .with("user_read", read)
         .with("user_discarded", discarded)

@@ -7,7 +7,7 @@ use crate::load::{MOST_REQUESTS, Place, Way};
 use crate::scan::{Scan, fill};
 use anyhow::{Context, bail, ensure};
 use assay_data::samples::without_secrets;
-use assay_data::{Environment, Finding, ParameterValue, Severity, Side};
+use assay_data::{Environment, Finding, ParameterValue, Side};
 use assay_load::{
     Arrivals, Connecting, Expect, Handshakes, Job, Load, Replayed, Request, Scenario, Target, Tls,
     Version, replay, session_of_har, values, without_user,
@@ -153,20 +153,9 @@ impl Asked {
             }
             None => (Vec::new(), Vec::new()),
         };
-        let of_all = urls.iter().find(|url| {
-            let bare = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-            ["0.0.0.0", "[::]"].iter().any(|all| bare.starts_with(all))
-        });
-        if let Some(url) = of_all {
-            let message = format!(
-                "{} names all addresses of this machine, where a server listens; its loopback was loaded",
-                without_user(url)
-            );
-            findings.push(Finding::new("ALL_ADDRESSES", Severity::Note, message));
-        }
         if args.connect.insecure {
             let message = "certificates were not checked (--insecure)".to_owned();
-            findings.push(Finding::new("CERTIFICATES_NOT_CHECKED", Severity::Note, message));
+            findings.push(Finding::new(assay_data::code::CERTIFICATES_NOT_CHECKED, message));
         }
         Ok(Self {
             sides,
@@ -459,7 +448,7 @@ impl Asked {
 }
 
 fn left_out(message: String) -> Finding {
-    Finding::new("REQUESTS_LEFT_OUT", Severity::Note, message)
+    Finding::new(assay_data::code::PARTLY_READ, message)
 }
 
 /// Splits `NAME=URL`, or a URL alone.

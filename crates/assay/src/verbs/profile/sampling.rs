@@ -329,7 +329,9 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
         let how = failed.ended.outcome;
         let told = format!("the program {how}: this is what was sampled until then");
         found.push(
-            Finding::new("COMMAND_FAILED", Severity::Warning, told).advise(Action::ShowOutput),
+            Finding::new(assay_data::code::FAILURES, told)
+                .at(Severity::Warning)
+                .advise(Action::ShowOutput),
         );
     }
     if taken.iter().any(|own| own.hides_status) {
@@ -337,7 +339,7 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
             "{} does not report how the program ended: a failure would not be seen here",
             source.place.sampler.name()
         );
-        found.push(Finding::new("PROFILE_STATUS_HIDDEN", Severity::Note, told));
+        found.push(Finding::new(assay_data::code::FAILURES, told));
     }
     found.extend(no_collection(source, language));
     found
@@ -348,7 +350,7 @@ fn run_again(name: &str) -> Finding {
     let told = format!(
         "py-spy hardly saw {name}, as happens when it replaces itself by another program (exec), so it was run a second time, without the processes that it starts"
     );
-    Finding::new("PROFILE_RUN_AGAIN", Severity::Warning, told)
+    Finding::new(assay_data::code::PROFILE_UNSEEN, told).at(Severity::Warning)
 }
 
 /// That perf sampled less of a program than the kernel counted. `level` is that of `kernel.perf_event_paranoid`, if it hides the kernel.
@@ -372,7 +374,7 @@ fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Optio
             "; the rest, in the table as (not sampled), is of processes that ended within a few milliseconds, that may not be sampled, as those of another user, or that went on after the program"
         }
     };
-    let finding = Finding::new("PROFILE_UNSEEN", Severity::Warning, told);
+    let finding = Finding::new(assay_data::code::PROFILE_UNSEEN, told).at(Severity::Warning);
     let finding = finding.with("cpu_seconds", whole).with("sampled_seconds", seen);
     Some(match level {
         Some(level) => finding.advise(Action::run(
@@ -388,7 +390,7 @@ pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Fin
     let sampler = source.place.sampler;
     (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
         let told = format!("{} does not see garbage collection", sampler.name());
-        Finding::new("NO_COLLECTION", Severity::Note, told).advise(Action::run(
+        Finding::new(assay_data::code::PROFILE_UNSEEN, told).advise(Action::run(
             "take stackprof, which does (Debian: ruby-stackprof)",
             "gem install stackprof",
         ))

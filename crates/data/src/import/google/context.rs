@@ -58,11 +58,7 @@ pub(super) fn build_type(build: &str, recorder: &mut Recorder<'_>) {
     recorder.fact("google_benchmark.library_build_type", build);
     if build.eq_ignore_ascii_case("debug") {
         recorder.finding(
-            Finding::new(
-                "DEBUG_LIBRARY",
-                Severity::Note,
-                "the Google Benchmark library was built without NDEBUG, so its own part of every time is larger",
-            )
+            Finding::new(crate::code::DEBUG_BUILD, "the Google Benchmark library was built without NDEBUG, so its own part of every time is larger")
             .advise(Action::text("link a library that was built with -DNDEBUG; it matters for benchmarks of nanoseconds, and only if the sides differ in it")),
         );
     }
@@ -74,10 +70,10 @@ pub(super) fn scaling(enabled: bool, recorder: &mut Recorder<'_>) {
     if enabled {
         recorder.finding(
             Finding::new(
-                "CPU_SCALING",
-                Severity::Warning,
+                crate::code::CPU_FREQUENCY,
                 "the CPU frequency followed the load while Google Benchmark measured",
             )
+            .at(Severity::Warning)
             .advise(Action::run(
                 "measure again with a fixed frequency",
                 "cpupower frequency-set --governor performance",

@@ -311,7 +311,7 @@ impl<'c> Gatherer<'c> {
                 listed(&names)
             );
             self.recorder.finding(
-                Finding::new("MEMORY_UNTRUSTED", Severity::Warning, message)
+                Finding::new(crate::code::NOT_COUNTED, message)
                     .with("benchmarks", names.len() as f64)
                     .advise(Action::text("update Google Benchmark: 1.7.1 wrote such numbers for the first repetition")),
             );
@@ -404,7 +404,8 @@ impl<'c> Gatherer<'c> {
 /// `these counters are …`.
 fn counter_totals(severity: Severity, what: &str, names: &[String], remedy: &str) -> Finding {
     let message = format!("these counters are {what}: {}", listed(names));
-    Finding::new("COUNTER_TOTALS", severity, message)
+    Finding::new(crate::code::COUNTED_WHOLE, message)
+        .at(severity)
         .with("counters", names.len() as f64)
         .advise(Action::text(remedy))
 }

@@ -40,7 +40,7 @@ fn recorded() -> Samples {
         ..Subject::default()
     });
     samples.sides[0].source = Some("/home/joe-secret/results/old.csv".to_owned());
-    let finding = Finding::new("FAILURES", Severity::Warning, "one failed");
+    let finding = Finding::new(crate::code::FAILURES, "one failed").at(Severity::Warning);
     samples.findings.push(finding.about("joe-secret/new/sort"));
     samples
 }

@@ -40,7 +40,7 @@ fn a_full_file_has_the_results_of_the_workload_in_launches() {
     assert_eq!(samples.observations().next().map(|o| o.level), Some(vec![1, 1]));
     assert_eq!(summary(&samples, name, "allocated").mean, Some(64.0));
     assert_eq!(samples.tool.as_deref(), Some("BenchmarkDotNet 0.14.0"));
-    assert_eq!(findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(), Some("Sorting.Huge"));
+    assert_eq!(findings(&samples, "BENCHMARK_FAILED")[0].subject.as_deref(), Some("Sorting.Huge"));
 }
 
 #[test]

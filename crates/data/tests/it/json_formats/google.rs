@@ -86,7 +86,7 @@ fn totals_are_divided_by_iterations_and_all_else_stands() {
             }
             assert!(samples.metric_index("CallsToAlloc").is_none());
             assert!(samples.metric_index("MemoryAllocated/iteration").is_some());
-            assert_eq!(findings(samples, "COUNTER_TOTALS").len(), 1);
+            assert_eq!(findings(samples, "COUNTED_WHOLE").len(), 1);
         }
     }
     let samples = read("google-benchmark/plain-old.json");
@@ -141,15 +141,15 @@ fn names_units_and_directions_are_understood() {
 #[test]
 fn errors_complexity_labels_and_the_library_are_told() {
     let samples = read("google-benchmark/plain-old.json");
-    let errors = findings(&samples, "BENCHMARK_ERROR");
+    let errors = findings(&samples, "BENCHMARK_FAILED");
     assert_eq!(errors.len(), 2);
     assert_eq!(
         errors[0].message,
         "`SkipsWithError` ended with an error: could not send an entry to the target"
     );
     assert!(!names(&samples).contains(&"ErrorHalfway"), "it has no value");
-    assert_eq!(findings(&samples, "DEBUG_LIBRARY").len(), 1);
-    assert!(findings(&samples, "CPU_SCALING").is_empty());
+    assert_eq!(findings(&samples, "DEBUG_BUILD").len(), 1);
+    assert!(findings(&samples, "CPU_FREQUENCY").is_empty());
     let e = &samples.environment;
     assert_eq!(e.text("hostname"), Some("vm"));
     assert_eq!(e.number("cpus_online"), Some(2.0));
@@ -175,7 +175,7 @@ fn aggregates_alone_are_summaries_and_never_observations() {
     assert_eq!(wall.median, Some(403.36480722580393 / 1e9));
     assert_eq!(wall.sd, Some(31.352766186113975 / 1e9));
     assert_eq!(samples.summaries.len(), 3 * 2, "wall and cpu of three benchmarks");
-    let left_out = findings(&samples, "COUNTER_TOTALS");
+    let left_out = findings(&samples, "COUNTED_WHOLE");
     assert_eq!(left_out.len(), 1);
     assert_eq!(left_out[0].severity, Severity::Warning);
     assert!(read("google-benchmark/reps3-old.json").summaries.is_empty(), "repetitions are there");
@@ -187,7 +187,7 @@ fn bytes_that_cannot_be_are_left_out_and_told() {
         let samples = read(&format!("google-benchmark/memmgr-{side}.json"));
         assert_eq!(values(&samples, "CopyElement", "max_bytes_used"), [4096.0, 4096.0]);
         assert_eq!(values(&samples, "CopyElement", "allocs_per_iter").len(), 3);
-        assert_eq!(findings(&samples, "MEMORY_UNTRUSTED").len(), 1);
+        assert_eq!(findings(&samples, "NOT_COUNTED").len(), 1);
     }
 }
 
@@ -200,7 +200,7 @@ fn the_table_is_read_like_the_json() {
     assert_eq!(parameters(&samples, "TwoArgs/w:8/h:4"), "w=8 h=4");
     assert_eq!(samples.environment.number("load_1m"), Some(18.42));
     assert_eq!(samples.environment.number("cpus_online"), Some(2.0));
-    assert_eq!(findings(&samples, "DEBUG_LIBRARY").len(), 1);
+    assert_eq!(findings(&samples, "DEBUG_BUILD").len(), 1);
     let table = "name,iterations,real_time,cpu_time,time_unit,bytes_per_second,items_per_second,label,error_occurred,error_message,\"n\"\n\
         \"B/1\",1000,5,4,us,,,\"a \"\"b\"\"\",,,3000\n\"B/1\",1000,7,4,us,,,,,,3000\n\"B/1_mean\",2,6,4,us,,,,,,3000\n\
         \"E\",,,,,,,,true,\"it broke\",\n";
@@ -209,7 +209,7 @@ fn the_table_is_read_like_the_json() {
     assert_eq!(values(&samples, "B/1", "n/iteration"), [3.0, 3.0]);
     assert_eq!(names(&samples), ["B/1"]);
     assert_eq!(
-        findings(&samples, "BENCHMARK_ERROR")[0].message,
+        findings(&samples, "BENCHMARK_FAILED")[0].message,
         "`E` ended with an error: it broke"
     );
 }

@@ -37,7 +37,7 @@ fn tinybench_before_version_3_has_its_statistics_in_the_result() {
     let read = summary(&samples, "ok", "wall");
     assert_eq!((read.mean, read.sd, read.count), (Some(0.00125), Some(0.00025), Some(3)));
     let without: Vec<_> =
-        findings(&samples, "BENCHMARK_ERROR").iter().map(|f| f.subject.clone()).collect();
+        findings(&samples, "BENCHMARK_FAILED").iter().map(|f| f.subject.clone()).collect();
     assert_eq!(without, [Some("threw".to_owned()), Some("never ran".to_owned())]);
 }
 
@@ -48,7 +48,7 @@ fn a_benchmark_of_no_samples_has_no_time() {
     let samples = load_bytes(text.as_bytes().to_vec(), "x.json", &ImportOptions::default());
     let samples = samples.unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(names(&samples), ["g > one"]);
-    assert_eq!(findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(), Some("g > none"));
+    assert_eq!(findings(&samples, "BENCHMARK_FAILED")[0].subject.as_deref(), Some("g > none"));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_task_without_a_result_is_told_and_a_negative_time_refused() {
         let samples = load_bytes(text(mean).into_bytes(), "x.json", &ImportOptions::default());
         let samples = samples.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(names(&samples), ["a"]);
-        assert_eq!(findings(&samples, "BENCHMARK_ERROR")[0].subject.as_deref(), Some("b"));
+        assert_eq!(findings(&samples, "BENCHMARK_FAILED")[0].subject.as_deref(), Some("b"));
     }
     let error = refused(text("-1"));
     assert_eq!(error, "x.json:2:43: a time of -1; a time is not negative");

@@ -20,7 +20,7 @@ fn every_epoch_is_an_observation() {
         assert_eq!(values(&samples, name, "iterations"), of("iterations"));
     }
     assert!(!metrics(&samples).contains(&"instructions"), "the system counted none");
-    let errors = findings(&samples, "BENCHMARK_ERROR");
+    let errors = findings(&samples, "BENCHMARK_FAILED");
     assert_eq!(errors.len(), 1);
     assert_eq!(errors[0].subject.as_deref(), Some("empty"));
     assert_eq!(samples.environment.number("nanobench.clockResolution"), Some(2e-8));

@@ -114,7 +114,7 @@ fn benchmarks_of_catch2_are_summaries_named_by_their_place() {
         assert_eq!((samples.len(), samples.design()), (0, Design::Summary));
         let wall = summary(&samples, "sums: sum 100", "wall");
         assert_eq!((wall.count, wall.mean, wall.sd), (Some(20), Some(mean / 1e9), Some(sd / 1e9)));
-        let failed = findings(&samples, "BENCHMARK_ERROR");
+        let failed = findings(&samples, "BENCHMARK_FAILED");
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].message, "`vectors: fails` ended with an error: no more");
         survives_damage(&name);

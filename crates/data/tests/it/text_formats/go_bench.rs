@@ -79,7 +79,7 @@ fn packages_processors_failures_and_torn_lines_are_told_apart() {
     assert_eq!(samples.environment.text("pkg"), None);
     let sorts = &samples.metrics[samples.metric_index("sorts/s").expect("a custom unit")];
     assert_eq!((&sorts.unit, sorts.better), (&Unit::PerSecond, Better::Higher));
-    assert_eq!(codes(&samples), ["BENCHMARK_ERROR"]);
+    assert_eq!(codes(&samples), ["BENCHMARK_FAILED"]);
     let told = &samples.findings[0].message;
     for part in
         ["`BenchmarkBroken`", "a panic (assignment to entry", "package `example.com/probe/alpha`"]
@@ -94,7 +94,7 @@ fn the_stream_of_events_holds_what_the_text_holds() {
     let text = load_file("go-bench/mixed.txt");
     assert_eq!(names(&samples), names(&text));
     assert_eq!(samples.len(), 28);
-    assert_eq!(codes(&samples), ["BENCHMARK_ERROR", "BENCHMARK_SKIPPED"]);
+    assert_eq!(codes(&samples), ["BENCHMARK_FAILED", "BENCHMARKS_MISSING"]);
     assert!(samples.findings[1].message.contains("`BenchmarkSkipped`"));
     assert_eq!(
         values(&samples, "BenchmarkSort/n=16/sorted", "wall"),
@@ -175,7 +175,7 @@ fn a_value_that_is_no_finite_number_is_missing_and_told_with_its_place() {
     assert_eq!(samples.len(), 3);
     assert_eq!(values(&samples, "BenchmarkX", "hits/op"), [3.0, 3.0]);
     assert_eq!(values(&samples, "BenchmarkX", "wall"), [1e-9, 2e-9]);
-    assert_eq!(codes(&samples), ["BENCHMARK_ERROR"]);
+    assert_eq!(codes(&samples), ["BENCHMARK_FAILED"]);
     let told = &samples.findings[0].message;
     assert!(told.contains("`NaN hits/op` of `BenchmarkX` (x.txt:1)"), "{told}");
     assert!(told.contains("`+Inf ns/op` of `BenchmarkX` (x.txt:3)"), "{told}");
@@ -185,7 +185,7 @@ fn a_value_that_is_no_finite_number_is_missing_and_told_with_its_place() {
 fn what_a_benchmark_prints_under_its_own_name_is_passed_over_and_told() {
     let text = "BenchmarkX 10 1 ns/op\nBenchmarkX 10 items are done\nBenchmarking 10 of 20 ns/op\nBenchmarkX: done\n";
     let samples = plain(text).expect("one result");
-    assert_eq!((samples.len(), codes(&samples)), (1, vec!["LINES_SKIPPED"]));
+    assert_eq!((samples.len(), codes(&samples)), (1, vec!["PARTLY_READ"]));
     let told = &samples.findings[0].message;
     assert!(told.ends_with("`BenchmarkX 10 items are done` (x.txt:2)"), "{told}");
 }

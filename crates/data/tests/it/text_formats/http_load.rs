@@ -152,7 +152,7 @@ fn requests_that_failed_are_counted_out_of_the_rate_and_told() {
         ),
     ] {
         let samples = holds(file, &[("answered", answered), ("rate_achieved", rate)], &[]);
-        let told = samples.findings.iter().find(|finding| finding.code == "REQUEST_ERRORS");
+        let told = samples.findings.iter().find(|finding| finding.code == "REQUESTS_FAILED");
         assert_eq!(told.expect(file).message, said, "{file}");
     }
     for file in ["hey/refused.txt", "oha/refused.txt", "h2load/refused.txt", "k6/refused.json"] {
@@ -183,7 +183,7 @@ fn what_the_generator_did_is_not_blamed_on_the_server() {
     // k6 could not start 282 iterations.
     for file in ["k6/dropped.txt", "k6/dropped.json"] {
         let dropped = holds(file, &[("dropped_iterations", 282.0), ("answered", 1.0)], &[]);
-        assert_eq!(codes(&dropped), ["REQUEST_ERRORS"], "{file}");
+        assert_eq!(codes(&dropped), ["REQUESTS_FAILED"], "{file}");
     }
 }
 

@@ -78,7 +78,7 @@ fn errors_are_told_by_kind() {
         ("addrunavail", "80 requests or connections failed: other 80"),
     ] {
         let samples = load_file(&format!("httperf/{file}.txt"));
-        assert_eq!(codes(&samples), ["REQUEST_ERRORS"]);
+        assert_eq!(codes(&samples), ["REQUESTS_FAILED"]);
         assert_eq!(samples.findings[0].message, said);
     }
 }

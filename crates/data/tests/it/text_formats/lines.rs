@@ -32,7 +32,7 @@ fn keys_of_logfmt_are_columns() {
     assert_eq!(names(&samples), ["/x", "/y"]);
     assert_eq!(metrics(&samples), ["duration [s]"]);
     assert_eq!(values(&samples, "/x", "duration"), [0.0125, 0.0135]);
-    assert_eq!(codes(&samples), ["LINES_SKIPPED"]);
+    assert_eq!(codes(&samples), ["PARTLY_READ"]);
     assert_eq!(
         samples.findings[0].message,
         "lines without `duration` or `path` were skipped: 1 of 4, the first is line 3: `level=warn msg=\"cache \\\"cold\\\"\"`"

@@ -64,7 +64,7 @@ fn two_reports_are_two_sides_of_the_same_tests() {
     let both = [path("test-reports/vitest.xml"), path("test-reports/vitest.xml")];
     let samples = load(&both, &ImportOptions::default()).unwrap();
     assert_eq!((samples.sides.len(), samples.rows.len()), (2, 7));
-    assert_eq!(codes(&samples)[0], "BENCHMARK_SKIPPED");
+    assert_eq!(codes(&samples)[0], "BENCHMARKS_MISSING");
     // The same tests have the same names in both of vitest's reports, except for the arrow between
     // groups.
     let (xml, json) = (of("vitest.xml"), of("vitest.json"));

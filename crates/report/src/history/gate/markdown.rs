@@ -47,7 +47,7 @@ pub fn markdown(report: &GateReport<'_>) -> String {
         text += &format!("{} normal.\n\n", counted(normal, "benchmark"));
     }
     text += &format!("{}.\n", escaped(&rests_on(report)));
-    let told = findings::told_once(gate.findings.iter(), |a, b| a.code == b.code);
+    let told = findings::told_once(gate.findings.iter(), assay_data::Finding::is_like);
     let list = findings::markdown(told);
     if !list.is_empty() {
         text += &format!("\n{list}");

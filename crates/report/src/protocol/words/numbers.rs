@@ -20,7 +20,7 @@ impl Teller<'_> {
         if self.chain.paired {
             return "the difference did not change during the run; the order within the blocks was drawn".to_owned();
         }
-        if has(&self.chain.validity, "DEPENDENCE") {
+        if has(&self.chain.validity, assay_data::code::DEPENDENCE) {
             return "successive values are correlated no more than chance allows".to_owned();
         }
         format!(

@@ -2,13 +2,11 @@
 //! circumstances of the measurement.
 
 use super::numbers::power_told;
-use super::{SPREAD_DIGITS, Teller, has, ranged_in, statistic, test_name};
+use super::{SPREAD_DIGITS, Teller, ranged_in, statistic, test_name};
 use crate::label::{article, wording};
 use crate::number::{self, Column};
 use crate::words::listed;
-use assay_analysis::protocol::{
-    BELOW_THRESHOLD, EffectFound, PowerFound, STRADDLES, Status, TestName,
-};
+use assay_analysis::protocol::{EffectFound, PowerFound, Status, TestName};
 use assay_data::Severity;
 
 impl Teller<'_> {
@@ -55,10 +53,17 @@ impl Teller<'_> {
         parts.join(" ")
     }
 
+    /// Returns true if the interval is within the threshold (`Serious`), or reaches into it
+    /// (`Warning`).
+    fn reaches_below(&self, severity: Severity) -> bool {
+        let mut findings = self.chain.effect.findings.iter();
+        findings.any(|f| f.is(assay_data::code::BELOW_THRESHOLD) && f.severity == severity)
+    }
+
     fn claim(&self, effect: &EffectFound) -> String {
         let how = self.how(effect);
         let rejects = self.chain.test.found.as_ref().is_some_and(|test| test.rejects);
-        let below = has(&self.chain.effect, BELOW_THRESHOLD);
+        let below = self.reaches_below(Severity::Serious);
         let (of, against) = (self.of(), self.against());
         if below {
             return format!(
@@ -71,7 +76,7 @@ impl Teller<'_> {
                 "no difference between {of} and {against} was shown, which does not mean that there is none ({how})."
             );
         }
-        let straddles = has(&self.chain.effect, STRADDLES);
+        let straddles = self.reaches_below(Severity::Warning);
         let possibly = if straddles {
             format!(", possibly less than the {} that matters", self.threshold_amount())
         } else {

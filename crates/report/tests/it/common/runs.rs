@@ -172,7 +172,7 @@ pub fn mixed() -> Analysis {
 
 pub fn gone_on_with_another() -> Finding {
     let message = "the run was resumed although something changed: sort-new: its file has changed";
-    Finding::new("RESUMED_DIFFERENT", Severity::Serious, message).advise(assay_data::Action::text(
+    Finding::new(assay_data::code::RESUMED_DIFFERENT, message).advise(assay_data::Action::text(
         "measure again: the blocks before and after are not one experiment",
     ))
 }
