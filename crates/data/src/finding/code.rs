@@ -80,6 +80,12 @@ catalogue! {
     /// supply what the run does not record.
     ALARM_CONFIRMATION: Note | Warning;
 
+    /// The URL of a load test names `0.0.0.0` or `[::]`, which means all addresses of a machine.
+    /// **Why:** servers print it when they start, but it is not an address to connect to. The system
+    /// treats it as the loopback address of the machine, and that was loaded.
+    /// **What to do:** nothing, or write `127.0.0.1`.
+    ALL_ADDRESSES: Note;
+
     /// All values of a subject are the same.
     /// **Why:** either the quantity is constant, as a count of allocations often is, or the clock is
     /// too coarse. Then "no difference" only means "no difference that this clock shows".
@@ -561,7 +567,8 @@ catalogue! {
     /// The outputs of a command and its reference were not compared. The message says why: the output
     /// differs from run to run (times, addresses, the order of threads); a run takes over 10 s, so no
     /// further one is added to see whether it does; the output is shown (`--output inherit`); a file of
-    /// `--same` does not exist, or no run wrote it.
+    /// `--same` does not exist, or no run wrote it; a server answers the same request differently
+    /// (`assay load`).
     /// **What to do:** let the command write its result to a file and name that with `--same FILE`, or
     /// what the message suggests; `--require-same` adds further runs of any length.
     OUTPUT_NOT_COMPARED: Note;

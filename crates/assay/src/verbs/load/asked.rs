@@ -153,6 +153,17 @@ impl Asked {
             }
             None => (Vec::new(), Vec::new()),
         };
+        let of_all = urls.iter().find(|url| {
+            let bare = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+            ["0.0.0.0", "[::]"].iter().any(|all| bare.starts_with(all))
+        });
+        if let Some(url) = of_all {
+            let message = format!(
+                "{} names all addresses of this machine, where a server listens; its loopback was loaded",
+                without_user(url)
+            );
+            findings.push(Finding::new(assay_data::code::ALL_ADDRESSES, message));
+        }
         if args.connect.insecure {
             let message = "certificates were not checked (--insecure)".to_owned();
             findings.push(Finding::new(assay_data::code::CERTIFICATES_NOT_CHECKED, message));
