@@ -2,10 +2,8 @@
 //! errors are reported. How often searches are right is simulated elsewhere
 //! (`analysis/examples/bisect.rs`); the program here takes the time given in a file of its commit.
 
-use crate::room::{Ended, Room, finish};
+use crate::room::{Ended, Room, finish, scattered_harness};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
 
 pub const BUILD: &str = "test ! -e broken && mkdir -p build && cp bm.sh build/bm";
 
@@ -13,13 +11,7 @@ pub const BUILD: &str = "test ! -e broken && mkdir -p build && cp bm.sh build/bm
 /// eighth and 60 ns from the ninth on; the fourth does not build.
 pub fn repository() -> Room {
     let room = Room::new();
-    let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
-    // Process ids are consecutive. Here they contribute without a pattern, so that builds do not
-    // seem to differ.
-    let harness = fs::read_to_string(harness).unwrap();
-    let scattered = harness.replace("$$ % 100", "$$ * $$ * 7919 % 10007 % 100");
-    assert_ne!(harness, scattered);
-    room.write("bm.sh", &scattered);
+    room.write("bm.sh", &scattered_harness());
     room.shell("chmod +x bm.sh").status().unwrap();
     room.write(".gitignore", "build/\nstate/\ncache/\n*.assay\nassay-*\n");
     room.write("speed", "40\n");

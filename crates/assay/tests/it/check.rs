@@ -2,7 +2,7 @@
 //! their exit statuses, and the hook. No foreign project is compiled: the programs here take the
 //! time given in a file of their revision.
 
-use crate::room::{Ended, Room, finish};
+use crate::room::{Ended, Room, finish, scattered_harness};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -53,9 +53,8 @@ fn checked(room: &Room, words: &[&str]) -> Ended {
 
 /// A harness whose benchmark takes 100 ns in the base, with its settings.
 fn harness() -> Room {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
     let room = repository(&[
-        ("bm.sh", &fs::read_to_string(script).unwrap()),
+        ("bm.sh", &scattered_harness()),
         ("speed", "100\n"),
         ("assay.toml", "build = 'chmod +x bm.sh'\nbench = './bm.sh'\nthreshold = '10%'\n"),
     ]);

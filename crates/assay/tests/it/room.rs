@@ -333,3 +333,13 @@ fn stat(pid: u32) -> Option<(char, u32)> {
 pub fn data(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
 }
+
+/// Returns the script of a harness with one benchmark, whose values differ from process to process
+/// without a pattern, although process ids are consecutive.
+pub fn scattered_harness() -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench/fake-harness.sh");
+    let script = fs::read_to_string(script).unwrap();
+    let scattered = script.replace("$$ % 100", "$$ * $$ * 7919 % 10007 % 100");
+    assert_ne!(script, scattered);
+    scattered
+}
