@@ -23,11 +23,12 @@ use crate::search::Search;
 use crate::slices::{self, Answers};
 use crate::testing::{self, Testing};
 use crate::verdict::Verdict;
-use assay_data::code::{OUTPUT_DIFFERS, RESUMED_DIFFERENT};
+use assay_data::code::{self, OUTPUT_DIFFERS, RESUMED};
 use assay_data::finding::shared::{OUTPUTS, SAME_OUTPUTS};
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{
-    Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Side, StopReason, Threshold,
+    Design, Environment, Finding, Metric, Outcome, Plan, Row, Samples, Severity, Side, StopReason,
+    Threshold,
 };
 use assay_stats::signed_rank::SignedRankDistribution;
 use family::Member;
@@ -236,11 +237,7 @@ impl Analysis {
 /// Why measuring ended. The end of a resumed run is not planned, since its numbers had been seen.
 fn end_of(stop: Option<StopReason>, findings: &[Finding]) -> End {
     let planned = matches!(stop, Some(StopReason::Budget | StopReason::Blocks));
-    if planned && !findings.iter().any(|f| f.is(assay_data::code::RESUMED)) {
-        End::Planned
-    } else {
-        End::Any
-    }
+    if planned && !findings.iter().any(|f| f.is(RESUMED)) { End::Planned } else { End::Any }
 }
 
 /// Analyzes samples. O(metrics · n log n).
@@ -299,7 +296,7 @@ pub fn analyse_telling(
     tell("differences");
     let mut distribution = SignedRankDistribution::default();
     let end = end_of(samples.stop, &samples.findings);
-    let mixed = samples.findings.iter().any(|f| f.is(RESUMED_DIFFERENT));
+    let mixed = samples.findings.iter().any(|f| f.is(RESUMED) && f.severity == Severity::Serious);
     let is_whole = |member: &&Member<'_>| {
         samples.row_of(&samples.subjects[member.question.of]).name == WHOLE_SUITE
     };
@@ -558,7 +555,7 @@ fn findings(samples: &Samples, evidence: &Evidence<'_>, analysis: &Analysis) -> 
     if analysis.stop == Some(StopReason::Interrupted) {
         findings.push(checks::interrupted("decided on what there was"));
         // The time was not too short; the user interrupted the run.
-        let too_few = findings.iter_mut().filter(|finding| finding.is(assay_data::code::TOO_FEW));
+        let too_few = findings.iter_mut().filter(|finding| finding.is(code::TOO_FEW));
         too_few.for_each(|finding| finding.advice.clear());
     }
     if compared && analysis.subjects.iter().all(|s| s.command.is_some()) {

@@ -21,6 +21,7 @@ use crate::number;
 use crate::paired::{self, Paired};
 use crate::policy;
 use crate::verdict::{Decision, Scale, Verdict};
+use assay_data::code;
 use assay_data::{Action, Finding, Metric, Plan, Samples, Severity, StopReason, StopRule};
 use assay_stats::signed_rank::{self, SignedRankDistribution};
 use assay_stats::step_place::{StepPlace, step_place};
@@ -381,7 +382,7 @@ impl Bisected {
             let message =
                 "the two ends differ by more than this commit changed: others changed it, too";
             findings.push(
-                Finding::new(assay_data::code::OTHER_CHANGES, message)
+                Finding::new(code::OTHER_CHANGES, message)
                     .advise(Action::text("search the commits before and after it as well")),
             );
         }
@@ -391,7 +392,7 @@ impl Bisected {
                 number::percent(known.own / known.step.abs())
             );
             findings.push(
-                Finding::new(assay_data::code::LAYOUT, message)
+                Finding::new(code::LAYOUT, message)
                     .at(Severity::Warning)
                     .with("own", known.own)
                     .with("step", known.step)

@@ -9,6 +9,7 @@ use crate::comparison::{Basis, Comparison};
 use crate::dependence::Dependence;
 use crate::policy;
 use crate::verdict::Scale;
+use assay_data::code;
 use assay_data::{
     Action, Environment, Finding, Metric, Outcome, Plan, Samples, StopRule, Threshold,
 };
@@ -60,7 +61,7 @@ pub fn outcomes(samples: &Samples, primary: usize, complete_blocks: Option<usize
         if begun > complete {
             findings.push(
                 Finding::new(
-                    assay_data::code::INCOMPLETE_BLOCKS,
+                    code::INCOMPLETE_BLOCKS,
                     format!(
                         "{} of {begun} blocks have no value and are left out of the comparison",
                         begun - complete
@@ -211,7 +212,7 @@ pub fn wall_and_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Optio
         (Inconclusive, _) => return sooner_by_cpu(primary, cpu, name),
         _ => return None,
     };
-    let mut finding = Finding::new(assay_data::code::METRICS_DIFFER, message).about(name);
+    let mut finding = Finding::new(code::METRICS_DIFFER, message).about(name);
     if let (Some(wall), Some(cpu)) = (primary.ratio, cpu.ratio) {
         finding = finding.with("wall_ratio", wall.estimate).with("cpu_ratio", cpu.estimate);
     }
@@ -226,7 +227,7 @@ fn sooner_by_cpu(primary: &Comparison, cpu: &Comparison, name: &str) -> Option<F
     let (wall, cpu) =
         (primary.decision.interval?.half_width(), cpu.decision.interval?.half_width());
     (cpu < wall * 2.0 / 3.0 && cpu > 0.0).then(|| {
-        Finding::new(assay_data::code::METRICS_DIFFER, format!(
+        Finding::new(code::METRICS_DIFFER, format!(
                 "the CPU time of {name} is known {:.1} times as precisely as its wall time; a program that only computes can be decided on it",
                 wall / cpu
             ))
@@ -245,7 +246,7 @@ pub(crate) fn control(c: &Comparison, names: &[String]) -> Option<Finding> {
         names[c.against]
     );
     Some(
-        Finding::new(assay_data::code::CONTROL_DIFFERS, message)
+        Finding::new(code::CONTROL_DIFFERS, message)
             .about(&names[c.against])
             .with("lower", interval.lower)
             .with("upper", interval.upper)
@@ -273,7 +274,7 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
         .collect();
     (!differing.is_empty()).then(|| {
         Finding::new(
-            assay_data::code::RECORDINGS_DIFFER,
+            code::RECORDINGS_DIFFER,
             format!("the recordings differ in {}", differing.join(", ")),
         )
         .with("facts", differing.len() as f64)
@@ -281,14 +282,14 @@ pub fn machines_differ(environment: &Environment) -> Option<Finding> {
     })
 }
 
-/// [`not_interleaved`], unless the recordings of the sides alternated.
+/// [`not_interleaved`], unless the importer knows the order of the recordings.
 pub(crate) fn of_separate_runs(samples: &Samples) -> Option<Finding> {
-    let alternate = samples.findings.iter().any(|f| f.is(assay_data::code::RECORDINGS_ALTERNATE));
-    (!alternate).then(not_interleaved)
+    let is_order = |f: &Finding| f.is(code::RECORDINGS_ALTERNATE) || f.is(code::NOT_INTERLEAVED);
+    (!samples.findings.iter().any(is_order)).then(not_interleaved)
 }
 
 /// The finding about recordings that were not taken in blocks.
 pub fn not_interleaved() -> Finding {
-    Finding::new(assay_data::code::NOT_INTERLEAVED, "these were recorded in separate runs: whatever else changed between the runs is part of the difference")
+    Finding::new(code::NOT_INTERLEAVED, "these were recorded in separate runs: whatever else changed between the runs is part of the difference")
     .advise(Action::MeasureInBlocks)
 }

@@ -7,6 +7,7 @@
 //! not a block: nothing is compared here.
 
 use crate::policy;
+use assay_data::code;
 use assay_data::{Action, Finding, Samples};
 use assay_stats::descriptive;
 use assay_stats::levels::Levels;
@@ -77,7 +78,7 @@ impl Nested {
             outer.units,
             plural(&self.names[0])
         );
-        let finding = Finding::new(assay_data::code::LEVELS_IGNORED, message).about(name);
+        let finding = Finding::new(code::LEVELS_IGNORED, message).about(name);
         let finding = finding
             .with("factor", factor)
             .with("units", outer.units as f64)
@@ -225,7 +226,7 @@ mod tests {
         assert!(gained[0] == 1.0 && gained[1] < 0.05, "{gained:?}");
         let finding = found.ignored("a").expect("ignoring the processes misleads");
         assert!(finding.message.contains("12 values of a come from 4 processes"), "{finding:?}");
-        assert!(finding.is(assay_data::code::LEVELS_IGNORED));
+        assert!(finding.is(code::LEVELS_IGNORED));
         // The processes differ: one iteration of each is enough unless starting a process is
         // expensive.
         assert_eq!(found.best_repetitions(1.0), [Some(1.0)]);

@@ -4,6 +4,7 @@
 //! read. Missing facts give no finding: unknown is not a fault of the machine.
 
 use crate::policy;
+use assay_data::code;
 use assay_data::{Action, Environment, Finding, Metric, Severity, Threshold};
 
 /// Findings about the machine, from the facts recorded at the start of the run.
@@ -16,7 +17,7 @@ pub fn findings(environment: &Environment) -> Vec<Finding> {
 /// The finding about the limits of the portable runner; `None` for any other runner.
 pub fn runner(e: &Environment) -> Option<Finding> {
     (e.text("runner")? == "portable").then(|| {
-        Finding::new(assay_data::code::PORTABLE_RUNNER, "measured by the portable runner: it counts no events and no allocations, and sets nothing for the programs or the machine. A start costs more than \
+        Finding::new(code::PORTABLE_RUNNER, "measured by the portable runner: it counts no events and no allocations, and sets nothing for the programs or the machine. A start costs more than \
              with the launcher of Linux, the same for all programs, and peak memory below that of assay itself can't be seen")
         .advise(Action::Read { page: "docs/reference/systems.md".to_owned() })
     })
@@ -26,7 +27,7 @@ fn load(e: &Environment) -> Option<Finding> {
     let (load, cpus) = (e.number("load_1m")?, e.number("cpus_online")?.max(1.0));
     (load / cpus > policy::BUSY_PER_CPU).then(|| {
         Finding::new(
-            assay_data::code::MACHINE_BUSY,
+            code::MACHINE_BUSY,
             format!("the machine was busy at the start: load {load:.1} on {cpus} CPUs"),
         )
         .at(Severity::Warning)
@@ -41,7 +42,7 @@ fn cpu_share(e: &Environment) -> Option<Finding> {
     let share = e.number("cpu_share")?;
     (share < policy::FULL_SHARE).then(|| {
         Finding::new(
-            assay_data::code::MACHINE_BUSY,
+            code::MACHINE_BUSY,
             format!("a spinning program got {:.0} % of a CPU here", share * 100.0),
         )
         .at(Severity::Warning)
@@ -54,7 +55,7 @@ fn governor(e: &Environment) -> Option<Finding> {
     let governor = e.text("governor")?;
     (governor != "performance").then(|| {
         Finding::new(
-            assay_data::code::CPU_FREQUENCY,
+            code::CPU_FREQUENCY,
             format!("the CPU frequency follows the load (governor `{governor}`)"),
         )
         .with("follows_load", 1.0)
@@ -65,7 +66,7 @@ fn governor(e: &Environment) -> Option<Finding> {
 fn turbo(e: &Environment) -> Option<Finding> {
     (e.text("turbo")? == "on").then(|| {
         Finding::new(
-            assay_data::code::CPU_FREQUENCY,
+            code::CPU_FREQUENCY,
             "turbo is on: the frequency depends on heat and on the other cores",
         )
         .with("turbo", 1.0)
@@ -82,7 +83,7 @@ fn clock_source(e: &Environment) -> Option<Finding> {
     let slow = matches!(source, "hpet" | "acpi_pm" | "jiffies" | "refined-jiffies");
     slow.then(|| {
         Finding::new(
-            assay_data::code::SYSTEM_SETTINGS,
+            code::SYSTEM_SETTINGS,
             format!("the clock source `{source}` is slow or coarse"),
         )
         .at(Severity::Warning)
@@ -97,7 +98,7 @@ fn clock_source(e: &Environment) -> Option<Finding> {
 fn quota(e: &Environment) -> Option<Finding> {
     let quota = e.number("cgroup_cpu_quota")?;
     Some(
-        Finding::new(assay_data::code::MACHINE_BUSY, format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle")).at(Severity::Warning)
+        Finding::new(code::MACHINE_BUSY, format!("a control group allows {quota:.2} CPUs: a program that needs more is paused in the middle")).at(Severity::Warning)
         .with("cgroup_cpu_quota", quota)
         .advise(Action::text("run outside the container"))
         .advise(Action::text("run without a CPU limit")),
@@ -108,7 +109,7 @@ fn steal(e: &Environment) -> Option<Finding> {
     let share = e.number("steal_share_of_run").or_else(|| e.number("steal_share"))?;
     (share > policy::STOLEN_OF_MACHINE).then(|| {
         Finding::new(
-            assay_data::code::MACHINE_BUSY,
+            code::MACHINE_BUSY,
             format!("the hypervisor gave {:.1} % of the CPU time to others", share * 100.0),
         )
         .at(Severity::Warning)
@@ -120,7 +121,7 @@ fn steal(e: &Environment) -> Option<Finding> {
 
 fn battery(e: &Environment) -> Option<Finding> {
     e.flag("on_battery")?.then(|| {
-        Finding::new(assay_data::code::CPU_FREQUENCY, "the machine runs on battery")
+        Finding::new(code::CPU_FREQUENCY, "the machine runs on battery")
             .at(Severity::Warning)
             .advise(Action::text("plug it in"))
     })
@@ -128,7 +129,7 @@ fn battery(e: &Environment) -> Option<Finding> {
 
 fn layout(e: &Environment) -> Option<Finding> {
     (e.number("aslr")? < 1.0).then(|| {
-        Finding::new(assay_data::code::SYSTEM_SETTINGS, "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code")
+        Finding::new(code::SYSTEM_SETTINGS, "address randomisation is off: every run has the same memory layout, and its luck looks like a property of the code")
         .advise(Action::run("turn it on", "sysctl kernel.randomize_va_space=2"))
     })
 }
@@ -155,7 +156,7 @@ pub fn detectable(
     let when = environment.text("calibrated_at").map_or_else(String::new, |at| format!(" ({at})"));
     let by_cpu = metric.name == "wall" && fact("cpu").is_some_and(|cpu| cpu <= wanted);
     let mut finding =
-        Finding::new(assay_data::code::BELOW_DETECTABLE, format!(
+        Finding::new(code::BELOW_DETECTABLE, format!(
                 "the threshold is {}, but when this machine was calibrated{when} a run of one minute could detect no less than {} in {}",
                 percent(wanted),
                 percent(seen),

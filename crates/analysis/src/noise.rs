@@ -24,6 +24,7 @@ mod weighing;
 use crate::comparison::Comparison;
 use crate::policy;
 use crate::verdict::Scale;
+use assay_data::code;
 use assay_data::samples::{BySubject, InPass, STEAL};
 use assay_data::{Action, Design, Finding, Samples, Unit};
 use assay_stats::descriptive;
@@ -127,7 +128,7 @@ pub fn findings(noise: &[NoiseOf], names: &[String]) -> Vec<Finding> {
     many.filter_map(|of| Some((of, names.get(of.subject)?)))
         .map(|(of, name)| {
             let disturbed = of.disturbed.len();
-            Finding::new(assay_data::code::DISTURBED, format!(
+            Finding::new(code::DISTURBED, format!(
                     "{disturbed} of {} runs of {name} were preempted, or waited for the disk, more than usual",
                     of.runs
                 ))

@@ -11,6 +11,7 @@ use crate::checks;
 use crate::comparison::Comparison;
 use crate::levels;
 use crate::policy;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 
 /// Number of recordings per side from which on ranks can show a difference at the usual level.
@@ -38,7 +39,7 @@ pub(crate) fn finding(c: &Comparison, name: &str) -> Option<Finding> {
         None => return None,
     };
     Some(
-        Finding::new(assay_data::code::UNITS_COMPARED, message)
+        Finding::new(code::UNITS_COMPARED, message)
             .at(Severity::Warning)
             .advise(Action::MoreUnits { units: levels::plural(levels::RECORDING) })
             .about(name)

@@ -187,6 +187,7 @@ impl Dialect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_data::code;
 
     const ALL: [(Dialect, &str); 11] = [
         (Dialect::Run, "run"),
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_known_is_named() {
-        let mut finding = Finding::new(assay_data::code::LAYOUT, "x").advise(Action::Repeat);
+        let mut finding = Finding::new(code::LAYOUT, "x").advise(Action::Repeat);
         spell(Dialect::Compare, [&mut finding]);
         name_file(Path::new("runs/one.assay"), [&mut finding]);
         let how = How::Command("assay repeat runs/one.assay".to_owned());
@@ -305,9 +306,8 @@ mod tests {
     #[test]
     fn spelling_twice_changes_nothing() {
         let action = Action::FixRuns { runs: 6 };
-        let mut finding = Finding::new(assay_data::code::TOO_FEW, "x")
-            .at(assay_data::Severity::Serious)
-            .advise(action);
+        let mut finding =
+            Finding::new(code::TOO_FEW, "x").at(assay_data::Severity::Serious).advise(action);
         spell(Dialect::Run, [&mut finding]);
         let once = finding.clone();
         spell(Dialect::Run, [&mut finding]);

@@ -10,6 +10,7 @@ use crate::meter;
 use crate::progress::Line;
 use crate::revisions::{NO_BUILD, found, staged};
 use crate::run_error::RunError;
+use assay_data::code;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{
     Failure, Layout, Measured, Obstacle, OfRow, RowResult, Source, Turn, Unit,
@@ -356,7 +357,7 @@ impl Source for Commits {
     fn findings(&self, _: &Samples, _: &[Failure]) -> Vec<Finding> {
         let finding = |(&place, why): (&usize, &String)| {
             let name = self.name(place);
-            Finding::new(assay_data::code::COMMITS_MISSING, format!("{name} is left out: {why}"))
+            Finding::new(code::COMMITS_MISSING, format!("{name} is left out: {why}"))
                 .about(&name)
                 .advise(Action::text("fix its build line, if the change may lie there"))
         };

@@ -8,6 +8,7 @@ use crate::patterns::matching;
 use anyhow::{Context, bail};
 use assay_analysis::policy::FEWEST_BUILDS;
 use assay_data::Finding;
+use assay_data::code;
 use assay_measure::Command;
 use assay_measure::fingerprint::Fingerprints;
 use clap::builder::TypedValueParser;
@@ -170,7 +171,7 @@ fn same_builds(side: &str, all: usize, differ: usize) -> Finding {
     let message = format!(
         "of {all} builds of `{side}` only {differ} differ; the others are the same to the last byte, and left out"
     );
-    Finding::new(assay_data::code::SAME_INPUT, message)
+    Finding::new(code::SAME_INPUT, message)
         .about(side)
         .with("builds", all as f64)
         .with("differ", differ as f64)

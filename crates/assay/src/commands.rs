@@ -21,6 +21,7 @@ use crate::progress::Progress;
 use crate::record::Record;
 use crate::run_error::RunError;
 use assay_analysis::engine::Session;
+use assay_data::code;
 use assay_data::finding::shared::{not_controlled, not_counted};
 use assay_data::source::{
     self, Failure, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn,
@@ -228,7 +229,7 @@ impl Source for Commands {
         for ((subject, metric), (count, why)) in &self.missing {
             let name = &self.commands[*subject].name;
             findings.push(
-                Finding::new(assay_data::code::SAMPLES_PROBLEM, format!("{metric} of '{name}' is missing in {count} runs; the first time: {why}"))
+                Finding::new(code::SAMPLES_PROBLEM, format!("{metric} of '{name}' is missing in {count} runs; the first time: {why}"))
                 .about(name)
                 .with("runs", f64::from(*count))
                 .advise(Action::text("find out why the program does not give it each time; blocks without it don't count for it")),
@@ -253,7 +254,7 @@ impl Commands {
         let mut refused = uncounted(&refusals);
         if runners.counts_user_only() {
             refused.push(
-                Finding::new(assay_data::code::COUNTS_INCOMPLETE, "the counters see only what the programs do themselves, not what the kernel does for them")
+                Finding::new(code::COUNTS_INCOMPLETE, "the counters see only what the programs do themselves, not what the kernel does for them")
                 .advise(Action::run("let users count that too", "sysctl kernel.perf_event_paranoid=1"))
                 .advise(Action::text("run as root")),
             );
@@ -331,7 +332,7 @@ impl Commands {
                 "peak memory below {} KiB can't be seen: that is {whose} own",
                 floor / 1024
             );
-            Finding::new(assay_data::code::MEMORY_FLOOR, message).with("floor", floor as f64)
+            Finding::new(code::MEMORY_FLOOR, message).with("floor", floor as f64)
         })
     }
 
@@ -500,7 +501,7 @@ fn left_processes(command: &str, runs: u32, needless: u32) -> Option<Finding> {
         _ => "leave --conclude out, or let it succeed where nothing is left to end",
     };
     Some(
-        Finding::new(assay_data::code::LEFT_PROCESSES, message)
+        Finding::new(code::LEFT_PROCESSES, message)
             .about(command)
             .with("runs", f64::from(runs))
             .with("conclude_failed", f64::from(needless))

@@ -2,6 +2,7 @@
 //! processor. This module wraps a command and reads what its run left behind; the caller that
 //! counts runs it. Nothing is timed in such a pass, because both slow a program down.
 
+use assay_data::code;
 use assay_data::finding::shared::not_counted;
 use assay_data::samples::{ALLOCATIONS, VALGRIND_INSTRUCTIONS};
 use assay_data::{Action, Finding, Metric, Pass, Severity, Unit};
@@ -39,7 +40,7 @@ impl Counted {
         let (finding, guide) = match self {
             Self::Allocations => {
                 let message = format!("{what} can't be counted: {why}");
-                let found = Finding::new(assay_data::code::NOT_COUNTED, message);
+                let found = Finding::new(code::NOT_COUNTED, message);
                 (found, "docs/guides/allocations.md")
             }
             Self::Instructions => (not_counted(&what, why), "docs/guides/instructions.md"),
@@ -202,7 +203,7 @@ pub(crate) fn of_program(program: &Path, why: Why) -> String {
 /// Returns a finding that not all allocations of `whose` are counted.
 pub(crate) fn allocations_hidden(whose: &str, why: &str) -> Finding {
     let message = format!("not all that {whose} allocates is in the counts: {why}");
-    Finding::new(assay_data::code::COUNTS_INCOMPLETE, message)
+    Finding::new(code::COUNTS_INCOMPLETE, message)
 }
 
 /// Returns a finding about programs that a command runs and that are missing from its counts;
@@ -220,7 +221,7 @@ pub(crate) fn children_missing(who: &str, executed: &BTreeSet<Executed>) -> Opti
         told.join("; ")
     );
     (!why.is_empty()).then(|| {
-        Finding::new(assay_data::code::COUNTS_INCOMPLETE, message)
+        Finding::new(code::COUNTS_INCOMPLETE, message)
             .at(Severity::Warning)
             .with("programs", why.len() as f64)
             .advise(Action::text("link them dynamically and leave them their environment"))

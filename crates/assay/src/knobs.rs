@@ -9,6 +9,7 @@
 
 use crate::{output, store};
 use anyhow::Context;
+use assay_data::code;
 use assay_data::finding::shared::not_controlled;
 use assay_data::{Action, Finding, private};
 use assay_measure::Guard;
@@ -306,7 +307,7 @@ fn held_by(knob: &Knob, process: u32) -> Finding {
 
 fn set(changes: &[Change]) -> Finding {
     Finding::new(
-        assay_data::code::MACHINE_SET,
+        code::MACHINE_SET,
         format!("set while measuring, and restored: {}", listed(changes)),
     )
 }

@@ -385,8 +385,13 @@ fn ending_of(ended: anyhow::Result<Ending>) -> ExitCode {
         Err(error) => {
             output::error(&error);
             #[cfg(unix)]
-            if let Some(why) = room::why_else(&error) {
-                output::say(&why);
+            {
+                if let Some(why) = room::why_else(&error) {
+                    output::say(&why);
+                }
+                if let Some(run_error::RunError::Interrupted(_)) = error.downcast_ref() {
+                    return Ending::Interrupted.into();
+                }
             }
             Ending::InputError.into()
         }

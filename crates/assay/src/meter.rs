@@ -7,6 +7,7 @@
 
 use crate::counted::Counted;
 use assay_data::assay_file::MAX_METRICS;
+use assay_data::code;
 use assay_data::finding::shared::multiplexed;
 use assay_data::protocol::{self, Report};
 use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
@@ -403,7 +404,7 @@ impl Meter {
                 "{count} lines that '{name}' wrote to the sample channel could not be used; the first: {first}"
             );
             findings.push(
-                Finding::new(assay_data::code::SAMPLES_PROBLEM, message)
+                Finding::new(code::SAMPLES_PROBLEM, message)
                     .about(name)
                     .with("lines", *count as f64)
                     .advise(Action::text("write each line in one piece"))

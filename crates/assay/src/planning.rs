@@ -1,9 +1,10 @@
 //! Decisions made before the first block, whatever is measured: how many blocks, for how long, how
 //! strictly, and with which seed.
 
-use crate::args::JudgeArgs;
+use crate::args::{JudgeArgs, seconds};
 use crate::seed;
 use assay_analysis::design;
+use assay_data::code;
 use assay_data::plan::look_level;
 use assay_data::{Action, Finding, Metric, Plan, StopRule, Threshold, Unit};
 use assay_report::number;
@@ -15,23 +16,33 @@ pub(crate) const BUDGET_ALONE: f64 = 10.0;
 /// Limit to which the default budget is extended while there are too few blocks for a verdict, s.
 pub(crate) const CEILING: f64 = 300.0;
 
-/// Value of `--time` that `--quick` stands for.
-pub(crate) const QUICK: &str = "3s";
-
-/// The user's settings of how long to measure.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct When {
-    /// Exact number of blocks.
+/// Options for how long to measure, of every verb that compares sides in blocks.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "How long")]
+pub(crate) struct DurationArgs {
+    /// Take exactly N blocks and evaluate once, instead of stopping when the verdicts are clear
+    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: Option<u32>,
-    /// Time budget, s.
+
+    /// Time budget [default: 60s, 10s for one side]
+    ///
+    /// Extended up to 5min if the fewest blocks for a verdict take longer.
+    #[arg(long, value_name = "SPAN", value_parser = seconds)]
+    #[arg(default_value_if("quick", "true", "3s"))]
     pub time: Option<f64>,
-    /// Seed of the random order.
+
+    /// Take a quick look: --time 3s
+    #[arg(long, conflicts_with_all = ["time", "runs"])]
+    pub quick: bool,
+
+    /// Seed of the random order [default: a new one, recorded]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
     pub seed: Option<u64>,
 }
 
 /// Returns the plan before the duration of a run is known. A plan that stops by itself gives up at
 /// `max_blocks`.
-pub(crate) fn plan(when: When, judge: &JudgeArgs, primary: &str, max_blocks: u32) -> Plan {
+pub(crate) fn plan(when: &DurationArgs, judge: &JudgeArgs, primary: &str, max_blocks: u32) -> Plan {
     let confidence = judge.confidence.unwrap_or(0.95);
     let stop = match when.runs {
         Some(blocks) => StopRule::Fixed { blocks },
@@ -168,5 +179,5 @@ pub(crate) fn too_few_runs(plan: &Plan, comparisons: usize) -> Option<Finding> {
 }
 
 fn few_planned(message: String, blocks: u32) -> Finding {
-    Finding::new(assay_data::code::TOO_FEW, message).with("blocks", f64::from(blocks))
+    Finding::new(code::TOO_FEW, message).with("blocks", f64::from(blocks))
 }

@@ -7,6 +7,7 @@ use crate::{output, present, store};
 use anyhow::Context;
 use assay_analysis::engine::Recorder;
 use assay_data::assay_file::{Header, Writer};
+use assay_data::code;
 use assay_data::samples::{Buckets, Counts};
 use assay_data::{
     Action, Environment, Finding, Inner, Metric, Observation, Row, Samples, StopReason, Subject,
@@ -96,7 +97,7 @@ impl Record {
             false => format!(" to {}", self.path.display()),
         };
         let message = format!("the samples could not be saved{place}: {failure}");
-        let finding = Finding::new(assay_data::code::NOT_SAVED, message);
+        let finding = Finding::new(code::NOT_SAVED, message);
         Some(finding.advise(Action::text("make room")).advise(Action::SaveElsewhere))
     }
 }

@@ -8,7 +8,7 @@ use crate::ending::{close, ending};
 use crate::record::Record;
 use crate::resume::{self, RecordArgs, ResumeArgs};
 use crate::run_error::RunError;
-use crate::{Ending, history, output};
+use crate::{Ending, history};
 use assay_analysis::engine::{Limits, Session, Standing};
 use assay_data::{Environment, Plan, Samples, Source, StopReason, assay_file};
 use assay_measure::interrupt;
@@ -28,17 +28,9 @@ pub(crate) fn run(
 ) -> anyhow::Result<Ending> {
     record.check()?;
     interrupt::install()?;
-    let ended = match &record.earlier.resume {
+    match &record.earlier.resume {
         None => measure(),
         Some(path) => resume(path),
-    };
-    let is_interruption = |error: &RunError| matches!(error, RunError::Interrupted(_));
-    match ended {
-        Err(error) if error.downcast_ref::<RunError>().is_some_and(is_interruption) => {
-            output::error(&error);
-            Ok(Ending::Interrupted)
-        }
-        other => other,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{present, store};
 use anyhow::bail;
 use assay_analysis::checks::resumed_different;
 use assay_analysis::engine::Session;
+use assay_data::code;
 use assay_data::{Environment, Finding, Samples, Source, StopReason, Subject, assay_file};
 use clap::Parser;
 use std::path::{Path, PathBuf};
@@ -198,7 +199,7 @@ pub(crate) fn go_on<S: Source>(
 fn resumed(samples: &Samples, differences: &[String], began: jiff::Timestamp) -> Finding {
     if differences.is_empty() {
         let message = format!("resumed at {began} after {} observations", samples.len());
-        return Finding::new(assay_data::code::RESUMED, message);
+        return Finding::new(code::RESUMED, message);
     }
     resumed_different(differences)
 }

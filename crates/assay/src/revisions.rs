@@ -4,6 +4,7 @@
 use crate::output;
 use crate::run_error::RunError;
 use anyhow::{Context, bail, ensure};
+use assay_data::code;
 use assay_data::{Action, Environment, Finding};
 use assay_measure::Command;
 use assay_measure::revisions::{Built, Links, Repository, Revision, RevisionError, Stage};
@@ -223,7 +224,7 @@ fn uncommitted(revisions: &[Revision], head: &Revision) -> Option<Finding> {
         "the working tree has changes that are not committed, so they are not in `{}`",
         without.written
     );
-    let finding = Finding::new(assay_data::code::UNCOMMITTED, message);
+    let finding = Finding::new(code::UNCOMMITTED, message);
     Some(finding.advise(Action::WorkingTree))
 }
 

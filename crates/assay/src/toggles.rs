@@ -12,6 +12,7 @@ use crate::run_error::RunError;
 use crate::tests::Setting;
 use crate::{output, store};
 use anyhow::{Context, bail, ensure};
+use assay_data::code;
 use assay_data::{Action, Finding};
 use assay_measure::afterwards::Afterwards;
 use assay_measure::hooks;
@@ -298,7 +299,7 @@ fn refused_by_probe(toggle: &Toggle) -> Option<String> {
 }
 
 fn left_out(toggle: &Toggle, why: &str) -> Finding {
-    Finding::new(assay_data::code::NOT_CONTROLLED, format!("{toggle} is left out: {why}"))
+    Finding::new(code::NOT_CONTROLLED, format!("{toggle} is left out: {why}"))
         .advise(Action::text("the other settings are compared; correct it, or leave it out"))
 }
 

@@ -62,7 +62,6 @@ mod tinybench_table;
 mod troubles;
 mod unknown;
 mod valgrind_totals;
-mod xml;
 
 #[cfg(test)]
 mod tests;

@@ -28,8 +28,10 @@ pub mod import;
 pub mod input;
 pub mod limits;
 mod lines;
+pub mod list;
 pub mod mutation;
 mod number;
+pub mod path;
 pub mod plan;
 pub mod private;
 pub mod protocol;
@@ -45,6 +47,7 @@ pub mod test_results;
 pub mod threads;
 pub mod tool;
 pub mod unit;
+pub mod xml;
 
 pub use advice::{Action, Advice, How};
 pub use environment::Environment;

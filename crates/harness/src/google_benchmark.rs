@@ -14,6 +14,7 @@ use crate::error::{HarnessError, tail};
 use crate::program::Program;
 use crate::reading::{Reading, imported, readings};
 use crate::reply::{Answer, Reply};
+use assay_data::code;
 use regex::Regex;
 use std::path::Path;
 
@@ -108,7 +109,7 @@ impl Driver for GoogleBenchmark {
         samples
             .findings
             .iter()
-            .any(|finding| finding.is(assay_data::code::DEBUG_BUILD))
+            .any(|finding| finding.is(code::DEBUG_BUILD))
             .then(|| "the Google Benchmark library was built without NDEBUG, as Debian's is; that adds nanoseconds to every iteration, and says nothing of the measured code".to_owned())
     }
 }

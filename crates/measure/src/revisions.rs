@@ -94,12 +94,12 @@ impl Repository {
     /// [`RevisionError::Measure`].
     pub fn around(directory: &Path, cache: &Path) -> Result<Self, RevisionError> {
         let mut subprocesses = Subprocesses::start()?;
-        let top = subprocesses.git_of_user(directory, ["rev-parse", "--show-toplevel"])?;
+        let top = subprocesses.git_of_user(directory, ["rev-parse", "--show-toplevel"], &[])?;
         if !top.success {
             let directory = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
             return Err(RevisionError::NoRepository { directory, said: top.errors });
         }
-        let common = subprocesses.git_of_user(directory, ["rev-parse", "--git-common-dir"])?;
+        let common = subprocesses.git_of_user(directory, ["rev-parse", "--git-common-dir"], &[])?;
         let failed = |path: PathBuf| move |source| RevisionError::Cache { path, source };
         // It is relative to the directory of the query. Linked worktrees share it.
         let common = directory.join(path_in(&common));
@@ -379,7 +379,7 @@ impl Repository {
         words: impl IntoIterator<Item = W>,
     ) -> Result<GitOutput, RevisionError> {
         let top = self.top.clone();
-        self.subprocesses.git_of_user(&top, words)
+        self.subprocesses.git_of_user(&top, words, &[])
     }
 
     /// Takes a lock, waiting for its holder.

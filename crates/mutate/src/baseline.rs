@@ -6,6 +6,7 @@ use crate::policy::BASELINES;
 use crate::status::{ByStatus, Outputs};
 use crate::suite::{How, Ran, Runs, Suite};
 use anyhow::anyhow;
+use assay_data::list;
 use assay_data::mutation::MutationTest;
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
@@ -324,11 +325,7 @@ fn that_fail(count: usize) -> String {
 /// Joins the first names and the number of the others.
 pub(crate) fn shortened(names: &[&str]) -> String {
     const SHOWN: usize = 5;
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
+    list::first(names, SHOWN)
 }
 
 fn now() -> f64 {

@@ -8,6 +8,7 @@ use crate::marked::{Attributed, Run};
 use crate::model::{Profile, Stack};
 use crate::policy;
 use crate::shares::effective_samples;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 use std::collections::HashSet;
 
@@ -33,7 +34,7 @@ fn few_of_tests(found: &Attributed) -> Option<Finding> {
     let large: Vec<_> = found.tests().filter(|test| test.share >= policy::SMALLEST_TEST).collect();
     let few = large.iter().filter(|test| test.samples < policy::FEW_SAMPLES_OF_TEST).count();
     (few > 0).then(|| {
-        Finding::new(assay_data::code::PROFILE_FEW, format!(
+        Finding::new(code::PROFILE_FEW, format!(
                 "{few} of {} tests with a share of at least 1 % have fewer than {} samples: of what they do within themselves, the garbage collector included, those say next to nothing",
                 large.len(),
                 policy::FEW_SAMPLES_OF_TEST
@@ -60,7 +61,7 @@ fn unseen(found: &Attributed, runs: &[Run], whole: &Profile) -> Option<Finding> 
     unseen.dedup_by_key(|own| own.0);
     let (first, seconds) = unseen.first()?;
     Some(
-        Finding::new(assay_data::code::PROFILE_UNSEEN, format!(
+        Finding::new(code::PROFILE_UNSEEN, format!(
                 "{} that took long enough have no sample, such as `{first}` with {seconds:.2} s: they ran where the sampler does not look, as in a forked process or in a thread; the shares are of the others alone",
                 match unseen.len() {
                     1 => "1 test".to_owned(),
@@ -79,7 +80,7 @@ fn rate(profile: &Profile) -> Option<Finding> {
             "cpu" => "a timer of CPU time fires no more often than the kernel ticks (CONFIG_HZ)",
             _ => "the sampler could not keep up",
         };
-        let finding = Finding::new(assay_data::code::PROFILE_FEW, format!(
+        let finding = Finding::new(code::PROFILE_FEW, format!(
                 "{asked:.0} samples a second were asked for and {delivered:.0} came: there are fewer samples than it seems, and times that are counted as samples × asked period are too short by that factor; {why}"
             )).at(Severity::Warning)
         .with("asked_hz", asked)
@@ -101,7 +102,7 @@ fn few(profile: &Profile) -> Option<Finding> {
             1 => "1 sample says".to_owned(),
             many => format!("{many} samples say"),
         };
-        Finding::new(assay_data::code::PROFILE_FEW, format!("{told} little: the share of a function that takes half of the time is known to ± {points:.0} points"))
+        Finding::new(code::PROFILE_FEW, format!("{told} little: the share of a function that takes half of the time is known to ± {points:.0} points"))
         .with("samples", samples as f64)
         .advise(Action::MeasureLonger { seconds: None })
         .advise(Action::SampleMore)
@@ -112,7 +113,7 @@ fn few(profile: &Profile) -> Option<Finding> {
 fn missed(profile: &Profile) -> Option<Finding> {
     let share = profile.missed as f64 / (profile.samples().saturating_add(profile.missed)) as f64;
     (share > policy::MISSED).then(|| {
-        Finding::new(assay_data::code::PROFILE_FEW, format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share)).at(if share > policy::MISSED_MANY { Severity::Warning } else { Severity::Note })
+        Finding::new(code::PROFILE_FEW, format!("the sampler missed {} samples, {:.0} %: what it missed them in has too small a share", profile.missed, 100.0 * share)).at(if share > policy::MISSED_MANY { Severity::Warning } else { Severity::Note })
         .with("missed", profile.missed as f64)
         .advise(Action::SampleLess)
     })
@@ -126,7 +127,7 @@ fn stripped(profile: &Profile) -> Option<Finding> {
     });
     let share = nameless.map(|stack| stack.samples).sum::<u64>() as f64 / all as f64;
     (share > policy::NAMELESS).then(|| {
-        Finding::new(assay_data::code::PROFILE_STACKS, format!("{:.0} % of the samples hit code whose function has no name: its symbols are stripped, or it was compiled at run time", 100.0 * share)).at(Severity::Warning)
+        Finding::new(code::PROFILE_STACKS, format!("{:.0} % of the samples hit code whose function has no name: its symbols are stripped, or it was compiled at run time", 100.0 * share)).at(Severity::Warning)
         .with("share", share)
         .advise(Action::text("build with symbols (-g, no strip)"))
         .advise(Action::text("install the package of debug symbols (Debian: NAME-dbgsym)"))
@@ -158,7 +159,7 @@ fn cut(profile: &Profile) -> Option<Finding> {
     let cut: u64 = profile.stacks.iter().filter(is_cut).map(|stack| stack.samples).sum();
     (cut > 0).then(|| {
         let share = cut as f64 / all as f64;
-        let finding = Finding::new(assay_data::code::PROFILE_STACKS, format!(
+        let finding = Finding::new(code::PROFILE_STACKS, format!(
                 "{:.0} % of the samples have stacks that were cut: the outermost functions, such as main, are missing in them, and their totals are too small",
                 (100.0 * share).max(1.0)
             )).at(if share > policy::NAMELESS { Severity::Warning } else { Severity::Note });

@@ -5,6 +5,7 @@
 
 use crate::model::{Frame, Profile, Stack};
 use crate::policy;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 use std::collections::HashMap;
 
@@ -253,7 +254,7 @@ fn finding(held: Held, whole: f64, sampler: &str) -> Option<Finding> {
 }
 
 fn waiting(severity: Severity, told: String, sampled: f64, counted: f64) -> Finding {
-    Finding::new(assay_data::code::PROFILE_WAITING, told)
+    Finding::new(code::PROFILE_WAITING, told)
         .at(severity)
         .with("sampled", sampled)
         .with("counted", counted)

@@ -12,6 +12,7 @@ use crate::small_table;
 use crate::words::counted;
 use assay_analysis::Analysis;
 use assay_analysis::slices::Answers;
+use assay_data::code;
 use assay_data::{Finding, Severity, Unit};
 
 /// Title of the table.
@@ -255,7 +256,7 @@ fn connections(analysis: &Analysis, own: &Answers) -> Option<String> {
 
 /// Returns true for a missed goal above the measured capacity, which is shown below the table.
 pub(crate) fn is_goal_missed(finding: &Finding) -> bool {
-    finding.is(assay_data::code::CAPACITY_LIMIT) && finding.severity == Severity::Note
+    finding.is(code::CAPACITY_LIMIT) && finding.severity == Severity::Note
 }
 
 fn is_new_each(analysis: &Analysis) -> bool {

@@ -7,9 +7,10 @@ use crate::label::label;
 use crate::layout::Screen;
 use crate::markdown;
 use crate::number;
-use crate::words::{counted, listed};
+use crate::words::counted;
 use assay_analysis::check::{Answer, CheckedProgram, CheckedRow, Second, Standing, answer};
 use assay_analysis::{NoInterval, Verdict};
+use assay_data::list;
 use assay_data::{Threshold, Unit};
 
 /// First line of every comment.
@@ -133,7 +134,7 @@ impl CheckReport<'_> {
         if !self.changed_benchmarks.is_empty() {
             said.push(format!(
                 "The benchmarks themselves changed, too ({}), so a difference may be theirs.",
-                listed(&some(self.changed_benchmarks))
+                list::all(&some(self.changed_benchmarks))
             ));
         }
         said.join(" ")
@@ -203,7 +204,7 @@ impl CheckReport<'_> {
             return None;
         }
         let which = if n(Standing::Slower) > 0 { "Of the others, " } else { "Of these, " };
-        Some(format!("{which}{}.", listed(&said)))
+        Some(format!("{which}{}.", list::all(&said)))
     }
 
     /// Returns the sentence about how much slower the benchmarks without an answer may be. Their

@@ -24,6 +24,7 @@ use crate::number;
 use crate::words::counted;
 use assay_analysis::mutation::{Score, Scores};
 use assay_data::Unit;
+use assay_data::list;
 use assay_data::mutation::{Fate, MutantResult, Mutation};
 use std::collections::BTreeMap;
 use survivor::Survivor;
@@ -63,7 +64,7 @@ pub fn render(mutation: &Mutation, scores: &Scores, most: usize, screen: &Screen
         page.paragraph(2, &[(Tone::Quiet, others)]);
     }
     if !mutation.flaky.is_empty() {
-        let names = shortened(&mutation.flaky, MOST_TESTS);
+        let names = list::first(&mutation.flaky, MOST_TESTS);
         let text = format!(
             "{} failed in some runs without any change, and {} left out: {names}",
             counted(mutation.flaky.len(), "test"),
@@ -242,16 +243,6 @@ fn survivor(page: &mut Page, own: &Survivor<'_>) {
     page.paragraph(6, &[(Tone::Plain, format!("    to notice it: {advice}"))]);
 }
 
-/// Returns the first `most` names and the number of others.
-fn shortened(names: &[impl AsRef<str>], most: usize) -> String {
-    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
-    let shown = shown.join(", ");
-    match names.len().saturating_sub(most) {
-        0 => shown,
-        more => format!("{shown} and {more} more"),
-    }
-}
-
 /// Capitalises the first letter.
 fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
@@ -329,7 +320,7 @@ fn absent(mutation: &Mutation) -> Option<String> {
     let mut reasons: Vec<(&str, usize)> = reasons.into_iter().collect();
     reasons.sort_by_key(|(why, count)| (std::cmp::Reverse(*count), *why));
     let names: Vec<&str> = reasons.iter().map(|(why, _)| *why).collect();
-    let names = shortened(&names, MOST_REASONS);
+    let names = list::first(&names, MOST_REASONS);
     match count {
         0 => None,
         1 => Some(format!("1 is in code that is not built here, and does not count: {names}")),

@@ -3,9 +3,10 @@
 use crate::label::wording;
 use crate::number;
 use crate::scan;
-use crate::words::{listed, quoted};
+use crate::words::quoted;
 use assay_analysis::Analysis;
 use assay_analysis::ranking::{Rank, ranking};
+use assay_data::list;
 
 /// Returns `ranking: 1. c; 2. a, 1.3 × as long; 3. b and d, 1.5 × as long, not told apart`; `None`
 /// if there is none. `names` are the display names of the subjects.
@@ -17,7 +18,7 @@ pub(crate) fn line(analysis: &Analysis, names: &[String]) -> Option<String> {
     let measure = if words.is_time { "as long".to_owned() } else { format!("the {}", words.whole) };
     let told = |(place, Rank { subjects, ratio }): (usize, &Rank)| {
         let names: Vec<String> = subjects.iter().map(|&own| quoted(&names[own])).collect();
-        let mut told = format!("{}. {}", place + 1, listed(&names));
+        let mut told = format!("{}. {}", place + 1, list::all(&names));
         if place > 0 {
             let decimals = if (0.9..1.1).contains(ratio) || *ratio < 0.1 { 2 } else { 1 };
             told += &format!(", {} × {measure}", number::fixed(*ratio, decimals));

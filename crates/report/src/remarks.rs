@@ -6,8 +6,9 @@
 
 use crate::findings;
 use crate::layout::{Page, STICKY, Tone};
-use crate::words::{counted, listed};
+use crate::words::counted;
 use assay_data::code::{Topic, topic};
+use assay_data::list;
 use assay_data::{Finding, Severity};
 
 /// Length of the remarks after the result.
@@ -204,7 +205,7 @@ impl List {
             .collect();
         let is_cut = self.remarks.iter().zip(&lines).any(|(r, n)| *n > 0 && *n < r.whole.lines());
         if !more.is_empty() {
-            page.paragraph(2, &[(Tone::Quiet, format!("{}: --verbose", listed(&more)))]);
+            page.paragraph(2, &[(Tone::Quiet, format!("{}: --verbose", list::all(&more)))]);
         } else if is_cut {
             page.paragraph(2, &[(Tone::Quiet, "in full: --verbose".to_owned())]);
         }

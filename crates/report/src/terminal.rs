@@ -24,6 +24,7 @@ use assay_analysis::dependence::{Dependence, is_beyond_chance};
 use assay_analysis::policy;
 use assay_analysis::{Analysis, Comparison, Description, Scale, Verdict};
 use assay_data::code::{self, Topic, topic};
+use assay_data::list;
 use assay_data::{Better, Design, Finding, Severity, StopReason};
 
 /// Maximum number of drifting subjects listed; more are counted.
@@ -132,7 +133,7 @@ fn also(page: &mut Page, analysis: &Analysis, names: &[String]) {
                 .filter(|c| c.decision.interval.is_some())
                 .map(name)
                 .collect();
-            (!names.is_empty()).then(|| words::listed(&names))
+            (!names.is_empty()).then(|| list::all(&names))
         };
         said.extend(
             named(Verdict::Equivalent).map(|n| format!("no difference that matters in {n}")),

@@ -19,6 +19,7 @@ use crate::words::counted;
 use assay_analysis::Interval;
 use assay_analysis::testing::{Failing, TestTime, Testing};
 use assay_data::code;
+use assay_data::list;
 use assay_data::{Finding, Unit};
 use std::collections::HashMap;
 
@@ -183,13 +184,12 @@ fn slowest(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
 /// Lists the tests without a time, after the others.
 fn untimed(page: &mut Page, found: &Testing, shown: &Shown<'_>) {
     let Some(first) = found.untimed.first() else { return };
-    let (count, more) = (found.untimed.len(), found.untimed.len() - 1);
-    let line = match (found.tests.is_empty(), more) {
-        (true, _) => {
-            "the report has no times of tests, so only what came of them is known".to_owned()
-        }
-        (false, 0) => format!("without a time in the report: `{first}`"),
-        (false, more) => format!("without a time in the report: `{first}` and {more} more"),
+    let count = found.untimed.len();
+    let line = if found.tests.is_empty() {
+        "the report has no times of tests, so only what came of them is known".to_owned()
+    } else {
+        let named = list::counted(&[format!("`{first}`")], count);
+        format!("without a time in the report: {named}")
     };
     page.paragraph(2, &[(Tone::Quiet, line)]);
     if found.tests.is_empty() {

@@ -629,15 +629,6 @@ fn fixed0(n: f64) -> String {
     number::fixed(n, 0)
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub(crate) fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
-}
-
 /// Returns the label of the metric that decides.
 pub(crate) fn metric_name(analysis: &Analysis) -> String {
     label(&analysis.metrics[analysis.primary])

@@ -7,6 +7,8 @@ use crate::comparison::{Comparison, Role};
 use crate::number;
 use crate::policy;
 use crate::verdict::{Scale, Verdict};
+use assay_data::code;
+use assay_data::list;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_stats::Interval;
 
@@ -44,7 +46,7 @@ pub(crate) fn layout(built: &[(&Comparison, &str)]) -> Option<Finding> {
         Scale::Ratio => reach.exp_m1(),
         Scale::Shift => *reach,
     };
-    let finding = Finding::new(assay_data::code::LAYOUT, message).with("spread", size);
+    let finding = Finding::new(code::LAYOUT, message).with("spread", size);
     let undecided =
         known.iter().any(|(c, ..)| c.decision.verdict == Verdict::Inconclusive && hinders(c));
     let more = Action::text("measure more builds: the interval narrows with them, not with time");
@@ -62,10 +64,8 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
         [] => return None,
         [one] => row(one).to_owned(),
         some => {
-            let named: Vec<&str> = some.iter().take(NAMED).map(|c| row(c)).collect();
-            let more = some.len().saturating_sub(NAMED);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{} benchmarks ({}{more})", some.len(), named.join(", "))
+            let rows: Vec<&str> = some.iter().map(|c| row(c)).collect();
+            format!("{} benchmarks ({})", some.len(), list::first(&rows, NAMED))
         }
     };
     let (it, difference) =
@@ -74,7 +74,7 @@ pub(crate) fn same_code(samples: &Samples, comparisons: &[Comparison]) -> Option
         "the code of {whose} and all {it} is the same in both builds: its placement may explain the {difference}"
     );
     Some(
-        Finding::new(assay_data::code::LAYOUT, message)
+        Finding::new(code::LAYOUT, message)
             .at(Severity::Warning)
             .with("benchmarks", same.len() as f64)
             .advise(Action::SeveralBuilds),
@@ -119,7 +119,7 @@ pub(crate) fn controls(samples: &Samples, suite: &Analysis, table: &Table<'_>) -
     let message = format!(
         "the code of {whose} is the same in {sides}; {they} moved by up to {most_percent}{meaning}{more}"
     );
-    let finding = Finding::new(assay_data::code::SAME_CODE_MOVED, message)
+    let finding = Finding::new(code::SAME_CODE_MOVED, message)
         .with("benchmarks", moved.len() as f64)
         .with("most", most);
     let finding = match reach {

@@ -5,6 +5,7 @@ use crate::failing;
 use crate::number;
 use crate::policy;
 use crate::slices::Answers;
+use assay_data::code;
 use assay_data::{Finding, Severity};
 
 /// A finding for every subject of a load test with failed requests. O(subjects).
@@ -29,7 +30,7 @@ pub(crate) fn requests_failed(analysis: &Analysis) -> Vec<Finding> {
         let many = share >= policy::FAILING_SHARE || since.is_some();
         let severity = if many { Severity::Warning } else { Severity::Note };
         (failed > 0).then(|| {
-            Finding::new(assay_data::code::REQUESTS_FAILED, message)
+            Finding::new(code::REQUESTS_FAILED, message)
                 .at(severity)
                 .about(name)
                 .with("requests", (answered + failed) as f64)

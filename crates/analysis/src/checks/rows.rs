@@ -11,6 +11,8 @@ use crate::paired;
 use crate::policy;
 use crate::unpaired;
 use crate::verdict::Scale;
+use assay_data::code;
+use assay_data::list;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{
     Action, Design, Environment, Finding, Samples, StopReason, StopRule, Threshold, Unit,
@@ -63,13 +65,8 @@ pub(crate) fn findings(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
 
 /// `a, b, c and 9 more`.
 fn names(suite: &Analysis, benchmarks: impl Iterator<Item = usize>) -> String {
-    let all: Vec<usize> = benchmarks.collect();
-    let mut told: Vec<String> =
-        all.iter().take(NAMED).map(|&b| suite.rows[b].name.clone()).collect();
-    if all.len() > NAMED {
-        told.push(format!("and {} more", all.len() - NAMED));
-    }
-    told.join(", ").replace(", and ", " and ")
+    let all: Vec<&str> = benchmarks.map(|b| suite.rows[b].name.as_str()).collect();
+    list::first(&all, NAMED)
 }
 
 /// `3 of 11 benchmarks`, `both benchmarks`, with the side if there are several.
@@ -319,15 +316,13 @@ fn one_side(suite: &Analysis) -> Vec<Finding> {
             None => metrics.push((only, vec![told])),
         }
     }
-    for (only, mut told) in metrics {
+    for (only, told) in metrics {
         let n = told.len();
-        if n > NAMED_METRICS {
-            told.truncate(NAMED_METRICS);
-            let last = told.len() - 1;
-            told[last] += &format!(" and {} more", n - NAMED_METRICS);
-        }
         let metrics = if n == 1 { "1 metric is".to_owned() } else { format!("{n} metrics are") };
-        found.push(only_in(suite, only, &metrics, &told.join(", ")).with("metrics", n as f64));
+        found.push(
+            only_in(suite, only, &metrics, &list::first(&told, NAMED_METRICS))
+                .with("metrics", n as f64),
+        );
     }
     found
 }
@@ -364,18 +359,11 @@ pub(crate) fn settings_differ(environment: &Environment) -> Option<Finding> {
             _ => name,
         });
     }
-    if count > FACTS {
-        told.truncate(FACTS);
-        told.push(format!("and {} more", count - FACTS));
-    }
-    let told = told.join(", ").replace(", and ", " and ");
+    let told = list::first(&told, FACTS);
     (count > 0).then(|| {
-        Finding::new(
-            assay_data::code::RECORDINGS_DIFFER,
-            format!("the recordings differ in {told}"),
-        )
-        .with("facts", count as f64)
-        .advise(Action::text("record both with the same versions and settings"))
+        Finding::new(code::RECORDINGS_DIFFER, format!("the recordings differ in {told}"))
+            .with("facts", count as f64)
+            .advise(Action::text("record both with the same versions and settings"))
     })
 }
 
@@ -391,7 +379,7 @@ fn stopped_early(samples: &Samples, suite: &Analysis) -> Option<Finding> {
                 let message = format!(
                     "the time budget ended before {open} of {all} comparisons had a verdict"
                 );
-                let finding = Finding::new(assay_data::code::STOPPED_EARLY, message)
+                let finding = Finding::new(code::STOPPED_EARLY, message)
                     .with("open", open as f64)
                     .with("budget_seconds", seconds);
                 let finding = match seconds_until_clear(suite, seconds) {
@@ -454,10 +442,8 @@ fn optimised_away(suite: &Analysis) -> Option<Finding> {
         ),
     };
     Some(
-        Finding::new(assay_data::code::OPTIMISED_AWAY, message)
-            .with("benchmarks", names.len() as f64)
-            .advise(Action::text(
-                "let the benchmark use its result: DoNotOptimize, black_box, a sink",
-            )),
+        Finding::new(code::OPTIMISED_AWAY, message).with("benchmarks", names.len() as f64).advise(
+            Action::text("let the benchmark use its result: DoNotOptimize, black_box, a sink"),
+        ),
     )
 }

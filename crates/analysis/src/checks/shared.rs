@@ -1,6 +1,7 @@
 //! Findings shared by single runs, suites and single series, each created in one place.
 
 use crate::number;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity, Unit};
 
 /// Runs that failed, as in `2 of 10 runs of a`: `failed` of `of` runs or benchmarks. `None` if none
@@ -8,7 +9,7 @@ use assay_data::{Action, Finding, Severity, Unit};
 pub(crate) fn failures(what: &str, failed: usize, of: usize) -> Option<Finding> {
     (failed > 0).then(|| {
         let message = format!("{what} failed; their values count");
-        Finding::new(assay_data::code::FAILURES, message)
+        Finding::new(code::FAILURES, message)
             .at(Severity::Warning)
             .with("failed", failed as f64)
             .with("of", of as f64)
@@ -22,7 +23,7 @@ pub(crate) fn timeouts(what: &str, late: usize, of: usize) -> Option<Finding> {
         let message = format!(
             "{what} hit the time limit; they count as the limit, so they took longer than shown"
         );
-        Finding::new(assay_data::code::TIMEOUTS, message)
+        Finding::new(code::TIMEOUTS, message)
             .with("timed_out", late as f64)
             .with("of", of as f64)
             .advise(Action::LongerTimeout)
@@ -36,7 +37,7 @@ pub(crate) fn runs_of(name: &str, some: usize, runs: usize) -> String {
 
 /// Values in steps that are too large for the question.
 pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
-    let finding = Finding::new(assay_data::code::COARSE_CLOCK, message);
+    let finding = Finding::new(code::COARSE_CLOCK, message);
     match unit {
         Unit::Second => finding.advise(Action::FinerClock).advise(Action::MoreWork),
         _ => finding.advise(Action::MoreWork).advise(Action::LargerThreshold),
@@ -47,27 +48,26 @@ pub(crate) fn coarse(message: String, unit: &Unit) -> Finding {
 /// `of 3 benchmarks some values`.
 pub(crate) fn not_positive(what: &str) -> Finding {
     Finding::new(
-        assay_data::code::NOT_POSITIVE,
+        code::NOT_POSITIVE,
         format!("{what} are zero or negative, so differences are compared instead of ratios"),
     )
 }
 
 /// A measurement stopped by the user, and the consequence, as in `decided on what there was`.
 pub fn interrupted(then: &str) -> Finding {
-    Finding::new(assay_data::code::STOPPED_EARLY, format!("stopped by the user; {then}"))
+    Finding::new(code::STOPPED_EARLY, format!("stopped by the user; {then}"))
 }
 
 /// Values that are all equal: `which` names them, and `so` gives the consequence, or is empty.
 pub(crate) fn all_equal(which: &str, so: &str) -> Finding {
-    Finding::new(assay_data::code::ALL_EQUAL, format!("{which} are equal{so}"))
+    Finding::new(code::ALL_EQUAL, format!("{which} are equal{so}"))
 }
 
 /// A series that drifted: `moved` is the formatted change, `by` the change in the metric's unit,
 /// and `why` says whether it matters.
 pub(crate) fn drift(name: &str, moved: &str, by: f64, severity: Severity, why: &str) -> Finding {
     let message = format!("{name} drifted by {moved} from the first to the last third{why}");
-    let finding =
-        Finding::new(assay_data::code::DRIFT, message).at(severity).about(name).with("drift", by);
+    let finding = Finding::new(code::DRIFT, message).at(severity).about(name).with("drift", by);
     match severity {
         Severity::Note => finding,
         _ => finding.advise(Action::WarmUpLonger).advise(Action::MeasureInBlocks),
@@ -75,7 +75,7 @@ pub(crate) fn drift(name: &str, moved: &str, by: f64, severity: Severity, why: &
 }
 
 fn dependence(severity: Severity, message: String) -> Finding {
-    Finding::new(assay_data::code::DEPENDENCE, message).at(severity)
+    Finding::new(code::DEPENDENCE, message).at(severity)
 }
 
 /// Correlated successive values: a warning if beyond chance, otherwise a note explaining why
@@ -122,24 +122,24 @@ pub(crate) fn for_dependence(what: &str, without: &str) -> Finding {
 /// A series that differed at first; `what` continues after its name: `is steady from value 5 on`.
 pub(crate) fn warmed_up(name: &str, what: &str) -> Finding {
     let message = format!("{name} warmed up: it {what}");
-    Finding::new(assay_data::code::WARM_UP, message).about(name)
+    Finding::new(code::WARM_UP, message).about(name)
 }
 
 /// A series that changed without a warm-up; `what` continues after its name: `changed at value 5`.
 pub(crate) fn change_point(name: &str, what: &str) -> Finding {
-    Finding::new(assay_data::code::CHANGE_POINT, format!("{name} {what}")).about(name)
+    Finding::new(code::CHANGE_POINT, format!("{name} {what}")).about(name)
 }
 
 /// A difference that varies over the distribution; `how` gives the evidence.
 pub(crate) fn shape(how: &str) -> Finding {
     let message = format!("the difference is not a plain shift: {how}");
-    Finding::new(assay_data::code::SHAPE, message)
+    Finding::new(code::SHAPE, message)
 }
 
 /// Something that only one side has; `what` as in `3 benchmarks are`.
 pub fn one_side_only(what: &str, on: &str, lacks: &str, names: &str) -> Finding {
     let message = format!("{what} only in {on}, not in {lacks}: {names}");
-    Finding::new(assay_data::code::BENCHMARKS_MISSING, message)
+    Finding::new(code::BENCHMARKS_MISSING, message)
 }
 
 /// A run that was resumed although something `changed`: one sentence per change, or none if details
@@ -152,25 +152,25 @@ pub fn resumed_different(changed: &[String]) -> Finding {
     let message = format!(
         "the run was resumed with a different setup, so its blocks do not form one experiment{changed}"
     );
-    Finding::new(assay_data::code::RESUMED_DIFFERENT, message).advise(Action::text("measure again"))
+    Finding::new(code::RESUMED, message).at(Severity::Serious).advise(Action::text("measure again"))
 }
 
 /// Too few values or units for a verdict.
 pub(crate) fn too_few(message: String) -> Finding {
-    Finding::new(assay_data::code::TOO_FEW, message).at(Severity::Serious)
+    Finding::new(code::TOO_FEW, message).at(Severity::Serious)
 }
 
 /// Successive values so correlated that there is no verdict; `whose` as in `of all 3 benchmarks`.
 pub(crate) fn too_dependent(whose: &str, worth: &str) -> Finding {
     let message = format!("successive values {whose} are correlated: {worth}");
-    Finding::new(assay_data::code::TOO_DEPENDENT, message)
+    Finding::new(code::TOO_DEPENDENT, message)
 }
 
 /// Means of units that were compared instead of values; `what` as in `the means of 3 and 4
 /// processes`.
 pub(crate) fn units_compared(what: &str) -> Finding {
     let message = format!("{what} are compared, because values of one are not independent");
-    Finding::new(assay_data::code::UNITS_COMPARED, message)
+    Finding::new(code::UNITS_COMPARED, message)
 }
 
 /// A recording that is only a summary; `of` as in ` of 3 benchmarks`.
@@ -178,7 +178,7 @@ pub(crate) fn summary_only(of: &str) -> Finding {
     let message = format!(
         "only a summary was recorded{of}: means are compared, which one stall can move, and nothing is known of order and shape"
     );
-    Finding::new(assay_data::code::SUMMARY_ONLY, message)
+    Finding::new(code::SUMMARY_ONLY, message)
 }
 
 /// A recording that is a single number; `of` as in `of 3 benchmarks`.
@@ -187,5 +187,5 @@ pub(crate) fn summary_too_bare(of: &str) -> Finding {
     let message = format!(
         "{whose}only a single number was recorded, without a spread or the number of values: there is a ratio, but no verdict"
     );
-    Finding::new(assay_data::code::SUMMARY_ONLY, message).at(Severity::Serious)
+    Finding::new(code::SUMMARY_ONLY, message).at(Severity::Serious)
 }

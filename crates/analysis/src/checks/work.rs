@@ -6,6 +6,7 @@ use crate::comparison::Comparison;
 use crate::number;
 use crate::testing::Testing;
 use assay_data::finding::shared::output_differs;
+use assay_data::list;
 use assay_data::{Finding, Samples, Unit};
 
 /// Maximum number of rows named.
@@ -41,7 +42,7 @@ pub(crate) fn results(suite: &Analysis) -> Vec<Finding> {
                     "{count}{tests} in every run of {} and in none of {}: {}",
                     one.side,
                     instead.side,
-                    listed(&names)
+                    list::first(&names, NAMED)
                 );
                 let finding = output_differs(&other.side, message);
                 found.push(finding.with("tests", names.len() as f64));
@@ -71,9 +72,8 @@ pub(crate) fn numbers(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
             (own != reference).then(|| format!("{row}: {} instead of {}", numbers[0], numbers[1]))
         };
         let told: Vec<String> = table.rows.iter().filter_map(of_row).collect();
-        let told: Vec<&str> = told.iter().map(String::as_str).collect();
         let side = &suite.sides[table.side].name;
-        let message = format!("{side} reports other {name}: {}", listed(&told));
+        let message = format!("{side} reports other {name}: {}", list::first(&told, NAMED));
         let finding = || output_differs(side, message).with("benchmarks", told.len() as f64);
         (!told.is_empty()).then(finding)
     };
@@ -82,12 +82,6 @@ pub(crate) fn numbers(samples: &Samples, suite: &Analysis) -> Vec<Finding> {
         metric.undirected && metric.unit == Unit::One
     };
     suite.tables().filter(is_result).filter_map(|table| differing(&table)).collect()
-}
-
-fn listed(all: &[&str]) -> String {
-    let more = all.len().saturating_sub(NAMED);
-    let named = all.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
-    if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::describe::SubjectSummary;
 use crate::evidence::Evidence;
 use crate::policy;
 use crate::series_summary::SeriesSummary;
+use assay_data::code;
 use assay_data::{Action, Finding};
 
 /// The finding for the median of one subject's values. With `in_blocks`, the values are compared in
@@ -128,7 +129,7 @@ fn finding(found: Optimistic, what: &str, subject: &str, n: usize) -> Finding {
 }
 
 fn optimistic(message: String, subject: &str) -> Finding {
-    Finding::new(assay_data::code::INTERVAL_OPTIMISTIC, message).about(subject)
+    Finding::new(code::INTERVAL_OPTIMISTIC, message).about(subject)
 }
 
 #[cfg(test)]
@@ -158,10 +159,7 @@ mod tests {
             let described =
                 analysis.subjects[0].metrics[0].as_ref().expect("as the test was built");
             let dependent = is_dependent(described.n, described.lag1);
-            (
-                dependent,
-                analysis.findings.iter().any(|f| f.is(assay_data::code::INTERVAL_OPTIMISTIC)),
-            )
+            (dependent, analysis.findings.iter().any(|f| f.is(code::INTERVAL_OPTIMISTIC)))
         };
         assert_eq!(analysed(Kind::Normal), (false, false));
         let (dependent, warned) = analysed(Kind::Autoregressive);

@@ -4,6 +4,7 @@ use crate::Step;
 use crate::design::{Experiment, ReplayError};
 use crate::engine::discovered::Discovered;
 use crate::engine::recorder::{Recorder, Unrecorded};
+use assay_data::code;
 use assay_data::samples::InPass;
 use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{Failure, Measured, Obstacle, OfRow, Purpose, Source, Turn, Unit};
@@ -429,7 +430,7 @@ impl<'a, S: Source, R: Recorder> Session<'a, S, R> {
 
     fn lost_runs(&self) -> Option<Finding> {
         let finding = Finding::new(
-            assay_data::code::INCOMPLETE_BLOCKS,
+            code::INCOMPLETE_BLOCKS,
             format!("{} runs were lost and taken again", self.lost),
         )
         .at(Severity::Warning)

@@ -2,6 +2,7 @@
 
 use super::{BenchmarkOnTargets, Builds, Place, Project, State, words};
 use crate::policy;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 use assay_stats::Interval;
 
@@ -16,7 +17,7 @@ pub(super) fn of(
     let mut found = Vec::new();
     for failing in &builds.failing {
         let mut finding = Finding::new(
-            assay_data::code::TARGETS_FAIL,
+            code::TARGETS_FAIL,
             format!("{name} {}", words::failing(project, failing)),
         )
         .with("targets", failing.on.targets.len() as f64)
@@ -32,7 +33,7 @@ pub(super) fn of(
         for moved in &benchmark.worse {
             found.push(
                 Finding::new(
-                    assay_data::code::TARGETS_SLOWER,
+                    code::TARGETS_SLOWER,
                     format!("{name}: {}", words::moved(project, benchmark, moved, true)),
                 )
                 .with("targets", moved.on.targets.len() as f64)
@@ -49,10 +50,7 @@ pub(super) fn of(
             "{name} both passed and failed on {}: some test depends on more than the version",
             words::names(project, &builds.flaky)
         );
-        found.push(
-            Finding::new(assay_data::code::FLAKY, message)
-                .with("targets", builds.flaky.len() as f64),
-        );
+        found.push(Finding::new(code::FLAKY, message).with("targets", builds.flaky.len() as f64));
     }
     found.extend(
         builds.others.iter().map(|(&state, targets)| untested(project, name, state, targets)),
@@ -74,7 +72,7 @@ fn alike(name: &str, place: &Place) -> Option<Finding> {
         told.join(" and ")
     );
     Some(
-        Finding::new(assay_data::code::TARGETS_DIFFER, message)
+        Finding::new(code::TARGETS_DIFFER, message)
             .with("facts", alike.len() as f64)
             .advise(Action::Do { text: "add a target that has only one of them".to_owned() }),
     )
@@ -92,7 +90,7 @@ fn differ(benchmark: &BenchmarkOnTargets) -> Option<Finding> {
         of(upper)
     );
     Some(
-        Finding::new(assay_data::code::TARGETS_DIFFER, message)
+        Finding::new(code::TARGETS_DIFFER, message)
             .with("q", pooled.pooled.q)
             .with("p", pooled.pooled.q_p)
             .with("i2", pooled.pooled.i2)
@@ -106,7 +104,5 @@ fn untested(project: &Project, name: &str, state: State, targets: &[usize]) -> F
         _ => Severity::Note,
     };
     let message = format!("{name} {}", words::untested(project, state, targets));
-    Finding::new(assay_data::code::TARGETS_UNTESTED, message)
-        .at(severity)
-        .with("targets", targets.len() as f64)
+    Finding::new(code::TARGETS_UNTESTED, message).at(severity).with("targets", targets.len() as f64)
 }

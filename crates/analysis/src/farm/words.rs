@@ -9,6 +9,7 @@ use super::{
 use crate::number;
 use crate::policy;
 use crate::verdict::Verdict;
+use assay_data::list;
 
 /// The tone of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,14 +80,6 @@ fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{} {what}s", number::grouped(n as u64)) }
 }
 
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-    }
-}
-
 /// Names of targets, with a count for the rest.
 pub fn names(project: &Project, targets: &[usize]) -> String {
     let name = |&target: &usize| project.targets.get(target).map(|target| target.name.clone());
@@ -94,7 +87,7 @@ pub fn names(project: &Project, targets: &[usize]) -> String {
     if targets.len() > NAMED {
         names.push(format!("{} more", targets.len() - NAMED));
     }
-    listed(&names)
+    list::all(&names)
 }
 
 fn version(project: &Project, place: usize) -> &str {
@@ -203,7 +196,7 @@ pub fn alike(place: &Place) -> String {
     if alike.len() > policy::FARM_ALIKE {
         names.push(format!("{} more", alike.len() - policy::FARM_ALIKE));
     }
-    listed(&names)
+    list::all(&names)
 }
 
 /// The word for a state.

@@ -3,6 +3,7 @@
 
 use super::{Point, in_order, short_digest};
 use assay_data::Finding;
+use assay_data::code;
 
 /// An accepted level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ impl Blessing {
             "the level of {benchmark} was accepted as normal at run {}{because}: {runs} before it say nothing any more",
             short_digest(&self.run)
         );
-        Finding::new(assay_data::code::RUNS_LEFT_OUT, message).about(benchmark)
+        Finding::new(code::RUNS_LEFT_OUT, message).about(benchmark)
     }
 }
 

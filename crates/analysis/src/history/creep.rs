@@ -13,6 +13,7 @@ use super::{Revision, Series};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
+use assay_data::code;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::{change_points, descriptive};
 
@@ -114,7 +115,7 @@ pub(super) fn finding(series: &Series, creep: &Creep) -> Finding {
     let message = format!(
         "{label} gets {way} steadily {between}, by {size} from the first third to the last: many small steps, none of which is a change by itself"
     );
-    let found = Finding::new(assay_data::code::CREEP, message).at(severity).about(&label);
+    let found = Finding::new(code::CREEP, message).at(severity).about(&label);
     let found = found.with("from", creep.from as f64).with("runs", (creep.to - creep.from) as f64);
     match creep.ratio {
         Some(ratio) => found.with("ratio", ratio.estimate),

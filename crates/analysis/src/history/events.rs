@@ -23,6 +23,7 @@ use super::trend::{Change, Trend, commits_between, too_few_runs_of_several, with
 use super::{Benchmark, Blessing, Point, Revision, Series, in_order};
 use crate::policy;
 use crate::verdict::Verdict;
+use assay_data::code;
 use assay_data::{Finding, Metric};
 use assay_stats::adjust;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -174,7 +175,7 @@ impl Gathering {
             let moved = Moved { benchmark, metric, change: change.clone() };
             self.found.push(Found { machine: machine.clone(), moved, best, around });
         }
-        let creeps = trend.findings.iter().filter(|finding| finding.is(assay_data::code::CREEP));
+        let creeps = trend.findings.iter().filter(|finding| finding.is(code::CREEP));
         let least = |p: f64, creep: &Creep| p.min(creep.p);
         if !trend.creeps.is_empty() {
             let p = trend.creeps.iter().fold(1.0, least);

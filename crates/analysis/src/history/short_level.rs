@@ -12,6 +12,7 @@ use super::levels::dependence;
 use super::size::{Size, size};
 use crate::policy;
 use crate::verdict::Verdict;
+use assay_data::code;
 use assay_data::{Better, Finding};
 use assay_stats::descriptive;
 
@@ -131,7 +132,7 @@ fn needed(short: &ShortLevel) -> String {
 }
 
 fn too_short(message: String) -> Finding {
-    Finding::new(assay_data::code::TOO_FEW_RUNS, message)
+    Finding::new(code::TOO_FEW_RUNS, message)
 }
 
 #[cfg(test)]

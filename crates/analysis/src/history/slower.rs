@@ -7,6 +7,7 @@ use super::{Benchmark, Point, RunSummary, Series};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
+use assay_data::code;
 use assay_data::{Action, Finding, Metric};
 use std::collections::BTreeMap;
 
@@ -76,7 +77,7 @@ pub fn slower_tests(times: &BTreeMap<String, Vec<(i64, f64)>>, now: i64) -> Vec<
 }
 
 fn finding(message: String) -> Finding {
-    Finding::new(assay_data::code::TEST_SLOWER, message)
+    Finding::new(code::TEST_SLOWER, message)
         .advise(Action::text("profile it: t while watching, or assay tests --profile --only TEST"))
 }
 

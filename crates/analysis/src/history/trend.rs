@@ -15,6 +15,7 @@ use super::{Blessing, Point, Revision, Series, in_order};
 use crate::comparison::Effect;
 use crate::policy;
 use crate::verdict::Verdict;
+use assay_data::code;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::change_points::{self, Levels};
 use assay_stats::descriptive;
@@ -203,7 +204,7 @@ pub(super) fn without_commit(point: &Point) -> Finding {
     let message = format!(
         "a change lies between two runs of the same commit, {name}: not the code changed, but the machine or what it runs with"
     );
-    Finding::new(assay_data::code::CHANGED_WITHOUT_COMMIT, message)
+    Finding::new(code::CHANGED_WITHOUT_COMMIT, message)
 }
 
 /// The finding about a benchmark with too few runs.
@@ -227,7 +228,7 @@ pub(super) fn too_few_runs_of_several(few: usize, all: usize) -> Finding {
 }
 
 fn of_too_few_runs(message: String) -> Finding {
-    Finding::new(assay_data::code::TOO_FEW_RUNS, message)
+    Finding::new(code::TOO_FEW_RUNS, message)
 }
 
 /// The finding about a benchmark that disappeared from its runs; `last` names the last revision
@@ -238,7 +239,7 @@ pub fn vanished(benchmark: &str, last: &str, runs: u64) -> Finding {
         if runs == 1 { "a later run".to_owned() } else { format!("{runs} later runs") },
         if runs == 1 { "lacks" } else { "lack" }
     );
-    Finding::new(assay_data::code::BENCHMARKS_MISSING, message)
+    Finding::new(code::BENCHMARKS_MISSING, message)
         .at(Severity::Warning)
         .about(benchmark)
         .with("runs", runs as f64)
@@ -254,7 +255,7 @@ pub fn commit_gone(lost: Option<&Revision>, before: &Revision, after: &Revision)
     let message = format!(
         "{why}: its history was rewritten, or this is another clone; the place of the change is that of the commits as they were"
     );
-    Finding::new(assay_data::code::COMMITS_MISSING, message).at(Severity::Warning)
+    Finding::new(code::COMMITS_MISSING, message).at(Severity::Warning)
 }
 
 #[cfg(test)]

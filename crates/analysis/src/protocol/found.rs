@@ -5,6 +5,7 @@ use super::{Label, Protocol};
 use crate::checks;
 use crate::number::{self, Column};
 use crate::policy::TENFOLD;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::Interval;
 
@@ -107,7 +108,8 @@ pub(super) fn drifting(lag1: f64) -> Finding {
 /// Too few values to judge dependence.
 pub(super) fn dependence_unknown(n: usize) -> Finding {
     let message = format!("{n} values are too few to tell whether they are independent");
-    Finding::new(assay_data::code::DEPENDENCE_UNKNOWN, message)
+    Finding::new(code::DEPENDENCE, message)
+        .at(Severity::Warning)
         .with("have", n as f64)
         .advise(Action::text("record 24 or more of each"))
 }
@@ -164,7 +166,7 @@ pub(super) fn apart() -> Finding {
 /// A threshold that is a share of zero.
 pub(super) fn no_threshold(unit: &Unit) -> Finding {
     let message = "the threshold is a share of a median of 0, so that nothing can be planned";
-    let finding = Finding::new(assay_data::code::NOT_POSITIVE, message)
+    let finding = Finding::new(code::NOT_POSITIVE, message)
         .at(Severity::Serious)
         .advise(Action::ThresholdAsAmount);
     match unit {
@@ -206,7 +208,7 @@ pub(super) fn too_few_for_threshold(
         format!("no number of {things} is enough for {what}{detectable}")
     };
     let severity = if tenfold { Severity::Serious } else { Severity::Warning };
-    let finding = Finding::new(assay_data::code::TOO_FEW, message)
+    let finding = Finding::new(code::TOO_FEW, message)
         .at(severity)
         .with("have", have)
         .with("needed", needed)
@@ -229,7 +231,7 @@ pub(super) fn not_rejected(level: f64, log10_p: f64) -> Finding {
         number::chosen_percent(level),
         number::p_value(log10_p)
     );
-    Finding::new(assay_data::code::NOT_REJECTED, message)
+    Finding::new(code::NOT_REJECTED, message)
         .advise(Action::text("see below how large a difference the interval leaves open"))
 }
 
@@ -255,7 +257,7 @@ pub(super) fn straddles(protocol: &Protocol) -> Finding {
         "the interval reaches into ± {}: the effect may be too small to matter",
         protocol.threshold_amount()
     );
-    Finding::new(assay_data::code::BELOW_THRESHOLD, message).advise(Action::MoreValues)
+    Finding::new(code::BELOW_THRESHOLD, message).advise(Action::MoreValues)
 }
 
 /// An interval within the threshold.
@@ -264,7 +266,7 @@ pub(super) fn below_threshold(protocol: &Protocol) -> Finding {
         "an effect below the threshold of {}: not worth publishing as one",
         protocol.threshold_amount()
     );
-    Finding::new(assay_data::code::BELOW_THRESHOLD, message).at(Severity::Serious)
+    Finding::new(code::BELOW_THRESHOLD, message).at(Severity::Serious)
 }
 
 /// An interval that was widened because of dependence.

@@ -16,6 +16,7 @@ use crate::paired;
 use crate::policy;
 use crate::recording::Recording;
 use crate::verdict::Scale;
+use assay_data::code;
 use assay_data::{Better, Finding, Severity};
 use assay_stats::descriptive::ByDefinition;
 use assay_stats::steady_state::{Label, steady_state};
@@ -228,8 +229,7 @@ pub(super) fn step(
         findings.push(found::apart());
     }
     let dependent = |f: &Finding| {
-        f.severity > Severity::Note
-            && (f.is(assay_data::code::TOO_DEPENDENT) || f.is(assay_data::code::DEPENDENCE))
+        f.severity > Severity::Note && (f.is(code::TOO_DEPENDENT) || f.is(code::DEPENDENCE))
     };
     if findings.iter().any(dependent) {
         let drifts = found.series.iter().any(|series| series.drift.is_some());

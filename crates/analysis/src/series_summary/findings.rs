@@ -7,6 +7,7 @@ use crate::coverage;
 use crate::describe::SubjectSummary;
 use crate::policy;
 use assay_data::code;
+use assay_data::list;
 use assay_data::{Action, Finding, Severity, Unit};
 use assay_stats::steady_state::Label;
 
@@ -167,8 +168,8 @@ fn told_places(places: &[String], has_more: bool) -> String {
     match places {
         [only] => format!("value {only}"),
         _ if has_more => format!("values {}, ...", places.join(", ")),
-        [first @ .., last] => format!("values {} and {last}", first.join(", ")),
         [] => "some value".to_owned(),
+        _ => format!("values {}", list::all(places)),
     }
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use assay_analysis::engine::{Limits, Phase, Recorder, Session};
+use assay_data::code;
 use assay_data::source::{
     Failure, Layout, Measured, Obstacle, OfRow, Purpose, RowResult, Turn, Unit,
 };
@@ -111,8 +112,7 @@ impl Source for Pretended<'_> {
 
     fn findings(&self, _: &Samples, failures: &[Failure]) -> Vec<Finding> {
         let found = |f: &Failure| format!("unit {} row {} {}", f.turn.unit, f.row, f.how);
-        let finding =
-            |f| Finding::new(assay_data::code::LAYOUT, found(f)).at(assay_data::Severity::Warning);
+        let finding = |f| Finding::new(code::LAYOUT, found(f)).at(assay_data::Severity::Warning);
         failures.iter().map(finding).collect()
     }
 }

@@ -9,6 +9,7 @@ use super::code::Codes;
 use super::counting::Counting;
 use super::{Asker, Catalogue, Ran, Trial};
 use crate::run_error::RunError;
+use assay_data::code;
 use assay_data::samples::ITERATIONS;
 use assay_data::source::{self, Layout, Obstacle, OfRow, Purpose, RowResult, Source, Turn, Unit};
 use assay_data::{Action, Better, Finding, Metric, Row, Samples, Side, Subject};
@@ -38,7 +39,7 @@ impl Failure {
             n => format!("it is left out from there on; {n} blocks of it are kept"),
         };
         Finding::new(
-            assay_data::code::BENCHMARK_FAILED,
+            code::BENCHMARK_FAILED,
             format!("`{}` on {}: it {}; {kept}", self.benchmark, self.side, self.how),
         )
         .about(&self.benchmark)

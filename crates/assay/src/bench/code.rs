@@ -5,6 +5,7 @@
 //! here: the analysis reports if a difference is found despite equal digests.
 
 use super::Catalogue;
+use assay_data::code;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_harness::function_name;
 use assay_measure::code::{Changed, Code, changed};
@@ -133,7 +134,7 @@ fn reach(functions: &[Changed], (differ, all): (usize, usize), whose: &str) -> O
     };
     let none = if differ == 0 || none.is_empty() { String::new() } else { format!("; {none}") };
     let severity = if differ == 0 { Severity::Warning } else { Severity::Note };
-    let finding = Finding::new(assay_data::code::CODE_CHANGED, format!("{told}{none}"))
+    let finding = Finding::new(code::CODE_CHANGED, format!("{told}{none}"))
         .at(severity)
         .with("benchmarks", differ as f64)
         .with("of", all as f64)

@@ -18,6 +18,7 @@ use anyhow::Context;
 use assay_analysis::Adjust;
 use assay_analysis::paired::fewest_blocks;
 use assay_analysis::policy;
+use assay_data::code;
 use assay_data::finding::shared::not_counted;
 use assay_data::samples::{NOT_COMPARED, PER_ITERATION};
 use assay_data::source::{Measured, Turn};
@@ -336,7 +337,7 @@ impl Benchmarks<'_> {
 /// Returns a finding that the harness accepts no number of iterations and the program gave no
 /// counts of its own.
 fn counted_whole() -> Finding {
-    Finding::new(assay_data::code::COUNTED_WHOLE, "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
+    Finding::new(code::COUNTED_WHOLE, "the harness can't be held to a number of iterations: counts are of whole processes that do as little as they can, most of it \
          starting up").at(Severity::Warning)
     .advise(Action::text("take a harness that can (Google Benchmark from 1.8 on)"))
     .advise(Action::text("count around the loop itself (c/assay_alloc.h)"))

@@ -6,6 +6,7 @@
 
 use super::Side;
 use anyhow::bail;
+use assay_data::code;
 use assay_data::{Action, Finding};
 use assay_harness::Kind;
 use assay_measure::fingerprint::Fingerprints;
@@ -124,7 +125,7 @@ impl Proof {
                 "which libraries `{}` and `{}` load could not be found out: {why}",
                 one.name, other.name
             );
-            let finding = Finding::new(assay_data::code::LIBRARIES, message);
+            let finding = Finding::new(code::LIBRARIES, message);
             self.findings.push(finding.advise(Action::text(
                 "check that the sides load what they should, with LD_DEBUG=libs or by the program's own version",
             )));
@@ -218,7 +219,7 @@ fn found_different(
         2 => String::new(),
         _ => format!("{} against {}: ", one.name, other.name),
     };
-    Finding::new(assay_data::code::LIBRARIES, format!("{whose}{}", told.join("; ")))
+    Finding::new(code::LIBRARIES, format!("{whose}{}", told.join("; ")))
         .with("libraries", differences.len() as f64)
 }
 

@@ -13,6 +13,7 @@ mod python;
 mod ruby;
 
 use super::config::Config;
+use assay_data::list;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ pub(crate) struct Program {
     pub command: String,
     /// The directory to run it in, below the top; `None` for the top.
     pub directory: Option<String>,
-    /// Variables to set.
+    /// Variables to set, as written.
     pub variables: Vec<(String, String)>,
     /// True if the command is timed as a whole by `assay run`.
     pub is_timed: bool,
@@ -86,6 +87,19 @@ pub(crate) struct Found {
     pub looked: Vec<Looked>,
 }
 
+impl Program {
+    /// Returns the variables to set. The user's own directories for modules come after those of the
+    /// revision.
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let with_own = |(name, value): &(String, String)| {
+            let own = std::env::var(name).ok().filter(|own| !own.is_empty());
+            let value = own.map_or_else(|| value.clone(), |own| format!("{value}:{own}"));
+            (name.clone(), value)
+        };
+        self.variables.iter().map(with_own).collect()
+    }
+}
+
 impl Found {
     /// Finds the benchmarks among the files of a revision, which are below `top`, unless the
     /// settings name them.
@@ -112,12 +126,7 @@ impl Found {
 
     /// Returns the line that builds everything; `None` if nothing is built.
     pub fn line(&self) -> Option<String> {
-        let lines: Vec<&str> =
-            self.ways.iter().flat_map(|way| &way.build).map(String::as_str).collect();
-        (!lines.is_empty()).then(|| match lines.as_slice() {
-            [one] => (*one).to_owned(),
-            lines => format!("set -e\n{}", lines.join("\n")),
-        })
+        line_of(&self.ways)
     }
 
     /// Keeps only the programs that `other` has, too, and returns the names of the rest.
@@ -135,6 +144,15 @@ impl Found {
         self.ways.retain(|way| !way.programs.is_empty());
         left_out
     }
+}
+
+/// Returns the line that builds the programs of these ways; `None` if nothing is built.
+pub(crate) fn line_of(ways: &[Way]) -> Option<String> {
+    let lines: Vec<&str> = ways.iter().flat_map(|way| &way.build).map(String::as_str).collect();
+    (!lines.is_empty()).then(|| match lines.as_slice() {
+        [one] => (*one).to_owned(),
+        lines => format!("set -e\n{}", lines.join("\n")),
+    })
 }
 
 /// The programs that the settings name.
@@ -226,10 +244,7 @@ fn word(text: &str) -> String {
     shell_words::quote(text).into_owned()
 }
 
-/// Returns `2 files: a, b`, with at most three names.
+/// Returns the files, with at most three names.
 fn some(files: &[String]) -> String {
-    let named: Vec<&str> = files.iter().take(3).map(String::as_str).collect();
-    let more = files.len().saturating_sub(named.len());
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", named.join(", "))
+    list::first(files, 3)
 }

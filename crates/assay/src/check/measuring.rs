@@ -1,7 +1,7 @@
 //! Has the programs measured: builds both revisions, and starts `assay bench` or `assay run` for
 //! each program, as `assay gate --confirm` does. Alarms are measured again with a second build.
 
-use super::found::Program;
+use super::found::{Program, Way, line_of};
 use crate::bench::{Asker, Catalogue, Codes, Side, Wanted};
 use crate::output;
 use crate::own;
@@ -12,6 +12,7 @@ use assay_analysis::check::{
     CheckedProgram, KEPT_TO_CONFIRM, LEAST_TO_CONFIRM, Second, confidence_of_program,
 };
 use assay_analysis::{Analysis, Options, analyse};
+use assay_data::code;
 use assay_data::{StopReason, assay_file};
 use assay_measure::fingerprint::Fingerprints;
 use assay_measure::revisions::{Built, Linker, Repository, Revision, RevisionError};
@@ -38,8 +39,8 @@ pub(crate) struct Measuring<'a> {
     pub repository: &'a mut Repository,
     /// Base and head.
     pub revisions: [Revision; 2],
-    /// The line that builds both; `None` if nothing is built.
-    pub line: Option<String>,
+    /// The programs, and how they are built.
+    pub ways: Vec<Way>,
     /// Smallest difference that matters, as it is typed.
     pub threshold: Option<String>,
     /// The metric that decides.
@@ -84,11 +85,13 @@ impl Measuring<'_> {
     ///
     /// # Errors
     /// If a revision does not build, the user interrupts, or files can't be written.
-    pub fn run(&mut self, programs: &[Program]) -> anyhow::Result<Measured> {
-        let trees = self.build(self.line.clone().as_deref())?;
+    pub fn run(&mut self) -> anyhow::Result<Measured> {
         let mut measured = Measured::default();
+        let (trees, line) = self.build_all(&mut measured)?;
+        let programs: Vec<Program> =
+            self.ways.iter().flat_map(|way| &way.programs).cloned().collect();
         let mut listed = Vec::new();
-        for program in programs {
+        for program in &programs {
             if self.is_identical(program, &trees) {
                 let why = "the change does not reach it: it is byte-identical in both revisions";
                 measured.leave_out(program, why, false);
@@ -118,7 +121,6 @@ impl Measuring<'_> {
             let confidence = confidence_of_program(self.confidence, own.benchmarks, all);
             let began = Instant::now();
             let options = self.options(confidence, seconds);
-            let line = self.line.clone();
             let names: Vec<&str> = own.unreached.iter().map(String::as_str).collect();
             let without = ["--exclude".to_owned(), query(&names)];
             let more = if names.is_empty() { &[][..] } else { &without[..] };
@@ -204,7 +206,7 @@ impl Measuring<'_> {
             program.name,
             assay_report::number::duration(seconds)
         ));
-        let second = self.line.as_ref().map(|line| format!("{line}\n{SECOND_BUILD}"));
+        let second = line_of(&self.ways).map(|line| format!("{line}\n{SECOND_BUILD}"));
         let options = self.options(self.confidence, seconds);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let filter = ["--filter".to_owned(), query(&names)];
@@ -228,6 +230,40 @@ impl Measuring<'_> {
         let more = if program.is_timed { &[][..] } else { &filter[..] };
         let analysis = self.measure(program, second.as_deref(), &trees, &options, more, &file)?;
         Ok((analysis, false))
+    }
+
+    /// Builds everything. If that fails, programs of build systems that fail are left out, so that
+    /// they do not prevent the others. Returns the trees and the line that built them.
+    ///
+    /// # Errors
+    /// If nothing can be built, or the user interrupts.
+    fn build_all(
+        &mut self,
+        measured: &mut Measured,
+    ) -> anyhow::Result<(Vec<Built>, Option<String>)> {
+        let line = line_of(&self.ways);
+        let failed = match self.build(line.as_deref()) {
+            Ok(trees) => return Ok((trees, line)),
+            Err(error) if self.ways.len() < 2 => return Err(error),
+            Err(error) => error,
+        };
+        let mut works = Vec::new();
+        for way in self.ways.clone() {
+            match self.build(line_of(std::slice::from_ref(&way)).as_deref()).map_err(Obstacle::from)
+            {
+                Ok(_) => works.push(way),
+                Err(Obstacle::Interrupted) => return Err(interrupted()),
+                Err(Obstacle::Other(why)) => {
+                    way.programs.iter().for_each(|own| measured.leave_out(own, &why, true));
+                }
+            }
+        }
+        if works.is_empty() || works.len() == self.ways.len() {
+            return Err(failed);
+        }
+        self.ways = works;
+        let line = line_of(&self.ways);
+        Ok((self.build(line.as_deref())?, line))
     }
 
     fn build(&mut self, line: Option<&str>) -> anyhow::Result<Vec<Built>> {
@@ -264,7 +300,7 @@ impl Measuring<'_> {
             return Ok(Listed { program, benchmarks: 1, unreached: Vec::new() });
         }
         let mut command = Command::parse(&program.command, false).map_err(anyhow::Error::from)?;
-        command.env.extend(variables(program));
+        command.env.extend(program.variables());
         let directory = program.directory.as_deref().map(Path::new);
         let mut sides = Vec::new();
         for ((tree, revision), name) in trees.iter().zip(&self.revisions).zip(["base", "head"]) {
@@ -306,7 +342,7 @@ impl Measuring<'_> {
         if let Some(directory) = &program.directory {
             words.extend(["--directory".to_owned(), directory.clone()]);
         }
-        for (name, value) in variables(program) {
+        for (name, value) in program.variables() {
             words.extend(["--env".to_owned(), format!("{name}={value}")]);
         }
         words
@@ -371,7 +407,7 @@ impl Measuring<'_> {
         };
         let mut analysis = analyse(&samples, &Options::default()).map_err(anyhow::Error::from)?;
         // The working tree with its changes is what was measured.
-        analysis.findings.retain(|finding| !finding.is(assay_data::code::UNCOMMITTED));
+        analysis.findings.retain(|finding| !finding.is(code::UNCOMMITTED));
         Ok(analysis)
     }
 
@@ -401,17 +437,6 @@ fn timed_words(trees: &[Built]) -> Vec<String> {
         words.extend(["--cwd".to_owned(), format!("{}:{}", number + 1, tree.directory.display())]);
     }
     words
-}
-
-/// Returns the variables of a program. The user's own directories for modules come after those of
-/// the revision.
-fn variables(program: &Program) -> Vec<(String, String)> {
-    let with_own = |(name, value): &(String, String)| {
-        let own = std::env::var(name).ok().filter(|own| !own.is_empty());
-        let value = own.map_or_else(|| value.clone(), |own| format!("{value}:{own}"));
-        (name.clone(), value)
-    };
-    program.variables.iter().map(with_own).collect()
 }
 
 fn interrupted() -> anyhow::Error {

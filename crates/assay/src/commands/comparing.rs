@@ -4,6 +4,7 @@ use super::same::difference::described;
 use super::same::{DIFFERENT, Observed, Outputs, Part, STATUS, STDOUT, Same, TIME_STEP, involved};
 use super::{Commands, Prepared};
 use crate::run_error::RunError;
+use assay_data::code;
 use assay_data::code::{Code, OUTPUT_DIFFERS, OUTPUT_NOT_COMPARED};
 use assay_data::finding::shared::{SAME_OUTPUTS, output_differs, output_varies};
 use assay_data::{Action, Finding};
@@ -325,6 +326,5 @@ fn differs_finding(name: &str, (message, numbers): (String, Vec<(&str, f64)>)) -
 }
 
 fn not_compared(name: &str, why: &str) -> Finding {
-    Finding::new(assay_data::code::OUTPUT_NOT_COMPARED, format!("outputs not compared: {why}"))
-        .about(name)
+    Finding::new(code::OUTPUT_NOT_COMPARED, format!("outputs not compared: {why}")).about(name)
 }

@@ -10,6 +10,7 @@
 use super::slice::{self, ANSWERED, CAPACITY};
 use assay_analysis::goals::is_out_of_reach;
 use assay_analysis::policy;
+use assay_data::code;
 use assay_data::source::{Obstacle, RowResult};
 use assay_data::unit::{Quantity, parse_quantity};
 use assay_data::{Action, Better, Finding, Metric, Severity, Unit};
@@ -199,7 +200,7 @@ impl Search {
             "{name} still met the goals at {}/s, the most that --most-rate allows, in {capped} of {all} searches: its capacity is that or more, and a verdict about it holds up to that rate alone",
             self.most
         );
-        let finding = Finding::new(assay_data::code::CAPACITY_LIMIT, message).at(Severity::Warning);
+        let finding = Finding::new(code::CAPACITY_LIMIT, message).at(Severity::Warning);
         let finding = finding.with("searches", f64::from(capped)).with("rate", self.most);
         (capped > 0).then(|| {
             finding.advise(Action::text("raise --most-rate, if the server may be loaded so much"))
@@ -214,7 +215,7 @@ impl Search {
             false => (Severity::Note, "is missed there"),
         };
         let message = format!("{name}: {seen}: the goal {goal} {so}");
-        Some(Finding::new(assay_data::code::CAPACITY_LIMIT, message).at(severity))
+        Some(Finding::new(code::CAPACITY_LIMIT, message).at(severity))
     }
 
     /// Returns true if no place can meet the goals, so that the search is over.

@@ -2,6 +2,7 @@
 //! and how each is computed.
 
 use assay_analysis::policy;
+use assay_data::code;
 use assay_data::samples::{Buckets, Counts};
 use assay_data::source::{OfRow, RowResult};
 use assay_data::{Action, Better, Finding, Histogram, Metric, Outcome, Severity, Unit};
@@ -168,7 +169,7 @@ pub(crate) fn fewest_values(name: &str) -> Option<u64> {
 
 /// Returns a finding about slices that are too short for the deciding quantile.
 pub(crate) fn too_short(message: String, needed: u64) -> Finding {
-    let finding = Finding::new(assay_data::code::SLICES_SHORT, message).at(Severity::Warning);
+    let finding = Finding::new(code::SLICES_SHORT, message).at(Severity::Warning);
     finding
         .with("needed", needed as f64)
         .advise(Action::text("make slices longer: --slice, or --requests-per-step"))

@@ -8,6 +8,7 @@ use super::requests::Requests;
 use super::slice;
 use crate::run_error::RunError;
 use assay_analysis::policy;
+use assay_data::code;
 use assay_data::samples::without_secrets;
 use assay_data::source::{Failure as Failed, Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{
@@ -328,7 +329,7 @@ impl Source for Slices {
                 self.late, self.slices
             );
             found.push(
-                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
+                Finding::new(code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.late))
                     .advise(Action::text("give it a processor of its own, or several generators")),
             );
@@ -339,7 +340,7 @@ impl Source for Slices {
                 self.busy, self.slices
             );
             found.push(
-                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
+                Finding::new(code::GENERATOR_LIMIT, message)
                     .with("slices", f64::from(self.busy))
                     .advise(Action::text("use several generators")),
             );
@@ -356,7 +357,7 @@ impl Source for Slices {
                 self.outlasted, self.slices
             );
             found.push(
-                Finding::new(assay_data::code::SLICES_SHORT, message)
+                Finding::new(code::SLICES_SHORT, message)
                     .at(severity)
                     .with("slices", f64::from(self.outlasted))
                     .advise(Action::text("make slices longer than answers take: --slice")),
@@ -369,7 +370,7 @@ impl Source for Slices {
                 self.slices
             );
             found.push(
-                Finding::new(assay_data::code::SERVER_OVERLOADED, message)
+                Finding::new(code::SERVER_OVERLOADED, message)
                     .with("slices", f64::from(still_busy))
                     .advise(Action::text("ask for lower rates, or give requests more time")),
             );
@@ -389,7 +390,7 @@ impl Source for Slices {
                 self.name_of(place)
             );
             found.push(
-                Finding::new(assay_data::code::SERVER_OVERLOADED, message)
+                Finding::new(code::SERVER_OVERLOADED, message)
                     .with("bytes", held as f64)
                     .advise(Action::text("give it fewer workers, or more memory")),
             );
@@ -401,7 +402,7 @@ impl Source for Slices {
             };
             let told: Vec<String> = self.details.iter().map(told).collect();
             let message = format!("the first requests that failed: {}", told.join("; "));
-            found.push(Finding::new(assay_data::code::REQUESTS_FAILED, message));
+            found.push(Finding::new(code::REQUESTS_FAILED, message));
         }
         let [ports, descriptors] = self.ours;
         if ports > 0 {
@@ -409,12 +410,12 @@ impl Source for Slices {
                 "{ports} requests found no free local port: that is this machine's limit, not the server's"
             );
             found.push(
-                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
-                    .with("requests", ports as f64)
-                    .advise(Action::run(
+                Finding::new(code::GENERATOR_LIMIT, message).with("requests", ports as f64).advise(
+                    Action::run(
                         "allow more local ports",
                         "sysctl net.ipv4.ip_local_port_range='1024 65535'",
-                    )),
+                    ),
+                ),
             );
         }
         if descriptors > 0 {
@@ -422,7 +423,7 @@ impl Source for Slices {
                 "{descriptors} requests found no free descriptor: that is this process's limit, not the server's"
             );
             found.push(
-                Finding::new(assay_data::code::GENERATOR_LIMIT, message)
+                Finding::new(code::GENERATOR_LIMIT, message)
                     .with("requests", descriptors as f64)
                     .advise(Action::run("allow more open files", "ulimit -n 65536")),
             );

@@ -9,6 +9,7 @@ use super::{Side, Warm};
 use crate::room;
 use crate::run_error::RunError;
 use anyhow::Context;
+use assay_data::list;
 use assay_measure::clock::now_seconds;
 use assay_measure::{
     Command, MeasureError, Outcome, OutputSoFar, RunOptions, RunResult, Runner, Watching, git,
@@ -548,13 +549,11 @@ fn while_running(running: &[Unfinished], ended: f64) -> String {
         let since = since.map_or(String::new(), |since| format!(" (for {since}{phase})"));
         format!("`{}`{since}", test.name)
     };
-    let named: Vec<String> = running.iter().take(NAMED).map(one).collect();
-    let more = running.len().saturating_sub(NAMED);
-    match (named.is_empty(), more) {
-        (true, _) => String::new(),
-        (false, 0) => format!(", while this ran: {}", named.join(", ")),
-        (false, more) => format!(", while this ran: {} and {more} more", named.join(", ")),
+    if running.is_empty() {
+        return String::new();
     }
+    let named: Vec<String> = running.iter().take(NAMED).map(one).collect();
+    format!(", while this ran: {}", list::counted(&named, running.len()))
 }
 
 /// Returns the command of a request, in the environment of its side.

@@ -4,6 +4,7 @@
 use super::Suite;
 use crate::run_error::RunError;
 use assay_analysis::testing::{Failing, Testing};
+use assay_data::code;
 use assay_data::samples::PLACE;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_measure::interrupt;
@@ -93,7 +94,7 @@ fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
 }
 
 fn dependent(severity: Severity, message: String) -> Finding {
-    Finding::new(assay_data::code::ORDER_DEPENDENT, message).at(severity)
+    Finding::new(code::ORDER_DEPENDENT, message).at(severity)
 }
 
 fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
@@ -126,7 +127,7 @@ fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
             let message = format!(
                 "`{victim}` is flaky: in one and the same order it fails at times, so it is not the order that does it"
             );
-            Finding::new(assay_data::code::FLAKY, message)
+            Finding::new(code::FLAKY, message)
         }
     };
     found.about(victim)

@@ -4,7 +4,9 @@
 use super::{Asker, Ran, Side};
 use crate::run_error::RunError;
 use assay_analysis::checks::interrupted;
+use assay_data::code;
 use assay_data::finding::shared::benchmarks_skipped;
+use assay_data::list;
 use assay_data::samples::{
     BEGAN, ENDED, PLACE, RETRIES, SPANS, TEST_TIME, WHOLE_SUITE, WORKER, WORKERS,
 };
@@ -371,7 +373,7 @@ impl Source for Suite<'_> {
             };
             let message = format!("{whose}{trouble}{often}");
             found.push(
-                Finding::new(assay_data::code::SUITE_STATUS, message)
+                Finding::new(code::SUITE_STATUS, message)
                     .with("runs", f64::from(*runs))
                     .advise(Action::text("run it by itself and see why")),
             );
@@ -383,7 +385,7 @@ impl Source for Suite<'_> {
             };
             let message = format!("{whose}{told}");
             found.push(
-                Finding::new(assay_data::code::TEST_HUNG, message)
+                Finding::new(code::TEST_HUNG, message)
                     .advise(Action::text("end what hangs, or give it more by --test-timeout")),
             );
         }
@@ -391,25 +393,21 @@ impl Source for Suite<'_> {
             self.tests.iter().filter_map(|(name, about)| Some((name, about.message.as_ref()?)));
         for (name, (_, message)) in said.take(MOST_MESSAGES) {
             let message = format!("`{name}` failed: {}", first_lines(message));
-            found.push(Finding::new(assay_data::code::TEST_FAILED, message).about(name));
+            found.push(Finding::new(code::TEST_FAILED, message).about(name));
         }
-        let skipped: Vec<&String> = self
+        let skipped: Vec<String> = self
             .tests
             .iter()
             .filter(|(_, about)| about.skipped > 0)
-            .map(|(name, _)| name)
+            .map(|(name, _)| format!("`{name}`"))
             .collect();
-        if let Some(first) = skipped.first() {
-            let more = match skipped.len() {
-                1 => String::new(),
-                n => format!(" and {} more", n - 1),
-            };
-            let message = format!("skipped, so without values: `{first}`{more}");
+        if !skipped.is_empty() {
+            let message = format!("skipped, so without values: {}", list::first(&skipped, 1));
             found.push(benchmarks_skipped(message, skipped.len()));
         }
         for note in &self.notes {
             let message = format!("the framework was looked into in part only: {note}");
-            found.push(Finding::new(assay_data::code::TESTS_HOOK, message));
+            found.push(Finding::new(code::TESTS_HOOK, message));
         }
         found
     }

@@ -11,7 +11,7 @@ use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
 use crate::bench::{Asker, Benchmarks, Catalogue, Passes, Proof, TIMES, Trial, check_differ};
 use crate::builds::{self, Builds};
 use crate::counted::Counted;
-use crate::planning::QUICK;
+use crate::planning::DurationArgs;
 use crate::present::Showing;
 use crate::progress::Line;
 use crate::record::Record;
@@ -20,10 +20,11 @@ use crate::resume::RecordArgs;
 use crate::revisions::Prepared;
 use crate::run_error::RunError;
 use crate::verbs::compare::suite::SuiteArgs;
-use crate::{Ending, output, present, seed, systems};
+use crate::{Ending, output, present, systems};
 use anyhow::{Context, bail};
 use assay_analysis::checks::one_side_only;
 use assay_analysis::engine::{Limits, Session};
+use assay_data::list;
 use assay_data::{Environment, Finding, Plan, Samples, Severity, StopReason};
 use assay_harness::Effort;
 use assay_measure::{Command, counters, environment};
@@ -52,6 +53,7 @@ Examples:
   assay bench build-old/bm build-new/bm --filter Copy --time 2min
   assay bench ./bm --old-filter BM_memcpy --new-filter BM_mine       two functions in one build
   assay bench ./bm --old-env LD_LIBRARY_PATH=old --new-env LD_LIBRARY_PATH=new
+  assay bench --rev main --rev HEAD                                  how to build it is found out
   assay bench --rev main --rev HEAD --build 'cmake -B build && cmake --build build' --program build/bm
   assay bench --rev main --rev HEAD --build LINE --program build/bm --builds 5     five links per side, shuffled
   assay bench --builds 'old-*,new-*'                                 several builds per side: is it the code, or the linker?
@@ -83,7 +85,18 @@ pub(crate) struct Args {
     revisions: RevisionArgs,
 
     #[command(flatten)]
-    when: WhenArgs,
+    when: DurationArgs,
+
+    /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit into
+    /// the budget]
+    ///
+    /// Many short runs are worth more than a few long ones.
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds)]
+    run_time: Option<f64>,
+
+    /// Kill a run that takes longer than this, and drop its benchmark
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds, default_value = "5min")]
+    timeout: f64,
 
     #[command(flatten)]
     count: CountArgs,
@@ -99,42 +112,6 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     pub(crate) record: RecordArgs,
-}
-
-/// Options for how long to measure.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "How long")]
-struct WhenArgs {
-    /// Take exactly N blocks of every benchmark and evaluate once, instead of stopping when the
-    /// verdicts are clear
-    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    runs: Option<u32>,
-
-    /// Time budget for the whole suite [default: 60s, 10s for one program]
-    ///
-    /// Trial runs do not count. Extended up to 5min if the fewest blocks for verdicts take longer.
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    #[arg(default_value_if("quick", "true", QUICK))]
-    time: Option<f64>,
-
-    /// Take a quick look: --time 3s
-    #[arg(long, conflicts_with_all = ["time", "runs"])]
-    quick: bool,
-
-    /// Approximate measuring time of one process [default: 2ms to 50ms, so that many runs fit into
-    /// the budget]
-    ///
-    /// Many short runs are worth more than a few long ones.
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    run_time: Option<f64>,
-
-    /// Kill a run that takes longer than this, and drop its benchmark
-    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "5min")]
-    timeout: f64,
-
-    /// Seed of the random order [default: a new one, recorded]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
-    seed: Option<u64>,
 }
 
 /// Options for counting in addition to timing.
@@ -205,8 +182,9 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     args.revisions.check()?;
     let files = args.revisions.builds.as_ref().map(Builds::commands).transpose()?.flatten();
     let named = files.as_ref().map_or(&args.revisions.rev, |(names, _)| names);
-    let commands = match (args.revisions.commands()?, &files) {
-        (Some(commands), _) => commands,
+    let recipe = args.revisions.recipe()?;
+    let commands = match (&recipe, &files) {
+        (Some(recipe), _) => vec![recipe.program.clone(); args.revisions.rev.len()],
         (None, Some((_, files))) => files.iter().map(|side| side[0].clone()).collect(),
         (None, None) => args
             .programs
@@ -225,7 +203,9 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         bail!("--control: one program is not compared; give a second one");
     }
     // A build takes long, so errors in the other arguments are reported before it.
-    let prepared = args.revisions.prepare(args.sides.aa || alone, args.record.show.quiet)?;
+    let prepare =
+        |recipe| args.revisions.prepare(recipe, args.sides.aa || alone, args.record.show.quiet);
+    let prepared = recipe.as_ref().map(prepare).transpose()?;
     if let Some(prepared) = &prepared {
         revisions::settle(prepared, &mut sides);
     }
@@ -241,7 +221,7 @@ fn asked(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         }
         before.findings.extend(proof.findings);
     }
-    let mut asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
+    let mut asker = Asker::start(Duration::from_secs_f64(args.timeout))?;
     let catalogue = Catalogue::of(sides, &args.choose.wanted(&args.sides), &mut asker)?;
     if args.choose.list {
         return telling::list(&catalogue, args.record.show.json).map(|()| Ending::Fine);
@@ -296,7 +276,7 @@ fn measure(
     // A resumed run keeps the run time of its earlier runs.
     let run_time = recorded
         .and_then(|recorded| recorded.environment.number(RUN_TIME))
-        .unwrap_or_else(|| planning::run_time(&args.when, catalogue));
+        .unwrap_or_else(|| planning::run_time(args.run_time, catalogue));
     let effort = Effort::Seconds(run_time);
     let trial = Trial::of(catalogue, &comparable, effort, asker, &mut |done, of| {
         telling.trying(done, of);
@@ -454,15 +434,12 @@ fn unmatched(catalogue: &Catalogue) -> Vec<Finding> {
             continue;
         }
         let lacks = if side == 0 { "any other side" } else { &catalogue.sides[0].name };
-        let more = names.len().saturating_sub(10);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let listed = names.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
         let what = match names.len() {
             1 => "1 benchmark was not measured: it is".to_owned(),
             n => format!("{n} benchmarks were not measured: they are"),
         };
         found.push(
-            one_side_only(&what, &own.name, lacks, &format!("{listed}{more}"))
+            one_side_only(&what, &own.name, lacks, &list::first(&names, 10))
                 .with("benchmarks", names.len() as f64),
         );
     }

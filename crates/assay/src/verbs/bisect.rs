@@ -10,12 +10,12 @@ use crate::progress::{Line, share_done};
 use crate::record::Record;
 use crate::recorded::Recorded;
 use crate::resume::{self, ResumeArgs};
-use crate::run_error::RunError;
 use crate::{Ending, output, present, revisions, seed, store};
 use anyhow::{Context, bail};
 use assay_analysis::bisect::{Bisected, Outcome};
 use assay_analysis::engine::Limits;
 use assay_analysis::verdict::Verdict;
+use assay_data::code;
 use assay_data::plan::look_level;
 use assay_data::samples::NOT_COMPARED;
 use assay_data::{
@@ -98,8 +98,25 @@ pub(crate) struct Args {
     #[arg(long, value_name = "METRIC", help_heading = "Deciding")]
     primary: Option<String>,
 
-    #[command(flatten)]
-    when: WhenArgs,
+    /// Maximum number of blocks; a block has two to four runs
+    #[arg(long, short = 'r', value_name = "N", help_heading = "How long", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+
+    /// Time budget; builds do not count [default: 10min, none with --runs]
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds)]
+    time: Option<f64>,
+
+    /// Approximate measuring time of one process of a benchmark [default: 20ms]
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds, requires = "benchmark")]
+    run_time: Option<f64>,
+
+    /// Kill a run that takes longer than this, and leave out its commit
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds, default_value = "5min")]
+    timeout: f64,
+
+    /// Seed of the random order [default: a new one, recorded]
+    #[arg(long, value_name = "NUMBER", help_heading = "How long", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
+    seed: Option<u64>,
 
     #[command(flatten)]
     keep: KeepArgs,
@@ -115,48 +132,13 @@ pub(crate) struct Args {
     pub(crate) given: Vec<String>,
 }
 
-/// Options for how long to measure.
-#[derive(clap::Args, Clone, Debug)]
-#[command(next_help_heading = "How long")]
-struct WhenArgs {
-    /// Maximum number of blocks; a block has two to four runs
-    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    runs: Option<u32>,
-
-    /// Time budget; builds do not count [default: 10min, none with --runs]
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    time: Option<f64>,
-
-    /// Approximate measuring time of one process of a benchmark [default: 20ms]
-    #[arg(long, value_name = "SPAN", value_parser = seconds, requires = "benchmark")]
-    run_time: Option<f64>,
-
-    /// Kill a run that takes longer than this, and leave out its commit
-    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "5min")]
-    timeout: f64,
-
-    /// Seed of the random order [default: a new one, recorded]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
-    seed: Option<u64>,
-}
-
 /// Searches, records, and shows the result.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     args.keep.save.as_ref().map_or(Ok(()), |path| store::check_named("--save", path))?;
     interrupt::install()?;
-    let ended = match &args.earlier.resume {
+    match &args.earlier.resume {
         None => search(args, None),
         Some(path) => resumed(args, path),
-    };
-    match ended {
-        Err(error) => match error.downcast_ref::<RunError>() {
-            Some(RunError::Interrupted(_)) => {
-                output::error(&error);
-                Ok(Ending::Interrupted)
-            }
-            _ => Err(error),
-        },
-        ended => ended,
     }
 }
 
@@ -167,7 +149,7 @@ fn resumed(args: &Args, path: &Path) -> anyhow::Result<Ending> {
     resume::check_complete(&recorded, path, "resumed", "search again, in a file of its own")?;
     let begun: Args = resume::begun(&recorded, path, "bisect", "resumed")?;
     let args = Args {
-        when: WhenArgs { time: args.when.time, ..begun.when },
+        time: args.time,
         keep: args.keep.after(&begun.keep),
         earlier: args.earlier.clone(),
         look: args.look.clone(),
@@ -225,7 +207,7 @@ fn how(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<How> {
     let what = args.benchmark.as_ref().map_or(What::Command, |name| What::Benchmark {
         name: name.clone(),
         harness: args.harness.clone(),
-        seconds: args.when.run_time.unwrap_or(RUN_TIME),
+        seconds: args.run_time.unwrap_or(RUN_TIME),
         iterations: recorded
             .and_then(|recorded| recorded.environment.number(ITERATIONS))
             .map(|n| n as u64),
@@ -255,9 +237,9 @@ fn primary(metrics: &[Metric], asked: Option<&str>) -> anyhow::Result<String> {
 }
 
 fn plan(args: &Args, primary: String, recorded: Option<&Samples>) -> Plan {
-    let budget_seconds = match args.when {
-        WhenArgs { time: Some(time), .. } => Some(time),
-        WhenArgs { runs: Some(_), .. } if recorded.is_none() => None,
+    let budget_seconds = match (args.time, args.runs) {
+        (Some(time), _) => Some(time),
+        (None, Some(_)) if recorded.is_none() => None,
         _ => Some(BUDGET),
     };
     if let Some(begun) = recorded.and_then(|recorded| recorded.plan.clone()) {
@@ -277,14 +259,14 @@ fn plan(args: &Args, primary: String, recorded: Option<&Samples>) -> Plan {
         threshold: args.threshold.clone().unwrap_or_default(),
         stop: StopRule::Sequential {
             look_level: look_level(confidence),
-            max_blocks: args.when.runs.unwrap_or(MOST_BLOCKS),
+            max_blocks: args.runs.unwrap_or(MOST_BLOCKS),
         },
         budget_seconds,
         warmup: 0,
         primary,
         secondary: Vec::new(),
         until: None,
-        seed: args.when.seed.unwrap_or_else(seed::fresh),
+        seed: args.seed.unwrap_or_else(seed::fresh),
     }
 }
 
@@ -298,7 +280,7 @@ fn search(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let progress = Rc::new(Line::new(args.look.quiet));
     let environment = Environment::from_facts(environment::capture());
     progress.machine(&environment);
-    let asker = Asker::start(Duration::from_secs_f64(args.when.timeout))?;
+    let asker = Asker::start(Duration::from_secs_f64(args.timeout))?;
     let mut source = Commits::new(repository, listed.clone(), how, asker, Rc::clone(&progress));
     if let Err((why, failed)) = source.ready_ends()? {
         progress.end();
@@ -395,8 +377,7 @@ fn check_same(recorded: &Samples, now: &Samples) -> anyhow::Result<()> {
 /// Positions that a recorded search skipped, with the reasons.
 fn skipped_before(samples: &Samples) -> Vec<(usize, String)> {
     let place = |finding: &Finding| {
-        let name =
-            finding.subject.as_ref().filter(|_| finding.is(assay_data::code::COMMITS_MISSING))?;
+        let name = finding.subject.as_ref().filter(|_| finding.is(code::COMMITS_MISSING))?;
         let place = samples.subjects.iter().position(|subject| subject.name == *name)?;
         let why = finding.message.split_once(": ").map_or("", |(_, why)| why);
         Some((place, why.to_owned()))
@@ -433,7 +414,7 @@ impl Shown<'_> {
         let what = self.args.benchmark.clone().unwrap_or_else(|| words.join(" "));
         let mut findings: Vec<Finding> = found.findings();
         let notable = |finding: &&Finding| {
-            finding.severity != Severity::Note || { finding.is(assay_data::code::COMMITS_MISSING) }
+            finding.severity != Severity::Note || { finding.is(code::COMMITS_MISSING) }
         };
         findings.extend(samples.findings.iter().filter(notable).cloned());
         let file = record.filter(|r| r.failure.is_none()).map(|r| r.path.clone());

@@ -3,7 +3,6 @@
 use crate::args::{FailIf, LookArgs, any_words, confidence, seconds, threshold};
 use crate::check::{self, Base, Config, FILE, Found, Measured, Measuring, find_base, hook};
 use crate::revisions::{self, told};
-use crate::run_error::RunError;
 use crate::{Ending, output, present, whole_file};
 use anyhow::{Context, bail};
 use assay_analysis::check::{CheckedProgram, Standing};
@@ -117,20 +116,6 @@ fn size(text: &str) -> Result<Size, String> {
 /// Checks the change, explains what it would do, or installs or removes the hook.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     interrupt::install()?;
-    let ended = begin(args);
-    match ended {
-        Err(error) => match error.downcast_ref::<RunError>() {
-            Some(RunError::Interrupted(_)) => {
-                output::error(&error);
-                Ok(Ending::Interrupted)
-            }
-            _ => Err(error),
-        },
-        ended => ended,
-    }
-}
-
-fn begin(args: &Args) -> anyhow::Result<Ending> {
     if let Some(path) = &args.comment {
         whole_file::check(path, "comment.md").with_context(|| "--comment")?;
     }
@@ -277,7 +262,7 @@ fn measure(
     let mut measuring = Measuring {
         repository,
         revisions,
-        line: found.line(),
+        ways: found.ways,
         threshold: asked.threshold_text.clone(),
         metric: asked.metric.clone(),
         confidence: asked.confidence,
@@ -286,7 +271,7 @@ fn measure(
         room: directory,
         quiet: args.look.quiet,
     };
-    let mut measured = measuring.run(&programs)?;
+    let mut measured = measuring.run()?;
     let is_changed = |path: &&String| compared.files.contains(path);
     let sources: Vec<String> =
         programs.iter().flat_map(|own| &own.sources).filter(is_changed).cloned().collect();

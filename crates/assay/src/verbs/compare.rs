@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use assay_analysis::Options;
 use assay_analysis::analysis::{self, analyse_telling};
 use assay_analysis::protocol::{self, STEPS};
+use assay_data::code;
 use assay_data::import;
 use assay_data::select::{self, Key};
 use assay_data::{Finding, Samples};
@@ -138,7 +139,7 @@ fn check_sides(args: &Args, samples: &mut Samples) -> anyhow::Result<()> {
         bail!("--fail-if: {} is given twice, and does not differ from itself", file.display());
     }
     let message = format!("{} is given twice: it does not differ from itself", file.display());
-    samples.findings.push(Finding::new(assay_data::code::SAME_INPUT, message));
+    samples.findings.push(Finding::new(code::SAME_INPUT, message));
     Ok(())
 }
 

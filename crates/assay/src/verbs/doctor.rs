@@ -15,6 +15,7 @@ use crate::{Ending, knobs, output, present, toggles};
 use assay_analysis::engine::Limits;
 use assay_analysis::machine::findings;
 use assay_analysis::{policy, spread};
+use assay_data::code;
 use assay_data::{Action, Environment, Finding, Samples, Severity, Source, StopReason};
 use assay_measure::machine::{Knob, KnobError, Machine, Privileges, busiest, privileges};
 use assay_measure::{Command, Control, Outcome, environment, foreground, interrupt};
@@ -182,7 +183,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         let message =
             format!("real-time programs are stopped after {:.0} ms of every second", us / 1000.0);
         add(
-            Finding::new(assay_data::code::SYSTEM_SETTINGS, message),
+            Finding::new(code::SYSTEM_SETTINGS, message),
             Some("--fifo"),
             "--rt-runtime unlimited, together with --fifo",
             can(Knob::RtRuntime(None)),
@@ -193,7 +194,7 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
     {
         add(
             Finding::new(
-                assay_data::code::SYSTEM_SETTINGS,
+                code::SYSTEM_SETTINGS,
                 "the CPU is shared by terminal sessions first (autogroup)",
             ),
             None,
@@ -205,14 +206,14 @@ fn ailments(environment: &Environment) -> Vec<Ailment> {
         && environment.text("isolated_cpus").is_none_or(str::is_empty)
     {
         add(
-            Finding::new(assay_data::code::SYSTEM_SETTINGS, "no CPU is kept free of other work"),
+            Finding::new(code::SYSTEM_SETTINGS, "no CPU is kept free of other work"),
             pin.as_deref(),
             "boot with isolcpus=N, and measure with --pin N",
             false,
         );
     }
     if environment.number("swap_total").is_some_and(|bytes| bytes > 0.0) {
-        let finding = Finding::new(assay_data::code::SYSTEM_SETTINGS, "memory may be swapped out");
+        let finding = Finding::new(code::SYSTEM_SETTINGS, "memory may be swapped out");
         add(finding, None, "swapoff -a while measuring", false);
     }
     found
@@ -236,7 +237,7 @@ fn others() -> Vec<Ailment> {
                 process.name,
                 process.share * 100.0
             );
-            let finding = Finding::new(assay_data::code::MACHINE_BUSY, message).at(severity);
+            let finding = Finding::new(code::MACHINE_BUSY, message).at(severity);
             finding.advise(Action::text("stop it while measuring")).into()
         })
         .collect()
@@ -284,7 +285,7 @@ fn try_settings(
         return Err(RunError::Interrupted("while trying the settings".to_owned()));
     }
     let found = session.source.findings(&session.samples, &[]);
-    let refused = found.into_iter().filter(|f| f.is(assay_data::code::NOT_CONTROLLED));
+    let refused = found.into_iter().filter(|f| f.is(code::NOT_CONTROLLED));
     let trials = trials(&session.samples, &asked);
     Ok((trials, refused.map(|f| f.message).collect()))
 }

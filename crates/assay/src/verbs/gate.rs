@@ -8,7 +8,6 @@ mod measured;
 mod options;
 
 use crate::advice::{Dialect, spell};
-use crate::run_error::RunError;
 use crate::{Ending, output, present};
 use anyhow::bail;
 use assay_analysis::history::gate::{Asked, Gate, Standing, gate};
@@ -23,19 +22,6 @@ pub(crate) use options::Args;
 
 /// Judges, confirms and shows the run. The ending is that of the worst benchmark.
 pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
-    match judged(args) {
-        Err(error) => match error.downcast_ref::<RunError>() {
-            Some(RunError::Interrupted(_)) => {
-                output::error(&error);
-                Ok(Ending::Interrupted)
-            }
-            _ => Err(error),
-        },
-        ended => ended,
-    }
-}
-
-fn judged(args: &Args) -> anyhow::Result<Ending> {
     exporting::check(&args.export, args.file.as_deref())?;
     // Errors in the command line are reported before an alarm needs it.
     if !args.confirm.words.is_empty() {

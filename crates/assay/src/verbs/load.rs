@@ -12,7 +12,7 @@ use crate::load::{
     CAPACITY, Generators, LATENCY_MEDIAN, Place, RATE_ACHIEVED, Requests, Search, Slices,
     longest_hanging, work,
 };
-use crate::planning::{self, When, check_threshold, no_such_metric};
+use crate::planning::{self, check_threshold, no_such_metric};
 use crate::present::{self, Showing};
 use crate::record::Record;
 use crate::recorded::{self, Recorded};
@@ -191,8 +191,7 @@ fn plan_of(args: &Args, asked: &Asked, recorded: Option<&Samples>) -> anyhow::Re
         };
         own.to_owned()
     });
-    let when = When { runs: args.when.runs, time: args.when.time, seed: args.when.seed };
-    let mut plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
+    let mut plan = planning::plan(&args.when, &args.judge, &primary, MAX_BLOCKS);
     if plan.secondary.is_empty() && args.find.is_none() {
         // Unneeded metrics would lower the certainty of the others.
         let served = !asked.commands.is_empty();

@@ -1,6 +1,7 @@
 //! The layering: which crate may depend on which. ARCHITECTURE.md draws the same picture; a new
 //! arrow changes both. That page stays short: details of a folder are in its README.
 
+use assay_data::code;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
@@ -241,10 +242,7 @@ fn every_code_of_the_catalogue_is_used() {
         .map(|after| after.split(',').next().expect("a code").trim())
         .map(|code| code.rsplit("::").next().expect("a name"))
         .collect();
-    let unused: Vec<&str> = assay_data::code::ALL
-        .iter()
-        .map(|code| code.name)
-        .filter(|name| !made.contains(name))
-        .collect();
+    let unused: Vec<&str> =
+        code::ALL.iter().map(|code| code.name).filter(|name| !made.contains(name)).collect();
     assert!(unused.is_empty(), "nobody makes {unused:?}");
 }

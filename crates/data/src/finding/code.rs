@@ -279,17 +279,12 @@ catalogue! {
     /// blocks does not stop early while this lasts. In a short series the sum over many lags often
     /// removes a few values by chance alone. As long as at least half of the values count and
     /// neighbours correlate by no more than 1.645/√n, this is a note and not a warning. The interval is
-    /// widened in either case.
+    /// widened in either case. Fewer than 24 values (`have`) cannot show whether they are independent,
+    /// which the four-step check assumes.
     /// **What to do:** measure again at another time and compare the two results. Look for slow
     /// changes: heat, frequency, a cache that fills, a leak. For the four-step check record 24 or more
     /// of each.
     DEPENDENCE: Note | Warning;
-
-    /// In the four-step check, a series has fewer than 24 values (`have`).
-    /// **Why:** that is too few to show whether successive values are independent, which the test
-    /// assumes.
-    /// **What to do:** record 24 or more of each.
-    DEPENDENCE_UNKNOWN: Warning;
 
     /// At least three runs of a subject, and more than one in twenty, were disturbed clearly more than
     /// is usual for that subject: interrupted by other programs (involuntary switches), waiting for the
@@ -488,11 +483,12 @@ catalogue! {
     /// `docs/guides/allocations.md`. Update Google Benchmark.
     NOT_COUNTED: Warning;
 
-    /// The samples were recorded separately, not in blocks.
+    /// The samples were recorded separately, not in blocks. The message says if every recording of
+    /// one side was made before the first of the other, by the times stated in the files.
     /// **Why:** anything that changed between the recordings (load, heat, an update) is part of the
-    /// difference, and no computation removes it. The verdict is about these samples, not about the
-    /// programs.
-    /// **What to do:** run both in blocks: `assay run A B`.
+    /// difference, and neither computation nor more recordings remove it. The verdict is about these
+    /// samples, not about the programs.
+    /// **What to do:** run both in blocks: `assay run A B`, or record the sides alternately.
     NOT_INTERLEAVED: Warning, Design;
 
     /// The values do not follow a normal distribution (`assay describe`): it would put more than 5 % of
@@ -671,14 +667,6 @@ catalogue! {
     /// **What to do:** sample while there is work, or include waiting (`--clock wall`).
     PROFILE_WAITING: Note | Warning;
 
-    /// Every recording of one side was made before the first of the other, by the times stated in the
-    /// files.
-    /// **Why:** any change of the machine in between (temperature, other work, an update) looks like a
-    /// difference, and more recordings do not remove it.
-    /// **What to do:** record the sides alternately, or measure both in one run (`assay run`, `assay
-    /// bench`).
-    RECORDED_APART: Warning;
-
     /// The recordings of both sides alternate in time, by the times stated in the files.
     /// **Why:** the spread between recordings then includes the drift of the machine, so `--fail-if`
     /// accepts the verdict.
@@ -714,18 +702,14 @@ catalogue! {
     /// tool are on the client, the rest on the server.
     REQUESTS_FAILED: Note | Warning | Serious;
 
-    /// The run was interrupted and resumed later (`--resume`).
+    /// The run was interrupted and resumed later (`--resume`); or (`serious`) it was resumed although
+    /// a program, a command or the machine was no longer the same (`--force`).
     /// **Why:** the machine may have been in another state. Blocks cancel that, since none of them was
-    /// interrupted.
-    /// **What to do:** nothing.
-    RESUMED: Note;
-
-    /// The run was resumed although a program, a command or the machine was no longer the same
-    /// (`--force`).
-    /// **Why:** blocks before and after are not one experiment, and a verdict would mix them. There is
-    /// no verdict, neither on the deciding metric nor on others. The measured values are shown.
-    /// **What to do:** measure again.
-    RESUMED_DIFFERENT: Serious;
+    /// interrupted. With another program, blocks before and after are not one experiment, and a verdict
+    /// would mix them: there is none, neither on the deciding metric nor on others. The measured values
+    /// are shown.
+    /// **What to do:** nothing, or measure again if it is serious.
+    RESUMED: Note | Serious;
 
     /// Earlier runs of a benchmark do not count for what is normal (`assay gate`, `assay history
     /// trend`). The message says why: it changed some time ago (`ratio`); a level was accepted as

@@ -42,7 +42,7 @@ pub(crate) fn recorded_apart(first: &str, second: &str) -> Finding {
     let message = format!(
         "all recordings of `{first}` were made before those of `{second}`: whatever changed on the machine in between looks like a difference"
     );
-    Finding::new(crate::code::RECORDED_APART, message)
+    Finding::new(crate::code::NOT_INTERLEAVED, message)
         .about(second)
         .advise(Action::text("record both sides alternately"))
 }

@@ -6,13 +6,13 @@
 //! reporter writes them, one per line.
 
 use super::recorder::{MAX_JOINED_NAME, Recorder};
-use super::xml::attribute;
 use super::{Context, Head, ImportError, Part};
 use crate::finding::shared::benchmark_error;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::number::plain;
 use crate::samples::{Metric, Summary};
+use crate::xml::attribute;
 use std::collections::HashMap;
 
 /// Tags with user-defined texts, which may contain line feeds.

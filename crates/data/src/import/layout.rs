@@ -8,6 +8,7 @@
 use super::number::{Conversion, looks_like_number, may_be_heading};
 use super::{ColumnRef, Context, ImportError, Part, TableColumns};
 use crate::finding::shared::truncated_file;
+use crate::list;
 use crate::number::is_number;
 use crate::read_error::{Place, ReadError};
 use crate::samples::{Metric, Row, Samples};
@@ -404,7 +405,5 @@ pub(super) fn available(first: &[&str]) -> String {
         .enumerate()
         .map(|(index, name)| format!("{} (`{}`)", index + 1, crate::read_error::quoted_start(name)))
         .collect();
-    let more = first.len().saturating_sub(SHOWN);
-    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{rest}", names.join(", "))
+    list::counted(&names, first.len())
 }

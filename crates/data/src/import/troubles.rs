@@ -1,6 +1,8 @@
 //! Problems with single benchmarks of a file, reported in one sentence: how many there were, and
 //! the names of the first few.
 
+use crate::list;
+
 /// Number of problems that are named.
 const SHOWN: usize = 5;
 
@@ -27,10 +29,6 @@ impl Troubles {
 
     /// Returns the first problems; `None` if there are none.
     pub(super) fn told(&self) -> Option<String> {
-        let more = match self.count.saturating_sub(self.first.len()) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        (self.count > 0).then(|| self.first.join(", ") + &more)
+        (self.count > 0).then(|| list::counted(&self.first, self.count))
     }
 }

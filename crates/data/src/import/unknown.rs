@@ -4,6 +4,7 @@
 
 use super::{FORMATS, Group, Head};
 use crate::excerpt::excerpt;
+use crate::list;
 use crate::read_error::quoted_start;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -119,9 +120,7 @@ pub(super) fn seen(head: &Head<'_>) -> String {
         let listed = |keys: &[String]| {
             let shown: Vec<String> =
                 keys.iter().take(SHOWN).map(|key| format!("`{}`", excerpt(key))).collect();
-            let more = keys.len().saturating_sub(SHOWN);
-            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-            format!("{}{rest}", shown.join(", "))
+            list::counted(&shown, keys.len())
         };
         return match (is_list, keys.is_empty()) {
             (_, true) => begins(),

@@ -69,9 +69,10 @@ impl Linker {
     fn script(self) -> Option<String> {
         let name = if self == Self::Mold { "mold" } else { "ld.lld" };
         let path = Command::new([name]).ok()?.resolve().ok()?;
-        let path = path.display().to_string().replace('\'', "'\\''");
+        let path = path.display().to_string();
+        let path = shell_words::quote(&path);
         let shuffling = self.shuffling(&format!("${SEED}"));
-        Some(format!("#!/bin/sh\nexec '{path}' \"{shuffling}\" \"$@\"\n"))
+        Some(format!("#!/bin/sh\nexec {path} \"{shuffling}\" \"$@\"\n"))
     }
 }
 

@@ -49,7 +49,7 @@ impl Repository {
         let words = ["commit-tree", &tree, "-p", &parent, "-m", "the working tree"];
         let author = AUTHOR.map(OsString::from);
         let top = self.top.clone();
-        let made = self.subprocesses.git_of_user_with(&top, words, &author)?;
+        let made = self.subprocesses.git_of_user(&top, words, &author)?;
         let commit = done(made, what)?.text().trim().to_owned();
         Ok(Some(Revision { commit: Some(commit), is_working_tree: false, ..head }))
     }
@@ -61,8 +61,8 @@ impl Repository {
         let own = [[OsString::from("GIT_INDEX_FILE="), index.into()].into_iter().collect()];
         // A repository may forbid line endings that can't be restored; nothing is restored here.
         let add = ["-c", "core.safecrlf=false", "add", "--all"];
-        done(self.subprocesses.git_of_user_with(&top, add, &own)?, what)?;
-        let written = self.subprocesses.git_of_user_with(&top, ["write-tree"], &own)?;
+        done(self.subprocesses.git_of_user(&top, add, &own)?, what)?;
+        let written = self.subprocesses.git_of_user(&top, ["write-tree"], &own)?;
         Ok(done(written, what)?.text().trim().to_owned())
     }
 

@@ -66,17 +66,8 @@ impl Subprocesses {
     }
 
     /// Runs git in the user's repository, without running programs from its configuration or
-    /// fetching anything.
+    /// fetching anything. `exported` are variables of git, each as `NAME=VALUE`.
     pub(super) fn git_of_user<W: Into<OsString>>(
-        &mut self,
-        directory: &Path,
-        words: impl IntoIterator<Item = W>,
-    ) -> Result<GitOutput, RevisionError> {
-        self.git_of_user_with(directory, words, &[])
-    }
-
-    /// Like [`git_of_user`](Self::git_of_user), with variables of git, each as `NAME=VALUE`.
-    pub(super) fn git_of_user_with<W: Into<OsString>>(
         &mut self,
         directory: &Path,
         words: impl IntoIterator<Item = W>,

@@ -8,6 +8,7 @@
 use super::Problem;
 use crate::builder::{Builder, delivered_hz};
 use crate::model::{Frame, Profile};
+use assay_data::code;
 use assay_data::{Finding, Unit};
 use std::collections::{BTreeSet, HashMap};
 
@@ -164,7 +165,7 @@ fn findings(profile: &mut Profile, others: &BTreeSet<String>) {
     if !others.is_empty() {
         let told: Vec<&str> = others.iter().map(String::as_str).collect();
         profile.findings.push(Finding::new(
-            assay_data::code::PARTLY_READ,
+            code::PARTLY_READ,
             format!(
                 "only `{}` was read; the recording has {} too",
                 profile.measure,

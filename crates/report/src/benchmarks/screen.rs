@@ -13,11 +13,11 @@ use crate::layout::{Screen, said};
 use crate::names::width;
 use crate::number::Column;
 use crate::remarks;
-use crate::words::listed;
 use assay_analysis::Verdict;
 use assay_analysis::analysis::Table;
 use assay_analysis::{Analysis, Comparison, Role};
 use assay_data::Severity;
+use assay_data::list;
 
 /// Maximum number of rows of a table; more are counted, and the files have all.
 const MOST_ROWS: usize = 200;
@@ -103,11 +103,11 @@ fn others(page: &mut Page, suite: &Analysis, shown: Shown) {
     for own in named {
         let mut told: Vec<String> = Vec::new();
         if !own.nothing.is_empty() {
-            told.push(format!("no difference that matters in {}", listed(&own.nothing)));
+            told.push(format!("no difference that matters in {}", list::all(&own.nothing)));
         }
         if !own.unknown.is_empty() {
             let none = if told.is_empty() { "no difference" } else { "none" };
-            told.push(format!("{none} known in {}", listed(&own.unknown)));
+            told.push(format!("{none} known in {}", list::all(&own.unknown)));
         }
         if !told.is_empty() {
             let whom = own.sides.map_or_else(String::new, |sides| format!(", {sides}"));

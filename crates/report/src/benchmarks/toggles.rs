@@ -11,8 +11,9 @@ use crate::grid::{Cells, GAP, draw_columns, width_of};
 use crate::layout::said;
 use crate::layout::{Page, Tone};
 use crate::number::{self, Column};
-use crate::words::{listed, quoted};
+use crate::words::quoted;
 use assay_analysis::{Analysis, Comparison, Scale, Verdict};
+use assay_data::list;
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Metric, Unit};
 
@@ -74,28 +75,20 @@ fn sentence(each: &[Effect<'_>]) -> String {
     let makes = |names: &[String]| if names.len() == 1 { "makes" } else { "make" };
     let mut told = Vec::new();
     match (use_them.is_empty(), unknown.len() == each.len()) {
-        (false, _) => told.push(format!("use {}", listed(&use_them))),
-        (true, true) => return format!("not known yet whether {} helps", either(&unknown)),
+        (false, _) => told.push(format!("use {}", list::all(&use_them))),
+        (true, true) => return format!("not known yet whether {} helps", list::either(&unknown)),
         (true, false) => told.push("none of the settings is known to help".to_owned()),
     }
     if !nothing.is_empty() {
-        told.push(format!("{} {} nothing that matters", listed(&nothing), does(&nothing)));
+        told.push(format!("{} {} nothing that matters", list::all(&nothing), does(&nothing)));
     }
     if !slower.is_empty() {
-        told.push(format!("{} {} it slower", listed(&slower), makes(&slower)));
+        told.push(format!("{} {} it slower", list::all(&slower), makes(&slower)));
     }
     if !unknown.is_empty() {
-        told.push(format!("not known yet whether {} helps", either(&unknown)));
+        told.push(format!("not known yet whether {} helps", list::either(&unknown)));
     }
     told.join("; ")
-}
-
-/// `a`, `a or b`, `a, b or c`.
-fn either(names: &[String]) -> String {
-    match names {
-        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 /// Draws the result above the tables, which follow on the page.
@@ -149,7 +142,7 @@ fn memory(each: &[Effect<'_>]) -> Option<String> {
         Some(format!("{} takes {} the memory", quoted(own.name), number::multiple(ratio)))
     };
     let told: Vec<String> = dear.filter_map(told).collect();
-    (!told.is_empty()).then(|| format!("for that {}", listed(&told)))
+    (!told.is_empty()).then(|| format!("for that {}", list::all(&told)))
 }
 
 fn table(page: &mut Page, suite: &Analysis, each: &[Effect<'_>], all: Option<&Effect<'_>>) {
@@ -245,7 +238,7 @@ fn gains(suite: &Analysis, own: &Effect<'_>) -> Option<String> {
         0 => String::new(),
         n => format!(" and {n} more"),
     };
-    let names = if more.is_empty() { listed(&named) } else { named.join(", ") };
+    let names = if more.is_empty() { list::all(&named) } else { named.join(", ") };
     (!named.is_empty()).then(|| format!("by {} gain most: {names}{more}", quoted(own.name)))
 }
 

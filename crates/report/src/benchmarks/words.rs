@@ -4,11 +4,12 @@
 use crate::findings;
 use crate::label::{label, wording};
 use crate::number;
-use crate::words::{BY_TURNS, ONE_RECORDING, counted, listed, of_one_recording, quoted};
+use crate::words::{BY_TURNS, ONE_RECORDING, counted, of_one_recording, quoted};
 use assay_analysis::analysis::Table;
 use assay_analysis::policy::TESTED_FROM;
 use assay_analysis::{Adjust, Analysis, Basis, Comparison, NoInterval, Role, Scale, Verdict};
 use assay_data::code::{CODE_CHANGED, SAME_CODE_MOVED, Topic, topic};
+use assay_data::list;
 use assay_data::samples::WHOLE_SUITE;
 use assay_data::{Better, Design, Finding, Metric, Severity};
 
@@ -369,7 +370,7 @@ pub(crate) fn contradictions(suite: &Analysis, rows: &[&Comparison]) -> Option<S
         let more = names.len().saturating_sub(NAMED);
         names.truncate(NAMED);
         names.extend((more > 0).then(|| format!("{more} more")));
-        format!("{}: {kind}", listed(&names))
+        format!("{}: {kind}", list::all(&names))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join("; "))

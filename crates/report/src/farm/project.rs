@@ -9,6 +9,7 @@ use crate::findings::Noted;
 use crate::names::clean;
 use crate::number;
 use askama::Template;
+use assay_data::list;
 
 /// Maximum number of benchmarks on a project's page.
 const BENCHMARKS: usize = 50;
@@ -154,7 +155,7 @@ fn base(of: &ProjectPage<'_>, judged: &assay_analysis::farm::Judged) -> String {
     bases.dedup();
     let name = |place: &usize| of.matrix.project.versions.get(*place).map(|name| clean(name));
     let names: Vec<String> = bases.iter().filter_map(name).collect();
-    if names.is_empty() { "an older version".to_owned() } else { crate::words::listed(&names) }
+    if names.is_empty() { "an older version".to_owned() } else { list::all(&names) }
 }
 
 fn older(of: &ProjectPage<'_>) -> Option<String> {

@@ -3,10 +3,11 @@
 
 use crate::names::fitted;
 use crate::number;
-use crate::words::{confidence, listed, quoted};
+use crate::words::{confidence, quoted};
 use assay_analysis::figures::{Figures, IntervalOf};
 use assay_analysis::protocol::{Protocol, TestName};
 use assay_analysis::{Analysis, unpaired};
+use assay_data::list;
 use assay_data::{Design, StopRule};
 
 const BLOCKS: &str = "Wilcoxon, F. (1945). Individual comparisons by ranking methods. Biometrics Bulletin 1(6), 80–83.";
@@ -70,7 +71,7 @@ fn resampled(figures: &Figures) -> String {
             let times = number::count(r.resamples as f64);
             format!("{times} times for {}", quoted(&fitted_name(&s.name)))
         });
-        listed(&each.collect::<Vec<_>>())
+        list::all(&each.collect::<Vec<_>>())
     };
     let mut kinds: Vec<&str> = Vec::new();
     for (_, r) in drawn() {
@@ -178,7 +179,9 @@ fn decided(analysis: &Analysis) -> String {
     let how = match exact(analysis) {
         (names, _) if names.is_empty() => by_placements.to_owned(),
         (_, false) => by_distribution.to_owned(),
-        (names, true) => format!("{by_distribution} for {}, else {by_placements}", listed(&names)),
+        (names, true) => {
+            format!("{by_distribution} for {}, else {by_placements}", list::all(&names))
+        }
     };
     format!(
         "Differences are Hodges-Lehmann estimates, medians of all pairwise differences (Hodges and Lehmann 1963), of logarithms where \

@@ -1,10 +1,11 @@
 //! Whether code is well tested or tangled, as shown by `assay mutate --coupling`: a sentence, a
 //! table of what needs attention, and advice.
 
-use super::{percent, shortened};
+use super::percent;
 use crate::layout::{Page, Tone};
 use crate::words::counted;
 use assay_analysis::coupling::{Coupling, Couplings, Mean, Quadrant};
+use assay_data::list;
 use assay_data::mutation::Mutation;
 
 /// Maximum number of rows, and of sentences of advice.
@@ -173,7 +174,7 @@ fn sentence(mutation: &Mutation, part: &Part<'_>) -> String {
                 .collect();
             let tests = match names.is_empty() {
                 true => "No test is named: the whole run fails".to_owned(),
-                false => format!("They fail: {}", shortened(&names, MOST_FILES)),
+                false => format!("They fail: {}", list::first(&names, MOST_FILES)),
             };
             format!(
                 "{name} is {probably}brittle: {} of {} fail a test, though they mean the same. {tests}. Have them check what comes out, and not how it is made",

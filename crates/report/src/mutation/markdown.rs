@@ -12,6 +12,7 @@ use crate::markup;
 use crate::names::clean;
 use crate::words::counted;
 use assay_analysis::mutation::Scores;
+use assay_data::list;
 use assay_data::mutation::Mutation;
 use std::cmp::Reverse;
 
@@ -98,11 +99,7 @@ fn survivor(own: &Survivor<'_>) -> String {
             Some(names) if !names.is_empty() => {
                 let shown: Vec<String> =
                     names.iter().take(MOST_TESTS).map(|name| code(name)).collect();
-                let more = match names.len().saturating_sub(MOST_TESTS) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                format!("Ran over it, and passed: {}{more}.\n\n", shown.join(", "))
+                format!("Ran over it, and passed: {}.\n\n", list::counted(&shown, names.len()))
             }
             _ => format!("{}.\n\n", capitalised(&own.ran(0))),
         };

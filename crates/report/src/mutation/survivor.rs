@@ -70,7 +70,9 @@ impl<'a> Survivor<'a> {
             _ if self.own.fate == Fate::Uncovered => String::new(),
             None => "all tests ran, and passed".to_owned(),
             Some(names) if names.is_empty() => "no test ran over it".to_owned(),
-            Some(names) => format!("ran over it, and passed: {}", super::shortened(&names, most)),
+            Some(names) => {
+                format!("ran over it, and passed: {}", assay_data::list::first(&names, most))
+            }
         }
     }
 

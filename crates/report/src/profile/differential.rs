@@ -6,6 +6,7 @@
 use super::boxes::{self, Layers, Words};
 use super::difference as words;
 use super::flame::DEEPEST;
+use assay_data::list;
 use assay_profiles::Profile;
 use assay_profiles::difference::{self, Difference};
 use assay_profiles::tree::{PairNode, Tree};
@@ -273,14 +274,10 @@ impl Marked<'_> {
         gone.sort_by(|a, b| b.1.total_cmp(&a.1));
         let all: f64 = gone.iter().map(|(_, share)| share).sum();
         let named: Vec<&str> = gone.iter().take(NAMED).map(|(name, _)| *name).collect();
-        let more = match gone.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
         (all > 0.0005).then(|| {
             format!(
-                "not in the picture, because the second has no such calls: {}{more} ({:.1} % of the first)",
-                named.join(", "),
+                "not in the picture, because the second has no such calls: {} ({:.1} % of the first)",
+                list::counted(&named, gone.len()),
                 all * 100.0
             )
         })

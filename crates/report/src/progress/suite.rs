@@ -3,6 +3,7 @@
 use super::GAP;
 use crate::number;
 use assay_analysis::Verdict;
+use assay_data::list;
 use assay_data::{Plan, StopRule, Unit};
 
 /// Current state of a suite's comparisons.
@@ -73,11 +74,7 @@ pub fn suite_plan(
         1 => "1 benchmark".to_owned(),
         n => format!("{n} benchmarks"),
     };
-    let sides = match sides {
-        [one] => (*one).to_owned(),
-        [all @ .., last] => format!("{} and {last}", all.join(", ")),
-        [] => String::new(),
-    };
+    let sides = list::all(sides);
     let work = if pinned && !alone { ", the same number of iterations on every side" } else { "" };
     let seconds = |seconds: f64| number::rough(seconds, &Unit::Second);
     let known = if alone { "every median is precise" } else { "every verdict is clear" };

@@ -7,10 +7,11 @@ mod sentence;
 use crate::label::{label, wording};
 use crate::names::clean;
 use crate::number::{self, Column};
-use crate::words::{listed, quoted};
+use crate::words::quoted;
 use assay_analysis::protocol::{EffectFound, Protocol, Status, Step, TestName};
 use assay_analysis::{Analysis, Interval};
 use assay_data::code::{self, Code};
+use assay_data::list;
 use assay_data::{Better, Unit};
 
 /// Significant digits of standard deviations.
@@ -112,7 +113,7 @@ impl<'a> Teller<'a> {
         };
         let taken = match &validity.differences {
             Some(d) => format!("{} blocks", number::count(d.n as f64)),
-            None => format!("{} values from separate runs", listed(&counts)),
+            None => format!("{} values from separate runs", list::all(&counts)),
         };
         format!(
             "four-step check: {of} - {against} ({against} is the reference), {metric}{taken}",

@@ -47,10 +47,10 @@ pub(super) fn lines(found: &Testing, asked: &Asked<'_>) -> Vec<String> {
     let mut all = Vec::new();
     let slowest = found.tests.first().filter(|test| test.share >= LARGE);
     if let Some(test) = slowest {
-        let name = test.name.replace('\'', "'\\''");
+        let name = crate::shell::quoted([&test.name]);
         all.push(match is_hooked {
             true => format!(
-                "one test takes {} of it: `assay tests --profile --only '{name}' -- {command}` shows which functions",
+                "one test takes {} of it: `assay tests --profile --only {name} -- {command}` shows which functions",
                 percent(test.share)
             ),
             false => format!("one test takes {} of it: `{}`", percent(test.share), test.name),

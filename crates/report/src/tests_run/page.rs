@@ -13,10 +13,11 @@ use crate::html::{Material, fact};
 use crate::names::clean;
 use crate::number::{self, Column};
 use crate::shell::shell_line;
-use crate::words::{counted, listed};
+use crate::words::counted;
 use askama::Template;
 use assay_analysis::testing::{PHASES, TestTime, Testing};
 use assay_analysis::{Analysis, Interval};
+use assay_data::list;
 use assay_data::{Finding, Unit};
 
 /// Maximum number of failed tests shown with their messages; the table has all.
@@ -150,7 +151,7 @@ fn suite(analysis: &Analysis, found: &Testing, several: bool) -> SuiteOnPage {
         waterfall_told,
         heads,
         rows,
-        nothing: listed(&nothing),
+        nothing: list::all(&nothing),
     }
 }
 

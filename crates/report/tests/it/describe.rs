@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "in a test a failed unwrap is a failed test")]
 
 use crate::common;
+use assay_data::code;
 
 use assay_analysis::overview;
 use assay_analysis::series_summary::{Options, SeriesSummaries, of_samples};
@@ -235,7 +236,7 @@ fn five_lines_follow_a_series_and_the_rest_is_counted() {
         render(&drawn, Remarks::All, &screen(80, true))
     };
     let finding = |n| {
-        assay_data::Finding::new(assay_data::code::LAYOUT, format!("warning {n}"))
+        assay_data::Finding::new(code::LAYOUT, format!("warning {n}"))
             .at(assay_data::Severity::Warning)
     };
     drawn.series[0].findings = (0..9).map(finding).collect();

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::common;
+use assay_data::code;
 
 use assay_analysis::Interval;
 use assay_analysis::spread::{Spread, SpreadComparison, SpreadVerdict};
@@ -29,15 +30,13 @@ fn trial(name: &str, after: f64, (lower, upper): (f64, f64), median: f64) -> Tri
 }
 
 fn sick() -> DoctorReport {
-    let load = Finding::new(
-        assay_data::code::MACHINE_BUSY,
-        "the machine was busy at the start: load 3.2 on 2 CPUs",
-    )
-    .at(Severity::Warning)
-    .advise(Action::StopOtherWork)
-    .advise(Action::decide_by("cpu"));
+    let load =
+        Finding::new(code::MACHINE_BUSY, "the machine was busy at the start: load 3.2 on 2 CPUs")
+            .at(Severity::Warning)
+            .advise(Action::StopOtherWork)
+            .advise(Action::decide_by("cpu"));
     let governor = Finding::new(
-        assay_data::code::CPU_FREQUENCY,
+        code::CPU_FREQUENCY,
         "the CPU frequency follows the load (governor `powersave`)",
     )
     .advise(Action::run("fix the frequency", "cpupower frequency-set -g performance"));

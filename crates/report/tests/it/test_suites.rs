@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use assay_analysis::{Options, analyse, testing};
+use assay_data::code;
 use assay_data::samples::{BEGAN, SPANS, WHOLE_SUITE, WORKER};
 use assay_data::{Finding, Inner, Metric, Observation, Outcome, Row, Samples, Subject, Unit};
 use assay_report::benchmarks::Shown;
@@ -76,7 +77,7 @@ fn runs(sides: &[&str], tests: &[(String, String)], seconds: f64, count: u32) ->
     }
     let failed = &tests[tests.len() - 1].0;
     let message = format!("`{failed}` failed: expected <b>1</b> & got 2");
-    samples.findings.push(Finding::new(assay_data::code::TEST_FAILED, message).about(failed));
+    samples.findings.push(Finding::new(code::TEST_FAILED, message).about(failed));
     samples
 }
 

@@ -3,9 +3,10 @@
 //! files named by its arguments, and any other program may read anything if the project is within
 //! its reach. Nothing is started here.
 
+use assay_data::path::without_dots;
 use assay_data::seen::Started;
 use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Programs that may read any file of the project, in any working directory: they run code, or
 /// another program.
@@ -339,13 +340,13 @@ fn named(word: &str, place: &Path) -> Vec<PathBuf> {
     let short = word.get(2..).filter(|_| is_option && !word.starts_with("--"));
     let file = word.strip_prefix('@').or(word.strip_prefix("file://"));
     for part in [behind, short, file].into_iter().flatten().filter(|part| !part.is_empty()) {
-        let path = cleaned(&place.join(part));
+        let path = without_dots(&place.join(part));
         if path.exists() || behind == Some(part) {
             all.extend(with_real(path));
         }
     }
     if !is_option && !word.is_empty() && word.len() < 1024 && !word.contains(['\n', '\0']) {
-        all.extend(with_real(cleaned(&place.join(word))));
+        all.extend(with_real(without_dots(&place.join(word))));
     }
     all
 }
@@ -354,19 +355,6 @@ fn named(word: &str, place: &Path) -> Vec<PathBuf> {
 fn with_real(path: PathBuf) -> Vec<PathBuf> {
     let real = path.canonicalize().ok().filter(|real| *real != path);
     [path].into_iter().chain(real).collect()
-}
-
-/// A path without `.` and `..`, resolved textually.
-fn cleaned(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(clean.pop()),
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 /// Returns the name of a program, without a trailing version.

@@ -8,6 +8,7 @@ use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
 use crate::run::{Run, Test, TestStatus, Unfinished};
+use assay_data::xml::{Tag, Xml, attribute, unescaped};
 use std::fs;
 use std::path::Path;
 
@@ -149,53 +150,55 @@ impl Framework for Catch2 {
         }
         let is_whole =
             ["</Catch>", "</Catch2TestRun>"].iter().any(|end| text.trim_end().ends_with(end));
+        let (tests, open) = cases(&text);
         // If the report is incomplete, a test has ended the program.
-        let last = text.rsplit_once("<TestCase").filter(|_| !is_whole);
-        let open = last.filter(|(_, part)| !part.contains("<OverallResult "));
-        let unfinished =
-            open.and_then(|(_, part)| attribute(part.split('>').next()?, "name")).map(unfinished);
+        let unfinished = open.filter(|_| !is_whole).map(unfinished);
         if !is_whole && unfinished.is_none() {
             let (what, why) = (path.display().to_string(), "it breaks off".to_owned());
             return Err(SuiteError::Garbage { what, why });
         }
         Ok(Run {
             framework: "Catch2".to_owned(),
-            tests: cases(&text),
+            tests,
             unfinished: unfinished.into_iter().collect(),
             ..Run::default()
         })
     }
 }
 
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let value = tag.split_once(&format!(" {name}=\""))?.1;
-    Some(unescaped(value.split_once('"')?.0))
-}
-
-/// Parses the tests of Catch2's XML. Each extends from its `<TestCase name=…>` to the next; its
-/// result is the last `<OverallResult …/>`.
-fn cases(text: &str) -> Vec<Test> {
-    let case = |part: &str| {
-        let name = attribute(part.split_once('>')?.0, "name")?;
-        let result = part.rsplit_once("<OverallResult ")?.1;
-        let result = format!(" {}", result.split_once('>')?.0);
-        let failed = attribute(&result, "success")? != "true";
-        let said =
-            part.split_once("<Expanded>").and_then(|(_, rest)| rest.split_once("</Expanded>"));
-        Some(Test {
-            name,
-            seconds: attribute(&result, "durationInSeconds").and_then(|own| own.parse().ok()),
-            status: if failed { TestStatus::Failed } else { TestStatus::Passed },
-            message: said.filter(|_| failed).map(|(said, _)| unescaped(said.trim())),
-            ..Test::default()
-        })
-    };
-    text.split("<TestCase").skip(1).filter_map(case).collect()
-}
-
-fn unescaped(text: &str) -> String {
-    let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    named.iter().fold(text.to_owned(), |text, (escaped, plain)| text.replace(escaped, plain))
+/// Parses the tests of Catch2's XML. Returns those with a result, and the name of one that has
+/// none, because it ended the program.
+fn cases(text: &str) -> (Vec<Test>, Option<String>) {
+    let mut xml = Xml::new(text.as_bytes(), "report.xml");
+    let mut tests = Vec::new();
+    let mut open: Option<Test> = None;
+    let mut has_result = false;
+    while let Ok(Some(tag)) = xml.next_tag() {
+        match tag {
+            Tag::Open { name: "TestCase", text } => {
+                let named = |name| Test { name, ..Test::default() };
+                (open, has_result) = (attribute(text, "name").map(named), false);
+            }
+            Tag::Open { name: "OverallResult", text } => {
+                let Some(test) = &mut open else { continue };
+                let Some(success) = attribute(text, "success") else { continue };
+                let failed = success != "true";
+                has_result = true;
+                test.seconds =
+                    attribute(text, "durationInSeconds").and_then(|own| own.parse().ok());
+                test.status = if failed { TestStatus::Failed } else { TestStatus::Passed };
+                test.message = test.message.take().filter(|_| failed);
+            }
+            Tag::Close { name: "Expanded", before } => {
+                let Some(test) = &mut open else { continue };
+                test.message.get_or_insert_with(|| unescaped(before.trim()).into_owned());
+            }
+            Tag::Close { name: "TestCase", .. } => tests.extend(open.take_if(|_| has_result)),
+            _ => {}
+        }
+    }
+    tests.extend(open.take_if(|_| has_result));
+    (tests, open.map(|test| test.name))
 }
 
 #[cfg(test)]
@@ -251,12 +254,16 @@ mod tests {
             </TestCase>
             <OverallResults successes="1" failures="1" expectedFailures="0"/>
             <OverallResultsCases successes="1" failures="1" expectedFailures="0"/></Group></Catch>"#;
-        let found = cases(text);
+        let (found, open) = cases(text);
+        assert_eq!(open, None);
         assert_eq!((found[0].name.as_str(), found[0].seconds), ("adds <int>", Some(2.2e-5)));
         assert_eq!(
             (found[1].status, found[1].message.as_deref()),
             (TestStatus::Failed, Some("2 == 3"))
         );
         assert_eq!(found.len(), 2);
+        let (begun, _) = text.split_once("<OverallResult success=\"false\"").unwrap();
+        let (found, open) = cases(begun);
+        assert_eq!((found.len(), open.as_deref()), (1, Some("bad")), "it ended the program");
     }
 }

@@ -5,12 +5,13 @@
 use super::{Program, below, place, top_of};
 use crate::asking::Answer;
 use crate::run::Test;
+use assay_data::path::without_dots;
 use assay_data::seen::{Seen, Started, Used};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Runs a test program, and then each of its tests separately.
 pub(crate) const RUNNER: &str = r#"#!/bin/sh
@@ -476,19 +477,6 @@ impl<'a> Of<'a> {
         let spawned = |program: String| Started { words: vec![program], place: None, is_cut: true };
         used.spawns = spawns.into_iter().map(spawned).collect();
     }
-}
-
-/// Returns a path without `.` and `..`.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(clean.pop()),
-            Component::CurDir => {}
-            part => clean.push(part),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::Verdict;
 use crate::comparison::Effect;
 use crate::history::short;
 use crate::number;
+use assay_data::code;
 use assay_data::{Action, Finding, Severity};
 
 /// The outcome of an alarm.
@@ -68,14 +69,14 @@ impl Confirmation {
                     true => format!("whether {label} is worse stays open, unconfirmed: {why}"),
                     false => format!("the alarm about {label} stands, unconfirmed: {why}"),
                 };
-                Finding::new(assay_data::code::ALARM_CONFIRMATION, message).at(Severity::Warning)
+                Finding::new(code::ALARM_CONFIRMATION, message).at(Severity::Warning)
             }
             Ok(fresh @ Fresh { verdict: Verdict::Slower, .. }) => {
                 let message = format!(
                     "a fresh run of {new} against {old} by turns finds {label} worse, too{}",
                     size(fresh)
                 );
-                Finding::new(assay_data::code::ALARM_CONFIRMATION, message)
+                Finding::new(code::ALARM_CONFIRMATION, message)
             }
             Ok(fresh) => {
                 let (said, so) = match fresh.verdict {
@@ -87,8 +88,7 @@ impl Confirmation {
                     "{label} was beyond what is normal, but a fresh run of {new} against {old} by turns {said}{}: {so}",
                     size(fresh)
                 );
-                let found = Finding::new(assay_data::code::ALARM_CONFIRMATION, message)
-                    .at(Severity::Warning);
+                let found = Finding::new(code::ALARM_CONFIRMATION, message).at(Severity::Warning);
                 match fresh.verdict {
                     Verdict::Inconclusive => found.advise(Action::MeasureLonger { seconds: None }),
                     _ => found.advise(Action::CheckMachine),

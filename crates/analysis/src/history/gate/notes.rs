@@ -1,5 +1,6 @@
 //! Findings about the result of a gate.
 
+use assay_data::code;
 use assay_data::{Action, Finding, Metric, Severity, Unit};
 
 pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
@@ -8,7 +9,7 @@ pub(super) fn too_coarse(label: &str, spread: f64, detectable: f64) -> Finding {
         spread * 100.0,
         detectable * 100.0
     );
-    Finding::new(assay_data::code::TOO_FEW_RUNS, message)
+    Finding::new(code::TOO_FEW_RUNS, message)
         .at(Severity::Warning)
         .about(label)
         .with("spread", spread)
@@ -22,7 +23,7 @@ pub(super) fn stands_alone(label: &str, ratio: f64, runs: usize) -> Finding {
         "this run of {label} stands out from the {runs} normal runs ({:+.1} %), and the runs before it do not: one bad run is no alarm",
         (ratio - 1.0) * 100.0
     );
-    Finding::new(assay_data::code::STANDS_OUT, message)
+    Finding::new(code::STANDS_OUT, message)
         .about(label)
         .with("ratio", ratio)
         .advise(Action::text("run it again: a second run decides; or gate with --confirm, where both revisions are measured here"))
@@ -33,7 +34,7 @@ pub(super) fn changed(label: &str, ratio: f64, runs: usize) -> Finding {
         "{label} changed by {:+.1} % some time ago: normal are the {runs} runs since",
         (ratio - 1.0) * 100.0
     );
-    Finding::new(assay_data::code::RUNS_LEFT_OUT, message).about(label).with("ratio", ratio)
+    Finding::new(code::RUNS_LEFT_OUT, message).about(label).with("ratio", ratio)
 }
 
 /// The finding that a metric was recorded in another unit before, so that earlier runs can't be
@@ -49,7 +50,7 @@ pub fn unit_changed(label: &str, metric: &Metric, before: &Unit) -> Finding {
         told(before),
         told(&metric.unit)
     );
-    Finding::new(assay_data::code::RUNS_LEFT_OUT, message).at(Severity::Warning).about(label)
+    Finding::new(code::RUNS_LEFT_OUT, message).at(Severity::Warning).about(label)
 }
 
 /// The finding that runs were ignored because their revision does not lead to the branch by first
@@ -59,7 +60,7 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
     let message = format!(
         "{runs_are} not held against: what they measured does not lead to `{branch}` by first parents"
     );
-    Finding::new(assay_data::code::RUNS_LEFT_OUT, message).with("runs", runs as f64)
+    Finding::new(code::RUNS_LEFT_OUT, message).with("runs", runs as f64)
 }
 
 /// The finding that both revisions can be measured here. The caller, who knows the command line,
@@ -67,7 +68,7 @@ pub fn not_on_branch(branch: &str, runs: usize) -> Finding {
 pub fn can_confirm() -> Finding {
     let message = "the last normal revision and this one can be measured here by turns, which sees smaller changes: \
                    what runs differ by cancels; `--confirm` does so with every alarm";
-    Finding::new(assay_data::code::ALARM_CONFIRMATION, message).advise(Action::MeasureInBlocks)
+    Finding::new(code::ALARM_CONFIRMATION, message).advise(Action::MeasureInBlocks)
 }
 
 /// The finding that values have no logarithm, so that only equality with earlier values can be
@@ -76,5 +77,5 @@ pub(super) fn only_sameness(label: &str) -> Finding {
     let message = format!(
         "values of {label} are zero or negative: runs that are all the same are normal, and of any other nothing is known"
     );
-    Finding::new(assay_data::code::NOT_POSITIVE, message).about(label)
+    Finding::new(code::NOT_POSITIVE, message).about(label)
 }

@@ -3,6 +3,7 @@
 use super::super::{Commands, Prepared};
 use super::{STDOUT, involved};
 use crate::run_error::RunError;
+use assay_data::code;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_measure::Output;
 use assay_report::number;
@@ -48,7 +49,7 @@ pub(crate) fn read_where_noticed(commands: &mut [Prepared]) -> Option<Finding> {
         "standard output goes to a pipe that is read, because {program} does less when it is discarded"
     );
     Some(
-        Finding::new(assay_data::code::OUTPUT_DISCARDED, message)
+        Finding::new(code::OUTPUT_DISCARDED, message)
             .advise(Action::text("discard it nevertheless, with --output null")),
     )
 }
@@ -98,7 +99,7 @@ fn discarded(name: &str, (discarded, read): (f64, f64), written: u64) -> Finding
         seconds(read),
         seconds(discarded)
     );
-    Finding::new(assay_data::code::OUTPUT_DISCARDED, message)
+    Finding::new(code::OUTPUT_DISCARDED, message)
         .at(Severity::Warning)
         .about(name)
         .with("user_read", read)

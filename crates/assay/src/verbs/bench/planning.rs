@@ -1,11 +1,12 @@
 //! Decisions after the trial runs and before the first block: which metric decides, how many
 //! blocks, for how long.
 
-use super::WhenArgs;
 use crate::args::JudgeArgs;
 use crate::bench::{Benchmarks, Catalogue, Passes, TIMES, Trial};
 use crate::counted::Counted;
-use crate::planning::{self, BUDGET_ALONE, CEILING, When, Words, check_threshold, no_such_metric};
+use crate::planning::{
+    self, BUDGET_ALONE, CEILING, DurationArgs, Words, check_threshold, no_such_metric,
+};
 use crate::verbs::compare::suite::SuiteArgs;
 use anyhow::bail;
 use assay_analysis::Adjust;
@@ -22,15 +23,15 @@ const OF_START: f64 = 1.5;
 const RUN_TIMES: (f64, f64) = (0.002, 0.050);
 
 /// Returns the number of seconds to which the budget may be extended.
-pub(super) fn ceiling(when: &WhenArgs) -> f64 {
+pub(super) fn ceiling(when: &DurationArgs) -> f64 {
     when.time.unwrap_or(CEILING)
 }
 
 /// Returns the measuring time of one process, s: as requested, or proportional to its start-up
 /// time.
-pub(super) fn run_time(when: &WhenArgs, catalogue: &Catalogue) -> f64 {
+pub(super) fn run_time(wished: Option<f64>, catalogue: &Catalogue) -> f64 {
     let chosen = OF_START * catalogue.start_seconds;
-    when.run_time.unwrap_or_else(|| chosen.clamp(RUN_TIMES.0, RUN_TIMES.1))
+    wished.unwrap_or_else(|| chosen.clamp(RUN_TIMES.0, RUN_TIMES.1))
 }
 
 /// Returns the number of benchmarks that share the error while measuring.
@@ -76,17 +77,17 @@ pub(super) fn primary(
 /// # Errors
 /// If an option about how long to time is present.
 pub(super) fn counting_plan(
-    when: &WhenArgs,
+    when: &DurationArgs,
     judge: &JudgeArgs,
     primary: &str,
 ) -> anyhow::Result<Plan> {
     let given = [(when.runs.is_some(), "--runs"), (when.time.is_some(), "--time")];
-    planning::counting_plan(begin(when, judge, primary), TIMES, &given, "everything")
-}
-
-fn begin(when: &WhenArgs, judge: &JudgeArgs, primary: &str) -> Plan {
-    let when = When { runs: when.runs, time: when.time, seed: when.seed };
-    planning::plan(when, judge, primary, MAX_BLOCKS)
+    planning::counting_plan(
+        planning::plan(when, judge, primary, MAX_BLOCKS),
+        TIMES,
+        &given,
+        "everything",
+    )
 }
 
 /// Returns the plan, and a warning if the time is too short for a verdict.
@@ -94,14 +95,14 @@ fn begin(when: &WhenArgs, judge: &JudgeArgs, primary: &str) -> Plan {
 /// # Errors
 /// If the unit of the threshold differs from that of the deciding metric.
 pub(super) fn plan(
-    when: &WhenArgs,
+    when: &DurationArgs,
     judge: &JudgeArgs,
     adjust: &SuiteArgs,
     suite: &Benchmarks<'_>,
     trial: &Trial,
     primary: &str,
 ) -> anyhow::Result<(Plan, Option<Finding>)> {
-    let plan = begin(when, judge, primary);
+    let plan = planning::plan(when, judge, primary, MAX_BLOCKS);
     let metric = suite.metrics().iter().find(|metric| metric.name == primary);
     if let Some(metric) = metric {
         check_threshold(&plan, metric).map_err(anyhow::Error::msg)?;

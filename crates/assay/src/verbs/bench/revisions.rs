@@ -4,11 +4,14 @@
 use crate::args::any_words;
 use crate::bench::Side;
 use crate::builds::{Builds, any_builds};
+use crate::check::{Config, Found, Program, Way, line_of};
 use crate::revisions::{self, Prepared, Wanted};
-use anyhow::bail;
+use anyhow::{Context, bail};
+use assay_data::list;
+use assay_data::path::is_below;
 use assay_measure::Command;
 use assay_measure::revisions::{Linker, Links, SEED};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options for comparing git revisions.
 #[derive(clap::Args, Debug)]
@@ -16,14 +19,16 @@ use std::path::{Component, Path, PathBuf};
 pub(super) struct RevisionArgs {
     /// Build and measure this git revision; repeat it for each side, the first is the reference;
     /// `.` is the working tree
-    #[arg(long, value_name = "REVISION", requires_all = ["build", "program"], conflicts_with = "programs", value_parser = any_words())]
+    #[arg(long, value_name = "REVISION", conflicts_with = "programs", value_parser = any_words())]
     pub rev: Vec<String>,
 
     /// Shell line that builds a revision, run at the root of its working tree, once per commit
-    #[arg(long, value_name = "LINE", requires = "rev", value_parser = any_words())]
+    /// [default: found in the project, as `assay check` does]
+    #[arg(long, value_name = "LINE", requires_all = ["rev", "program"], value_parser = any_words())]
     build: Option<String>,
 
-    /// Program that the build produces, in quotes if it has arguments
+    /// Program that the build produces, in quotes if it has arguments; without --build, the name of
+    /// one that `assay check --explain` lists [default: the only one]
     ///
     /// The path is relative to the root of the working tree, and the program runs there.
     #[arg(long, value_name = "PROGRAM", requires = "rev")]
@@ -40,6 +45,21 @@ pub(super) struct RevisionArgs {
     /// side, as in 'old-*,new-*' (docs/guides/layout.md).
     #[arg(long, value_name = "N|FILES", conflicts_with_all = ["programs", "old_filter", "old_env", "new_env", "aa"], value_parser = any_builds())]
     pub builds: Option<Builds>,
+}
+
+/// How every revision is built, and what is measured.
+pub(super) struct Recipe {
+    /// Shell line that builds a revision.
+    line: String,
+    /// The program that it produces.
+    pub program: Command,
+    /// The directory to run it in, below the top.
+    directory: Option<PathBuf>,
+}
+
+/// Returns the programs of a build system that have benchmarks of their own.
+fn programs_of(way: &Way) -> impl Iterator<Item = &Program> {
+    way.programs.iter().filter(|program| !program.is_timed)
 }
 
 impl RevisionArgs {
@@ -59,28 +79,69 @@ impl RevisionArgs {
         }
     }
 
-    /// The programs of all revisions, before they are built; `None` if there are no revisions.
+    /// Returns how every revision is built and what is measured: as given, otherwise as found in the
+    /// project. `None` if there are no revisions.
     ///
     /// # Errors
-    /// If the program is not a command.
-    pub fn commands(&self) -> anyhow::Result<Option<Vec<Command>>> {
-        let Some(text) = &self.program else { return Ok(None) };
-        let program = Command::parse(text, false)?;
-        Ok(Some(vec![program; self.rev.len()]))
+    /// If the program is not a command, or none or several are found.
+    pub fn recipe(&self) -> anyhow::Result<Option<Recipe>> {
+        Ok(match (&self.build, &self.program) {
+            _ if self.rev.is_empty() => None,
+            (Some(line), Some(program)) => Some(Recipe {
+                line: line.clone(),
+                program: Command::parse(program, false)?,
+                directory: self.directory.clone(),
+            }),
+            (_, named) => Some(self.found(named.as_deref())?),
+        })
     }
 
-    /// Builds all revisions; `None` if there are none. Unless `same` is set, revisions that are the
-    /// same are rejected.
+    /// Finds the benchmark program of this name, or the only one, in the working tree.
+    fn found(&self, named: Option<&str>) -> anyhow::Result<Recipe> {
+        const SHOWN: usize = 10;
+        let mut repository = revisions::repository()?;
+        let top = repository.top().to_owned();
+        let tree = repository.snapshot().map_err(revisions::told)?;
+        let commit = tree.and_then(|tree| tree.commit).context("there is no commit yet")?;
+        let files = repository.files(&commit).map_err(revisions::told)?;
+        let found = Found::of(&top, files, &Config::read(&top)?);
+        let is_named = |own: &Program| named.is_none_or(|name| own.name == name);
+        let of_way = |way| programs_of(way).map(move |program| (way, program));
+        let all: Vec<(&Way, &Program)> = found.ways.iter().flat_map(of_way).collect();
+        let names: Vec<&str> = all.iter().map(|(_, program)| program.name.as_str()).collect();
+        let chosen: Vec<_> = all.iter().filter(|(_, program)| is_named(program)).collect();
+        let (way, program) = match (&chosen[..], named) {
+            ([one], _) => one,
+            _ if all.is_empty() => bail!(
+                "no benchmarks were found in this project (`assay check --explain` shows what was looked for); say how to build and run them with --build and --program"
+            ),
+            (_, Some(name)) => bail!(
+                "--program {name}: the programs found here are {}; for another one, say how it is built with --build (`:` if it is not)",
+                list::first(&names, SHOWN)
+            ),
+            (_, None) => bail!(
+                "there are {} benchmark programs here: {}; choose one with --program, or measure all that a change reaches with `assay check`",
+                names.len(),
+                list::first(&names, SHOWN)
+            ),
+        };
+        let mut command = Command::parse(&program.command, false)?;
+        command.env.extend(program.variables());
+        let directory = self.directory.clone().or(program.directory.as_ref().map(PathBuf::from));
+        let line = line_of(std::slice::from_ref(*way));
+        let line = line.unwrap_or_else(|| revisions::NO_BUILD.to_owned());
+        Ok(Recipe { line, program: command, directory })
+    }
+
+    /// Builds all revisions. Unless `same` is set, revisions that are the same are rejected.
     ///
     /// # Errors
     /// If a revision does not exist, it or its program cannot be built, or the user interrupts
     /// ([`RunError::Interrupted`](crate::run_error::RunError)).
-    pub fn prepare(&self, same: bool, quiet: bool) -> anyhow::Result<Option<Prepared>> {
-        let (Some(line), Some(program)) = (&self.build, &self.program) else { return Ok(None) };
-        let program = Command::parse(program, false)?;
-        let links = self.links(&program)?;
+    pub fn prepare(&self, recipe: &Recipe, same: bool, quiet: bool) -> anyhow::Result<Prepared> {
+        let links = self.links(recipe)?;
         let if_same = (!same).then_some("--aa");
-        if let Some(directory) = self.directory.as_ref().filter(|own| !is_below(own)) {
+        if let Some(directory) = recipe.directory.as_ref().filter(|own| !is_below(own)) {
             bail!(
                 "--directory {}: name it from the top of the working tree, for each revision has one of its own",
                 directory.display()
@@ -88,20 +149,20 @@ impl RevisionArgs {
         }
         let wanted = Wanted {
             revisions: &self.rev,
-            line,
-            program: &program,
-            directory: self.directory.as_deref(),
+            line: &recipe.line,
+            program: &recipe.program,
+            directory: recipe.directory.as_deref(),
             links,
             if_same,
             quiet,
         };
-        revisions::prepare(&wanted).map(Some)
+        revisions::prepare(&wanted)
     }
 }
 
 impl RevisionArgs {
     /// Number of times to link every revision; `None` means once, as the build line does.
-    fn links(&self, program: &Command) -> anyhow::Result<Option<Links>> {
+    fn links(&self, recipe: &Recipe) -> anyhow::Result<Option<Links>> {
         let Some(Builds::Links(count)) = self.builds else { return Ok(None) };
         if self.rev.iter().any(|written| written == ".") {
             bail!(
@@ -109,18 +170,13 @@ impl RevisionArgs {
             );
         }
         let linker = Linker::installed();
-        if linker.is_none() && !self.build.as_ref().is_some_and(|line| line.contains(SEED)) {
+        if linker.is_none() && !recipe.line.contains(SEED) {
             bail!(
                 "--builds {count} shuffles with mold or lld, and neither is installed: apt install mold (or lld); or let the build line use ${SEED}"
             );
         }
-        Ok(Some(Links { count, program: PathBuf::from(&program.argv[0]), linker }))
+        Ok(Some(Links { count, program: PathBuf::from(&recipe.program.argv[0]), linker }))
     }
-}
-
-/// Returns true for a relative path that does not leave the directory that it starts from.
-fn is_below(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
 /// Makes every side run the program of its revision. With a single revision there may be more sides

@@ -4,6 +4,7 @@
 use super::Args;
 use assay_analysis::Adjust;
 use assay_analysis::analysis::is_suite;
+use assay_data::list;
 use assay_data::{Samples, Tool, select};
 use assay_report::benchmarks::{Shown, Sort};
 use clap::ValueEnum;
@@ -101,10 +102,8 @@ pub(super) fn check_comparable(args: &Args, samples: &Samples) -> anyhow::Result
         of_file.entry(file).or_default().push(&subject.name);
     }
     let few = |names: &[&str]| {
-        let told: Vec<String> = names.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-        let more = names.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        told.join(", ") + &more
+        let told: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        list::first(&told, NAMED)
     };
     if of_file.len() > 1 && of_file.values().all(|names| names.len() > 1) {
         let sides: Vec<String> =

@@ -3,11 +3,12 @@
 
 use crate::VERBS;
 use anyhow::{Context, bail};
+use assay_data::path::without_dots;
 use assay_measure::Command;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command as Verb};
 use regex::escape;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// Options of `assay bench` about how programs run and what is counted.
 const OF_BENCH: [&str; 8] = [
@@ -167,6 +168,9 @@ impl Measured {
         if let Some(id) = two.into_iter().find(|id| typed.values(id).is_some()) {
             bail!("--{} compares something else than revisions", id.replace('_', "-"));
         }
+        if typed.values("rev").is_some() && typed.one("build").is_none() {
+            bail!("its build line was found in the project, not given with --build");
+        }
         let program = match (typed.one("program"), typed.values("programs").as_deref()) {
             (Some(program), _) => program,
             (None, Some([program])) => from_top(program, top)?,
@@ -239,7 +243,9 @@ fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
     let path = PathBuf::from(&command.argv[0]);
     if path.components().count() > 1 {
         let here = std::env::current_dir()?;
-        let below = within(&here.join(&path), top).with_context(|| {
+        // Build products may not exist.
+        let whole = without_dots(&here.join(&path));
+        let below = whole.strip_prefix(top).with_context(|| {
             format!(
                 "{} is not in the working tree, so revisions have none of their own",
                 path.display()
@@ -250,19 +256,6 @@ fn from_top(text: &str, top: Option<&Path>) -> anyhow::Result<String> {
     let variables = command.env.iter().map(|(name, value)| format!("{name}={value}"));
     let words = command.argv.iter().map(|word| word.to_string_lossy().into_owned());
     Ok(shell_words::join(variables.chain(words)))
-}
-
-/// Returns a path relative to a directory, without looking at files: build products may not exist.
-fn within(path: &Path, top: &Path) -> Option<PathBuf> {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            part => plain.push(part),
-        }
-    }
-    plain.strip_prefix(top).ok().map(Path::to_owned)
 }
 
 /// Returns a query that selects benchmarks of exactly these names.
@@ -333,9 +326,10 @@ mod tests {
 
     #[test]
     fn a_program_is_named_from_the_top() {
-        let (here, top) = (Path::new("/r/sub"), Path::new("/r"));
-        assert_eq!(within(&here.join("../build/./bm"), top), Some(PathBuf::from("build/bm")));
-        assert_eq!(within(Path::new("/usr/bin/x"), top), None);
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(from_top("../x/./bm -a", here.parent()).unwrap(), "./x/bm -a");
+        assert_eq!(from_top("bm -a", here.parent()).unwrap(), "bm -a", "a program in PATH");
+        assert!(from_top("/usr/bin/x", Some(&here)).is_err());
     }
 
     #[test]

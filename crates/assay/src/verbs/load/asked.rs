@@ -6,6 +6,7 @@ use super::permission::permitted;
 use crate::load::{MOST_REQUESTS, Place, Way};
 use crate::scan::{Scan, fill};
 use anyhow::{Context, bail, ensure};
+use assay_data::code;
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Finding, ParameterValue, Side};
 use assay_load::{
@@ -162,11 +163,11 @@ impl Asked {
                 "{} names all addresses of this machine, where a server listens; its loopback was loaded",
                 without_user(url)
             );
-            findings.push(Finding::new(assay_data::code::ALL_ADDRESSES, message));
+            findings.push(Finding::new(code::ALL_ADDRESSES, message));
         }
         if args.connect.insecure {
             let message = "certificates were not checked (--insecure)".to_owned();
-            findings.push(Finding::new(assay_data::code::CERTIFICATES_NOT_CHECKED, message));
+            findings.push(Finding::new(code::CERTIFICATES_NOT_CHECKED, message));
         }
         Ok(Self {
             sides,
@@ -459,7 +460,7 @@ impl Asked {
 }
 
 fn left_out(message: String) -> Finding {
-    Finding::new(assay_data::code::PARTLY_READ, message)
+    Finding::new(code::PARTLY_READ, message)
 }
 
 /// Splits `NAME=URL`, or a URL alone.

@@ -2,10 +2,9 @@
 
 use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
 use crate::load::Goal;
-use crate::planning::QUICK;
+use crate::planning::DurationArgs;
 use crate::resume::RecordArgs;
-use crate::seed;
-use clap::{ArgAction, ValueEnum};
+use clap::ValueEnum;
 use std::path::PathBuf;
 
 /// Arguments of `assay load`.
@@ -28,6 +27,7 @@ Examples:
   assay load --rate 20 --har visit.har https://shop.local/              replay a recorded visit, with pauses and cookies
   assay load --rate 200 --header 'Accept: text/html' --values users.csv 'http://localhost:3000/user/{{id}}'
   assay load --i-may-load test.example.org --rate 50 https://test.example.org/")]
+#[command(mut_arg("time", |time| time.help("Time budget [default: 60s, extended up to 12 blocks if there are too few for a verdict]").long_help(None)))]
 pub(crate) struct Args {
     /// Servers to load, by URL; the first is the reference
     ///
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     pub permission: PermissionArgs,
 
     #[command(flatten)]
-    pub when: WhenArgs,
+    pub when: DurationArgs,
 
     #[command(flatten)]
     pub judge: JudgeArgs,
@@ -346,28 +346,6 @@ pub(crate) struct PermissionArgs {
     /// Maximum allowed rate, in requests per second
     #[arg(long, value_name = "RATE", default_value_t = 100_000.0, value_parser = rate)]
     pub most_rate: f64,
-}
-
-/// Options for how long to measure.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "How long")]
-pub(crate) struct WhenArgs {
-    /// Take exactly N blocks and evaluate once, instead of stopping when the verdicts are clear
-    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: Option<u32>,
-
-    /// Time budget [default: 60s, extended up to 12 blocks if there are too few for a verdict]
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    #[arg(default_value_if("quick", "true", QUICK))]
-    pub time: Option<f64>,
-
-    /// Take a quick look: --time 3s
-    #[arg(long, conflicts_with_all = ["time", "runs"], action = ArgAction::SetTrue)]
-    pub quick: bool,
-
-    /// Seed of the random order [default: a new one, recorded]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
-    pub seed: Option<u64>,
 }
 
 /// Parses a duration that may be zero.

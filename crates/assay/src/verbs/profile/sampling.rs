@@ -5,11 +5,12 @@ use super::files::{CONFIDENCE, by_line};
 use super::{Args, HowArgs, SamplerArgs, exporting};
 use crate::advice::{Dialect, spell};
 use crate::args::JudgeArgs;
-use crate::planning::{self, When};
+use crate::planning::{self, DurationArgs};
 use crate::{Ending, output};
 use anyhow::{Context, bail};
 use assay_analysis::engine::{Limits, Session};
 use assay_analysis::{Interval, Options, analyse};
+use assay_data::code;
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_measure::sampling::{
@@ -329,9 +330,7 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
         let how = failed.ended.outcome;
         let told = format!("the program {how}: this is what was sampled until then");
         found.push(
-            Finding::new(assay_data::code::FAILURES, told)
-                .at(Severity::Warning)
-                .advise(Action::ShowOutput),
+            Finding::new(code::FAILURES, told).at(Severity::Warning).advise(Action::ShowOutput),
         );
     }
     if taken.iter().any(|own| own.hides_status) {
@@ -339,7 +338,7 @@ fn findings(args: &Args, source: &Sampling, language: Language, taken: &[Taken])
             "{} does not report how the program ended: a failure would not be seen here",
             source.place.sampler.name()
         );
-        found.push(Finding::new(assay_data::code::FAILURES, told));
+        found.push(Finding::new(code::FAILURES, told));
     }
     found.extend(no_collection(source, language));
     found
@@ -350,7 +349,7 @@ fn run_again(name: &str) -> Finding {
     let told = format!(
         "py-spy hardly saw {name}, as happens when it replaces itself by another program (exec), so it was run a second time, without the processes that it starts"
     );
-    Finding::new(assay_data::code::PROFILE_UNSEEN, told).at(Severity::Warning)
+    Finding::new(code::PROFILE_UNSEEN, told).at(Severity::Warning)
 }
 
 /// That perf sampled less of a program than the kernel counted. `level` is that of `kernel.perf_event_paranoid`, if it hides the kernel.
@@ -374,7 +373,7 @@ fn unseen(profile: &Profile, whole: f64, rate: f64, level: Option<i64>) -> Optio
             "; the rest, in the table as (not sampled), is of processes that ended within a few milliseconds, that may not be sampled, as those of another user, or that went on after the program"
         }
     };
-    let finding = Finding::new(assay_data::code::PROFILE_UNSEEN, told).at(Severity::Warning);
+    let finding = Finding::new(code::PROFILE_UNSEEN, told).at(Severity::Warning);
     let finding = finding.with("cpu_seconds", whole).with("sampled_seconds", seen);
     Some(match level {
         Some(level) => finding.advise(Action::run(
@@ -390,7 +389,7 @@ pub(crate) fn no_collection(source: &Sampling, language: Language) -> Option<Fin
     let sampler = source.place.sampler;
     (language == Language::Ruby && sampler != sampling::Sampler::Stackprof).then(|| {
         let told = format!("{} does not see garbage collection", sampler.name());
-        Finding::new(assay_data::code::PROFILE_UNSEEN, told).advise(Action::run(
+        Finding::new(code::PROFILE_UNSEEN, told).advise(Action::run(
             "take stackprof, which does (Debian: ruby-stackprof)",
             "gem install stackprof",
         ))
@@ -542,8 +541,8 @@ pub(crate) fn take<'a, S: Source<Error = anyhow::Error>>(
 
 /// Returns a plan with exactly this number of blocks and the requested settings.
 pub(crate) fn plan_of(seed: Option<u64>, judge: &JudgeArgs, blocks: u32, primary: &str) -> Plan {
-    let when = When { runs: Some(blocks), time: None, seed };
-    planning::plan(when, judge, primary, blocks)
+    let when = DurationArgs { runs: Some(blocks), seed, ..DurationArgs::default() };
+    planning::plan(&when, judge, primary, blocks)
 }
 
 fn show(

@@ -1,13 +1,12 @@
 //! Decisions made before the first block: how many blocks, for how long, how strictly, and with
 //! which seed.
 
+use super::Args;
 use super::metrics::Asked;
-use crate::args::{JudgeArgs, seconds};
 use crate::commands::COUNTING_RUNS;
 use crate::counted::Counted;
 use crate::meter::{Meter, is_given, of_every_run};
-use crate::planning::{self, BUDGET_ALONE, QUICK, When, Words, check_threshold};
-use crate::seed;
+use crate::planning::{self, BUDGET_ALONE, Words, check_threshold};
 use assay_analysis::until::Condition;
 use assay_data::plan::MAX_BLOCKS;
 use assay_data::{Action, Finding, Plan, Samples};
@@ -15,52 +14,15 @@ use assay_data::{Action, Finding, Plan, Samples};
 /// Number of runs at which a single command stops even if the result is not precise.
 const MAX_RUNS_ALONE: u32 = 100_000;
 
-/// Options for how long to measure.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "How long")]
-pub(super) struct WhenArgs {
-    /// Take exactly N blocks and evaluate once, instead of stopping when the verdict is clear
-    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: Option<u32>,
-
-    /// Stop as soon as this condition holds, as in 'width < 0.5% and blocks >= 30' or 'clear or
-    /// seconds > 90'
-    ///
-    /// It is checked after every block.
-    #[arg(long, value_name = "CONDITION", conflicts_with = "runs")]
-    pub until: Option<String>,
-
-    /// Time budget [default: 60s, 10s for one command]
-    ///
-    /// Extended up to 5min if the fewest blocks for a verdict take longer.
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    #[arg(default_value_if("quick", "true", QUICK))]
-    pub time: Option<f64>,
-
-    /// Take a quick look: --time 3s
-    #[arg(long, conflicts_with_all = ["time", "runs"])]
-    pub quick: bool,
-
-    /// Number of warm-up blocks, which are not recorded
-    ///
-    /// At least one if settings or custom metrics have to be tried first.
-    #[arg(long, short, value_name = "N", default_value_t = 1)]
-    pub warmup: u32,
-
-    /// Seed of the random order [default: a new one, recorded]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
-    pub seed: Option<u64>,
-}
-
 /// The plan, made before the duration of a run is known.
 pub(super) fn plan(
-    when: &WhenArgs,
-    judge: &JudgeArgs,
+    args: &Args,
     asked: &Asked,
     controlled: bool,
     commands: usize,
 ) -> anyhow::Result<Plan> {
-    if let Some(text) = &when.until {
+    let (when, judge) = (&args.when, &args.judge);
+    if let Some(text) = &args.until {
         Condition::parse(text).map_err(|error| anyhow::anyhow!("--until {text}: {error}"))?;
     }
     let first_asked = asked.specs.first().map(|spec| spec.metric.name.clone());
@@ -93,22 +55,21 @@ pub(super) fn plan(
     }
     // Values reported by programs, and settings that may be refused, have to be tried before
     // anything is recorded.
-    let warmup = if may_come || controlled { when.warmup.max(1) } else { when.warmup };
+    let warmup = if may_come || controlled { args.warmup.max(1) } else { args.warmup };
     let max_blocks = if commands > 1 { MAX_BLOCKS } else { MAX_RUNS_ALONE };
-    let wished = When { runs: when.runs, time: when.time, seed: when.seed };
-    let mut plan = planning::plan(wished, judge, &primary, max_blocks);
-    if commands == 1 && when.time.is_none() && when.runs.is_none() && when.until.is_none() {
+    let mut plan = planning::plan(when, judge, &primary, max_blocks);
+    if commands == 1 && when.time.is_none() && when.runs.is_none() && args.until.is_none() {
         plan.budget_seconds = Some(BUDGET_ALONE);
     }
     if asked.deciding(&primary).is_some() {
         let given = [
             (when.runs.is_some(), "--runs"),
             (when.time.is_some(), "--time"),
-            (when.until.is_some(), "--until"),
+            (args.until.is_some(), "--until"),
         ];
         plan = planning::counting_plan(plan, COUNTING_RUNS, &given, "each command")?;
     }
-    let plan = Plan { warmup, until: when.until.clone(), ..plan };
+    let plan = Plan { warmup, until: args.until.clone(), ..plan };
     if let Some(metric) = of_every_run().iter().find(|m| m.name == plan.primary) {
         check_threshold(&plan, metric).map_err(anyhow::Error::msg)?;
     }
@@ -117,12 +78,8 @@ pub(super) fn plan(
 
 /// The plan of a resumed run: its original plan with a new budget. Decisions made before the first
 /// block cannot be made again once some blocks have been seen.
-pub(super) fn gone_on_with(
-    wished: Plan,
-    recorded: &Samples,
-    when: &WhenArgs,
-    judge: &JudgeArgs,
-) -> anyhow::Result<Plan> {
+pub(super) fn gone_on_with(wished: Plan, recorded: &Samples, args: &Args) -> anyhow::Result<Plan> {
+    let (when, judge) = (&args.when, &args.judge);
     let Some(begun) = recorded.plan.clone() else {
         anyhow::bail!("--resume: the file holds no plan, so there is nothing to go on with");
     };
@@ -142,7 +99,7 @@ pub(super) fn gone_on_with(
     if when.runs.is_some() && wished.stop != begun.stop {
         changed.push("--runs");
     }
-    if when.until.is_some() && wished.until != begun.until {
+    if args.until.is_some() && wished.until != begun.until {
         changed.push("--until");
     }
     if when.seed.is_some() && wished.seed != begun.seed {
@@ -166,11 +123,11 @@ fn comparisons(samples: &Samples) -> usize {
 pub(super) fn extended(
     plan: &Plan,
     block_seconds: Option<f64>,
-    when: &WhenArgs,
+    time: Option<f64>,
     samples: &Samples,
 ) -> Option<String> {
     let comparisons = comparisons(samples);
-    let block_seconds = block_seconds.filter(|_| comparisons > 0 && when.time.is_none())?;
+    let block_seconds = block_seconds.filter(|_| comparisons > 0 && time.is_none())?;
     planning::extended(plan, block_seconds, comparisons)
 }
 
@@ -178,7 +135,7 @@ pub(super) fn extended(
 pub(super) fn too_short(
     plan: &Plan,
     block_seconds: Option<f64>,
-    when: &WhenArgs,
+    time: Option<f64>,
     samples: &Samples,
 ) -> Option<Finding> {
     let comparisons = comparisons(samples);
@@ -188,5 +145,5 @@ pub(super) fn too_short(
     };
     let words = Words { block: "block", on: "", advice: &advice };
     let block_seconds = block_seconds.filter(|_| comparisons > 0)?;
-    planning::too_short(plan, block_seconds, when.time, comparisons, &words)
+    planning::too_short(plan, block_seconds, time, comparisons, &words)
 }

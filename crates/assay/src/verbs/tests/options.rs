@@ -1,8 +1,8 @@
 //! The options of `assay tests -- COMMAND`.
 
 use crate::args::{JudgeArgs, SameArgs, any_words, seconds};
+use crate::planning::DurationArgs;
 use crate::resume::RecordArgs;
-use crate::seed;
 use crate::toggles::ToggleArgs;
 use crate::verbs::compare::suite::SuiteArgs;
 use crate::verbs::profile::SamplerArgs;
@@ -11,8 +11,15 @@ use clap::ValueEnum;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The time budget of a suite, in the long help.
+const LONGEST: &str = "Time budget [default if sides are compared: 60s]
+
+Extended up to 5min, or 12 runs, if the fewest runs for a verdict take longer.";
+
 /// Options for running a suite and showing the results.
 #[derive(clap::Args, Debug)]
+#[command(mut_arg("runs", |runs| runs.help("Run the suite exactly N times per side, after the warm-up [default: once; if sides are compared, until the verdict on the whole suite is clear]")))]
+#[command(mut_arg("time", |time| time.help("Time budget [default if sides are compared: 60s]").long_help(LONGEST)))]
 pub(crate) struct SuiteRunArgs {
     /// Command that runs the suite, after `--`
     #[arg(last = true, required_unless_present = "resume", value_name = "COMMAND")]
@@ -28,7 +35,25 @@ pub(crate) struct SuiteRunArgs {
     pub toggles: ToggleArgs,
 
     #[command(flatten)]
-    pub when: WhenArgs,
+    pub when: DurationArgs,
+
+    /// Number of runs of each side that are not counted [default: 1 if sides are compared or --time
+    /// is given, otherwise 0]
+    #[arg(long, value_name = "N", help_heading = "How long")]
+    pub warmup: Option<u32>,
+
+    /// Kill a run of the suite that takes longer than this, and say which test was running
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds, default_value = "30min")]
+    pub timeout: f64,
+
+    /// Kill a run of the suite if a single test, or the setup of a group, takes longer than this
+    /// (Ruby, Python, go test, cargo test, node --test)
+    ///
+    /// The test that hangs counts as failed, and tests that ended before keep their times. The
+    /// report says where it hung: in its setup, its body or its teardown, or in which hook or
+    /// fixture. Other frameworks report nothing before they end; use --timeout for those.
+    #[arg(long, value_name = "SPAN", help_heading = "How long", value_parser = seconds)]
+    pub test_timeout: Option<f64>,
 
     #[command(flatten)]
     pub judge: JudgeArgs,
@@ -146,44 +171,6 @@ pub(crate) struct RevisionArgs {
     pub aa: bool,
 }
 
-/// Options for how long to measure.
-#[derive(clap::Args, Debug)]
-#[command(next_help_heading = "How long")]
-pub(crate) struct WhenArgs {
-    /// Run the suite exactly N times per side, after the warm-up [default: once; if sides are
-    /// compared, until the verdict on the whole suite is clear]
-    #[arg(long, short = 'r', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub runs: Option<u32>,
-
-    /// Time budget [default if sides are compared: 60s]
-    ///
-    /// Extended up to 5min, or 12 runs, if the fewest runs for a verdict take longer.
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    pub time: Option<f64>,
-
-    /// Number of runs of each side that are not counted [default: 1 if sides are compared or --time
-    /// is given, otherwise 0]
-    #[arg(long, value_name = "N")]
-    pub warmup: Option<u32>,
-
-    /// Kill a run of the suite that takes longer than this, and say which test was running
-    #[arg(long, value_name = "SPAN", value_parser = seconds, default_value = "30min")]
-    pub timeout: f64,
-
-    /// Kill a run of the suite if a single test, or the setup of a group, takes longer than this
-    /// (Ruby, Python, go test, cargo test, node --test)
-    ///
-    /// The test that hangs counts as failed, and tests that ended before keep their times. The
-    /// report says where it hung: in its setup, its body or its teardown, or in which hook or
-    /// fixture. Other frameworks report nothing before they end; use --timeout for those.
-    #[arg(long, value_name = "SPAN", value_parser = seconds)]
-    pub test_timeout: Option<f64>,
-
-    /// Seed of all random orders [default: a new one, recorded]
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(seed::BELOW))]
-    pub seed: Option<u64>,
-}
-
 /// Options for profiling tests.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Sampling")]
@@ -212,15 +199,15 @@ pub(crate) struct ProfilingArgs {
 }
 
 /// Options that make no sense when a suite is sampled, because nothing is compared or recorded.
-const NOT_SAMPLED: [&str; 14] = [
-    "rev", "toggle", "causes", "time", "warmup", "resume", "save", "keep", "junit", "report",
-    "plots", "fail_if", "flaky", "shard",
+const NOT_SAMPLED: [&str; 15] = [
+    "rev", "toggle", "causes", "time", "quick", "warmup", "resume", "save", "keep", "junit",
+    "report", "plots", "fail_if", "flaky", "shard",
 ];
 
 /// Options that make no sense when only some tests run, once, and their dependencies are recorded.
-const NOT_CHANGED: [&str; 13] = [
-    "only", "shard", "rev", "toggle", "with", "server", "runs", "time", "warmup", "keep", "order",
-    "profile", "resume",
+const NOT_CHANGED: [&str; 14] = [
+    "only", "shard", "rev", "toggle", "with", "server", "runs", "time", "quick", "warmup", "keep",
+    "order", "profile", "resume",
 ];
 
 /// Options for the output.

@@ -120,7 +120,7 @@ fn suite<'a>(
     let settings = Settings {
         clock: args.profiling.by.clock(),
         call_graph: CallGraph::FramePointers,
-        duration: Some(Duration::from_secs_f64(args.when.timeout)),
+        duration: Some(Duration::from_secs_f64(args.timeout)),
         show_output: false,
         suite: true,
     };
@@ -128,7 +128,7 @@ fn suite<'a>(
     Ok(Sampled {
         side,
         framework,
-        limit: args.when.timeout,
+        limit: args.timeout,
         by_shell: by_shell && place.sampler != Sampler::Stackprof,
         sampling: Sampling::of(&args.profiling.by, settings, place),
         wanted: Wanted { only, frames: true, ..Wanted::default() },

@@ -5,7 +5,7 @@ use super::options::{OrderOf, SuiteRunArgs as Args};
 use super::{sharding, showing};
 use crate::changed::{self, Asked, Selection, Tracked};
 use crate::cutting::Cutting;
-use crate::planning::{self, BUDGET_ALONE, CEILING, When, check_threshold, no_such_metric};
+use crate::planning::{self, BUDGET_ALONE, CEILING, DurationArgs, check_threshold, no_such_metric};
 use crate::progress::{Line, share_done};
 use crate::record::Record;
 use crate::recorded::{self, Recorded};
@@ -67,7 +67,7 @@ pub(super) fn framework_of(args: &Args) -> anyhow::Result<Box<dyn Framework>> {
 fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let framework = framework_of(args)?;
     let call = Call::new(&args.command, Path::new("."));
-    if args.when.test_timeout.is_some() && !sees_running(framework.as_ref(), &call) {
+    if args.test_timeout.is_some() && !sees_running(framework.as_ref(), &call) {
         bail!(
             "--test-timeout: what {} runs is not known before it is through; it is of rspec, minitest, test-unit, pytest, unittest, go test, cargo test and node --test. --timeout ends the whole suite",
             framework.name()
@@ -82,8 +82,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     let line = Rc::new(Line::new(args.record.show.quiet));
     line.machine(&environment);
     let limits = TimeLimits {
-        suite: Duration::from_secs_f64(args.when.timeout),
-        test: args.when.test_timeout.map(Duration::from_secs_f64),
+        suite: Duration::from_secs_f64(args.timeout),
+        test: args.test_timeout.map(Duration::from_secs_f64),
     };
     interrupt::answer_on_stderr(!args.record.show.quiet && std::io::stderr().is_terminal());
     let mut asker = Asker::start(limits)?;
@@ -136,7 +136,7 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
     }
     // `--runs` is exact for one suite; comparisons add a warm-up.
     let is_asked = args.when.runs.is_some();
-    let warmup = args.when.warmup.unwrap_or(u32::from(count > 1 || several(&plan) && !is_asked));
+    let warmup = args.warmup.unwrap_or(u32::from(count > 1 || several(&plan) && !is_asked));
     let warm = session.warm_up(warmup, plan.seed, &mut |_| {
         if line.is_due() {
             line.draw(0.0, "a run before those that count".to_owned());
@@ -331,8 +331,8 @@ fn plan(args: &Args, sides: usize, recorded: Option<&Samples>) -> anyhow::Result
     let alone = sides < 2;
     let runs = args.when.runs.or((alone && args.when.time.is_none()).then_some(1));
     let primary = args.judge.primary.clone().unwrap_or_else(|| Metric::wall().name);
-    let when = When { runs, time: args.when.time, seed: args.when.seed };
-    let mut plan = planning::plan(when, &args.judge, &primary, MAX_BLOCKS);
+    let when = DurationArgs { runs, ..args.when.clone() };
+    let mut plan = planning::plan(&when, &args.judge, &primary, MAX_BLOCKS);
     if alone {
         plan.budget_seconds = args.when.time.or(plan.budget_seconds.map(|_| BUDGET_ALONE));
     }

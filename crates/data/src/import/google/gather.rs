@@ -26,6 +26,7 @@ use super::super::{ImportError, Part};
 use super::names::take_apart;
 use super::row::{Counters, Kind, Row};
 use crate::finding::shared::{benchmark_error, benchmark_errors};
+use crate::list;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome, Summary};
 use crate::unit::Unit;
 use crate::{Action, Finding, Severity};
@@ -461,9 +462,7 @@ fn metric_of(counter: &str) -> Metric {
 fn listed(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = names.iter().take(SHOWN).map(|n| crate::excerpt::excerpt(n)).collect();
-    let more = names.len().saturating_sub(SHOWN);
-    let shown = shown.join(", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
+    list::counted(&shown, names.len())
 }
 
 #[cfg(test)]

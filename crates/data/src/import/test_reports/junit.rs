@@ -11,10 +11,10 @@
 //! report.
 
 use super::{Status, Tests};
-use crate::import::xml::{Tag, Xml, attributes, unescaped};
 use crate::import::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::number::{self, Marks};
+use crate::xml::{Tag, Xml, attributes, unescaped};
 use std::borrow::Cow;
 
 pub(in crate::import) fn recognise(head: &Head<'_>) -> bool {
@@ -84,7 +84,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     let mut room_for_output = MAX_OUTPUT;
     loop {
         let depth = xml.depth();
-        let Some(tag) = xml.next()? else { break };
+        let Some(tag) = xml.next_tag()? else { break };
         match tag {
             Tag::Open { name: "testsuites" | "testsuite", text } if case.is_none() => {
                 if depth == 0 {

@@ -2,13 +2,14 @@
 
 use super::{SPREAD_DIGITS, Teller, has, in_unit, statistic, test_name};
 use crate::number::{self, Column};
-use crate::words::listed;
 use assay_analysis::Interval;
 use assay_analysis::policy::DRIFT_FROM;
 use assay_analysis::protocol::{
     CauseKind, EffectFound, PowerFound, QuantileDifference, SeriesFound, Spread, TestFound,
     TestName, Validity,
 };
+use assay_data::code;
+use assay_data::list;
 
 /// The quantiles whose differences are shown.
 const SHOWN_QUANTILES: [f64; 4] = [0.1, 0.5, 0.9, 0.99];
@@ -20,7 +21,7 @@ impl Teller<'_> {
         if self.chain.paired {
             return "the difference did not change during the run; the order within the blocks was drawn".to_owned();
         }
-        if has(&self.chain.validity, assay_data::code::DEPENDENCE) {
+        if has(&self.chain.validity, code::DEPENDENCE) {
             return "successive values are correlated no more than chance allows".to_owned();
         }
         format!(
@@ -199,7 +200,7 @@ impl Teller<'_> {
         format!(
             "{}: {} differ, {} at a significance of {}",
             test_name(found.name),
-            listed(&[self.against().to_owned(), self.of().to_owned()]),
+            list::all(&[self.against().to_owned(), self.of().to_owned()]),
             number::p_value(found.log10_p_decisive),
             number::chosen_percent(self.chain.level)
         )

@@ -5,9 +5,10 @@ use super::numbers::power_told;
 use super::{SPREAD_DIGITS, Teller, ranged_in, statistic, test_name};
 use crate::label::{article, wording};
 use crate::number::{self, Column};
-use crate::words::listed;
 use assay_analysis::protocol::{EffectFound, PowerFound, Status, TestName};
 use assay_data::Severity;
+use assay_data::code;
+use assay_data::list;
 
 impl Teller<'_> {
     /// Returns the introduction of the sentence.
@@ -57,7 +58,7 @@ impl Teller<'_> {
     /// (`Warning`).
     fn reaches_below(&self, severity: Severity) -> bool {
         let mut findings = self.chain.effect.findings.iter();
-        findings.any(|f| f.is(assay_data::code::BELOW_THRESHOLD) && f.severity == severity)
+        findings.any(|f| f.is(code::BELOW_THRESHOLD) && f.severity == severity)
     }
 
     fn claim(&self, effect: &EffectFound) -> String {
@@ -130,7 +131,7 @@ impl Teller<'_> {
                             format!("{} of {}", number::count(s.n as f64), self.name(s.subject))
                         })
                         .collect();
-                    format!(", n = {}", listed(&counts))
+                    format!(", n = {}", list::all(&counts))
                 }
             };
         }
@@ -160,7 +161,7 @@ impl Teller<'_> {
             String::new()
         };
         let chance = if chance.is_empty() { "There were".to_owned() } else { chance };
-        format!("{chance} standard deviations of {}{intervals}.", listed(&spreads))
+        format!("{chance} standard deviations of {}{intervals}.", list::all(&spreads))
     }
 
     fn environment(&self) -> String {

@@ -2,6 +2,7 @@
 
 use super::{Recipe, analysed, fixed, noise, quiet_machine, same_subjects};
 use assay_analysis::Analysis;
+use assay_data::code;
 use assay_data::{
     Better, Finding, Metric, Observation, Outcome, Plan, Samples, Severity, StopReason, Threshold,
     Unit,
@@ -172,9 +173,11 @@ pub fn mixed() -> Analysis {
 
 pub fn gone_on_with_another() -> Finding {
     let message = "the run was resumed although something changed: sort-new: its file has changed";
-    Finding::new(assay_data::code::RESUMED_DIFFERENT, message).advise(assay_data::Action::text(
-        "measure again: the blocks before and after are not one experiment",
-    ))
+    Finding::new(code::RESUMED, message).at(assay_data::Severity::Serious).advise(
+        assay_data::Action::text(
+            "measure again: the blocks before and after are not one experiment",
+        ),
+    )
 }
 
 /// Returns two commands with named secondary metrics.

@@ -1,5 +1,5 @@
-//! The tags of an XML file, one after the other, in bounded memory: common code of the XML
-//! importers.
+//! The tags of an XML file, one after the other, in bounded memory: common code of all
+//! readers of XML.
 //!
 //! A file is read as a stream of tags. Only the beginning of the text between them is kept;
 //! comments and CDATA sections are not kept at all. Test reports may have whole logs on one line,
@@ -22,19 +22,25 @@ const MAX_TEXT: usize = 64 * 1024;
 
 /// A tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tag<'a> {
-    /// Start of an element; `text` is everything in the tag except its name.
-    Open { name: &'a str, text: &'a str },
+pub enum Tag<'a> {
+    /// Start of an element.
+    Open {
+        /// The name of the element.
+        name: &'a str,
+        /// Its attributes, as written.
+        text: &'a str,
+    },
     /// End of an element. Empty elements end immediately.
     Close {
+        /// The name of the element.
         name: &'a str,
-        /** The beginning of the text before it. */
+        /// The beginning of the text before it.
         before: &'a str,
     },
 }
 
-/// Tags of a named file.
-pub(super) struct Xml<R> {
+/// The tags of a named file.
+pub struct Xml<R> {
     reader: R,
     file: String,
     /// The line that was read last, from 1.
@@ -52,7 +58,8 @@ pub(super) struct Xml<R> {
 }
 
 impl<R: BufRead> Xml<R> {
-    pub(super) fn new(reader: R, file: &str) -> Self {
+    /// Returns the tags of a file; `file` names it in errors.
+    pub fn new(reader: R, file: &str) -> Self {
         Self {
             reader,
             file: file.to_owned(),
@@ -67,12 +74,12 @@ impl<R: BufRead> Xml<R> {
     }
 
     /// Returns the line of the last tag.
-    pub(super) fn line(&self) -> u64 {
+    pub fn line(&self) -> u64 {
         self.line
     }
 
     /// Returns the number of open elements.
-    pub(super) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.begins.len()
     }
 
@@ -80,7 +87,7 @@ impl<R: BufRead> Xml<R> {
     ///
     /// # Errors
     /// If the file is truncated, an element is closed that is not open, or something is too long.
-    pub(super) fn next(&mut self) -> Result<Option<Tag<'_>>, ReadError> {
+    pub fn next_tag(&mut self) -> Result<Option<Tag<'_>>, ReadError> {
         if std::mem::take(&mut self.is_empty) {
             self.text.clear();
             return self.close_last().map(Some);
@@ -229,7 +236,7 @@ impl<R: BufRead> Xml<R> {
     }
 
     /// Returns an error on the line that was read last.
-    pub(super) fn wrong(&self, problem: String) -> ReadError {
+    pub fn wrong(&self, problem: String) -> ReadError {
         let place = Place { file: self.file.clone(), line: self.line, column: None };
         ReadError::Line { place, problem }
     }
@@ -290,7 +297,7 @@ fn is_in_quotes(tag: &[u8]) -> bool {
 }
 
 /// Returns the attributes in a tag's text, with entities resolved.
-pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+pub fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (before, behind) = rest.split_at(rest.find('=')?);
@@ -304,12 +311,12 @@ pub(super) fn attributes(text: &str) -> impl Iterator<Item = (&str, Cow<'_, str>
 }
 
 /// Returns the value of one attribute.
-pub(super) fn attribute(text: &str, name: &str) -> Option<String> {
+pub fn attribute(text: &str, name: &str) -> Option<String> {
     attributes(text).find(|(own, _)| *own == name).map(|(_, value)| value.into_owned())
 }
 
 /// Returns a text with its entities resolved; unknown ones are unchanged.
-pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
+pub fn unescaped(text: &str) -> Cow<'_, str> {
     let Some(first) = memchr(b'&', text.as_bytes()) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let (before, mut rest) = text.split_at(first);
@@ -361,7 +368,7 @@ mod tests {
         let reader = std::io::BufReader::with_capacity(capacity, text.as_bytes());
         let mut xml = Xml::new(reader, "x.xml");
         let mut seen = Vec::new();
-        while let Some(tag) = xml.next().map_err(|error| error.to_string())? {
+        while let Some(tag) = xml.next_tag().map_err(|error| error.to_string())? {
             seen.push(match tag {
                 Tag::Open { name, text } => format!("<{name}{text}>"),
                 Tag::Close { name, before } => format!("{before}</{name}>"),
@@ -400,7 +407,7 @@ mod tests {
                 let reader = std::io::BufReader::with_capacity(capacity, broken);
                 let mut xml = Xml::new(reader, "x.xml");
                 let error = loop {
-                    match xml.next() {
+                    match xml.next_tag() {
                         Ok(Some(_)) => {}
                         other => break other.unwrap_err().to_string(),
                     }
