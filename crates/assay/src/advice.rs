@@ -5,7 +5,7 @@
 //! recorded the file. Advice that a verb cannot follow at all is dropped here. A test checks every
 //! option against the verb's own arguments.
 
-use assay_data::{Action, Advice, Finding, How};
+use assay_data::{Action, Advice, Finding, Invocation};
 use std::path::Path;
 
 /// The verb that shows the findings.
@@ -47,7 +47,7 @@ pub(crate) fn spell<'a>(dialect: Dialect, findings: impl IntoIterator<Item = &'a
 pub(crate) fn name_file<'a>(file: &Path, findings: impl IntoIterator<Item = &'a mut Finding>) {
     for advice in findings.into_iter().flat_map(|finding| &mut finding.advice) {
         if advice.action == Action::Repeat
-            && let Some(How::Command(line)) = &mut advice.how
+            && let Some(Invocation::Command(line)) = &mut advice.how
         {
             *line = format!("assay repeat {}", file.display());
         }
@@ -55,7 +55,7 @@ pub(crate) fn name_file<'a>(file: &Path, findings: impl IntoIterator<Item = &'a 
 }
 
 fn option(name: &'static str, value: Option<String>) -> Spelling {
-    Spelling::By(How::Option(name, value))
+    Spelling::By(Invocation::Option(name, value))
 }
 
 fn flag(name: &'static str) -> Spelling {
@@ -63,12 +63,12 @@ fn flag(name: &'static str) -> Spelling {
 }
 
 fn command(line: &str) -> Spelling {
-    Spelling::By(How::Command(line.to_owned()))
+    Spelling::By(Invocation::Command(line.to_owned()))
 }
 
 /// How a dialect expresses an action.
 enum Spelling {
-    By(How),
+    By(Invocation),
     /// Advised in words, without an option.
     Plain,
     /// Not applicable to this verb.
@@ -258,8 +258,10 @@ mod tests {
         for (dialect, verb) in ALL {
             for advice in every_action().into_iter().filter_map(|action| dialect.spelled(action)) {
                 match &advice.how {
-                    Some(How::Option(name, _)) => assert!(has(verb, name), "{verb}: {advice}"),
-                    Some(How::Command(line)) => {
+                    Some(Invocation::Option(name, _)) => {
+                        assert!(has(verb, name), "{verb}: {advice}")
+                    }
+                    Some(Invocation::Command(line)) => {
                         let words: Vec<&str> = line.split(' ').collect();
                         let options = words.iter().filter(|word| word.starts_with("--"));
                         options.for_each(|name| assert!(has(words[1], name), "{verb}: {line}"));
@@ -299,7 +301,7 @@ mod tests {
         let mut finding = Finding::new(code::LAYOUT, "x").advise(Action::Repeat);
         spell(Dialect::Compare, [&mut finding]);
         name_file(Path::new("runs/one.assay"), [&mut finding]);
-        let how = How::Command("assay repeat runs/one.assay".to_owned());
+        let how = Invocation::Command("assay repeat runs/one.assay".to_owned());
         assert_eq!(finding.advice[0].how, Some(how));
     }
 

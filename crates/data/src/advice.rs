@@ -1,9 +1,9 @@
 //! Advice about a finding, as data.
 //!
 //! Checks say *what* to do ([`Action`]) and know neither verbs nor options. The program that shows
-//! the finding adds *how* to do it ([`How`]): an option of the running verb, or a command. The same
-//! finding from the same file therefore gives the users of each verb advice in that verb's own
-//! options. Nothing is decided here.
+//! the finding adds *how* to do it ([`Invocation`]): an option of the running verb, or a command.
+//! The same finding from the same file therefore gives the users of each verb advice in that verb's
+//! own options. Nothing is decided here.
 
 use crate::{Environment, Tool};
 use serde::{Deserialize, Serialize, Serializer};
@@ -19,12 +19,12 @@ pub struct Advice {
     /// How the running verb does it; `None` until that is known, and for actions that no option or
     /// command performs. Not read from files.
     #[serde(skip)]
-    pub how: Option<How>,
+    pub how: Option<Invocation>,
 }
 
-/// How an action is done.
+/// The option or command that performs an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum Invocation {
     /// An option such as `--time`, with its value if one is known.
     Option(&'static str, Option<String>),
     /// A command line.
@@ -247,17 +247,17 @@ impl fmt::Display for Action {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.how, &self.action) {
-            (Some(How::Option(name, Some(value))), Action::FixRuns { .. }) => {
+            (Some(Invocation::Option(name, Some(value))), Action::FixRuns { .. }) => {
                 write!(f, "fix the number of runs beforehand with {name} {value}")
             }
-            (Some(How::Option(name, Some(value))), Action::Skip { .. }) => {
+            (Some(Invocation::Option(name, Some(value))), Action::Skip { .. }) => {
                 write!(f, "leave out the first values with {name} {value}")
             }
-            (Some(How::Option(name, Some(value))), action) => {
+            (Some(Invocation::Option(name, Some(value))), action) => {
                 write!(f, "{action} with {name} {value}")
             }
-            (Some(How::Option(name, None)), action) => write!(f, "{action} with {name}"),
-            (Some(How::Command(command)), action) => write!(f, "{action}: {command}"),
+            (Some(Invocation::Option(name, None)), action) => write!(f, "{action} with {name}"),
+            (Some(Invocation::Command(command)), action) => write!(f, "{action}: {command}"),
             (None, Action::Run { text, command }) => write!(f, "{text}: {command}"),
             (None, action) => write!(f, "{action}"),
         }
@@ -283,8 +283,8 @@ impl Serialize for Advice {
         }
         let (option, value, command) = match &self.how {
             None => (None, None, None),
-            Some(How::Option(name, value)) => (Some(*name), value.as_deref(), None),
-            Some(How::Command(command)) => (None, None, Some(command.as_str())),
+            Some(Invocation::Option(name, value)) => (Some(*name), value.as_deref(), None),
+            Some(Invocation::Command(command)) => (None, None, Some(command.as_str())),
         };
         // These actions already carry their text.
         let has_text = matches!(self.action, Action::Do { .. } | Action::Run { .. });
@@ -302,7 +302,7 @@ mod tests {
     fn advice_is_read_back_without_how_it_was_done_there() {
         let advice = Advice {
             action: Action::MeasureLonger { seconds: Some(30.0) },
-            how: Some(How::Option("--time", Some("30s".to_owned()))),
+            how: Some(Invocation::Option("--time", Some("30s".to_owned()))),
         };
         let written = serde_json::to_value(&advice).expect("plain data");
         let text = "give it more time";
@@ -328,9 +328,9 @@ mod tests {
     fn how_follows_what() {
         let told = |action: Action, how| Advice { action, how: Some(how) }.to_string();
         let cpu = Action::DecideBy { metric: "cpu".to_owned() };
-        let by_option = How::Option("--primary", Some("cpu".to_owned()));
+        let by_option = Invocation::Option("--primary", Some("cpu".to_owned()));
         assert_eq!(told(cpu, by_option), "decide on CPU time with --primary cpu");
-        let command = How::Command("assay run A B".to_owned());
+        let command = Invocation::Command("assay run A B".to_owned());
         assert_eq!(
             told(Action::MeasureInBlocks, command),
             "measure both in one run, in blocks: assay run A B"

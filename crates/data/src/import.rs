@@ -66,10 +66,10 @@ mod valgrind_totals;
 #[cfg(test)]
 mod tests;
 
-use context::{Again, Context, Head, Part};
+use context::{Context, Head, Part, Reopen};
 pub use error::{ImportError, TableColumns};
 use formats::{FORMATS, Format, Group};
-pub(crate) use go_names::{NAMED, Named, metric_of_unit};
+pub(crate) use go_names::{NAMED, OriginalName, metric_of_unit};
 pub(crate) use names::labels;
 pub use options::{ColumnRef, ImportOptions};
 use recordings::Recording;
@@ -78,8 +78,8 @@ pub use recordings::SideFiles;
 use crate::input::Input;
 use crate::limits::too_many;
 use crate::lines::Lines;
-use crate::number::{Marks, Shown, Style, stands_in};
-use crate::read_error::{Place, ReadError};
+use crate::number::{Conclusion, Marks, Style, stands_in};
+use crate::read_error::{FilePosition, ReadError};
 use crate::samples::Samples;
 use crate::test_results::TestResults;
 use std::cell::RefCell;
@@ -224,7 +224,7 @@ fn recordings_of(
 /// the document.
 fn documents(
     context: &Context<'_>,
-    again: Again<'_>,
+    again: Reopen<'_>,
 ) -> Option<Result<Vec<Recording>, ImportError>> {
     let documents = recordings::documents(again)?;
     let is_known = |bytes: &[u8]| {
@@ -333,7 +333,7 @@ pub fn read_tests(bytes: Vec<u8>, name: &str) -> Result<TestResults, ImportError
 }
 
 /// Returns the error, with its advice only if following it reads the file.
-fn tried(mut error: ImportError, context: &Context<'_>, again: Again<'_>) -> ImportError {
+fn tried(mut error: ImportError, context: &Context<'_>, again: Reopen<'_>) -> ImportError {
     if let ImportError::WhichColumn { advice, .. } = &mut error {
         let reads = |columns: &TableColumns| {
             let TableColumns { by, value } = columns.clone();
@@ -348,7 +348,11 @@ fn tried(mut error: ImportError, context: &Context<'_>, again: Again<'_>) -> Imp
 }
 
 /// Calls [`read_one`] with the decimal marks that all numbers of the input imply.
-fn read_marked(input: Input, context: &Context<'_>, again: Again<'_>) -> Result<Part, ImportError> {
+fn read_marked(
+    input: Input,
+    context: &Context<'_>,
+    again: Reopen<'_>,
+) -> Result<Part, ImportError> {
     by_marks(input, context, again, &read_one)
 }
 
@@ -356,13 +360,13 @@ fn read_marked(input: Input, context: &Context<'_>, again: Again<'_>) -> Result<
 fn by_marks(
     input: Input,
     context: &Context<'_>,
-    again: Again<'_>,
+    again: Reopen<'_>,
     read: &dyn Fn(Input, &Context<'_>) -> Result<Part, ImportError>,
 ) -> Result<Part, ImportError> {
     let marks = Marks::default();
     let mut part = read(input, &Context { marks: &marks, ..*context });
-    let mut shown = marks.shown();
-    if shown == Shown::DecimalCommas {
+    let mut conclusion = marks.conclusion();
+    if conclusion == Conclusion::DecimalCommas {
         let commas = Marks::of(Style::Comma);
         let Some(input) = again() else {
             let file = context.file.to_owned();
@@ -370,12 +374,12 @@ fn by_marks(
             return Err(ImportError::Refused { file, what });
         };
         part = read(input?, &Context { marks: &commas, ..*context });
-        shown = commas.shown();
+        conclusion = commas.conclusion();
     }
-    match (part, shown) {
-        (Ok(_), Shown::Unclear(text, problem)) => {
+    match (part, conclusion) {
+        (Ok(_), Conclusion::Unclear(text, problem)) => {
             let line = line_with(&text, again);
-            let place = Place { file: context.file.to_owned(), line, column: None };
+            let place = FilePosition { file: context.file.to_owned(), line, column: None };
             Err(ReadError::Line { place, problem }.into())
         }
         (part, _) => part,
@@ -383,7 +387,7 @@ fn by_marks(
 }
 
 /// Returns the first line that contains the number `text`, or 1 if it cannot be found again.
-fn line_with(text: &str, again: Again<'_>) -> u64 {
+fn line_with(text: &str, again: Reopen<'_>) -> u64 {
     let Some(Ok(input)) = again() else { return 1 };
     let file = input.file.clone();
     let mut lines = Lines::new(input.into_reader(), &file);

@@ -49,12 +49,12 @@ pub mod tool;
 pub mod unit;
 pub mod xml;
 
-pub use advice::{Action, Advice, How};
+pub use advice::{Action, Advice, Invocation};
 pub use environment::Environment;
 pub use finding::{Finding, Severity, code};
 pub use histogram::{Histogram, HistogramError};
 pub use plan::{Plan, StopReason, StopRule, Threshold};
-pub use read_error::{Place, ReadError};
+pub use read_error::{FilePosition, ReadError};
 pub use samples::{
     Better, Design, Inner, Metric, Observation, Outcome, ParameterValue, Pass, Recorded, Row,
     Samples, Series, Side, Subject, Summary,

@@ -6,7 +6,7 @@
 //! lines mean.
 
 use crate::limits::{most_values, too_many};
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use std::io::{BufRead, ErrorKind, Read};
 
 /// Maximum length of a line, in bytes.
@@ -29,7 +29,7 @@ pub(crate) struct Lines<R> {
 
 /// A line without its line ending.
 #[derive(Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct TextLine<'a> {
     /// The text. If an unterminated line breaks off inside a character, the text before that
     /// character.
     pub text: &'a str,
@@ -51,7 +51,7 @@ impl<R: BufRead> Lines<R> {
 
     /// Returns the next line; `None` at the end of the text. A line that is entirely in the
     /// reader's buffer is not copied.
-    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, ReadError> {
+    pub(crate) fn next(&mut self) -> Result<Option<TextLine<'_>>, ReadError> {
         self.reader.consume(self.borrowed);
         self.start += self.length;
         self.pieces.clear();
@@ -76,7 +76,7 @@ impl<R: BufRead> Lines<R> {
         };
         self.length = raw.len() as u64;
         self.number += 1;
-        let place = |column| Place { file: self.file.clone(), line: self.number, column };
+        let place = |column| FilePosition { file: self.file.clone(), line: self.number, column };
         if self.length > MAX_LINE {
             let problem =
                 "the line is longer than 16 MiB; no record or row is that long".to_owned();
@@ -105,7 +105,13 @@ impl<R: BufRead> Lines<R> {
             }
         };
         let text = if self.number == 1 { text.trim_start_matches('\u{feff}') } else { text };
-        Ok(Some(Line { text, number: self.number, ended, start: self.start, bytes: self.length }))
+        Ok(Some(TextLine {
+            text,
+            number: self.number,
+            ended,
+            start: self.start,
+            bytes: self.length,
+        }))
     }
 }
 

@@ -102,7 +102,7 @@ pub struct MutatedUnit {
 
 /// A position in a text: line and column, in characters, from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct LineColumn {
     /// The line.
     pub line: u32,
     /// The column.
@@ -122,9 +122,9 @@ pub struct MutantResult {
     /// Description of the change, as the end of a sentence.
     pub what: String,
     /// Start of the change.
-    pub begin: Place,
+    pub begin: LineColumn,
     /// End of the change.
-    pub end: Place,
+    pub end: LineColumn,
     /// The text that replaces the original.
     pub replacement: String,
     /// The change as a diff of its lines.

@@ -115,7 +115,7 @@ pub(crate) struct Marks {
 
 /// Conclusion from all numbers of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum Conclusion {
     /// The numbers were read correctly.
     Right,
     /// The numbers must be read again, with decimal commas.
@@ -141,7 +141,7 @@ impl Marks {
     }
 
     /// Parses a finite number in the assumed style, or in the other style if that fails; in that
-    /// case [`shown`](Self::shown) has the file read again or refused.
+    /// case [`conclusion`](Self::conclusion) has the file read again or refused.
     pub(crate) fn read(&self, text: &str) -> Option<f64> {
         let has_mark = |c: char| c == '.' || c == ',';
         if !text.contains(has_mark) && !text.contains(SPACES) {
@@ -163,9 +163,9 @@ impl Marks {
     }
 
     /// Returns the conclusion from the numbers read so far.
-    pub(crate) fn shown(&self) -> Shown {
+    pub(crate) fn conclusion(&self) -> Conclusion {
         let text = |of: &RefCell<Option<String>>| of.borrow().clone();
-        let unclear = |text: String, problem: String| Shown::Unclear(text, problem);
+        let unclear = |text: String, problem: String| Conclusion::Unclear(text, problem);
         let (point, comma) = (text(&self.only_point), text(&self.only_comma));
         match (point, comma, text(&self.either), self.fixed.get()) {
             (_, Some(comma), _, Some(tool)) => {
@@ -180,7 +180,7 @@ impl Marks {
                 );
                 unclear(comma, problem)
             }
-            (None, Some(_), _, None) if self.style == Style::Point => Shown::DecimalCommas,
+            (None, Some(_), _, None) if self.style == Style::Point => Conclusion::DecimalCommas,
             (None, None, Some(either), None) if self.style == Style::Point => {
                 let problem = format!(
                     "`{either}` may be `{}` or `{}`, and no other number in the file shows which; write it with a decimal point and without groups",
@@ -189,7 +189,7 @@ impl Marks {
                 );
                 unclear(either, problem)
             }
-            _ => Shown::Right,
+            _ => Conclusion::Right,
         }
     }
 }
@@ -250,29 +250,33 @@ mod tests {
         }
     }
 
-    fn shown(texts: &[&str]) -> Shown {
+    fn conclusion(texts: &[&str]) -> Conclusion {
         let marks = Marks::default();
         texts.iter().for_each(|text| marks.see(text));
-        marks.shown()
+        marks.conclusion()
     }
 
     #[test]
     fn all_numbers_of_a_file_decide_together() {
-        assert_eq!(shown(&["1", "1.234", "12.5"]), Shown::Right);
-        assert_eq!(shown(&["1.234"]), Shown::Right);
-        assert_eq!(shown(&["1,234", "0.5"]), Shown::Right);
-        assert_eq!(shown(&["1,234", "0,5"]), Shown::DecimalCommas);
-        assert_eq!(shown(&["1.234.567"]), Shown::DecimalCommas);
-        assert!(matches!(shown(&["1", "1,234"]), Shown::Unclear(text, _) if text == "1,234"));
-        assert!(matches!(shown(&["12,5", "12.5"]), Shown::Unclear(text, _) if text == "12,5"));
+        assert_eq!(conclusion(&["1", "1.234", "12.5"]), Conclusion::Right);
+        assert_eq!(conclusion(&["1.234"]), Conclusion::Right);
+        assert_eq!(conclusion(&["1,234", "0.5"]), Conclusion::Right);
+        assert_eq!(conclusion(&["1,234", "0,5"]), Conclusion::DecimalCommas);
+        assert_eq!(conclusion(&["1.234.567"]), Conclusion::DecimalCommas);
+        assert!(
+            matches!(conclusion(&["1", "1,234"]), Conclusion::Unclear(text, _) if text == "1,234")
+        );
+        assert!(
+            matches!(conclusion(&["12,5", "12.5"]), Conclusion::Unclear(text, _) if text == "12,5")
+        );
         let marks = Marks::default();
         marks.fixed_by("libtest");
-        assert_eq!((marks.read("1,234"), marks.shown()), (Some(1234.0), Shown::Right));
+        assert_eq!((marks.read("1,234"), marks.conclusion()), (Some(1234.0), Conclusion::Right));
         marks.see("148,70");
-        assert!(matches!(marks.shown(), Shown::Unclear(text, _) if text == "148,70"));
+        assert!(matches!(marks.conclusion(), Conclusion::Unclear(text, _) if text == "148,70"));
         let commas = Marks::of(Style::Comma);
         assert_eq!((commas.read("1.234"), commas.read("0,5")), (Some(1234.0), Some(0.5)));
-        assert_eq!(commas.shown(), Shown::Right);
+        assert_eq!(commas.conclusion(), Conclusion::Right);
     }
 
     #[test]
@@ -325,9 +329,9 @@ mod tests {
                 let text = grouped(value, &fraction, style.marks());
                 let marks = Marks::default();
                 let read = marks.read(&text);
-                let is_refused = matches!(marks.shown(), Shown::Unclear(..));
+                let is_refused = matches!(marks.conclusion(), Conclusion::Unclear(..));
                 let again = Marks::of(Style::Comma).read(&text);
-                let read = if marks.shown() == Shown::DecimalCommas { again } else { read };
+                let read = if marks.conclusion() == Conclusion::DecimalCommas { again } else { read };
                 // A single point is a decimal point: programs write it so.
                 let is_plain = text.matches('.').count() == 1 && !text.contains(',');
                 prop_assert!(read == truth || is_refused || is_plain, "{text}: {read:?}");

@@ -13,7 +13,7 @@ mod report;
 mod tests;
 
 use collect::Collector;
-pub use report::{Given, MAX_LINE, MAX_METRICS, MAX_NAME, MAX_PROBLEMS, Problem, Report};
+pub use report::{MAX_LINE, MAX_METRICS, MAX_NAME, MAX_PROBLEMS, Problem, Report, ReportedMetric};
 
 /// Environment variable that tells a program where to write: `fd:N` or `path:FILE`.
 pub const VARIABLE: &str = "ASSAY_SAMPLES";

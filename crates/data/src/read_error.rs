@@ -8,7 +8,7 @@ use std::fmt;
 
 /// A position in a file, printed as `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePosition {
     /// The file as the user named it; `stdin` for standard input.
     pub file: String,
     /// Line, counted from 1.
@@ -17,7 +17,7 @@ pub struct Place {
     pub column: Option<u64>,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.file, self.line)?;
         self.column.map_or(Ok(()), |column| write!(f, ":{column}"))
@@ -71,7 +71,7 @@ pub enum ReadError {
     )]
     NoHeader {
         /// The position of the line.
-        place: Place,
+        place: FilePosition,
         /// The beginning of the line.
         seen: String,
     },
@@ -91,7 +91,7 @@ pub enum ReadError {
     #[error("{place}: {}", visible(.problem))]
     Line {
         /// The position of the error.
-        place: Place,
+        place: FilePosition,
         /// Description of the problem and the expected contents.
         problem: String,
     },

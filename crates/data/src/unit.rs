@@ -145,22 +145,22 @@ pub enum QuantityError {
 }
 
 /// A unit of the table: its names, and its size in base units.
-struct Known {
+struct UnitEntry {
     symbols: &'static [&'static str],
     factor: f64,
     unit: Unit,
 }
 
-const fn time(factor: f64, symbols: &'static [&'static str]) -> Known {
-    Known { symbols, factor, unit: Unit::Second }
+const fn time(factor: f64, symbols: &'static [&'static str]) -> UnitEntry {
+    UnitEntry { symbols, factor, unit: Unit::Second }
 }
 
-const fn memory(factor: f64, symbols: &'static [&'static str]) -> Known {
-    Known { symbols, factor, unit: Unit::Byte }
+const fn memory(factor: f64, symbols: &'static [&'static str]) -> UnitEntry {
+    UnitEntry { symbols, factor, unit: Unit::Byte }
 }
 
 /// All units of time and memory; every other table of units is derived from this one.
-static KNOWN: [Known; 18] = [
+static UNITS: [UnitEntry; 18] = [
     time(1e-12, &["ps", "psec", "psecs", "picosecond", "picoseconds"]),
     time(1e-9, &["ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"]),
     time(1e-6, &["us", "µs", "μs", "usec", "usecs", "micros", "microsecond", "microseconds"]),
@@ -219,18 +219,18 @@ const SHORTEST_WORD: usize = 3;
 /// Returns the factor to base units and the base unit for the symbol of a unit of time or size:
 /// `us`, `µs`, `min`, `MB`.
 pub fn unit_of_symbol(symbol: &str) -> Option<(f64, Unit)> {
-    let is_named = |known: &&Known| known.symbols.contains(&symbol);
-    let known = KNOWN.iter().find(is_named).or_else(|| time_in_capitals(symbol))?;
-    Some((known.factor, known.unit.clone()))
+    let is_named = |entry: &&UnitEntry| entry.symbols.contains(&symbol);
+    let entry = UNITS.iter().find(is_named).or_else(|| time_in_capitals(symbol))?;
+    Some((entry.factor, entry.unit.clone()))
 }
 
 /// Returns the time that a word such as `SEC` or `Seconds` means. The symbols of sizes differ in
 /// their capital letters alone.
-fn time_in_capitals(word: &str) -> Option<&'static Known> {
+fn time_in_capitals(word: &str) -> Option<&'static UnitEntry> {
     let word = Some(word).filter(|word| word.len() >= SHORTEST_WORD)?.to_lowercase();
     let is_named =
-        |known: &&Known| known.unit == Unit::Second && known.symbols.contains(&word.as_str());
-    KNOWN.iter().find(is_named)
+        |entry: &&UnitEntry| entry.unit == Unit::Second && entry.symbols.contains(&word.as_str());
+    UNITS.iter().find(is_named)
 }
 
 /// Splits a compound unit into its numerator and its denominators. `ops/ms`, `ops per ms`,
@@ -395,8 +395,8 @@ mod tests {
 
     #[test]
     fn anything_per_time_is_better_when_larger_and_time_per_thing_when_smaller() {
-        let times = KNOWN.iter().filter(|known| known.unit == Unit::Second);
-        for time in times.flat_map(|known| known.symbols) {
+        let times = UNITS.iter().filter(|entry| entry.unit == Unit::Second);
+        for time in times.flat_map(|entry| entry.symbols) {
             for thing in ["op", "ops", "req", "requests", "MB", "rows", "widgets", "KiB"] {
                 let of = |symbol: String| direction(&Unit::from(symbol));
                 assert_eq!(of(format!("{thing}/{time}")), Some(Better::Higher), "{thing}/{time}");

@@ -8,7 +8,7 @@
 
 use crate::excerpt::excerpt;
 use crate::lines::io_error;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use memchr::{memchr, memchr_iter};
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -237,7 +237,7 @@ impl<R: BufRead> Xml<R> {
 
     /// Returns an error on the line that was read last.
     pub fn wrong(&self, problem: String) -> ReadError {
-        let place = Place { file: self.file.clone(), line: self.line, column: None };
+        let place = FilePosition { file: self.file.clone(), line: self.line, column: None };
         ReadError::Line { place, problem }
     }
 }

@@ -4,7 +4,7 @@
 use crate::copies::{CMAKE, is_temporary};
 use crate::settings::Settings;
 use anyhow::{Context, bail};
-use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Place};
+use assay_data::mutation::{Fate, LineColumn, MutantResult, MutatedFile, MutatedUnit};
 use assay_data::threads;
 use assay_measure::git;
 use assay_mutate::mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
@@ -341,7 +341,7 @@ pub(crate) fn result(source: &Source, own: &Mutant, unit: usize, lines: &[usize]
         let row = lines.partition_point(|start| *start <= at) - 1;
         let before = String::from_utf8_lossy(&source.text[lines[row]..at]);
         let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX).saturating_add(1);
-        Place { line: number(row), column: number(before.chars().count()) }
+        LineColumn { line: number(row), column: number(before.chars().count()) }
     };
     let absent = source.absent.clone().or_else(|| own.absent.clone());
     let (fate, reason) = match (absent, &own.kept) {

@@ -8,8 +8,8 @@ use super::VERSION;
 use super::record::{Kind, ObservationSeed, Run, Stop, Version};
 use crate::finding::shared::{TRUNCATED_FILE, truncated_file};
 use crate::input::Input;
-use crate::lines::{Line, Lines};
-use crate::read_error::{Place, ReadError, quoted_start};
+use crate::lines::{Lines, TextLine};
+use crate::read_error::{FilePosition, ReadError, quoted_start};
 use crate::samples::{Buckets, Counts};
 use crate::{
     Finding, Histogram, Inner, Metric, Observation, Pass, Row, Samples, Side, Subject, Summary,
@@ -35,7 +35,7 @@ pub fn read(path: &Path) -> Result<Samples, ReadError> {
 }
 
 /// Contents of a file, and where they stop being complete.
-pub(super) struct Whole {
+pub(super) struct FileContents {
     pub(super) samples: Samples,
     /// Number of bytes of the uncompressed text before an incomplete last record; `None` if the
     /// last record is complete.
@@ -43,7 +43,7 @@ pub(super) struct Whole {
 }
 
 /// Like [`read`], but also reports an incomplete end.
-pub(super) fn read_whole(path: &Path) -> Result<Whole, ReadError> {
+pub(super) fn read_whole(path: &Path) -> Result<FileContents, ReadError> {
     whole(Input::open(path)?)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn read_input(input: Input) -> Result<Samples, ReadError> {
     Ok(whole(input)?.samples)
 }
 
-fn whole(input: Input) -> Result<Whole, ReadError> {
+fn whole(input: Input) -> Result<FileContents, ReadError> {
     let file = input.file.clone();
     let mut lines = Lines::new(input.into_reader(), &file);
     let mut reader = Reader::default();
@@ -68,7 +68,7 @@ fn whole(input: Input) -> Result<Whole, ReadError> {
         if line.text.trim().is_empty() {
             continue;
         }
-        let place = |column| Place { file: file.clone(), line: line.number, column };
+        let place = |column| FilePosition { file: file.clone(), line: line.number, column };
         match reader.line(line.text) {
             Ok(()) => {}
             Err(Problem::Json(error))
@@ -99,7 +99,7 @@ fn whole(input: Input) -> Result<Whole, ReadError> {
         let expected = "a sample file, as `assay run --save` writes it";
         return Err(ReadError::Empty { file, expected });
     }
-    Ok(Whole { samples: reader.samples, broken_at })
+    Ok(FileContents { samples: reader.samples, broken_at })
 }
 
 /// An error in one line, before its position is known.
@@ -125,7 +125,7 @@ struct Reader {
     side_names: BTreeSet<String>,
     row_names: BTreeSet<String>,
     /// For each subject, the blocks in which it was measured, by pass.
-    seen: Vec<BTreeMap<Option<Pass>, Seen>>,
+    seen: Vec<BTreeMap<Option<Pass>, SeenBlocks>>,
     /// Reused for every observation.
     observation: Observation,
 }
@@ -365,14 +365,14 @@ impl Reader {
 /// The blocks of one subject. They are nearly always in order, so that one bound represents them
 /// all.
 #[derive(Default)]
-struct Seen {
+struct SeenBlocks {
     /// Every block below this one was seen.
     below: u32,
     /// The blocks above it that were seen.
     beyond: BTreeSet<u32>,
 }
 
-impl Seen {
+impl SeenBlocks {
     /// Returns false if the block was seen before.
     fn insert(&mut self, block: u32) -> bool {
         if block != self.below {
@@ -393,7 +393,7 @@ fn breaks_off(error: &serde_json::Error, text: &str) -> bool {
     error.is_eof() || (is_in_number && error.column() >= text.len())
 }
 
-fn truncated(place: &Place, line: Line<'_>) -> Finding {
+fn truncated(place: &FilePosition, line: TextLine<'_>) -> Finding {
     let lost = quoted_start(line.text);
     let message =
         format!("{place}: the last record breaks off and was left out; it began `{lost}`");

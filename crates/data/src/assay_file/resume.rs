@@ -1,7 +1,7 @@
 //! Opens a sample file to continue it, as `--resume` does: an incomplete end is cut off, so that
 //! the next record begins on its own line.
 
-use super::read::{Whole, read_whole};
+use super::read::{FileContents, read_whole};
 use super::write::Writer;
 use crate::Samples;
 use crate::read_error::ReadError;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// As for [`read`](super::read()); also if the file cannot be written or is compressed.
 pub fn resume(path: &Path) -> Result<(Samples, Writer<File>), ReadError> {
     // The position comes from the reader: the contents of a file must not decide where it is cut.
-    let Whole { samples, broken_at } = read_whole(path)?;
+    let FileContents { samples, broken_at } = read_whole(path)?;
     let failed = |source| ReadError::Io { file: path.display().to_string(), source };
     let file = open_at_end(path, broken_at).map_err(failed)?;
     let writer = Writer::resume(file, &samples);

@@ -9,7 +9,7 @@
 //! own words. Levels, blocks and failures are lost.
 
 use super::{in_megabytes, in_nanoseconds, text_of};
-use crate::import::{NAMED, Named, metric_of_unit};
+use crate::import::{NAMED, OriginalName, metric_of_unit};
 use crate::samples::ITERATIONS;
 use crate::{Better, Environment, Metric, Samples, Subject, Unit};
 use std::io::{self, Write};
@@ -48,7 +48,7 @@ pub fn go_bench(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
         let label = samples.label_of(subject);
         let name = name(subject, label);
         if count > 0 && !is_of_go(label) {
-            writeln!(sink, "{NAMED}{name} {}", Named::of(subject, label).to_json())?;
+            writeln!(sink, "{NAMED}{name} {}", OriginalName::of(subject, label).to_json())?;
         }
         for (place, key) in SETTINGS.iter().enumerate() {
             if let Some(value) = subject.parameter(key).map(|value| one_line(value.as_str()))

@@ -43,32 +43,32 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
             samples.subjects.len()
         ));
     }
-    let found = Found::of(samples);
+    let totals = SliceTotals::of(samples);
     let mut metrics = Map::new();
     let mut add = |name: &str, value: Option<Value>| {
         metrics.extend(value.map(|value| (name.to_owned(), value)));
     };
-    let requests = found.answered + found.failed;
+    let requests = totals.answered + totals.failed;
     let counter = |count: u64| {
         let mut counter = json!({ "count": count });
-        if found.seconds > 0.0 {
-            counter["rate"] = (count as f64 / found.seconds).into();
+        if totals.seconds > 0.0 {
+            counter["rate"] = (count as f64 / totals.seconds).into();
         }
         Some(counter)
     };
     add("http_reqs", counter(requests));
     add("iterations", counter(requests));
-    let duration = trend(&found.times("latency"), found.failed);
+    let duration = trend(&totals.times("latency"), totals.failed);
     add("http_req_duration", duration.clone());
     add("iteration_duration", duration);
-    add("http_req_duration{expected_response:true}", trend(&found.times("latency"), 0));
-    add("http_req_connecting", trend(&found.times("connect"), 0));
-    add("http_req_tls_handshaking", trend(&found.times("tls"), 0));
+    add("http_req_duration{expected_response:true}", trend(&totals.times("latency"), 0));
+    add("http_req_connecting", trend(&totals.times("connect"), 0));
+    add("http_req_tls_handshaking", trend(&totals.times("tls"), 0));
     // In this rate a pass is a failure.
-    let share = found.failed as f64 / requests.max(1) as f64;
-    let failed = json!({ "passes": found.failed, "fails": found.answered, "value": share });
+    let share = totals.failed as f64 / requests.max(1) as f64;
+    let failed = json!({ "passes": totals.failed, "fails": totals.answered, "value": share });
     add("http_req_failed", Some(failed));
-    add("data_received", counter(found.received.round() as u64).filter(|_| found.received > 0.0));
+    add("data_received", counter(totals.received.round() as u64).filter(|_| totals.received > 0.0));
     let group = json!({
         "name": "", "path": "", "id": "d41d8cd98f00b204e9800998ecf8427e", "groups": {}, "checks": {}
     });
@@ -79,7 +79,7 @@ pub fn k6(samples: &Samples, sink: &mut impl Write) -> io::Result<()> {
 }
 
 /// Totals over all slices.
-struct Found<'a> {
+struct SliceTotals<'a> {
     samples: &'a Samples,
     answered: u64,
     failed: u64,
@@ -89,9 +89,9 @@ struct Found<'a> {
     received: f64,
 }
 
-impl<'a> Found<'a> {
+impl<'a> SliceTotals<'a> {
     fn of(samples: &'a Samples) -> Self {
-        let mut found = Self { samples, answered: 0, failed: 0, seconds: 0.0, received: 0.0 };
+        let mut totals = Self { samples, answered: 0, failed: 0, seconds: 0.0, received: 0.0 };
         let measured = samples.observations().filter(|own| own.pass.is_none());
         let values: HashMap<u32, Vec<f64>> =
             measured.filter_map(|own| Some((own.block?, own.values))).collect();
@@ -101,15 +101,15 @@ impl<'a> Found<'a> {
         };
         for own in samples.counts.iter().filter(|own| own.second.is_none() && own.rate.is_none()) {
             let count = |name: &str| own.counts.get(name).copied().unwrap_or(0);
-            found.answered += count("answered");
-            found.failed += count("failed");
+            totals.answered += count("answered");
+            totals.failed += count("failed");
             // A slice does not state its length, but the number of responses and their rate.
             let rate = value(own.block, "rate_achieved");
             let seconds = rate.map_or(0.0, |rate| count("delivered") as f64 / rate);
-            found.seconds += seconds;
-            found.received += value(own.block, "received").unwrap_or(0.0) * seconds;
+            totals.seconds += seconds;
+            totals.received += value(own.block, "received").unwrap_or(0.0) * seconds;
         }
-        found
+        totals
     }
 
     /// Returns all times of this kind.

@@ -35,7 +35,7 @@ pub(super) fn recognise_text(head: &Head<'_>) -> bool {
 
 /// A benchmark's entry in the list of benchmarks that accompanies the results.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Described {
+pub(super) struct BenchmarkEntry {
     #[serde(default)]
     param_names: Vec<String>,
     unit: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct Described {
 
 /// Information about a run in addition to its values.
 #[derive(Debug, Default)]
-pub(super) struct About {
+pub(super) struct AsvRun {
     /// Start of the first benchmark, in ms since 1970.
     pub(super) started: Option<i64>,
     /// The environment of the measurement.
@@ -79,8 +79,8 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 pub(super) fn read_of_store(
     input: Input,
     context: &Context<'_>,
-    described: &HashMap<String, Described>,
-) -> Result<(Part, About), ImportError> {
+    described: &HashMap<String, BenchmarkEntry>,
+) -> Result<(Part, AsvRun), ImportError> {
     let file: File = json::read(input, EXPECTED, PhantomData)?;
     let mut recorder = Recorder::new(context, "asv");
     for (name, value) in &file.params {
@@ -94,7 +94,7 @@ pub(super) fn read_of_store(
     if let Some(commit) = &file.commit_hash {
         recorder.fact("git_commit", commit.clone());
     }
-    let mut about = About { environment: file.env_name, ..About::default() };
+    let mut about = AsvRun { environment: file.env_name, ..AsvRun::default() };
     let times = |name: &&String| metric(name).name == "wall";
     let (first, rest): (Vec<_>, Vec<_>) = file.results.iter().partition(|(name, _)| times(name));
     for (name, row) in first.into_iter().chain(rest) {
@@ -127,7 +127,7 @@ fn take(
     name: &str,
     columns: &[String],
     row: &[Value],
-    described: Option<&Described>,
+    described: Option<&BenchmarkEntry>,
 ) -> Result<(), String> {
     let params: Vec<Vec<String>> = column(columns, row, "params")?.unwrap_or_default();
     let results: Option<Vec<Number>> = column(columns, row, "result")?;
@@ -188,7 +188,7 @@ fn take(
 }
 
 /// Returns the name of a parameter from the list of benchmarks, or its number if there is no list.
-fn name_of(described: Option<&Described>, place: usize) -> String {
+fn name_of(described: Option<&BenchmarkEntry>, place: usize) -> String {
     let known = described.and_then(|of| of.param_names.get(place)).cloned();
     known.filter(|name| !name.is_empty()).unwrap_or_else(|| (place + 1).to_string())
 }

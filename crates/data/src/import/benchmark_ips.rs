@@ -63,7 +63,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     } else if !is_held(&head) {
         reader.print(input, context)?;
     } else if text.trim_start_matches('\u{feff}').trim_start().starts_with('[') {
-        json::read(input, EXPECTED_HELD, json::each(|held: Held| reader.held(&held)))?;
+        json::read(input, EXPECTED_HELD, json::each(|held: HeldBenchmark| reader.held(&held)))?;
     } else {
         // One object per line, as written by earlier versions.
         let mut lines = Lines::new(input.into_reader(), context.file);
@@ -106,7 +106,7 @@ impl From<Entry> for Run {
 
 /// A benchmark of a held file: iterations per second, by cycle.
 #[derive(Deserialize)]
-struct Held {
+struct HeldBenchmark {
     item: String,
     samples: Vec<Number>,
 }
@@ -134,7 +134,7 @@ impl Reader<'_> {
         self.recorder.metric(&rate)
     }
 
-    fn held(&mut self, held: &Held) -> Result<(), String> {
+    fn held(&mut self, held: &HeldBenchmark) -> Result<(), String> {
         let rate = self.rate()?;
         let benchmark = self.recorder.benchmark(&held.item, None, &[]);
         held.samples.iter().try_for_each(|sample| {

@@ -25,12 +25,12 @@ pub(super) fn recognise(head: &Head<'_>) -> bool {
 #[derive(Deserialize)]
 struct File {
     schema_version: u64,
-    context: About,
+    context: RunContext,
     results: Vec<Case>,
 }
 
 #[derive(Deserialize)]
-struct About {
+struct RunContext {
     #[serde(alias = "observation")]
     observed_at: Option<String>,
     #[serde(default)]
@@ -65,7 +65,7 @@ struct Machine {
 #[derive(Deserialize)]
 struct Case {
     id: Id,
-    metrics: Vec<Measured>,
+    metrics: Vec<HistoryValue>,
 }
 
 #[derive(Deserialize)]
@@ -74,7 +74,7 @@ struct Id {
 }
 
 #[derive(Deserialize)]
-struct Measured {
+struct HistoryValue {
     kind: String,
     value: Number,
     std_dev: Option<Number>,
@@ -131,7 +131,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
     recorder.finish("a run without results")
 }
 
-fn take(recorder: &mut Recorder<'_>, name: &str, measured: &Measured) -> Result<(), String> {
+fn take(recorder: &mut Recorder<'_>, name: &str, measured: &HistoryValue) -> Result<(), String> {
     let (metric, divisor) = metric(&measured.kind);
     recorder.metric(&metric)?;
     let subject = recorder.benchmark(name, None, &[]);

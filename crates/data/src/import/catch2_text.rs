@@ -28,7 +28,7 @@ fn is_heading(line: &str) -> bool {
 }
 
 /// Position of the next line in the output.
-enum Place {
+enum TableState {
     /// Outside of tables.
     Outside,
     /// In the heading of a table, whose numbers begin at this character.
@@ -43,7 +43,7 @@ enum Place {
 
 struct Reader<'a> {
     recorder: Recorder<'a>,
-    place: Place,
+    state: TableState,
     /// Lines since the last rule.
     lines: Vec<String>,
     /// The test case and its sections.
@@ -55,7 +55,7 @@ struct Reader<'a> {
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut reader = Reader {
         recorder: Recorder::new(context, "Catch2"),
-        place: Place::Outside,
+        state: TableState::Outside,
         lines: Vec::new(),
         titles: Vec::new(),
         name: String::new(),
@@ -68,7 +68,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         let read = reader.line(line.text, line.ended);
         read.map_err(|problem| reader.recorder.at(last, problem))?;
     }
-    if matches!(reader.place, Place::Mean(..) | Place::Deviation(..)) {
+    if matches!(reader.state, TableState::Mean(..) | TableState::Deviation(..)) {
         return Err(reader.recorder.at(last, "the file breaks off within a benchmark"));
     }
     reader.recorder.finish("what Catch2 prints, without a result")
@@ -82,49 +82,49 @@ impl Reader<'_> {
         }
         if is_heading(line) {
             let width = line.find(" samples ").map_or(0, |at| line[..=at].chars().count());
-            self.place = Place::Heading(width);
+            self.state = TableState::Heading(width);
             return Ok(());
         }
-        match self.place {
-            Place::Outside => {
+        match self.state {
+            TableState::Outside => {
                 if !text.is_empty() && self.lines.len() < MAX_TITLES {
                     self.lines.push(text.to_owned());
                 }
                 Ok(())
             }
-            Place::Heading(_) => Ok(()),
+            TableState::Heading(_) => Ok(()),
             _ if text.is_empty() => Ok(()),
-            Place::Name(width) => self.row(line, width),
-            Place::Mean(width, count) => {
+            TableState::Name(width) => self.row(line, width),
+            TableState::Mean(width, count) => {
                 let mean = first_time(self.behind_name(line, width)?, ended)?;
-                self.place = Place::Deviation(width, count, mean);
+                self.state = TableState::Deviation(width, count, mean);
                 Ok(())
             }
-            Place::Deviation(width, count, mean) => {
+            TableState::Deviation(width, count, mean) => {
                 let sd = first_time(self.behind_name(line, width)?, ended)?;
-                self.place = Place::Name(width);
+                self.state = TableState::Name(width);
                 self.add(count, mean, sd)
             }
         }
     }
 
     fn rule(&mut self, rule: char) -> Result<(), String> {
-        match (&self.place, rule) {
-            (Place::Mean(..) | Place::Deviation(..), _) => {
+        match (&self.state, rule) {
+            (TableState::Mean(..) | TableState::Deviation(..), _) => {
                 return Err(format!(
                     "`{}` ends here without its numbers",
                     quoted_start(&self.name)
                 ));
             }
-            (Place::Heading(width), '-') => self.place = Place::Name(*width),
+            (TableState::Heading(width), '-') => self.state = TableState::Name(*width),
             (_, '-') => {
-                self.place = Place::Outside;
+                self.state = TableState::Outside;
                 if !self.lines.is_empty() {
                     self.titles.clone_from(&self.lines);
                 }
             }
             (_, '.' | '~') => {}
-            _ => self.place = Place::Outside,
+            _ => self.state = TableState::Outside,
         }
         self.lines.clear();
         Ok(())
@@ -135,7 +135,7 @@ impl Reader<'_> {
     fn row(&mut self, line: &str, width: usize) -> Result<(), String> {
         let mut numbers = self.behind_name(line, width)?.split_ascii_whitespace();
         match numbers.next().map(str::parse::<u64>) {
-            Some(Ok(count)) => self.place = Place::Mean(width, count),
+            Some(Ok(count)) => self.state = TableState::Mean(width, count),
             // The text in place of the numbers says why there are none.
             Some(Err(_)) => {
                 let name = std::mem::take(&mut self.name);

@@ -10,7 +10,7 @@ use super::number::looks_like_number;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
 use crate::lines::Lines;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 
 /// Recognizes nothing but comments; or a number below a heading of several words; or a first row of
 /// numbers; or two rows with the same number of words, a number among them. Other formats with such
@@ -83,7 +83,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
             }
             continue;
         };
-        let place = |field: &str| Place {
+        let place = |field: &str| FilePosition {
             file: context.file.to_owned(),
             line: line.number,
             column: Some((field.as_ptr() as usize - line.text.as_ptr() as usize) as u64 + 1),

@@ -61,4 +61,4 @@ pub(super) struct Part {
 }
 
 /// Opens an input again; returns `None` if it can be read only once.
-pub(super) type Again<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;
+pub(super) type Reopen<'a> = &'a dyn Fn() -> Option<Result<Input, ReadError>>;

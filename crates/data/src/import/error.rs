@@ -3,7 +3,7 @@
 
 use super::options::ColumnRef;
 use crate::excerpt::{excerpt, visible};
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use crate::select::FilterError;
 
 /// The columns of a table to read.
@@ -131,7 +131,7 @@ pub enum ImportError {
     #[error("{place}: there is no column {wanted}; there are {}", visible(.available))]
     NoSuchColumn {
         /// The first line of the table.
-        place: Place,
+        place: FilePosition,
         /// The requested column.
         wanted: ColumnRef,
         /// The existing columns.
@@ -141,7 +141,7 @@ pub enum ImportError {
     #[error("{place}: {}{}", visible(.problem), advised(.advice.as_ref()))]
     WhichColumn {
         /// The first line of the table.
-        place: Place,
+        place: FilePosition,
         /// Description of the problem.
         problem: String,
         /// Columns that were tried and with which the file can be read.

@@ -9,7 +9,7 @@ use super::{Context, Head, ImportError, Part, csv as foreign};
 use crate::export::{PLACE_COLUMNS, text_of_cell};
 use crate::input::Input;
 use crate::lines::io_error;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use crate::{Metric, Observation, Outcome, Pass, Row as SampleRow, Samples, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         .flexible(true)
         .from_reader(input.into_reader());
     let fail = |line: u64, problem: String| ReadError::Line {
-        place: Place { file: context.file.to_owned(), line, column: None },
+        place: FilePosition { file: context.file.to_owned(), line, column: None },
         problem,
     };
     let header = reader.headers().map_err(|error| csv_error(error, context.file))?.clone();
@@ -151,7 +151,7 @@ fn csv_error(error: csv::Error, file: &str) -> ReadError {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => io_error(file, source),
         csv::ErrorKind::Utf8 { .. } => ReadError::Line {
-            place: Place { file: file.to_owned(), line, column: None },
+            place: FilePosition { file: file.to_owned(), line, column: None },
             problem: "this row is not UTF-8; save the file as UTF-8 text".to_owned(),
         },
         other => io_error(file, std::io::Error::other(format!("{other:?}"))),

@@ -7,14 +7,14 @@
 //! their value changes within the file, parameters that distinguish benchmarks of the same name.
 //! The meaning of names is defined in [`go_names`](super::go_names).
 
-use super::go_names::{Known, Named, Naming, Settings, metric_of_unit};
+use super::go_names::{GoBenchmark, Naming, OriginalName, Settings, metric_of_unit};
 use super::number::Conversion;
 use super::recorder::Recorder;
 use super::troubles::Troubles;
 use super::{Context, Head, ImportError, Part, json};
 use crate::finding::shared::{benchmark_errors, benchmarks_skipped, lines_skipped};
 use crate::input::Input;
-use crate::lines::{Line, Lines, MAX_LINE};
+use crate::lines::{Lines, MAX_LINE, TextLine};
 use crate::number::plain;
 use crate::read_error::quoted_start;
 use crate::samples::{Better, ITERATIONS, Metric, Outcome};
@@ -70,7 +70,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
         settings: HashMap::new(),
         known: HashMap::new(),
         metrics: HashMap::new(),
-        said: HashMap::new(),
+        units: HashMap::new(),
         file: context.file,
         failed: Troubles::default(),
         skipped: Troubles::default(),
@@ -99,12 +99,12 @@ struct Event {
 
 /// Properties of a unit stated by `Unit` lines.
 #[derive(Default)]
-struct Said {
+struct UnitMetadata {
     better: Option<Better>,
     exact: bool,
 }
 
-impl Said {
+impl UnitMetadata {
     fn apply(&self, metric: &mut Metric) {
         *metric = metric.clone().directed(self.better);
         metric.exact |= self.exact;
@@ -129,14 +129,14 @@ struct Reader<'a> {
     streams: HashMap<String, Stream>,
     naming: Naming,
     /// The original name of each benchmark, and the number of such lines up to it.
-    named: HashMap<String, (Rc<Named>, usize)>,
+    named: HashMap<String, (Rc<OriginalName>, usize)>,
     /// All settings under which there are results, with their indices.
     settings: HashMap<Rc<Settings>, usize>,
     /// Benchmarks by name and settings.
     known: HashMap<String, usize>,
     /// Metrics by the unit that names them.
     metrics: HashMap<String, (usize, Conversion)>,
-    said: HashMap<String, Said>,
+    units: HashMap<String, UnitMetadata>,
     file: &'a str,
     failed: Troubles,
     skipped: Troubles,
@@ -146,7 +146,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn event(&mut self, line: &Line<'_>, file: &str) -> Result<(), ImportError> {
+    fn event(&mut self, line: &TextLine<'_>, file: &str) -> Result<(), ImportError> {
         let place = (file, line.number);
         let event: Event = json::read_text(line.text, place, EXPECTED_EVENT, PhantomData)?;
         if let Some(time) = event.time.filter(|_| !std::mem::replace(&mut self.has_started, true)) {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         if let Some(found) = result(text) {
             return self.take(package, &found, number, ended);
         }
-        if let Some((name, named)) = Named::read(text) {
+        if let Some((name, named)) = OriginalName::read(text) {
             let count = self.named.get(name).map_or(0, |(_, count)| *count) + 1;
             self.named.insert(name.to_owned(), (Rc::new(named), count));
             return Ok(());
@@ -255,28 +255,28 @@ impl Reader<'_> {
     fn unit_line(&mut self, rest: &str) {
         let mut words = rest.split_ascii_whitespace();
         let Some(unit) = words.next() else { return };
-        let said = self.said.entry(unit.to_owned()).or_default();
+        let metadata = self.units.entry(unit.to_owned()).or_default();
         for word in words {
             match word.split_once('=') {
-                Some(("better", "higher")) => said.better = Some(Better::Higher),
-                Some(("better", "lower")) => said.better = Some(Better::Lower),
-                Some(("assume", assumed)) => said.exact = assumed == "exact",
+                Some(("better", "higher")) => metadata.better = Some(Better::Higher),
+                Some(("better", "lower")) => metadata.better = Some(Better::Lower),
+                Some(("assume", assumed)) => metadata.exact = assumed == "exact",
                 _ => {}
             }
         }
         if let Some(&(metric, _)) = self.metrics.get(unit) {
-            said.apply(self.recorder.metric_mut(metric));
+            metadata.apply(self.recorder.metric_mut(metric));
         }
     }
 
     fn take(
         &mut self,
         package: &str,
-        found: &Found<'_>,
+        found: &GoResult<'_>,
         number: u64,
         ended: bool,
     ) -> Result<(), ImportError> {
-        let Found { name, iterations, fields } = found;
+        let GoResult { name, iterations, fields } = found;
         let stream = self.stream(package);
         stream.pending = None;
         let (config, setting) = (Rc::clone(&stream.config), stream.setting);
@@ -336,7 +336,7 @@ impl Reader<'_> {
             None => {
                 let benchmark = self.recorder.benchmark(&key, None, &[]);
                 let name = (*name).to_owned();
-                self.naming.benchmarks.push(Known { name, config, named });
+                self.naming.benchmarks.push(GoBenchmark { name, config, named });
                 self.known.insert(key, benchmark);
                 benchmark
             }
@@ -348,8 +348,8 @@ impl Reader<'_> {
     fn metric(&mut self, unit: &str, number: u64) -> Result<&(usize, Conversion), ImportError> {
         if !self.metrics.contains_key(unit) {
             let (mut metric, conversion) = metric_of_unit(unit);
-            if let Some(said) = self.said.get(unit) {
-                said.apply(&mut metric);
+            if let Some(metadata) = self.units.get(unit) {
+                metadata.apply(&mut metric);
             }
             let index = self.recorder.metric(&metric);
             let index = index.map_err(|problem| self.recorder.at(number, problem))?;
@@ -429,7 +429,7 @@ fn name_at_start(text: &str) -> Option<&str> {
 }
 
 /// A result as it is on its line.
-struct Found<'a> {
+struct GoResult<'a> {
     name: &'a str,
     /// NaN if unknown because the line is split.
     iterations: f64,
@@ -438,7 +438,7 @@ struct Found<'a> {
 }
 
 /// Parses the name and the numbers of a result line, separated by any blanks.
-fn result(text: &str) -> Option<Found<'_>> {
+fn result(text: &str) -> Option<GoResult<'_>> {
     let name = name_at_start(text)?;
     let mut words = text.split_ascii_whitespace().skip(1);
     let iterations = words.next()?.parse::<u64>().ok()? as f64;
@@ -447,7 +447,7 @@ fn result(text: &str) -> Option<Found<'_>> {
         plain(value)?;
         fields.push((value, words.next()?));
     }
-    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit))).then_some(Found {
+    (!fields.is_empty() && fields.iter().all(|(_, unit)| !is_number(unit))).then_some(GoResult {
         name,
         iterations,
         fields,
@@ -456,7 +456,7 @@ fn result(text: &str) -> Option<Found<'_>> {
 
 /// Like [`result`], for a line that begins or continues with other text: numbers at its end,
 /// separated by tabs as `go test` prints them, and a name within the line or before it.
-fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>> {
+fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<GoResult<'a>> {
     let mut fields = Vec::new();
     let mut pieces = text.rsplit('\t');
     let before = loop {
@@ -475,7 +475,7 @@ fn torn_result<'a>(text: &'a str, pending: Option<&'a str>) -> Option<Found<'a>>
     let iterations = last.parse::<u64>().map_or(f64::NAN, |count| count as f64);
     let name = name_before_tab(text).or(pending)?;
     fields.reverse();
-    (ends_with_digit && !fields.is_empty()).then_some(Found { name, iterations, fields })
+    (ends_with_digit && !fields.is_empty()).then_some(GoResult { name, iterations, fields })
 }
 
 /// Returns the last name of a benchmark that is followed by blanks and a tab, which announces

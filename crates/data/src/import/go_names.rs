@@ -56,12 +56,12 @@ pub(crate) fn metric_of_unit(of_go: &str) -> (Metric, Conversion) {
 }
 
 /// Start of a line that gives the original name of a benchmark that was renamed for Go; the new
-/// name and a [`Named`] follow. For Go's own tools it is a comment.
+/// name and an [`OriginalName`] follow. For Go's own tools it is a comment.
 pub(crate) const NAMED: &str = "# name of ";
 
 /// The original name of a benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Named {
+pub(crate) struct OriginalName {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label: Option<String>,
@@ -69,7 +69,7 @@ pub(crate) struct Named {
     parameters: Vec<(String, String)>,
 }
 
-impl Named {
+impl OriginalName {
     pub(crate) fn of(subject: &Subject, label: Option<&str>) -> Self {
         let text = |(name, value): &(String, ParameterValue)| (name.clone(), value.to_string());
         Self {
@@ -95,16 +95,16 @@ impl Named {
 pub(super) type Settings = Vec<(String, String)>;
 
 /// One benchmark as in the file.
-pub(super) struct Known {
+pub(super) struct GoBenchmark {
     /// Name with parameters and `-N`.
     pub name: String,
     /// The settings in effect.
     pub config: Rc<Settings>,
     /// The original name.
-    pub named: Option<Rc<Named>>,
+    pub named: Option<Rc<OriginalName>>,
 }
 
-impl Known {
+impl GoBenchmark {
     fn setting(&self, key: &str) -> &str {
         self.config.iter().find(|(known, _)| known == key).map_or("", |(_, value)| value)
     }
@@ -113,7 +113,7 @@ impl Known {
 /// All benchmarks of a file, in the order of their subjects.
 #[derive(Default)]
 pub(super) struct Naming {
-    pub benchmarks: Vec<Known>,
+    pub benchmarks: Vec<GoBenchmark>,
 }
 
 impl Naming {
@@ -140,7 +140,7 @@ impl Naming {
         let varying: Vec<&str> =
             settings.iter().filter(|(_, values)| values.len() > 1).map(|(key, _)| *key).collect();
         // Benchmarks of the same name are distinguished by the settings in which they differ.
-        let mut first_of: HashMap<&str, &Known> = HashMap::new();
+        let mut first_of: HashMap<&str, &GoBenchmark> = HashMap::new();
         let mut differing: HashSet<(&str, &str)> = HashSet::new();
         let mut text = 0;
         for known in &self.benchmarks {

@@ -11,7 +11,7 @@ use super::json;
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
-use crate::lines::{Line, Lines};
+use crate::lines::{Lines, TextLine};
 use crate::read_error::quoted_start;
 use crate::samples::{Better, Metric, Outcome};
 use crate::unit::Unit;
@@ -91,7 +91,7 @@ fn depth(line: &str) -> isize {
 }
 
 /// The JSON read so far.
-struct Gathered {
+struct JsonText {
     text: String,
     line: u64,
     depth: isize,
@@ -106,7 +106,7 @@ struct Reader<'a> {
     /// The current benchmark.
     benchmark: Option<String>,
     counts: Vec<(usize, f64)>,
-    json: Option<Gathered>,
+    json: Option<JsonText>,
 }
 
 pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
@@ -131,7 +131,7 @@ pub(super) fn read(input: Input, context: &Context<'_>) -> Result<Part, ImportEr
 }
 
 impl Reader<'_> {
-    fn line(&mut self, line: &Line<'_>) -> Result<(), ImportError> {
+    fn line(&mut self, line: &TextLine<'_>) -> Result<(), ImportError> {
         let is_object = line.text.trim_start().starts_with('{');
         if let Some(json) = &mut self.json {
             if json.text.len() + line.text.len() > MAX_SUMMARY {
@@ -143,7 +143,7 @@ impl Reader<'_> {
         } else if is_object {
             self.end_of_benchmark()?;
             let (text, depth) = (line.text.to_owned(), depth(line.text));
-            self.json = Some(Gathered { text, line: line.number, depth });
+            self.json = Some(JsonText { text, line: line.number, depth });
         } else {
             let text = plain(line.text);
             return match figure(&text) {
@@ -160,7 +160,7 @@ impl Reader<'_> {
         }
     }
 
-    fn figure(&mut self, name: &str, value: &str, line: &Line<'_>) -> Result<(), ImportError> {
+    fn figure(&mut self, name: &str, value: &str, line: &TextLine<'_>) -> Result<(), ImportError> {
         let wrong = |problem: String| self.recorder.at(line.number, problem);
         if !line.ended && !line.text.trim_end().ends_with([')', ']']) {
             return Err(wrong("the file breaks off within this result".to_owned()));
@@ -245,7 +245,7 @@ impl Reader<'_> {
     }
 
     /// Reads a summary; other objects in between are skipped.
-    fn summary(&mut self, json: &Gathered) -> Result<(), ImportError> {
+    fn summary(&mut self, json: &JsonText) -> Result<(), ImportError> {
         let at = (self.file, json.line);
         let value: Value = json::read_text(&json.text, at, EXPECTED, PhantomData)?;
         if value.get("profiles").is_none() || value.get("module_path").is_none() {

@@ -52,12 +52,12 @@ struct Name {
     name: &'static str,
     /// Quantile of `name` in percent; `None` for a metric that is called `name` itself.
     quantile: Option<f64>,
-    of: Of,
+    of: BaseUnit,
 }
 
 /// The base unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Of {
+pub(super) enum BaseUnit {
     Seconds,
     Things,
     PerSecond,
@@ -76,11 +76,11 @@ impl Name {
 
     fn metric(&self) -> Metric {
         let unit = match self.of {
-            Of::Seconds => Unit::Second,
-            Of::Things => Unit::One,
-            Of::PerSecond => Unit::PerSecond,
-            Of::Bytes => Unit::Byte,
-            Of::BytesPerSecond => Unit::Other("B/s".to_owned()),
+            BaseUnit::Seconds => Unit::Second,
+            BaseUnit::Things => Unit::One,
+            BaseUnit::PerSecond => Unit::PerSecond,
+            BaseUnit::Bytes => Unit::Byte,
+            BaseUnit::BytesPerSecond => Unit::Other("B/s".to_owned()),
         };
         let metric = Metric::of_unit(&self.text(), unit);
         match HIGHER.contains(&self.name) {
@@ -150,7 +150,7 @@ impl Report {
 
     /// Adds a value in base units. NaN is not recorded, and of two values of a metric the first is
     /// kept.
-    pub(super) fn set(&mut self, name: &'static str, of: Of, value: f64) {
+    pub(super) fn set(&mut self, name: &'static str, of: BaseUnit, value: f64) {
         self.add(Name { name, quantile: None, of }, value);
     }
 
@@ -163,7 +163,7 @@ impl Report {
 
     /// Adds a time in seconds.
     pub(super) fn time(&mut self, name: &'static str, seconds: f64) {
-        self.set(name, Of::Seconds, seconds);
+        self.set(name, BaseUnit::Seconds, seconds);
     }
 
     /// Adds a time in milliseconds, the unit of most tools.
@@ -183,7 +183,7 @@ impl Report {
             ("latency", 0.0) => self.time("latency_min", seconds),
             ("latency", 100.0) => self.time("latency_max", seconds),
             _ if percent > 0.0 && percent < 100.0 => {
-                self.add(Name { name, quantile: Some(percent), of: Of::Seconds }, seconds);
+                self.add(Name { name, quantile: Some(percent), of: BaseUnit::Seconds }, seconds);
             }
             _ => {}
         }
@@ -192,21 +192,21 @@ impl Report {
     /// Adds the number of requests and the number of successful ones.
     pub(super) fn requests(&mut self, requests: f64, well: f64) {
         let well = well.clamp(0.0, requests.max(0.0));
-        self.set("answered", Of::Things, well / requests);
-        self.set("requests", Of::Things, requests);
-        self.set("failed", Of::Things, requests - well);
+        self.set("answered", BaseUnit::Things, well / requests);
+        self.set("requests", BaseUnit::Things, requests);
+        self.set("failed", BaseUnit::Things, requests - well);
     }
 
     /// Adds the rate of successful requests: the tool's rate, which covers all requests that ended
     /// in any way, minus the fraction of the others.
     pub(super) fn rate(&mut self, per_second: f64, ended: f64, well: f64) {
         let share = if well >= ended { 1.0 } else { well.max(0.0) / ended };
-        self.set("rate_achieved", Of::PerSecond, per_second * share);
+        self.set("rate_achieved", BaseUnit::PerSecond, per_second * share);
     }
 
     /// Adds bytes received per second.
     pub(super) fn received(&mut self, bytes_per_second: f64) {
-        self.set("received", Of::BytesPerSecond, bytes_per_second);
+        self.set("received", BaseUnit::BytesPerSecond, bytes_per_second);
     }
 
     /// Adds the number of requests that failed in one way, if any did.
@@ -218,7 +218,7 @@ impl Report {
 
     /// Removes the times: zeros of a report in which nothing was answered.
     pub(super) fn without_times(&mut self) {
-        self.values.retain(|(name, _)| name.of != Of::Seconds);
+        self.values.retain(|(name, _)| name.of != BaseUnit::Seconds);
     }
 
     /// Returns a value added before.
@@ -233,7 +233,7 @@ impl Report {
 }
 
 /// Returns a metric of single requests.
-fn metric_of(name: &'static str, of: Of) -> Metric {
+fn metric_of(name: &'static str, of: BaseUnit) -> Metric {
     Name { name, quantile: None, of }.metric()
 }
 

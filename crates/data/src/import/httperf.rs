@@ -6,7 +6,7 @@
 //! are the client's, and leave out connections that failed. A report without its last line of
 //! errors is incomplete. The command is the line that httperf echoes with its options expanded.
 
-use super::http_load::{self, Of};
+use super::http_load::{self, BaseUnit};
 use super::recorder::Recorder;
 use super::{Context, Head, ImportError, Part};
 use crate::input::Input;
@@ -164,7 +164,7 @@ impl Report {
             told.option(name, value);
         }
         let well = self.value("status_2xx") + self.value("status_3xx");
-        told.set("rate_achieved", Of::PerSecond, well / self.value("test_duration"));
+        told.set("rate_achieved", BaseUnit::PerSecond, well / self.value("test_duration"));
         told.requests(self.asked(), well);
         for &(index, value) in &self.values {
             let field = &FIELDS[index];
@@ -310,13 +310,13 @@ fn after<'a>(words: &[&'a str], word: &str) -> Option<&'a str> {
 }
 
 /// Returns the base unit of a number with this unit.
-fn of(unit: &str) -> Of {
+fn of(unit: &str) -> BaseUnit {
     match unit {
-        "ms" | "s" => Of::Seconds,
-        "/s" => Of::PerSecond,
-        "B" => Of::Bytes,
-        "KiB" => Of::BytesPerSecond,
-        _ => Of::Things,
+        "ms" | "s" => BaseUnit::Seconds,
+        "/s" => BaseUnit::PerSecond,
+        "B" => BaseUnit::Bytes,
+        "KiB" => BaseUnit::BytesPerSecond,
+        _ => BaseUnit::Things,
     }
 }
 

@@ -100,13 +100,13 @@ struct Command {
 }
 
 /// A run in schema 2, in the file's order.
-struct Run(Vec<(String, Told)>);
+struct Run(Vec<(String, RunMember)>);
 
 impl<'de> Deserialize<'de> for Run {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut all = Vec::new();
-        json::each_member(|name, told| {
-            all.push((name, told));
+        json::each_member(|name, member| {
+            all.push((name, member));
             Ok(())
         })
         .deserialize(deserializer)?;
@@ -115,71 +115,74 @@ impl<'de> Deserialize<'de> for Run {
 }
 
 /// The entry under one name: a metric's value with its unit, an exit code, or anything else.
-enum Told {
+enum RunMember {
     Measured(f64, DeclaredUnit),
     Code(i64),
     Other,
 }
 
 #[derive(Deserialize)]
-struct Measured {
+struct MemberValue {
     #[serde(default, deserialize_with = "json::known")]
     value: Option<Number>,
     #[serde(default)]
     unit: String,
 }
 
-impl<'de> Deserialize<'de> for Told {
+impl<'de> Deserialize<'de> for RunMember {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ToldVisitor)
+        deserializer.deserialize_any(RunMemberVisitor)
     }
 }
 
-struct ToldVisitor;
+struct RunMemberVisitor;
 
-impl<'de> Visitor<'de> for ToldVisitor {
-    type Value = Told;
+impl<'de> Visitor<'de> for RunMemberVisitor {
+    type Value = RunMember;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a value with its unit, or an exit code")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Told, A::Error> {
-        let Measured { value, unit } = Measured::deserialize(MapAccessDeserializer::new(map))?;
-        let (Some(Number(value)), unit) = (value, declared(&unit)) else { return Ok(Told::Other) };
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RunMember, A::Error> {
+        let MemberValue { value, unit } =
+            MemberValue::deserialize(MapAccessDeserializer::new(map))?;
+        let (Some(Number(value)), unit) = (value, declared(&unit)) else {
+            return Ok(RunMember::Other);
+        };
         if unit.unit == Unit::Second {
             json::checked_time(Number(value))?;
         }
-        Ok(Told::Measured(value, unit))
+        Ok(RunMember::Measured(value, unit))
     }
 
-    fn visit_i64<E>(self, code: i64) -> Result<Told, E> {
-        Ok(Told::Code(code))
+    fn visit_i64<E>(self, code: i64) -> Result<RunMember, E> {
+        Ok(RunMember::Code(code))
     }
 
-    fn visit_u64<E>(self, code: u64) -> Result<Told, E> {
-        Ok(Told::Code(code as i64))
+    fn visit_u64<E>(self, code: u64) -> Result<RunMember, E> {
+        Ok(RunMember::Code(code as i64))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Told, E> {
-        Ok(Told::Other)
+    fn visit_f64<E>(self, _: f64) -> Result<RunMember, E> {
+        Ok(RunMember::Other)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Told, E> {
-        Ok(Told::Other)
+    fn visit_bool<E>(self, _: bool) -> Result<RunMember, E> {
+        Ok(RunMember::Other)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Told, E> {
-        Ok(Told::Other)
+    fn visit_str<E>(self, _: &str) -> Result<RunMember, E> {
+        Ok(RunMember::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<Told, E> {
-        Ok(Told::Other)
+    fn visit_unit<E>(self) -> Result<RunMember, E> {
+        Ok(RunMember::Other)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Told, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RunMember, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Told::Other)
+        Ok(RunMember::Other)
     }
 }
 
@@ -354,16 +357,18 @@ fn runs_of_2(
     primary: &str,
 ) -> Result<(), String> {
     for run in &command.measurements {
-        let code = run.0.iter().find_map(|(name, told)| match told {
-            Told::Code(code) if name == "exit_code" => Some(*code as i32),
+        let code = run.0.iter().find_map(|(name, member)| match member {
+            RunMember::Code(code) if name == "exit_code" => Some(*code as i32),
             _ => None,
         });
         let mut values = Vec::new();
         // The metric that the user chose comes first, and so decides.
         let (chosen, others): (Vec<_>, Vec<_>) =
             run.0.iter().partition(|(name, _)| name == primary);
-        for (name, told) in chosen.into_iter().chain(others) {
-            let Told::Measured(value, DeclaredUnit { factor, unit }) = told else { continue };
+        for (name, member) in chosen.into_iter().chain(others) {
+            let RunMember::Measured(value, DeclaredUnit { factor, unit }) = member else {
+                continue;
+            };
             let ours =
                 KNOWN.iter().find(|(theirs, _)| theirs == name).map_or(name.as_str(), |k| k.1);
             let metric = recorder.metric(&Metric::lower(ours, unit.clone()))?;

@@ -14,7 +14,7 @@
 use super::ImportError;
 use crate::input::Input;
 use crate::lines::io_error;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::cell::Cell;
@@ -157,7 +157,7 @@ fn explained(
     if let Some(known) = error_line.filter(|&known| error.is_data() && known != line) {
         (line, column) = (known, None);
     }
-    ReadError::Line { place: Place { file: file.to_owned(), line, column }, problem }
+    ReadError::Line { place: FilePosition { file: file.to_owned(), line, column }, problem }
 }
 
 /// Bytes outside of strings that begin a string, or may begin a word of [`NOT_FINITE`].

@@ -10,7 +10,7 @@ use super::{ColumnRef, Context, ImportError, Part, TableColumns};
 use crate::finding::shared::truncated_file;
 use crate::list;
 use crate::number::is_number;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use crate::samples::{Metric, Row, Samples};
 use crate::unit::unit_of_symbol;
 use std::collections::HashMap;
@@ -116,7 +116,7 @@ impl<'a> Gatherer<'a> {
     pub(super) fn single(
         &mut self,
         text: &str,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> FilePosition,
     ) -> Result<(), ImportError> {
         self.lengths = (self.lengths.0.min(self.lengths.1), text.len());
         match self.conversion.read(text, self.context.marks) {
@@ -249,8 +249,8 @@ impl<'a> Gatherer<'a> {
     }
 }
 
-fn place(context: &Context<'_>, line: u64) -> Place {
-    Place { file: context.file.to_owned(), line, column: None }
+fn place(context: &Context<'_>, line: u64) -> FilePosition {
+    FilePosition { file: context.file.to_owned(), line, column: None }
 }
 
 /// Returns the layout, and whether the first row is a header.

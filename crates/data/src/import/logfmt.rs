@@ -9,7 +9,7 @@ use super::number::looks_like_number;
 use super::{ColumnRef, Context, Head, ImportError, Part, layout};
 use crate::input::Input;
 use crate::lines::Lines;
-use crate::read_error::Place;
+use crate::read_error::FilePosition;
 use std::borrow::Cow;
 
 pub(super) fn recognise(head: &Head<'_>) -> bool {
@@ -74,7 +74,7 @@ impl Columns {
     /// Determines the keys from the options and the first line.
     fn of(context: &Context<'_>, first: &[Pair<'_>], line: u64) -> Result<Self, ImportError> {
         let keys: Vec<&str> = first.iter().map(|(key, _)| *key).collect();
-        let place = || Place { file: context.file.to_owned(), line, column: None };
+        let place = || FilePosition { file: context.file.to_owned(), line, column: None };
         let resolve = |wanted: &ColumnRef| match wanted {
             // A key may be missing in the first line and occur in later ones.
             ColumnRef::Name(name) => Ok(name.clone()),

@@ -13,7 +13,7 @@ use crate::{Finding, Severity};
 use std::collections::{HashMap, HashSet};
 
 /// An input with its names.
-pub(super) struct Labelled {
+pub(super) struct LabelledInput {
     /// The file as the user named it.
     pub file: String,
     /// Short unique name, for subjects whose names clash.
@@ -21,7 +21,7 @@ pub(super) struct Labelled {
     pub part: Part,
 }
 
-impl Labelled {
+impl LabelledInput {
     fn primary(&self) -> Option<&Metric> {
         let samples = &self.part.samples;
         let planned = samples.plan.as_ref().and_then(|plan| samples.metric_index(&plan.primary));
@@ -30,7 +30,7 @@ impl Labelled {
 }
 
 pub(super) fn merge(
-    mut parts: Vec<Labelled>,
+    mut parts: Vec<LabelledInput>,
     options: &ImportOptions,
 ) -> Result<Samples, ImportError> {
     if parts.len() <= 1 {
@@ -41,12 +41,12 @@ pub(super) fn merge(
     let mut merged = Samples::new(order_metrics(&parts)?);
     let shared = shared_names(&parts);
     let matched = shared.iter().flatten().any(|&shared| shared);
-    let mut met = Met::default();
+    let mut met = TakenNames::default();
     let counts = |of: fn(&Samples) -> usize| parts.iter().map(move |one| of(&one.part.samples));
     // A large suite would otherwise take up to twice its memory.
     merged.subjects.reserve_exact(counts(|own| own.subjects.len()).sum());
     merged.rows.reserve_exact(counts(|own| own.rows.len()).max().unwrap_or(0));
-    for (Labelled { file, label, part }, shared) in parts.into_iter().zip(shared) {
+    for (LabelledInput { file, label, part }, shared) in parts.into_iter().zip(shared) {
         let names = Names { file: &file, label: &label, shared: &shared, matched };
         add(&mut merged, part.samples, &names, &mut met);
     }
@@ -55,7 +55,7 @@ pub(super) fn merge(
 
 /// Gives bare numbers the metric that they are compared with.
 pub(super) fn lend_metrics(
-    parts: &mut [Labelled],
+    parts: &mut [LabelledInput],
     options: &ImportOptions,
 ) -> Result<(), ImportError> {
     let recorded = parts.iter().find(|one| !one.part.is_bare);
@@ -104,8 +104,8 @@ pub(super) fn lend_metrics(
 
 /// Checks that every metric has one unit wherever it occurs. The one that decides must; any other
 /// is left out of the inputs that have it in a different unit, with a finding.
-pub(super) fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
-    let primary = parts.first().and_then(Labelled::primary).map(|metric| metric.name.clone());
+pub(super) fn check_units(parts: &mut [LabelledInput]) -> Result<(), ImportError> {
+    let primary = parts.first().and_then(LabelledInput::primary).map(|metric| metric.name.clone());
     let mut first: HashMap<String, (String, Unit)> = HashMap::new();
     for one in parts {
         let mut odd: Vec<String> = Vec::new();
@@ -142,7 +142,7 @@ pub(super) fn check_units(parts: &mut [Labelled]) -> Result<(), ImportError> {
 
 /// Returns all metrics, first the one that decides: the primary one of the first input if all have
 /// it, otherwise the first that all have.
-pub(super) fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportError> {
+pub(super) fn order_metrics(parts: &[LabelledInput]) -> Result<Vec<Metric>, ImportError> {
     let mut metrics = Samples::default();
     for metric in parts.iter().flat_map(|one| &one.part.samples.metrics) {
         metrics.add_metric(metric.clone());
@@ -150,7 +150,7 @@ pub(super) fn order_metrics(parts: &[Labelled]) -> Result<Vec<Metric>, ImportErr
     let mut metrics = metrics.metrics;
     let is_common =
         |m: &Metric| parts.iter().all(|one| one.part.samples.metric_index(&m.name).is_some());
-    let primary = parts.first().and_then(Labelled::primary).filter(|&m| is_common(m));
+    let primary = parts.first().and_then(LabelledInput::primary).filter(|&m| is_common(m));
     let decides = match primary {
         Some(primary) => metrics.iter().position(|m| m.name == primary.name),
         None => metrics.iter().position(is_common),
@@ -191,7 +191,7 @@ fn matched_name<'a>(samples: &'a Samples, subject: &'a Subject, by_row: bool) ->
 
 /// Returns for every subject of every input whether others have its name. A subject named only
 /// after its input does not make others share that name.
-fn shared_names(parts: &[Labelled]) -> Vec<Vec<bool>> {
+fn shared_names(parts: &[LabelledInput]) -> Vec<Vec<bool>> {
     // The first input with the name, and whether there are others.
     let mut holders: HashMap<&str, (usize, bool)> = HashMap::new();
     let names: Vec<Vec<&str>> = parts.iter().map(|one| matched_by(&one.part.samples)).collect();
@@ -219,7 +219,7 @@ struct Names<'a> {
 
 /// The names seen so far.
 #[derive(Default)]
-struct Met {
+struct TakenNames {
     /// Names of subjects.
     names: HashSet<String>,
     /// Rows by name, with their first subject.
@@ -248,7 +248,7 @@ fn add_sides(merged: &mut Samples, part: &Samples, names: &Names<'_>) -> usize {
     before
 }
 
-fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut Met) {
+fn add(merged: &mut Samples, mut part: Samples, names: &Names<'_>, met: &mut TakenNames) {
     let &Names { label, shared, matched, .. } = names;
     // Few subjects of a large suite have findings.
     let mut renamed: HashMap<String, String> = HashMap::new();

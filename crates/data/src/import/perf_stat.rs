@@ -298,7 +298,7 @@ pub(super) struct Runs<'a> {
     /// Name of subjects that are not places.
     name: String,
     /// The values of the current run by place; `place_of` has the index of each place.
-    places: Vec<Place>,
+    places: Vec<AggregationUnit>,
     place_of: HashMap<String, usize>,
     seen: HashSet<(String, String)>,
     interval: Option<String>,
@@ -312,8 +312,8 @@ pub(super) struct Runs<'a> {
     has_started: bool,
 }
 
-/// The values of one place in a run.
-struct Place {
+/// The values of one CPU, core, socket, process or cgroup in a run.
+struct AggregationUnit {
     name: String,
     values: Vec<(usize, f64)>,
     summaries: Vec<Summary>,
@@ -389,7 +389,7 @@ impl<'a> Runs<'a> {
         let index = *self.place_of.entry(row.place.clone()).or_insert(self.places.len());
         if index == self.places.len() {
             let name = row.place.clone();
-            self.places.push(Place { name, values: Vec::new(), summaries: Vec::new() });
+            self.places.push(AggregationUnit { name, values: Vec::new(), summaries: Vec::new() });
         }
         let place = &mut self.places[index];
         match row.error_percent {

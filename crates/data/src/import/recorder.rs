@@ -15,7 +15,7 @@ use crate::Finding;
 use crate::assay_file::MAX_METRICS;
 use crate::finding::shared::benchmark_errors;
 use crate::number::Marks;
-use crate::read_error::{Place, ReadError, quoted_start};
+use crate::read_error::{FilePosition, ReadError, quoted_start};
 use crate::samples::{
     ITERATIONS, Metric, Observation, Outcome, ParameterValue, Row, Samples, Side, Subject, Summary,
 };
@@ -343,7 +343,7 @@ impl<'a> Recorder<'a> {
 
     /// Returns an error on a line of the file.
     pub(super) fn at(&self, line: u64, problem: impl Into<String>) -> ImportError {
-        let place = Place { file: self.context.file.to_owned(), line, column: None };
+        let place = FilePosition { file: self.context.file.to_owned(), line, column: None };
         ReadError::Line { place, problem: problem.into() }.into()
     }
 

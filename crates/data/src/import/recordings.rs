@@ -5,8 +5,8 @@
 //! has: its number is the outermost level of its observations. If a recording has only a summary,
 //! its mean or its median is its one value. Recordings that are byte-identical count as one.
 
-use super::merge::{self, Labelled};
-use super::{Again, ImportError, ImportOptions, Part};
+use super::merge::{self, LabelledInput};
+use super::{ImportError, ImportOptions, Part, Reopen};
 use crate::finding::shared::same_recording;
 use crate::samples::{Observation, Recorded, Row, Samples, Side, Subject};
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ pub(super) fn digest_of_file(path: &Path) -> Option<u64> {
 
 /// Returns the documents of a file that consists of several JSON documents one after the other, or
 /// of a list of them, each with its first line; `None` for any other file.
-pub(super) fn documents(again: Again<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
+pub(super) fn documents(again: Reopen<'_>) -> Option<Vec<(u64, Vec<u8>)>> {
     let mut bytes = Vec::new();
     let input = again()?.ok()?;
     input.into_reader().take(MOST + 1).read_to_end(&mut bytes).ok()?;
@@ -140,7 +140,7 @@ pub(super) fn pooled(
     label: &str,
     mut recordings: Vec<Recording>,
     options: &ImportOptions,
-) -> Result<Labelled, ImportError> {
+) -> Result<LabelledInput, ImportError> {
     let mut known = Vec::new();
     let all = recordings.len();
     recordings.retain(|one| {
@@ -157,12 +157,12 @@ pub(super) fn pooled(
         if same > 0 {
             part.samples.findings.push(same_recording(label, all, 1));
         }
-        return Ok(Labelled { file: first, label: label.to_owned(), part });
+        return Ok(LabelledInput { file: first, label: label.to_owned(), part });
     }
     let kept = recordings.len();
     let labelled =
-        |one: Recording| Labelled { file: one.file, label: label.to_owned(), part: one.part };
-    let mut parts: Vec<Labelled> = recordings.into_iter().map(labelled).collect();
+        |one: Recording| LabelledInput { file: one.file, label: label.to_owned(), part: one.part };
+    let mut parts: Vec<LabelledInput> = recordings.into_iter().map(labelled).collect();
     merge::lend_metrics(&mut parts, options)?;
     merge::check_units(&mut parts)?;
     in_order_of_time(&mut parts);
@@ -177,15 +177,15 @@ pub(super) fn pooled(
         samples.findings.push(same_recording(label, all, kept));
     }
     let file = format!("{first} and {} more", kept - 1);
-    Ok(Labelled { file, label: label.to_owned(), part: Part { samples, is_bare, is_ours } })
+    Ok(LabelledInput { file, label: label.to_owned(), part: Part { samples, is_bare, is_ours } })
 }
 
 /// Sorts recordings by their start, if all of them state it.
-fn in_order_of_time(parts: &mut [Labelled]) {
+fn in_order_of_time(parts: &mut [LabelledInput]) {
     let times: Option<Vec<f64>> = parts.iter().map(|one| began(&one.part.samples)).collect();
     if times.is_some() {
         parts.sort_by(|a, b| {
-            let time = |one: &Labelled| began(&one.part.samples).unwrap_or(f64::NAN);
+            let time = |one: &LabelledInput| began(&one.part.samples).unwrap_or(f64::NAN);
             time(a).total_cmp(&time(b))
         });
     }
@@ -202,9 +202,9 @@ struct Pool {
 }
 
 impl Pool {
-    fn of(label: &str, first: &str, parts: &[Labelled]) -> Result<Self, ImportError> {
+    fn of(label: &str, first: &str, parts: &[LabelledInput]) -> Result<Self, ImportError> {
         let mut samples = Samples::new(merge::order_metrics(parts)?);
-        let recorded = |one: &Labelled| Recorded {
+        let recorded = |one: &LabelledInput| Recorded {
             file: one.file.clone(),
             started: one.part.samples.started.clone(),
         };
@@ -222,8 +222,8 @@ impl Pool {
         Ok(Self { samples, subjects: HashMap::new() })
     }
 
-    fn add(&mut self, number: u32, one: Labelled) -> Result<(), ImportError> {
-        let Labelled { file, part, .. } = one;
+    fn add(&mut self, number: u32, one: LabelledInput) -> Result<(), ImportError> {
+        let LabelledInput { file, part, .. } = one;
         let theirs = part.samples;
         if theirs.sides.len() > 1 {
             let sides: Vec<String> =

@@ -71,16 +71,16 @@ struct Entry {
 }
 
 /// The metric named by a unit, and the conversion of its numbers to the base unit.
-pub(super) struct Rated {
+pub(super) struct UnitMetric {
     pub(super) metric: Metric,
     pub(super) conversion: Conversion,
 }
 
 /// Returns the meaning of a unit written by a person or a tool: times, memory, runs per second; any
 /// other is a metric of that name.
-pub(super) fn rated(unit: &str) -> Rated {
+pub(super) fn rated(unit: &str) -> UnitMetric {
     if let Some(conversion) = Conversion::of_rate(unit) {
-        return Rated { metric: Metric::of_unit("rate", Unit::PerSecond), conversion };
+        return UnitMetric { metric: Metric::of_unit("rate", Unit::PerSecond), conversion };
     }
     let symbol = unit.strip_suffix("/iter").or_else(|| unit.strip_suffix("/op")).unwrap_or(unit);
     let conversion = Conversion::from_symbol(Some(symbol));
@@ -96,13 +96,13 @@ pub(super) fn rated(unit: &str) -> Rated {
         }
         known => Metric::of_unit(name, known.clone()),
     };
-    Rated { metric, conversion }
+    UnitMetric { metric, conversion }
 }
 
 pub(super) fn read_entries(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut recorder = Recorder::new(context, "github-action-benchmark");
     let entries = json::each(|entry: Entry| {
-        let Rated { metric, conversion } = rated(&entry.unit);
+        let UnitMetric { metric, conversion } = rated(&entry.unit);
         let metric = recorder.metric(&metric)?;
         let benchmark = recorder.benchmark(&entry.name, None, &[]);
         let value = conversion.to_base(entry.value.0);

@@ -140,7 +140,7 @@ fn whole(
     options: &ImportOptions,
 ) -> Result<Samples, ImportError> {
     let part = super::within_limits(part, file.to_owned())?;
-    let one = merge::Labelled { file: file.to_owned(), label: label.to_owned(), part };
+    let one = merge::LabelledInput { file: file.to_owned(), label: label.to_owned(), part };
     let mut samples = merge::merge(vec![one], options)?;
     super::leave_out(&mut samples, options)?;
     Ok(samples)

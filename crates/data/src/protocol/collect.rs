@@ -2,7 +2,7 @@
 //! starts and stops.
 
 use super::line::{About, Gives, read};
-use super::{Given, MAX_LINE, MAX_METRICS, MAX_NAME, MAX_PROBLEMS, Problem, Report};
+use super::{MAX_LINE, MAX_METRICS, MAX_NAME, MAX_PROBLEMS, Problem, Report, ReportedMetric};
 use crate::declared_unit::DeclaredUnit;
 use crate::excerpt::excerpt;
 use crate::reading::Take;
@@ -228,7 +228,7 @@ impl Entry {
 
     /// Returns the values in base units, and the number of values that were lost; `None` if there
     /// were none.
-    fn given(mut self) -> Option<(Given, usize)> {
+    fn given(mut self) -> Option<(ReportedMetric, usize)> {
         if self.values.is_empty() {
             return None;
         }
@@ -241,7 +241,7 @@ impl Entry {
         let take = self.take.unwrap_or(usual);
         let unit = if take == Take::Count { Unit::One } else { declared.unit };
         let metric = Metric::of_unit(&self.name, unit).directed(self.better);
-        Some((Given { metric, take, values: self.values }, lost))
+        Some((ReportedMetric { metric, take, values: self.values }, lost))
     }
 }
 

@@ -17,7 +17,7 @@ pub const MAX_PROBLEMS: usize = 20;
 
 /// Values of one metric from one run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct ReportedMetric {
     /// The metric, in its base unit. If the program states no unit it is a plain number; a region
     /// is in seconds.
     pub metric: Metric,
@@ -28,7 +28,7 @@ pub struct Given {
     pub values: Vec<f64>,
 }
 
-impl Given {
+impl ReportedMetric {
     /// Returns the value of the run.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Given {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// Metrics and regions with values, in order of first appearance.
-    pub given: Vec<Given>,
+    pub given: Vec<ReportedMetric>,
     /// The first problems, in the order found: at most [`MAX_PROBLEMS`].
     pub problems: Vec<Problem>,
     /// Number of problems beyond those.

@@ -6,7 +6,7 @@ use crate::reading::{ReadingError, Take};
 use crate::{Better, Unit};
 use proptest::prelude::*;
 
-fn clean(text: &str) -> Vec<Given> {
+fn clean(text: &str) -> Vec<ReportedMetric> {
     let report = parse(text.as_bytes());
     assert_eq!((&report.problems[..], report.more_problems), (&[][..], 0));
     report.given

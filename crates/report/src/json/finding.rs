@@ -1,7 +1,7 @@
 //! A finding as JSON, with its advice.
 
 use super::values::{Named, Severity, view};
-use assay_data::How;
+use assay_data::Invocation;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -48,8 +48,10 @@ impl From<&assay_data::Advice> for Advice {
     fn from(advice: &assay_data::Advice) -> Self {
         let (option, value, command) = match &advice.how {
             None => (None, None, None),
-            Some(How::Option(name, value)) => (Some((*name).to_owned()), value.clone(), None),
-            Some(How::Command(line)) => (None, None, Some(line.clone())),
+            Some(Invocation::Option(name, value)) => {
+                (Some((*name).to_owned()), value.clone(), None)
+            }
+            Some(Invocation::Command(line)) => (None, None, Some(line.clone())),
         };
         let mut details = match serde_json::to_value(&advice.action) {
             Ok(Value::Object(details)) => details,

@@ -4,7 +4,7 @@ use super::Head;
 use super::values::{Estimate, Interval, Named, view, words};
 use assay_analysis::coupling::{Coupling, Quadrant};
 use assay_analysis::mutation::Scores;
-use assay_data::mutation::{Fate as Became, MutantResult, Mutation, Place};
+use assay_data::mutation::{Fate as Became, LineColumn, MutantResult, Mutation};
 
 view! {
     /// Results of mutating a project.
@@ -229,7 +229,7 @@ view! {
 
 view! {
     /// A place in a file.
-    MutationPlace of (place: &Place) {
+    MutationPlace of (place: &LineColumn) {
         /// The line, from 1.
         line: u32 = place.line,
         /// The column in characters, from 1.

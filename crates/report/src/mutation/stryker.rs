@@ -1,7 +1,7 @@
 //! The mutation testing report exchanged by Stryker's tools and opened by its viewer
 //! (mutation-testing-report-schema, version 2).
 
-use assay_data::mutation::{Fate, MutantResult, Mutation, Place};
+use assay_data::mutation::{Fate, LineColumn, MutantResult, Mutation};
 use serde_json::{Map, Value, json};
 
 /// Returns the document; `tool` is the name and version of the program. The viewer's scores exclude
@@ -37,7 +37,7 @@ pub fn document(mutation: &Mutation, tool: (&str, &str)) -> Value {
 }
 
 fn mutant(own: &MutantResult) -> Value {
-    let place = |place: Place| json!({ "line": place.line, "column": place.column });
+    let place = |place: LineColumn| json!({ "line": place.line, "column": place.column });
     let ids = |tests: &[usize]| -> Vec<String> { tests.iter().map(ToString::to_string).collect() };
     let mut document = json!({
         "id": own.id,

@@ -1,6 +1,6 @@
 //! One undetected change.
 
-use assay_data::mutation::{Fate, MutantResult, MutatedFile, MutatedUnit, Mutation, Place};
+use assay_data::mutation::{Fate, LineColumn, MutantResult, MutatedFile, MutatedUnit, Mutation};
 
 /// An undetected change; one change represents a function that no test uses.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ fn column(line: &str, column: u32) -> usize {
 }
 
 /// Returns the byte offset of a place in a text.
-fn at(text: &str, place: Place) -> usize {
+fn at(text: &str, place: LineColumn) -> usize {
     let mut begin = 0;
     let lines = text.split_inclusive('\n').take((place.line as usize).saturating_sub(1));
     lines.for_each(|line| begin += line.len());

@@ -7,7 +7,7 @@ use crate::common::schema;
 
 use assay_analysis::mutation::scores;
 use assay_data::mutation::{
-    Fate, MutantResult, MutatedFile, MutatedUnit, Mutation, MutationTest, Place,
+    Fate, LineColumn, MutantResult, MutatedFile, MutatedUnit, Mutation, MutationTest,
 };
 use assay_report::mutation::{self, Material};
 use assay_report::terminal::Screen;
@@ -31,8 +31,8 @@ def unused(x):
     return x + 1
 ";
 
-fn place(line: u32, column: u32) -> Place {
-    Place { line, column }
+fn place(line: u32, column: u32) -> LineColumn {
+    LineColumn { line, column }
 }
 
 fn mutant(unit: usize, operator: &str, what: &str, fate: Fate) -> MutantResult {

@@ -15,7 +15,7 @@ use anyhow::Context;
 use assay_analysis::history::gate::{Confirmation, Fresh, Gate, Judged, Standing, can_confirm};
 use assay_analysis::history::short;
 use assay_analysis::{Analysis, Comparison, Options, analyse, machine};
-use assay_data::{Action, Environment, Finding, How, StopReason, assay_file};
+use assay_data::{Action, Environment, Finding, Invocation, StopReason, assay_file};
 use assay_measure::revisions::RevisionError;
 use assay_measure::{environment, git, interrupt, word_of};
 use std::collections::BTreeMap;
@@ -389,7 +389,7 @@ fn said_of(analysis: &Analysis, how: &Measured, name: &str, judged: &Judged) -> 
 pub(super) fn name_line<'a>(line: &str, findings: impl IntoIterator<Item = &'a mut Finding>) {
     let advice = findings.into_iter().flat_map(|finding| &mut finding.advice);
     for advice in advice.filter(|advice| advice.action == Action::MeasureInBlocks) {
-        advice.how = Some(How::Command(line.to_owned()));
+        advice.how = Some(Invocation::Command(line.to_owned()));
     }
 }
 

@@ -46,7 +46,7 @@ const ENDINGS: [&str; 6] = ["_mean", "_median", "_stddev", "_cv", "_BigO", "_RMS
 
 /// Observations about a counter over all rows.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct CounterTraits {
     metric: Option<usize>,
     fraction: bool,
     nonzero: bool,
@@ -57,7 +57,7 @@ struct Seen {
 
 /// The quantity of which an aggregate is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Of {
+enum AggregateQuantity {
     Wall,
     Cpu,
     Counter(usize),
@@ -69,14 +69,14 @@ pub(super) struct Gatherer<'c> {
     pub counters: Counters,
     /// The metrics of the counters, for a file written by us.
     pub told: Option<HashMap<String, Metric>>,
-    seen: Vec<Seen>,
+    seen: Vec<CounterTraits>,
     /// The metrics that every row has, declared with the first row: wall, cpu, iterations.
     common: Option<[usize; 3]>,
     values: Vec<(usize, f64)>,
     /// For every benchmark, whether it has observations.
     observed: Vec<bool>,
-    aggregates: Vec<(Of, Summary)>,
-    aggregate_of: HashMap<(usize, Of), usize>,
+    aggregates: Vec<(AggregateQuantity, Summary)>,
+    aggregate_of: HashMap<(usize, AggregateQuantity), usize>,
     complexity: Map<String, Value>,
     labels: Map<String, Value>,
     errors: Vec<(String, String, u64)>,
@@ -109,7 +109,7 @@ impl<'c> Gatherer<'c> {
     /// # Errors
     /// If it has a unit that the library does not use, or a limit is exceeded.
     pub(super) fn take(&mut self, row: &Row) -> Result<(), String> {
-        self.seen.resize(self.counters.names.len(), Seen::default());
+        self.seen.resize(self.counters.names.len(), CounterTraits::default());
         let name = if row.run_name.is_empty() { &row.name } else { &row.run_name };
         match row.kind {
             Kind::Iteration => self.repetition(name, row),
@@ -247,10 +247,16 @@ impl<'c> Gatherer<'c> {
         let is_told = !aggregate.is_empty();
         let count = if row.repetitions.is_nan() { row.iterations } else { row.repetitions };
         let count = (is_told && count >= 1.0).then_some(count as u64);
-        let times = [(Of::Wall, row.real_time / per_second), (Of::Cpu, row.cpu_time / per_second)];
-        let counters = row.counters.iter().map(|&(counter, value)| (Of::Counter(counter), value));
+        let times = [
+            (AggregateQuantity::Wall, row.real_time / per_second),
+            (AggregateQuantity::Cpu, row.cpu_time / per_second),
+        ];
+        let counters = row
+            .counters
+            .iter()
+            .map(|&(counter, value)| (AggregateQuantity::Counter(counter), value));
         for (of, value) in times.into_iter().chain(counters).filter(|(_, v)| v.is_finite()) {
-            if let Of::Counter(counter) = of
+            if let AggregateQuantity::Counter(counter) = of
                 && aggregate != "stddev"
             {
                 self.seen[counter].fraction_in_aggregates |= value.fract() != 0.0;
@@ -364,9 +370,9 @@ impl<'c> Gatherer<'c> {
                 continue;
             }
             let metric = match of {
-                Of::Wall => Metric::wall(),
-                Of::Cpu => Metric::lower("cpu", Unit::Second),
-                Of::Counter(counter) => {
+                AggregateQuantity::Wall => Metric::wall(),
+                AggregateQuantity::Cpu => Metric::lower("cpu", Unit::Second),
+                AggregateQuantity::Counter(counter) => {
                     let name = &self.counters.names[counter];
                     if !is_of_library(name) && !self.seen[counter].fraction_in_aggregates {
                         left_out.insert(name.clone());

@@ -6,7 +6,7 @@
 //! a schedule could not start are `dropped_iterations`.
 
 use super::super::{Context, Head, ImportError, Part, json};
-use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};
+use super::{BREAKS_OFF, BaseUnit, Report, Reports, finish, number, time};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -56,11 +56,11 @@ struct File {
 
 #[derive(Deserialize)]
 struct Results {
-    metrics: Vec<Named>,
+    metrics: Vec<NamedMetric>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct NamedMetric {
     name: String,
     values: BTreeMap<String, Value>,
 }
@@ -146,7 +146,7 @@ impl Summary {
         let of_duration = || Some(self.number("data_received", "count")? / self.seconds?);
         report.received(received.or_else(of_duration).unwrap_or(f64::NAN));
         if let Some(dropped) = self.number("dropped_iterations", "count") {
-            report.set("dropped_iterations", Of::Things, dropped);
+            report.set("dropped_iterations", BaseUnit::Things, dropped);
             report.failure("iterations dropped", dropped);
         }
         Some(report)

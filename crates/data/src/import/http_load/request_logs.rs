@@ -5,7 +5,7 @@
 //! failed. ab sorts its rows by time, so that their dependence on each other is lost.
 
 use super::super::{Context, Head, ImportError, Part};
-use super::{Of, metric_of};
+use super::{BaseUnit, metric_of};
 use crate::finding::shared::closed_loop;
 use crate::import::recorder::Recorder;
 use crate::input::Input;
@@ -122,11 +122,11 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
     let subject = recorder.benchmark(context.label, None, &[]);
     let mut taken = Vec::new();
     for ((_, name), column) in log.times.iter().zip(columns) {
-        let metric = recorder.metric(&metric_of(name, Of::Seconds));
+        let metric = recorder.metric(&metric_of(name, BaseUnit::Seconds));
         taken.push((metric.map_err(|problem| recorder.whole_file(problem))?, column));
     }
     if log.status.is_some() {
-        let metric = recorder.metric(&metric_of("answered", Of::Things));
+        let metric = recorder.metric(&metric_of("answered", BaseUnit::Things));
         taken.push((metric.map_err(|problem| recorder.whole_file(problem))?, answered));
     }
     let taken = recorder.observe_all(subject, taken, |_| Outcome::Ok);

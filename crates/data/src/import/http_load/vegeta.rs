@@ -5,7 +5,7 @@
 //! that of successful requests; the rate at which it sent is `rate_sent`.
 
 use super::super::{Context, Head, ImportError, Part, json};
-use super::{BREAKS_OFF, Of, Report, Reports, finish, number, time};
+use super::{BREAKS_OFF, BaseUnit, Report, Reports, finish, number, time};
 use crate::import::recorder::Recorder;
 use crate::input::Input;
 use crate::lines::Lines;
@@ -81,8 +81,8 @@ fn of_json(file: &File) -> Report {
 }
 
 fn sent(report: &mut Report, [requests, rate, throughput]: [f64; 3], success: f64) {
-    report.set("rate_achieved", Of::PerSecond, throughput);
-    report.set("rate_sent", Of::PerSecond, rate);
+    report.set("rate_achieved", BaseUnit::PerSecond, throughput);
+    report.set("rate_sent", BaseUnit::PerSecond, rate);
     // A fraction of a whole number; the text has two decimals of a percentage.
     report.requests(requests, (requests * success).round());
 }

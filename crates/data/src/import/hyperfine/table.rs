@@ -7,7 +7,7 @@ use super::super::{Context, Head, ImportError, Part};
 use super::{KNOWN, declared, distinct_names};
 use crate::input::Input;
 use crate::number::finite;
-use crate::read_error::{Place, ReadError};
+use crate::read_error::{FilePosition, ReadError};
 use crate::samples::{Metric, Summary};
 use crate::unit::Unit;
 
@@ -26,7 +26,7 @@ pub(in super::super) fn read(input: Input, context: &Context<'_>) -> Result<Part
         csv::ReaderBuilder::new().flexible(true).from_reader(without_mark(input.into_reader()));
     let wrong = |error: csv::Error| {
         let line = error.position().map_or(1, csv::Position::line);
-        let place = Place { file: context.file.to_owned(), line, column: None };
+        let place = FilePosition { file: context.file.to_owned(), line, column: None };
         ImportError::from(match error.into_kind() {
             csv::ErrorKind::Io(source) => crate::lines::io_error(context.file, source),
             _ => ReadError::Line { place, problem: "this row is not UTF-8 text".to_owned() },

@@ -6,7 +6,7 @@
 //! custom value of the user (`custom…IsBetter`) is an observation.
 
 use crate::import::recorder::Recorder;
-use crate::import::single_values::{Rated, rated};
+use crate::import::single_values::{UnitMetric, rated};
 use crate::import::{Context, Head, ImportError, ImportOptions, Part, json};
 use crate::input::Input;
 use crate::number::Marks;
@@ -141,14 +141,14 @@ fn name_of(suite: &str, bench: &Bench) -> String {
 }
 
 /// Returns the metric of a value, with the direction implied by the tool's name.
-fn metric_of(bench: &Bench, tool: &str) -> Rated {
-    let Rated { metric, conversion } = rated(&bench.unit);
+fn metric_of(bench: &Bench, tool: &str) -> UnitMetric {
+    let UnitMetric { metric, conversion } = rated(&bench.unit);
     let better = match tool {
         "customSmallerIsBetter" => Some(Better::Lower),
         "customBiggerIsBetter" | "benchmarkjs" | "pytest" => Some(Better::Higher),
         _ => None,
     };
-    Rated { metric: metric.directed(better), conversion }
+    UnitMetric { metric: metric.directed(better), conversion }
 }
 
 /// A run as it was read: the name of its location, its values, and its time in ms since 1970.
@@ -193,7 +193,7 @@ pub(super) fn read(
 }
 
 fn take(recorder: &mut Recorder<'_>, name: &str, bench: &Bench, tool: &str) -> Result<(), String> {
-    let Rated { metric, conversion } = metric_of(bench, tool);
+    let UnitMetric { metric, conversion } = metric_of(bench, tool);
     let known = recorder.metric(&metric)?;
     let subject = recorder.benchmark(name, None, &[]);
     let value = conversion.to_base(bench.value.0);

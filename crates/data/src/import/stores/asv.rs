@@ -21,7 +21,7 @@ const EXPECTED: &str = "asv's list of benchmarks: `{\"a.time_b\": {\"param_names
 const ENVIRONMENT: &str = "environment";
 
 /// Descriptions of the benchmarks, by name.
-pub(super) type Benchmarks = HashMap<String, asv::Described>;
+pub(super) type Benchmarks = HashMap<String, asv::BenchmarkEntry>;
 
 pub(super) fn open(directory: &Path) -> Result<Option<RunStore>, ImportError> {
     let list = directory.join("benchmarks.json");
@@ -41,7 +41,7 @@ pub(super) fn open(directory: &Path) -> Result<Option<RunStore>, ImportError> {
     // The version of the list is among the benchmarks.
     let described = known
         .into_iter()
-        .filter_map(|(name, of)| Some((name, asv::Described::deserialize(of).ok()?)));
+        .filter_map(|(name, of)| Some((name, asv::BenchmarkEntry::deserialize(of).ok()?)));
     Ok(Some(RunStore { tool: "asv", runs: Runs::Asv(found, described.collect()) }))
 }
 

@@ -39,11 +39,11 @@ struct Example {
     status: String,
     #[serde(default, deserialize_with = "json::some_time")]
     run_time: Option<Number>,
-    exception: Option<Said>,
+    exception: Option<FailureMessage>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct FailureMessage {
     #[serde(default)]
     message: Option<String>,
 }
@@ -167,7 +167,7 @@ struct Item {
 struct Stage {
     #[serde(default, deserialize_with = "json::some_time")]
     duration: Option<Number>,
-    crash: Option<Said>,
+    crash: Option<FailureMessage>,
 }
 
 /// Reads pytest-json-report. The time of a test is that of its setup, body and teardown, as in

@@ -51,7 +51,7 @@ fn each<T: for<'de> Deserialize<'de>>(
         let place = (context.file, line.number);
         let read: T = json::read_text(text, place, expected, PhantomData)?;
         event(read).map_err(|problem| {
-            let place = crate::read_error::Place {
+            let place = crate::read_error::FilePosition {
                 file: context.file.to_owned(),
                 line: line.number,
                 column: None,
@@ -95,7 +95,7 @@ struct GoEvent {
 
 /// State of a running Go test.
 #[derive(Default)]
-struct Running {
+struct RunningTest {
     began: Option<Moment>,
     /// Its output, if failures are to be explained.
     said: String,
@@ -113,7 +113,7 @@ struct Running {
 /// instead, unless the test waited for others.
 pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<Part, ImportError> {
     let mut tests = Tests::new(context, "go test -json")?;
-    let mut running: HashMap<String, Running> = HashMap::new();
+    let mut running: HashMap<String, RunningTest> = HashMap::new();
     let mut packages = Packages::default();
     let mut has_started = false;
     let expected = "events of `go test -json`: `{\"Action\": …, \"Package\": …, \"Test\": …}`";
@@ -140,7 +140,7 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
         let name = format!("{}: {test}", event.package);
         match event.action.as_str() {
             "run" => {
-                running.insert(name, Running { began: at, ..Running::default() });
+                running.insert(name, RunningTest { began: at, ..RunningTest::default() });
                 each_holder(&mut running, &event.package, test, |holder| {
                     holder.has_subtests = true
                 });
@@ -211,10 +211,10 @@ pub(in crate::import) fn read_go(input: Input, context: &Context<'_>) -> Result<
 /// Calls a function for each running test that contains this one: the names of subtests follow a
 /// slash, and may contain slashes themselves.
 fn each_holder(
-    running: &mut HashMap<String, Running>,
+    running: &mut HashMap<String, RunningTest>,
     package: &str,
     test: &str,
-    mut with: impl FnMut(&mut Running),
+    mut with: impl FnMut(&mut RunningTest),
 ) {
     for (slash, _) in test.match_indices('/') {
         if let Some(holder) = running.get_mut(&format!("{package}: {}", &test[..slash])) {

@@ -66,7 +66,7 @@ struct Case {
 
 /// The failures that a report declares, compared with the failed tests that it lists.
 #[derive(Default)]
-struct Counted {
+struct FailureCount {
     /// The largest number of failures and errors declared by a suite.
     declared: u64,
     /// Number of failed tests.
@@ -80,7 +80,7 @@ pub(in crate::import) fn read(input: Input, context: &Context<'_>) -> Result<Par
     let mut suites: Vec<String> = Vec::new();
     let mut case: Option<Case> = None;
     let mut has_started = false;
-    let mut counted = Counted::default();
+    let mut counted = FailureCount::default();
     let mut room_for_output = MAX_OUTPUT;
     loop {
         let depth = xml.depth();

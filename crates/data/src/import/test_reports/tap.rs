@@ -175,7 +175,7 @@ impl Reader<'_> {
         }
     }
 
-    fn result(&mut self, depth: usize, mut found: Found<'_>) -> Result<(), String> {
+    fn result(&mut self, depth: usize, mut found: TestPoint<'_>) -> Result<(), String> {
         self.settle()?;
         check_depth(depth)?;
         let timed = time_in_name(&found.name);
@@ -218,7 +218,7 @@ impl Reader<'_> {
         full.push(own);
         let name = full.join(": ");
         let opens = found.opens.then(|| own.to_owned());
-        let Found { mut status, seconds, .. } = found;
+        let TestPoint { mut status, seconds, .. } = found;
         if self.is_prove && !found.is_ok && status == Status::Skipped {
             // For prove a skipped test that is `not ok` has failed; other harnesses pass it.
             status = Status::Failed;
@@ -414,7 +414,7 @@ fn is_count(comment: &str) -> bool {
 }
 
 /// A result line.
-struct Found<'a> {
+struct TestPoint<'a> {
     is_ok: bool,
     status: Status,
     number: Option<u64>,
@@ -425,7 +425,7 @@ struct Found<'a> {
     opens: bool,
 }
 
-fn result(text: &str) -> Option<Found<'_>> {
+fn result(text: &str) -> Option<TestPoint<'_>> {
     let (passed, rest) = match text.strip_prefix("not ok") {
         Some(rest) => (false, rest),
         None => (true, text.strip_prefix("ok")?),
@@ -469,7 +469,7 @@ fn result(text: &str) -> Option<Found<'_>> {
         false => name.into(),
     };
     let seconds = time_behind(directive);
-    Some(Found { is_ok: passed, status, number: number.parse().ok(), name, seconds, opens })
+    Some(TestPoint { is_ok: passed, status, number: number.parse().ok(), name, seconds, opens })
 }
 
 /// Splits a name that ends in its time, `adds in 12ms` or `adds in 3sec`.
