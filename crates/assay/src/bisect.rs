@@ -19,7 +19,7 @@ use assay_data::{Action, Finding, Metric, Samples, Subject};
 use assay_harness::{Driver, Effort, Reading, Request};
 use assay_measure::Command;
 use assay_measure::MeasureError;
-use assay_measure::git::Described;
+use assay_measure::git::CommitSummary;
 use assay_measure::revisions::{Built, Repository, Revision, RevisionError, Stage};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -75,7 +75,7 @@ impl Unusable {
 /// The commits of a search.
 pub(crate) struct Commits {
     /// From the good commit (first) to the bad one (last).
-    pub commits: Vec<Described>,
+    pub commits: Vec<CommitSummary>,
     /// Commits that cannot be measured, each with the reason.
     pub skipped: BTreeMap<usize, String>,
     /// The measurement of each.
@@ -105,7 +105,7 @@ impl Commits {
     /// Creates a search over the commits of a repository; none of them is built yet.
     pub fn new(
         repository: Repository,
-        commits: Vec<Described>,
+        commits: Vec<CommitSummary>,
         how: How,
         asker: Asker,
         progress: Rc<Line>,

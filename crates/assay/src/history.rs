@@ -241,7 +241,7 @@ fn placed(name: &str) -> Revision {
         static PLACES: RefCell<git::Places> = RefCell::new(git::Places::of(Path::new(".")));
     }
     match PLACES.with_borrow_mut(|places| places.place(name)) {
-        Some(git::Place { commit, parent, ordinal, time }) => {
+        Some(git::CommitPosition { commit, parent, ordinal, time }) => {
             Revision { commit, parent, ordinal, time: Some(time) }
         }
         None => Revision { commit: name.to_owned(), ..Revision::default() },

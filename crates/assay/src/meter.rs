@@ -14,7 +14,7 @@ use assay_data::reading::{MetricSpec, Reading, Source, Take, take};
 use assay_data::samples::{OF_EVERY_RUN, STEAL};
 use assay_data::{Action, Better, Finding, Metric, Unit};
 use assay_measure::counters::Count;
-use assay_measure::{Kept, RunResult};
+use assay_measure::{KeptOutput, RunResult};
 use std::collections::BTreeMap;
 
 /// Processor time divided by wall time: the average number of busy processors.
@@ -448,6 +448,6 @@ fn unit_name(unit: &Unit) -> String {
     }
 }
 
-fn bytes(kept: &Option<Kept>) -> &[u8] {
+fn bytes(kept: &Option<KeptOutput>) -> &[u8] {
     kept.as_ref().map_or(&[], |kept| kept.bytes.as_slice())
 }

@@ -14,7 +14,7 @@ use crate::revisions::cache_directory;
 use crate::{output, own};
 use anyhow::Context;
 use assay_data::private;
-use assay_measure::preloaded::{self, Asked, Client, PreloadedError, Waiting};
+use assay_measure::preloaded::{self, Client, PreloadedError, PreloadedRun, Waiting};
 use assay_measure::{Command, Outcome, git};
 use assay_suites::coverage::sum;
 use serde_json::{Value, json};
@@ -238,7 +238,7 @@ pub(crate) fn run(command: &Command, wait: Duration, idle: Duration) -> Result<O
         Ok(file)
     });
     let _in_use = in_use.map_err(|error| cold(&error))?;
-    let asked = Asked { argv: &way.words, env: &env, directory: &directory };
+    let asked = PreloadedRun { argv: &way.words, env: &env, directory: &directory };
     let (input, output, errors) = (io::stdin(), io::stdout(), io::stderr());
     let streams = [input.as_fd(), output.as_fd(), errors.as_fd()];
     let client = Client::of(place.directory.join(SOCKET));

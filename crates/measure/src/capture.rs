@@ -16,7 +16,7 @@ use rustix::io::{Errno, read};
 use crate::options::LastWords;
 use crate::sys::memory;
 use crate::trace::{Trace, Tracer, Window};
-use crate::wire::Given;
+use crate::wire::SentDescriptors;
 
 /// Size of the tail of standard error, bytes.
 const TAIL: usize = 4096;
@@ -28,7 +28,7 @@ const MOST_KEPT: u64 = 64 << 20;
 
 /// The captured output of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptOutput {
     /// The beginning, at most 64 MiB.
     pub bytes: Vec<u8>,
     /// Total number of bytes written; more than `bytes.len()` if only the first 64 MiB were kept.
@@ -37,7 +37,7 @@ pub struct Kept {
 
 /// The outputs to capture of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct CaptureRequest {
     /// If true, standard output goes to a pipe and is counted. Excludes `keep_output`.
     pub(crate) pipe_output: bool,
     /// Standard output goes to a pipe and is traced, with this window.
@@ -81,10 +81,10 @@ pub(crate) struct Capture {
 pub(crate) struct Captured {
     pub(crate) output_bytes: Option<u64>,
     pub(crate) stderr_tail: Option<String>,
-    pub(crate) output: Option<Kept>,
+    pub(crate) output: Option<KeptOutput>,
     pub(crate) trace: Option<Trace>,
-    pub(crate) errors: Option<Kept>,
-    pub(crate) samples: Option<Kept>,
+    pub(crate) errors: Option<KeptOutput>,
+    pub(crate) samples: Option<KeptOutput>,
 }
 
 /// The descriptors for the launcher, to be dropped once it has them.
@@ -101,8 +101,8 @@ impl Writers {
         (self.stdout, self.stderr)
     }
 
-    pub(crate) fn given(&self) -> Given {
-        Given {
+    pub(crate) fn given(&self) -> SentDescriptors {
+        SentDescriptors {
             stdout: self.stdout.is_some(),
             stderr: self.stderr.is_some(),
             samples: self.samples.is_some(),
@@ -118,7 +118,7 @@ impl Writers {
 
 impl Capture {
     /// Creates the requested files and pipes.
-    pub(crate) fn open(wanted: Wanted) -> io::Result<(Self, Writers)> {
+    pub(crate) fn open(wanted: CaptureRequest) -> io::Result<(Self, Writers)> {
         let mut writers = Writers::default();
         let mut capture = Self {
             output: None,
@@ -278,10 +278,10 @@ fn file_to_keep(name: &str) -> io::Result<(Option<File>, Option<OwnedFd>)> {
 }
 
 /// Returns the current content of a file. A process that outlived its run may still be writing.
-fn kept(file: &File) -> io::Result<Kept> {
+fn kept(file: &File) -> io::Result<KeptOutput> {
     let written = file.metadata()?.len();
     let bytes = read_part(file, 0, written.min(MOST_KEPT))?;
-    Ok(Kept { bytes, written })
+    Ok(KeptOutput { bytes, written })
 }
 
 /// Reads at most `length` bytes from an offset; fewer if the file ends earlier.
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_not_kept_takes_no_memory_and_is_counted() {
-        let wanted = Wanted { keep_output: true, ..Wanted::default() };
+        let wanted = CaptureRequest { keep_output: true, ..CaptureRequest::default() };
         let (capture, writers) = Capture::open(wanted).unwrap();
         let mut writer = File::from(writers.stdout.unwrap());
         let piece = vec![b'x'; 1 << 20];

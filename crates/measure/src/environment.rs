@@ -48,7 +48,7 @@ pub fn capture_without_git() -> Vec<(String, Value)> {
 }
 
 fn captured(git_patience: Duration, spin: Option<Duration>) -> Vec<(String, Value)> {
-    let mut found = Found(Vec::with_capacity(40));
+    let mut found = EnvironmentFields(Vec::with_capacity(40));
     found.add("os", Some(std::env::consts::OS));
     found.add("distribution", facts::distribution());
     found.add("kernel", facts::kernel());
@@ -114,9 +114,9 @@ pub fn steal_seconds() -> Option<f64> {
     facts::steal_seconds()
 }
 
-struct Found(Vec<(String, Value)>);
+struct EnvironmentFields(Vec<(String, Value)>);
 
-impl Found {
+impl EnvironmentFields {
     fn add(&mut self, name: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.0.push((name.to_owned(), value.into()));

@@ -38,7 +38,7 @@ impl Changes {
 
 /// Why files are polled instead of waiting for events.
 #[derive(Debug)]
-pub enum Polled {
+pub enum PollingReason {
     /// Polling was requested.
     Wanted,
     /// The user's limit on watched directories is reached; its value, if known.
@@ -55,14 +55,14 @@ pub enum Polled {
 #[derive(Debug)]
 pub struct Files {
     top: PathBuf,
-    by: By,
-    why: Option<Polled>,
+    by: ChangeSource,
+    why: Option<PollingReason>,
 }
 
 #[derive(Debug)]
-enum By {
+enum ChangeSource {
     Events(Tree),
-    Looks(Looks),
+    Looks(PollingState),
 }
 
 /// Metadata that shows that a file has changed: inode, size, modification time and status change
@@ -70,7 +70,7 @@ enum By {
 type Stamp = (u64, u64, (i64, i64), (i64, i64));
 
 #[derive(Debug)]
-struct Looks {
+struct PollingState {
     every: Duration,
     known: HashMap<PathBuf, Stamp>,
     last: Instant,
@@ -91,44 +91,48 @@ impl Files {
     ) -> io::Result<Self> {
         fs::read_dir(top)?;
         let why = match poll {
-            Some(_) => Polled::Wanted,
+            Some(_) => PollingReason::Wanted,
             None => match Tree::watch(top, skips) {
                 Ok(tree) => {
-                    return Ok(Self { top: top.to_owned(), by: By::Events(tree), why: None });
+                    return Ok(Self {
+                        top: top.to_owned(),
+                        by: ChangeSource::Events(tree),
+                        why: None,
+                    });
                 }
                 Err(trouble) => polled(trouble),
             },
         };
-        let looks = Looks::begin(top, poll.unwrap_or(else_every), skips);
-        Ok(Self { top: top.to_owned(), by: By::Looks(looks), why: Some(why) })
+        let looks = PollingState::begin(top, poll.unwrap_or(else_every), skips);
+        Ok(Self { top: top.to_owned(), by: ChangeSource::Looks(looks), why: Some(why) })
     }
 
     /// Returns the reason for polling, if polling.
-    pub fn why_polled(&self) -> Option<&Polled> {
+    pub fn why_polled(&self) -> Option<&PollingReason> {
         self.why.as_ref()
     }
 
     /// Returns a descriptor that becomes readable when files change; `None` when polling.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.by {
-            By::Events(tree) => Some(tree.descriptor()),
-            By::Looks(_) => None,
+            ChangeSource::Events(tree) => Some(tree.descriptor()),
+            ChangeSource::Looks(_) => None,
         }
     }
 
     /// Returns the time until the next scan; `None` with events.
     pub fn due_in(&self) -> Option<Duration> {
         match &self.by {
-            By::Events(_) => None,
-            By::Looks(looks) => Some(looks.every.saturating_sub(looks.last.elapsed())),
+            ChangeSource::Events(_) => None,
+            ChangeSource::Looks(looks) => Some(looks.every.saturating_sub(looks.last.elapsed())),
         }
     }
 
     /// Returns the number of watched directories, with events.
     pub fn directories(&self) -> Option<usize> {
         match &self.by {
-            By::Events(tree) => Some(tree.directories()),
-            By::Looks(_) => None,
+            ChangeSource::Events(tree) => Some(tree.directories()),
+            ChangeSource::Looks(_) => None,
         }
     }
 
@@ -138,32 +142,33 @@ impl Files {
     pub fn changes(&mut self, else_every: Duration, skips: &mut Skips<'_>) -> Changes {
         let mut changes = Changes::default();
         match &mut self.by {
-            By::Events(tree) => {
+            ChangeSource::Events(tree) => {
                 if let Err(trouble) = tree.take(skips, &mut changes) {
                     self.why = Some(polled(trouble));
-                    self.by = By::Looks(Looks::begin(&self.top, else_every, skips));
+                    self.by =
+                        ChangeSource::Looks(PollingState::begin(&self.top, else_every, skips));
                     changes.are_unknown = true;
                 }
             }
-            By::Looks(looks) if looks.last.elapsed() < looks.every => {}
-            By::Looks(looks) => looks.look(&self.top, skips, &mut changes),
+            ChangeSource::Looks(looks) if looks.last.elapsed() < looks.every => {}
+            ChangeSource::Looks(looks) => looks.look(&self.top, skips, &mut changes),
         }
         changes.is_gone |= !changes.is_empty() && !self.top.is_dir();
         changes
     }
 }
 
-fn polled(trouble: Trouble) -> Polled {
+fn polled(trouble: Trouble) -> PollingReason {
     match trouble {
-        Trouble::Watches => Polled::Watches(limit("max_user_watches")),
-        Trouble::Instances => Polled::Instances(limit("max_user_instances")),
-        Trouble::Deaf => Polled::FileSystem,
-        Trouble::Gone => Polled::Refused(io::ErrorKind::NotFound.into()),
-        Trouble::Other(error) => Polled::Refused(error),
+        Trouble::Watches => PollingReason::Watches(limit("max_user_watches")),
+        Trouble::Instances => PollingReason::Instances(limit("max_user_instances")),
+        Trouble::Deaf => PollingReason::FileSystem,
+        Trouble::Gone => PollingReason::Refused(io::ErrorKind::NotFound.into()),
+        Trouble::Other(error) => PollingReason::Refused(error),
     }
 }
 
-impl Looks {
+impl PollingState {
     fn begin(top: &Path, every: Duration, skips: &mut Skips<'_>) -> Self {
         Self { every, known: all(top, skips), last: Instant::now() }
     }

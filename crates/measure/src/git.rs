@@ -33,7 +33,7 @@ pub(crate) fn state(directory: &Path, patience: Duration) -> Option<State> {
 
 /// A commit with its position in the history of its repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct CommitPosition {
     /// Full hash.
     pub commit: String,
     /// Its first parent; `None` for the root commit.
@@ -47,7 +47,7 @@ pub struct Place {
 
 /// Returns the commit named by a revision in the repository of a directory; `None` if there is no
 /// repository, no git or no such commit. With a history of a million commits, this takes a second.
-pub fn place(directory: &Path, revision: &str) -> Option<Place> {
+pub fn place(directory: &Path, revision: &str) -> Option<CommitPosition> {
     let ask = |words: &[&str]| {
         let mut git = quiet(directory);
         git.args(words)
@@ -75,11 +75,11 @@ pub fn place(directory: &Path, revision: &str) -> Option<Place> {
 const FORMAT: &str = "--format=%H%n%P%n%ct";
 
 /// Parses a commit from git's output, without its ordinal.
-fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Place> {
+fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<CommitPosition> {
     let commit = object_name(lines.next()?)?;
     let parent = lines.next()?.split(' ').next().and_then(object_name);
     let time = lines.next()?.trim().parse().ok()?;
-    Some(Place { commit, parent, ordinal: None, time })
+    Some(CommitPosition { commit, parent, ordinal: None, time })
 }
 
 /// Places of many commits of one repository, most of them on its current first-parent line, which
@@ -88,7 +88,7 @@ fn read_place<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<Place> {
 pub struct Places {
     directory: PathBuf,
     asked: u32,
-    line: Option<HashMap<String, Place>>,
+    line: Option<HashMap<String, CommitPosition>>,
 }
 
 impl Places {
@@ -98,7 +98,7 @@ impl Places {
     }
 
     /// Like the function [`place`].
-    pub fn place(&mut self, revision: &str) -> Option<Place> {
+    pub fn place(&mut self, revision: &str) -> Option<CommitPosition> {
         self.asked += 1;
         if self.asked <= FEW {
             return place(&self.directory, revision);
@@ -113,7 +113,7 @@ impl Places {
 const FEW: u32 = 3;
 
 /// Returns the first-parent line of the current commit, including itself, by hash.
-fn line(directory: &Path) -> Option<HashMap<String, Place>> {
+fn line(directory: &Path) -> Option<HashMap<String, CommitPosition>> {
     if is_shallow(directory) {
         return None;
     }
@@ -121,7 +121,7 @@ fn line(directory: &Path) -> Option<HashMap<String, Place>> {
     let answer = quiet(directory).args(words).output().ok()?;
     let text = String::from_utf8(answer.stdout).ok()?;
     let mut lines = text.lines();
-    let mut places: Vec<Place> = std::iter::from_fn(|| read_place(&mut lines)).collect();
+    let mut places: Vec<CommitPosition> = std::iter::from_fn(|| read_place(&mut lines)).collect();
     // The last one has no parents, unless the output was truncated.
     if places.last().is_none_or(|last| last.parent.is_some()) {
         return None;
@@ -161,7 +161,7 @@ pub fn first_parents(directory: &Path, from: Option<&str>, to: &str) -> Option<V
 
 /// A commit with the first line of its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
+pub struct CommitSummary {
     /// Full hash.
     pub commit: String,
     /// Commit time, seconds since 1970.
@@ -173,13 +173,13 @@ pub struct Described {
 /// Returns a commit and those that lead from it to another one by first parents, in that order;
 /// both are given by hash. A merge counts as a single commit, as in `git bisect --first-parent`.
 /// `None` if git can't list them.
-pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<Described>> {
+pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<CommitSummary>> {
     let (from, to) = (object_name(from)?, object_name(to)?);
     let format = ["log", "--no-show-signature", "--no-color", "--format=%H %ct %s"];
     let asked = |words: &[&str]| {
         let answer = quiet(directory).args(format).args(words).arg("--").output().ok()?;
         let text = answer.status.success().then(|| String::from_utf8_lossy(&answer.stdout));
-        Some(text?.lines().filter_map(described).collect::<Vec<Described>>())
+        Some(text?.lines().filter_map(described).collect::<Vec<CommitSummary>>())
     };
     let mut commits = asked(&["-1", &from])?;
     let between = format!("{from}..{to}");
@@ -188,11 +188,11 @@ pub fn commits_between(directory: &Path, from: &str, to: &str) -> Option<Vec<Des
 }
 
 /// Parses a line of [`commits_between`].
-fn described(line: &str) -> Option<Described> {
+fn described(line: &str) -> Option<CommitSummary> {
     let mut parts = line.splitn(3, ' ');
     let commit = object_name(parts.next()?)?;
     let time = parts.next()?.parse().ok()?;
-    Some(Described { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
+    Some(CommitSummary { commit, time, subject: parts.next().unwrap_or_default().to_owned() })
 }
 
 /// Returns the files that differ from a revision, and untracked files that are not ignored, by

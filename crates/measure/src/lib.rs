@@ -109,7 +109,7 @@ pub mod serving;
 pub mod workload;
 
 #[cfg(unix)]
-pub use capture::Kept;
+pub use capture::KeptOutput;
 #[cfg(unix)]
 pub use command::{Channel, Command, CommandError, Input, Output, text_of, word_of};
 #[cfg(unix)]

@@ -85,7 +85,7 @@ pub fn loaded(command: &Command, files: &mut Fingerprints) -> Result<Loads, Meas
     let subject = runner.add(&asking)?;
     let options = RunOptions { timeout: Some(PATIENCE), ..RunOptions::default() };
     let result = runner.run(subject, options)?;
-    let text = |kept: Option<crate::Kept>| {
+    let text = |kept: Option<crate::KeptOutput>| {
         let bytes = kept.map(|kept| kept.bytes).unwrap_or_default();
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
     };
@@ -110,7 +110,7 @@ pub fn search_paths(program: &Path) -> Option<SearchPaths> {
     known_of(program).map(|known| known.search)
 }
 
-fn known_of(program: &Path) -> Option<elf::Known> {
+fn known_of(program: &Path) -> Option<elf::ElfLinking> {
     let file = File::open(program).ok()?;
     elf::read(&|offset, length| {
         let mut bytes = vec![0; length];

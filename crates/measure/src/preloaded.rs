@@ -10,7 +10,7 @@ mod captured;
 mod client;
 mod relayed;
 
-pub use client::{Asked, Client, Running, Stage, State, Waiting};
+pub use client::{Client, PreloadedRun, Running, Stage, State, Waiting};
 pub use relayed::{end_by, relayed};
 
 use crate::command::Command;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use crate::capture::{Samples, Wanted};
+use crate::capture::{CaptureRequest, Samples};
 use crate::command::{Channel, Command, CommandError, Input, Output};
 use crate::control::{Control, Setting};
 use crate::error::MeasureError;
@@ -108,13 +108,13 @@ impl Prepared {
     }
 
     /// Returns what to capture of its next run, with a new file for its samples.
-    pub(crate) fn wanted(&self, options: &RunOptions) -> Result<Wanted, MeasureError> {
+    pub(crate) fn wanted(&self, options: &RunOptions) -> Result<CaptureRequest, MeasureError> {
         let samples = match self.samples {
             Channel::None => Samples::Nowhere,
             Channel::Descriptor => Samples::Descriptor,
             Channel::Path => Samples::File(self.renewed()?),
         };
-        Ok(Wanted {
+        Ok(CaptureRequest {
             pipe_output: self.mode == OutputMode::Pipe,
             trace_output: options
                 .trace_output

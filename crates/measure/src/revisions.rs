@@ -12,7 +12,7 @@
 
 mod error;
 mod links;
-mod place;
+mod paths;
 mod snapshot;
 mod subprocesses;
 
@@ -31,7 +31,7 @@ use crate::command::word_of;
 use crate::interrupt;
 pub use error::RevisionError;
 pub use links::{Linker, Links, SEED};
-use place::{Place, digest, locked};
+use paths::{BuildPaths, digest, locked};
 use subprocesses::{GitOutput, Subprocesses};
 
 /// Number of trees kept per repository.
@@ -178,7 +178,7 @@ impl Repository {
             }
         };
         let way = links.map_or_else(|| line.to_owned(), |links| format!("{line}\n{}", links.key()));
-        let place = Place::of(&self.home, commit, &way);
+        let place = BuildPaths::of(&self.home, commit, &way);
         let mut anew = false;
         loop {
             let held = self.take(&place.lock, FlockOperation::NonBlockingLockShared, telling)?;
@@ -250,7 +250,7 @@ impl Repository {
         &mut self,
         revision: &Revision,
         commit: &str,
-        place: &Place,
+        place: &BuildPaths,
         line: &str,
         links: Option<&Links>,
     ) -> Result<(), RevisionError> {
@@ -329,7 +329,7 @@ impl Repository {
     fn link(
         &mut self,
         revision: &Revision,
-        place: &Place,
+        place: &BuildPaths,
         line: &str,
         links: &Links,
     ) -> Result<(), RevisionError> {
@@ -408,7 +408,7 @@ impl Repository {
     }
 
     /// Removes a tree so that it can be rebuilt.
-    fn remove(place: &Place) -> Result<(), (PathBuf, io::Error)> {
+    fn remove(place: &BuildPaths) -> Result<(), (PathBuf, io::Error)> {
         let gone = |path: &Path, removed: io::Result<()>| match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err((path.to_owned(), error)),
             _ => Ok(()),
@@ -434,7 +434,7 @@ impl Repository {
             let Ok(Some(_alone)) = locked(&path, FlockOperation::NonBlockingLockExclusive) else {
                 continue;
             };
-            let place = Place::at(&path.with_extension(""));
+            let place = BuildPaths::at(&path.with_extension(""));
             if Self::remove(&place).is_ok() {
                 let _stays = fs::remove_file(&place.log);
                 // The lock is removed last, since what it guards must be gone by then.

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::capture::Kept;
+use crate::capture::KeptOutput;
 use crate::command::{Channel, Command};
 use crate::error::MeasureError;
 use crate::group::InFlight;
@@ -137,14 +137,14 @@ pub struct RunResult {
     /// Number of bytes written to standard output, with [`crate::Output::Pipe`].
     pub output_bytes: Option<u64>,
     /// Standard output, with [`Command::keep_output`].
-    pub output: Option<Kept>,
+    pub output: Option<KeptOutput>,
     /// The trace of standard output, with [`RunOptions::trace_output`].
     pub trace: Option<Trace>,
     /// Standard error, with [`Command::keep_errors`].
-    pub errors: Option<Kept>,
+    pub errors: Option<KeptOutput>,
     /// Data written to its channel for samples, regardless of the outcome; `None` without a
     /// channel.
-    pub samples: Option<Kept>,
+    pub samples: Option<KeptOutput>,
 }
 
 /// Runs commands, one at a time.

@@ -12,17 +12,17 @@ mod find;
 mod process;
 mod request;
 
-pub use ended::Ended;
+pub use ended::ProcessEnd;
 pub use errors::SamplingError;
-pub use find::{Language, Place, find, language_of_process, language_of_program};
+pub use find::{InstalledSampler, Language, find, language_of_process, language_of_program};
 pub use request::{CallGraph, Clock, Request, Sampler, Target};
 
-pub use crate::sys::processes::Had;
+pub use crate::sys::processes::ThreadTimes;
 
 use crate::command::Command;
 use crate::runner::Outcome;
 use crate::sys::{machine_settings, processes};
-use command_line::Line;
+use command_line::SamplerProcess;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,10 +32,10 @@ pub struct Sampled {
     /// The sampler's output: a file for every process that it saw.
     pub files: Vec<Vec<u8>>,
     /// How it ended, and its resource use, including the sampler's.
-    pub ended: Ended,
+    pub ended: ProcessEnd,
     /// CPU time of a running process and its children while they were sampled; `None` for commands,
     /// and if the process has ended.
-    pub had: Option<Had>,
+    pub had: Option<ThreadTimes>,
     /// Processor time counted by the kernel for a command and all its descendants, without the
     /// sampler, in seconds; `None` for a process that was already running.
     pub program_cpu_seconds: Option<f64>,
@@ -49,12 +49,12 @@ pub struct Sampled {
 ///
 /// [`SamplingError`]: the sampler does not support the request, may not trace, or wrote nothing.
 pub fn sample(
-    sampler: &Place,
+    sampler: &InstalledSampler,
     target: Target<'_>,
     request: &Request<'_>,
 ) -> Result<Sampled, SamplingError> {
     check(sampler.sampler, target, request)?;
-    let Line { mut command, stop_by, wrote, keeps_time, status } =
+    let SamplerProcess { mut command, stop_by, wrote, keeps_time, status } =
         command_line::of(sampler, target, request)?;
     let told = request.directory.join("said");
     let said = process::direct(&mut command, &told, request.show_output)?;
@@ -108,13 +108,13 @@ fn kept_status(file: &Path) -> Option<Outcome> {
 ///
 /// [`SamplingError`]: the sampler does not support the request, or can't be started.
 pub fn unread(
-    sampler: &Place,
+    sampler: &InstalledSampler,
     program: &Command,
     request: &Request<'_>,
-) -> Result<Ended, SamplingError> {
+) -> Result<ProcessEnd, SamplingError> {
     let target = Target::Command(program);
     check(sampler.sampler, target, request)?;
-    let Line { mut command, stop_by, keeps_time, status, .. } =
+    let SamplerProcess { mut command, stop_by, keeps_time, status, .. } =
         command_line::of(sampler, target, request)?;
     let said = process::direct(&mut command, &request.directory.join("said"), request.show_output)?;
     let duration = request.duration.filter(|_| !keeps_time);
@@ -126,8 +126,8 @@ pub fn unread(
 /// # Errors
 ///
 /// [`SamplingError`]: the program can't be started.
-pub fn plain(program: &Command, request: &Request<'_>) -> Result<Ended, SamplingError> {
-    let Line { mut command, stop_by, .. } = command_line::plain(program)?;
+pub fn plain(program: &Command, request: &Request<'_>) -> Result<ProcessEnd, SamplingError> {
+    let SamplerProcess { mut command, stop_by, .. } = command_line::plain(program)?;
     let told = request.directory.join("said");
     let said = process::direct(&mut command, &told, request.show_output)?;
     process::run(command, stop_by, request.duration, &said, None)
@@ -161,7 +161,7 @@ pub fn perf_without_kernel() -> Option<i64> {
 
 /// The files of a sampler. perf's own form is turned into text by perf itself.
 fn collect(
-    sampler: &Place,
+    sampler: &InstalledSampler,
     wrote: &Path,
     request: &Request<'_>,
 ) -> Result<Vec<Vec<u8>>, SamplingError> {

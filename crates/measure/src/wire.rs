@@ -29,14 +29,14 @@ pub(crate) enum Request {
     /// Register a subject; `payload` bytes follow.
     Add { payload: u64 },
     /// Run a subject once; with `alone`, everything it leaves behind is ended, wherever it went.
-    Run { subject: u32, timeout_ns: u64, padding: u16, given: Given, alone: bool },
+    Run { subject: u32, timeout_ns: u64, padding: u16, given: SentDescriptors, alone: bool },
     /// Remember the value of a file; `payload` bytes with both follow.
     Remember { payload: u64 },
 }
 
 /// The descriptors sent with a run, in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct SentDescriptors {
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
     pub(crate) samples: bool,
@@ -48,7 +48,7 @@ impl Request {
             Self::Hello => (1, 0, 0, 0, 0, 0),
             Self::Add { payload } => (2, 0, payload, 0, 0, 0),
             Self::Run { subject, timeout_ns, padding, given, alone } => {
-                let Given { stdout, stderr, samples } = given;
+                let SentDescriptors { stdout, stderr, samples } = given;
                 let flags = u32::from(stdout) | u32::from(stderr) << 1 | u32::from(samples) << 2;
                 let flags = flags | u32::from(alone) << 3;
                 (3_u32, subject, 0, timeout_ns, u32::from(padding), flags)
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn every_descriptor_of_a_run_has_its_flag() {
         let flags = |stdout, stderr, samples| {
-            let given = Given { stdout, stderr, samples };
+            let given = SentDescriptors { stdout, stderr, samples };
             Request::Run { subject: 1, timeout_ns: 2, padding: 3, given, alone: false }.to_bytes()
                 [28..]
                 .to_vec()

@@ -317,7 +317,7 @@ impl Suite {
         let watching = (how.stops && events.is_some()).then_some(watching);
         let began = now_seconds();
         let result = runs.runner.run_watched(subject, options, watching)?;
-        let bytes = |kept: &Option<assay_measure::Kept>| {
+        let bytes = |kept: &Option<assay_measure::KeptOutput>| {
             kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
         };
         let (output, errors) = (bytes(&result.output), bytes(&result.errors));

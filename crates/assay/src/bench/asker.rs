@@ -159,7 +159,7 @@ impl Asker {
             // The terminal sends Ctrl-C to the program as well.
             return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
         }
-        let bytes = |kept: &Option<assay_measure::Kept>| {
+        let bytes = |kept: &Option<assay_measure::KeptOutput>| {
             kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
         };
         let reply = Reply {

@@ -511,7 +511,7 @@ pub(crate) fn directory_of(side: &Side) -> PathBuf {
     side.directory.clone().unwrap_or_else(|| PathBuf::from("."))
 }
 
-fn kept(kept: &Option<assay_measure::Kept>) -> Vec<u8> {
+fn kept(kept: &Option<assay_measure::KeptOutput>) -> Vec<u8> {
     kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
 }
 

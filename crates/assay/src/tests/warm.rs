@@ -4,7 +4,7 @@
 use super::Side;
 use crate::preloading;
 use crate::run_error::RunError;
-use assay_measure::preloaded::{Asked, Preloaded, PreloadedError, Recipe, Standing, State};
+use assay_measure::preloaded::{Preloaded, PreloadedError, PreloadedRun, Recipe, Standing, State};
 use assay_measure::{Command, RunResult, Watching, interrupt};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -179,7 +179,7 @@ impl Warm {
         let way = preloading::of(command).map_err(Cold::Because)?;
         let env = preloading::environment(command, &way).map_err(Cold::Because)?;
         let directory = preloading::directory(command).map_err(Cold::Because)?;
-        let asked = Asked { argv: &way.words, env: &env, directory: &directory };
+        let asked = PreloadedRun { argv: &way.words, env: &env, directory: &directory };
         loop {
             ready(process, &mut watching)?;
             process.check().map_err(because)?;

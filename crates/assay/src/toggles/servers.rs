@@ -10,7 +10,7 @@ use anyhow::{Context, bail, ensure};
 use assay_data::private;
 use assay_measure::afterwards::Afterwards;
 use assay_measure::machine::{JournalOf, Undone};
-use assay_measure::servers::settings::Wanted;
+use assay_measure::servers::settings::DesiredSetting;
 use assay_measure::servers::{
     Kind, Medium, Reach, Refused, ServerChange, ServersError, Settings, Throwaway,
 };
@@ -35,9 +35,9 @@ struct Held {
     is_second: bool,
     settings: Settings,
     /// Original values of all toggled settings.
-    before: Vec<Wanted>,
+    before: Vec<DesiredSetting>,
     /// Their current values.
-    now: Vec<Wanted>,
+    now: Vec<DesiredSetting>,
     /// Restores them if `assay` is killed; only for the user's own server.
     afterwards: Option<Afterwards>,
 }
@@ -254,12 +254,12 @@ impl Held {
         if self.before.is_empty() {
             return Ok(());
         }
-        let value = |(setting, before): &Wanted| {
+        let value = |(setting, before): &DesiredSetting| {
             let own = wanted.iter().rev().find(|(name, _)| name == setting);
             (setting.clone(), own.map(|(_, value)| value.clone()).or_else(|| before.clone()))
         };
-        let goal: Vec<Wanted> = self.before.iter().map(value).collect();
-        let changed: Vec<Wanted> =
+        let goal: Vec<DesiredSetting> = self.before.iter().map(value).collect();
+        let changed: Vec<DesiredSetting> =
             goal.iter().filter(|own| !self.now.contains(own)).cloned().collect();
         self.settings.change(&changed)?;
         self.now = goal;

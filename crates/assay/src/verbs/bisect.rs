@@ -21,7 +21,7 @@ use assay_data::samples::NOT_COMPARED;
 use assay_data::{
     Environment, Finding, Metric, Plan, Samples, Severity, Source, StopRule, Threshold, assay_file,
 };
-use assay_measure::git::{Described, commits_between, leads_to};
+use assay_measure::git::{CommitSummary, commits_between, leads_to};
 use assay_measure::revisions::Repository;
 use assay_measure::{Command, environment, interrupt};
 use assay_report::bisect::{BisectReport, Commit, SearchStanding, search_status};
@@ -172,7 +172,7 @@ fn range(text: &str) -> anyhow::Result<(&str, &str)> {
 fn commits(
     repository: &mut Repository,
     (good, bad): (&str, &str),
-) -> anyhow::Result<Vec<Described>> {
+) -> anyhow::Result<Vec<CommitSummary>> {
     let mut commit = |written: &str| -> anyhow::Result<String> {
         if written == "." {
             bail!("a search is among commits, and `.` is the working tree: commit it first");
@@ -390,7 +390,7 @@ struct Shown<'a> {
     args: &'a Args,
     ends: (&'a str, &'a str),
     metric: &'a Metric,
-    commits: &'a [Described],
+    commits: &'a [CommitSummary],
     skipped: BTreeMap<usize, String>,
     /// Duration of the measurements, in seconds.
     seconds: f64,
@@ -403,7 +403,7 @@ impl Shown<'_> {
         found: &Bisected,
         record: Option<&Record>,
     ) -> anyhow::Result<Ending> {
-        let commit = |own: &Described| Commit {
+        let commit = |own: &CommitSummary| Commit {
             commit: own.commit.clone(),
             time: own.time,
             subject: own.subject.clone(),

@@ -1,7 +1,7 @@
 //! Saved files, by their paths from the top directory, without ignored ones.
 
 use super::ignored::Ignored;
-use assay_measure::files::{Changes, Files, Polled, Skips};
+use assay_measure::files::{Changes, Files, PollingReason, Skips};
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
@@ -100,20 +100,22 @@ impl Events {
     }
 }
 
-fn why_polled(why: &Polled) -> String {
+fn why_polled(why: &PollingReason) -> String {
     let of = |limit: &Option<u64>| limit.map_or(String::new(), |limit| format!(" ({limit})"));
     let why = match why {
-        Polled::Wanted => "that was asked for".to_owned(),
-        Polled::Watches(limit) => format!(
+        PollingReason::Wanted => "that was asked for".to_owned(),
+        PollingReason::Watches(limit) => format!(
             "there are more directories than this user may watch{}; more by: sysctl fs.inotify.max_user_watches={WATCHES}",
             of(limit)
         ),
-        Polled::Instances(limit) => format!(
+        PollingReason::Instances(limit) => format!(
             "this user has as many watching programs as may be{}; more by: sysctl fs.inotify.max_user_instances={INSTANCES}",
             of(limit)
         ),
-        Polled::FileSystem => "this file system does not tell what others write in it".to_owned(),
-        Polled::Refused(error) => format!("the system can't watch them: {error}"),
+        PollingReason::FileSystem => {
+            "this file system does not tell what others write in it".to_owned()
+        }
+        PollingReason::Refused(error) => format!("the system can't watch them: {error}"),
     };
     format!("files are looked at every second, no save is seen at once: {why}")
 }
@@ -125,9 +127,12 @@ mod tests {
     #[test]
     fn why_files_are_looked_at_again_and_again_names_the_setting_that_helps() {
         for (why, names) in [
-            (Polled::Watches(Some(8192)), ["(8192)", "sysctl fs.inotify.max_user_watches="]),
-            (Polled::Instances(Some(128)), ["(128)", "sysctl fs.inotify.max_user_instances="]),
-            (Polled::FileSystem, ["every second", "file system"]),
+            (PollingReason::Watches(Some(8192)), ["(8192)", "sysctl fs.inotify.max_user_watches="]),
+            (
+                PollingReason::Instances(Some(128)),
+                ["(128)", "sysctl fs.inotify.max_user_instances="],
+            ),
+            (PollingReason::FileSystem, ["every second", "file system"]),
         ] {
             let told = why_polled(&why);
             assert!(names.iter().all(|name| told.contains(name)), "{told}");

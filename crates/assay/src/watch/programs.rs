@@ -4,7 +4,8 @@
 use super::attention::{Attention, borrowed};
 use crate::run_error::RunError;
 use assay_measure::{
-    Command, Kept, Outcome, Output, OutputSoFar, RunOptions, RunResult, Runner, Watching, word_of,
+    Command, KeptOutput, Outcome, Output, OutputSoFar, RunOptions, RunResult, Runner, Watching,
+    word_of,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -103,7 +104,9 @@ impl Programs {
 
 /// Returns the end of a program's output.
 pub(crate) fn said(result: &RunResult) -> String {
-    let of = |kept: &Option<Kept>| kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default();
+    let of = |kept: &Option<KeptOutput>| {
+        kept.as_ref().map(|kept| kept.bytes.clone()).unwrap_or_default()
+    };
     let all = [of(&result.output), of(&result.errors)].concat();
     let text = String::from_utf8_lossy(&all);
     let from = text.char_indices().rev().nth(TAIL).map_or(0, |(at, _)| at);

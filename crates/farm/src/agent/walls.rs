@@ -5,7 +5,7 @@
 use super::policy::{LOOK, QUESTION};
 use anyhow::Context;
 use assay_measure::sandbox::{Exceeded, Policy, Sandbox};
-use assay_measure::{Command, Kept, Outcome, RunOptions, Runner, Watching};
+use assay_measure::{Command, KeptOutput, Outcome, RunOptions, Runner, Watching};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,8 +38,8 @@ pub(super) struct Ran {
     pub exceeded: Exceeded,
     pub seconds: f64,
     /// Standard output; contains both if they are merged.
-    pub output: Kept,
-    pub errors: Kept,
+    pub output: KeptOutput,
+    pub errors: KeptOutput,
 }
 
 impl Walls {
@@ -81,7 +81,7 @@ impl Walls {
         let mut ends = |so_far: &assay_measure::OutputSoFar<'_>| looks(&|from| so_far(from));
         let watching = Watching { every: LOOK, also: &[], ends: &mut ends };
         let ran = self.runner.run_watched(subject, options, Some(watching))?;
-        let none = || Kept { bytes: Vec::new(), written: 0 };
+        let none = || KeptOutput { bytes: Vec::new(), written: 0 };
         Ok(Ran {
             outcome: ran.outcome,
             exceeded: entered.exceeded(),

@@ -21,7 +21,7 @@ pub(super) struct Instruction {
 
 /// Fields after an opcode.
 #[derive(Clone, Copy)]
-struct Form {
+struct OperandForm {
     modrm: bool,
     immediate: Immediate,
 }
@@ -43,12 +43,12 @@ enum Immediate {
     Test,
 }
 
-const fn form(modrm: bool, immediate: Immediate) -> Option<Form> {
-    Some(Form { modrm, immediate })
+const fn form(modrm: bool, immediate: Immediate) -> Option<OperandForm> {
+    Some(OperandForm { modrm, immediate })
 }
 
 /// The one-byte opcode map.
-fn first_map(opcode: u8) -> Option<Form> {
+fn first_map(opcode: u8) -> Option<OperandForm> {
     use Immediate::{Address, Bytes, None as No, Operand, Relative, Test, TestByte, Wide};
     match opcode {
         0x00..=0x3f => match opcode & 7 {
@@ -92,7 +92,7 @@ fn first_map(opcode: u8) -> Option<Form> {
 }
 
 /// The map after 0F, without the maps after 0F 38 and 0F 3A.
-fn second_map(opcode: u8) -> Option<Form> {
+fn second_map(opcode: u8) -> Option<OperandForm> {
     use Immediate::{Bytes, None as No, Relative};
     match opcode {
         0x05..=0x09 | 0x0b | 0x30..=0x35 | 0x37 | 0x77 | 0xa0..=0xa2 | 0xa8..=0xaa => {
@@ -107,7 +107,7 @@ fn second_map(opcode: u8) -> Option<Form> {
 }
 
 /// The opcode after VEX or EVEX, in the map with this number.
-fn vector_map(map: u8, opcode: u8) -> Option<Form> {
+fn vector_map(map: u8, opcode: u8) -> Option<OperandForm> {
     match map {
         1 if opcode == 0x77 => form(false, Immediate::None),
         1 if matches!(opcode, 0x70..=0x73 | 0xc2 | 0xc4..=0xc6) => form(true, Immediate::Bytes(1)),
@@ -163,7 +163,7 @@ pub(super) fn instruction(code: &[u8]) -> Option<Instruction> {
         }
         _ => first_map(opcode),
     };
-    let Form { modrm, immediate } = found?;
+    let OperandForm { modrm, immediate } = found?;
     let mut relative = None;
     let mut absolute = [None; 2];
     let mut operation = 0;

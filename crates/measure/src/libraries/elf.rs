@@ -18,7 +18,7 @@ const LONGEST: usize = 1 << 14;
 
 /// The parsed information.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct ElfLinking {
     /// The program that loads it; `None` if it is linked statically.
     pub(super) interpreter: Option<String>,
     pub(super) search: SearchPaths,
@@ -28,7 +28,7 @@ pub(super) struct Known {
 type Read<'a> = dyn Fn(u64, usize) -> Option<Vec<u8>> + 'a;
 
 /// The file's layout, by its class and byte order.
-struct Form {
+struct ElfLayout {
     wide: bool,
     little: bool,
 }
@@ -42,20 +42,20 @@ struct Segment {
 }
 
 /// Parses a file; `None` if it is not an ELF file.
-pub(super) fn read(bytes: &Read<'_>) -> Option<Known> {
+pub(super) fn read(bytes: &Read<'_>) -> Option<ElfLinking> {
     let ident = bytes(0, 16)?;
     if !ident.starts_with(b"\x7fELF") {
         return None;
     }
-    let form = Form { wide: ident[4] == 2, little: ident[5] != 2 };
+    let form = ElfLayout { wide: ident[4] == 2, little: ident[5] != 2 };
     let segments = form.segments(bytes).unwrap_or_default();
     let of_kind = |kind: u64| segments.iter().find(|segment| segment.kind == kind);
     let interpreter = of_kind(INTERPRETER).and_then(|segment| text(bytes, segment.offset));
     let search = of_kind(DYNAMIC).and_then(|dynamic| form.search(bytes, &segments, dynamic));
-    Some(Known { interpreter, search: search.unwrap_or_default() })
+    Some(ElfLinking { interpreter, search: search.unwrap_or_default() })
 }
 
-impl Form {
+impl ElfLayout {
     /// Reads a number of `length` bytes at an offset.
     fn number(&self, bytes: &[u8], at: usize, length: usize) -> Option<u64> {
         let own = bytes.get(at..at.checked_add(length)?)?;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn known(file: &[u8]) -> Option<Known> {
+    fn known(file: &[u8]) -> Option<ElfLinking> {
         read(&|offset, length| {
             let start = usize::try_from(offset).ok()?;
             Some(file.get(start..start.checked_add(length)?)?.to_vec())
@@ -167,7 +167,7 @@ mod tests {
     fn what_is_cut_off_is_absent() {
         assert_eq!(known(b"\x7fELF"), None);
         assert_eq!(known(b"#!/bin/sh\nexec true and more"), None);
-        assert_eq!(known(b"\x7fELF\x02\x01\0\0\0\0\0\0\0\0\0\0"), Some(Known::default()));
+        assert_eq!(known(b"\x7fELF\x02\x01\0\0\0\0\0\0\0\0\0\0"), Some(ElfLinking::default()));
     }
 
     proptest! {

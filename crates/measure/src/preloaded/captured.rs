@@ -1,7 +1,7 @@
 //! A run in a preloaded process whose output is captured, as in a run by the launcher.
 
-use super::{Asked, Client, PreloadedError, Waiting};
-use crate::capture::{Capture, Wanted};
+use super::{Client, PreloadedError, PreloadedRun, Waiting};
+use crate::capture::{Capture, CaptureRequest};
 use crate::interrupt;
 use crate::runner::{Outcome, OutputSoFar, RunResult, Watching};
 use crate::sys::clock::monotonic_ns;
@@ -26,7 +26,7 @@ impl Client {
     /// If the run is unavailable, given up by the watcher, or lost.
     pub fn run(
         &self,
-        asked: &Asked<'_>,
+        asked: &PreloadedRun<'_>,
         (patience, timeout): (Duration, Option<Duration>),
         watching: Option<Watching<'_>>,
     ) -> Result<RunResult, PreloadedError> {
@@ -42,11 +42,12 @@ impl Client {
 
     fn run_watched(
         &self,
-        asked: &Asked<'_>,
+        asked: &PreloadedRun<'_>,
         (patience, timeout): (Duration, Option<Duration>),
         watching: Watching<'_>,
     ) -> Result<RunResult, PreloadedError> {
-        let wanted = Wanted { keep_output: true, keep_errors: true, ..Wanted::default() };
+        let wanted =
+            CaptureRequest { keep_output: true, keep_errors: true, ..CaptureRequest::default() };
         let (capture, writers) = Capture::open(wanted)?;
         let nothing = File::open("/dev/null")?;
         let given = writers.descriptors();

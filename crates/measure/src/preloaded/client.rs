@@ -29,7 +29,7 @@ pub struct Client {
 
 /// A requested run.
 #[derive(Clone, Debug)]
-pub struct Asked<'a> {
+pub struct PreloadedRun<'a> {
     /// The arguments, starting with the one that names the script or module.
     pub argv: &'a [String],
     /// Its complete environment.
@@ -118,7 +118,7 @@ impl Client {
     /// then.
     pub fn begin(
         &self,
-        asked: &Asked<'_>,
+        asked: &PreloadedRun<'_>,
         streams: [BorrowedFd<'_>; 3],
         patience: Duration,
         waiting: &mut Waiting<'_>,
@@ -132,12 +132,12 @@ impl Client {
             asked.env.iter().map(|(name, value)| (name.clone(), value.as_str().into())).collect();
         link.say(&json!({"run": {"argv": asked.argv, "env": env, "cwd": asked.directory}}), until)?;
         let answer = match link.line(Some(until), waiting)? {
-            Heard::Line(answer) => answer,
-            Heard::End => {
+            ReceiveOutcome::Line(answer) => answer,
+            ReceiveOutcome::End => {
                 return Err(PreloadedError::Ended("died before the run began".to_owned()));
             }
-            Heard::Late => return Err(PreloadedError::Silent(patience)),
-            Heard::Stopped => return Err(PreloadedError::Stopped),
+            ReceiveOutcome::Late => return Err(PreloadedError::Silent(patience)),
+            ReceiveOutcome::Stopped => return Err(PreloadedError::Stopped),
         };
         if let Some(why) = answer["refused"].as_str() {
             return Err(PreloadedError::Refused(why.to_owned()));
@@ -195,9 +195,9 @@ impl Client {
         let mut never = || false;
         let mut waiting = Waiting { every: patience, also: &[], stops: &mut never };
         match link.line(Some(until), &mut waiting)? {
-            Heard::Line(answer) => Ok(answer),
-            Heard::End => Err(PreloadedError::Ended("died".to_owned())),
-            Heard::Late | Heard::Stopped => Err(PreloadedError::Silent(patience)),
+            ReceiveOutcome::Line(answer) => Ok(answer),
+            ReceiveOutcome::End => Err(PreloadedError::Ended("died".to_owned())),
+            ReceiveOutcome::Late | ReceiveOutcome::Stopped => Err(PreloadedError::Silent(patience)),
         }
     }
 }
@@ -227,12 +227,12 @@ impl Running {
         waiting: &mut Waiting<'_>,
     ) -> Result<Option<Outcome>, PreloadedError> {
         let answer = match self.link.line(until, waiting)? {
-            Heard::Line(answer) => answer,
-            Heard::End => {
+            ReceiveOutcome::Line(answer) => answer,
+            ReceiveOutcome::End => {
                 self.end_group(Signal::KILL);
                 return Err(PreloadedError::Lost);
             }
-            Heard::Late | Heard::Stopped => return Ok(None),
+            ReceiveOutcome::Late | ReceiveOutcome::Stopped => return Ok(None),
         };
         self.is_over = true;
         let number = |name: &str| answer[name].as_i64().and_then(|n| i32::try_from(n).ok());
@@ -266,7 +266,7 @@ fn nonsense() -> PreloadedError {
     PreloadedError::Refused("the preloaded process says what it never says".to_owned())
 }
 
-enum Heard {
+enum ReceiveOutcome {
     Line(Value),
     /// The other side has gone.
     End,
@@ -338,19 +338,21 @@ impl Link {
         &mut self,
         until: Option<Instant>,
         waiting: &mut Waiting<'_>,
-    ) -> Result<Heard, PreloadedError> {
+    ) -> Result<ReceiveOutcome, PreloadedError> {
         let mut bytes = vec![0; CHUNK];
         loop {
             if let Some(end) = self.text.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.text.drain(..=end).collect();
                 let line = String::from_utf8_lossy(&line);
-                return serde_json::from_str(&line).map(Heard::Line).map_err(|_| nonsense());
+                return serde_json::from_str(&line)
+                    .map(ReceiveOutcome::Line)
+                    .map_err(|_| nonsense());
             }
             if self.text.len() > LONGEST {
                 return Err(nonsense());
             }
             match rustix::io::read(&self.socket, &mut bytes) {
-                Ok(0) | Err(Errno::CONNRESET) => return Ok(Heard::End),
+                Ok(0) | Err(Errno::CONNRESET) => return Ok(ReceiveOutcome::End),
                 Ok(read) => {
                     self.text.extend_from_slice(&bytes[..read]);
                     continue;
@@ -360,7 +362,7 @@ impl Link {
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
-                return Ok(Heard::Late);
+                return Ok(ReceiveOutcome::Late);
             }
             let mut polled: Vec<PollFd<'_>> = std::iter::once(self.socket.as_fd())
                 .chain(waiting.also.iter().copied())
@@ -369,7 +371,7 @@ impl Link {
             sleep(&mut polled, left.map_or(waiting.every, |left| left.min(waiting.every)))?;
             let is_answered = !polled[0].revents().is_empty();
             if !is_answered && (waiting.stops)() {
-                return Ok(Heard::Stopped);
+                return Ok(ReceiveOutcome::Stopped);
             }
         }
     }

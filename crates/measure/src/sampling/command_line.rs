@@ -1,7 +1,7 @@
 //! The command lines of the samplers: their arguments, the signal that stops them with their output
 //! written, and their output files.
 
-use super::{CallGraph, Clock, Place, Request, Sampler, SamplingError, Target, find};
+use super::{CallGraph, Clock, InstalledSampler, Request, Sampler, SamplingError, Target, find};
 use crate::command::Command;
 use rustix::process::Signal;
 use std::env;
@@ -24,7 +24,7 @@ pub(super) const STATUS: &str = "status";
 const KEEPS_STATUS: &str = r#"("$@"; echo $? > "$0"); :"#;
 
 /// A process to start.
-pub(super) struct Line {
+pub(super) struct SamplerProcess {
     pub command: process::Command,
     /// The signal on which it ends and writes its samples.
     pub stop_by: Signal,
@@ -38,10 +38,10 @@ pub(super) struct Line {
 
 /// Returns the command line of a sampler.
 pub(super) fn of(
-    place: &Place,
+    place: &InstalledSampler,
     target: Target<'_>,
     request: &Request<'_>,
-) -> Result<Line, SamplingError> {
+) -> Result<SamplerProcess, SamplingError> {
     if let (Sampler::Stackprof, Target::Command(program)) = (place.sampler, target) {
         return stackprof(program, request);
     }
@@ -99,7 +99,13 @@ pub(super) fn of(
                 // not count.
                 command.args(["--", "sleep", &duration.as_secs_f64().to_string()]);
                 let keeps_time = true;
-                return Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time, status });
+                return Ok(SamplerProcess {
+                    command,
+                    stop_by: Signal::INT,
+                    wrote,
+                    keeps_time,
+                    status,
+                });
             }
         }
         Target::Command(program) => {
@@ -128,27 +134,27 @@ pub(super) fn of(
             }
         }
     }
-    Ok(Line { command, stop_by: Signal::INT, wrote, keeps_time: false, status })
+    Ok(SamplerProcess { command, stop_by: Signal::INT, wrote, keeps_time: false, status })
 }
 
 /// Returns the program without a sampler, started as a sampler would start it, so that the two are
 /// comparable.
-pub(super) fn plain(program: &Command) -> Result<Line, SamplingError> {
+pub(super) fn plain(program: &Command) -> Result<SamplerProcess, SamplingError> {
     let mut command = process::Command::new(find::behind_shim(program.resolve()?));
     command.args(&program.argv[1..]);
     furnish(&mut command, program);
     let wrote = PathBuf::new();
-    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
+    Ok(SamplerProcess { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
 /// Returns Ruby with a file that is loaded before the program.
-fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingError> {
+fn stackprof(program: &Command, request: &Request<'_>) -> Result<SamplerProcess, SamplingError> {
     let at = |name: &str| request.directory.join(name);
     let failed = |path: PathBuf| move |source| SamplingError::Files { path, source };
     let (shim, wrote) = (at("assay_profile.rb"), at("dumps"));
     fs::write(&shim, SHIM).map_err(failed(shim.clone()))?;
     fs::create_dir_all(&wrote).map_err(failed(wrote.clone()))?;
-    let Line { mut command, .. } = plain(program)?;
+    let SamplerProcess { mut command, .. } = plain(program)?;
     // After the user's own options.
     let mut options = program.variable("RUBYOPT").unwrap_or_default();
     options.push(" -r");
@@ -164,7 +170,7 @@ fn stackprof(program: &Command, request: &Request<'_>) -> Result<Line, SamplingE
         .env("ASSAY_PROFILE_DIR", &wrote)
         .env("ASSAY_PROFILE_MODE", mode)
         .env("ASSAY_PROFILE_INTERVAL", format!("{interval:.0}"));
-    Ok(Line { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
+    Ok(SamplerProcess { command, stop_by: Signal::TERM, wrote, keeps_time: false, status: None })
 }
 
 /// Returns words as a line of a shell.
@@ -196,7 +202,7 @@ fn furnish(command: &mut process::Command, program: &Command) {
 /// Returns perf's recording as text. Inlined functions are left out, since finding them takes
 /// minutes.
 pub(super) fn perf_script(
-    perf: &Place,
+    perf: &InstalledSampler,
     recording: &Path,
     request: &Request<'_>,
 ) -> Result<Option<Vec<u8>>, SamplingError> {

@@ -4,7 +4,7 @@ use crate::runner::Outcome;
 
 /// How a run ended, and its resource use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct ProcessEnd {
     /// The outcome.
     pub outcome: Outcome,
     /// Wall time, seconds.

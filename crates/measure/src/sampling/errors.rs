@@ -1,7 +1,7 @@
 //! Errors of sampling, in words for the user: the missing sampler with its installation, or the
 //! system setting that forbids sampling.
 
-use super::ended::Ended;
+use super::ended::ProcessEnd;
 use super::request::{Sampler, Target};
 use crate::command::CommandError;
 use crate::resolve::ResolveError;
@@ -160,7 +160,7 @@ fn forbidden_by(sampler: Sampler, scope: Option<i64>) -> String {
 /// Returns the error if a sampler left no file: that it was not permitted to sample, or its output.
 pub(super) fn nothing_written(
     sampler: Sampler,
-    ended: &Ended,
+    ended: &ProcessEnd,
     target: Target<'_>,
     timed: bool,
 ) -> SamplingError {
@@ -219,8 +219,8 @@ pub(super) fn nothing_written(
 mod tests {
     use super::*;
 
-    fn ended(said: &str) -> Ended {
-        Ended {
+    fn ended(said: &str) -> ProcessEnd {
+        ProcessEnd {
             outcome: Outcome::Exited(1),
             leader_cpu_seconds: 0.0,
             wall_seconds: 0.1,
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_process_that_ended_or_only_waited_needs_no_longer_duration() {
         let told = |process: u32, wall_seconds: f64| {
-            let ended = Ended { outcome: Outcome::Signalled(2), wall_seconds, ..ended("") };
+            let ended = ProcessEnd { outcome: Outcome::Signalled(2), wall_seconds, ..ended("") };
             nothing_written(Sampler::Perf, &ended, Target::Process(process), true).to_string()
         };
         let own = std::process::id();

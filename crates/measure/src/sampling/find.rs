@@ -34,7 +34,7 @@ impl Language {
 
 /// An installed sampler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct InstalledSampler {
     /// The sampler.
     pub sampler: Sampler,
     /// Its program; for stackprof, the Ruby that can load it.
@@ -117,7 +117,7 @@ pub fn find(
     language: Language,
     forced: Option<Sampler>,
     interpreter: Option<&Path>,
-) -> Result<Place, SamplingError> {
+) -> Result<InstalledSampler, SamplingError> {
     let candidates = match (forced, language, interpreter) {
         (Some(sampler), ..) => vec![sampler],
         (None, Language::Ruby, Some(_)) => vec![Sampler::Stackprof, Sampler::Rbspy],
@@ -138,7 +138,7 @@ pub fn find(
             }
             _ => beside(interpreter, sampler.name()).or_else(|| in_path(sampler.name())),
         };
-        path.map(|path| Place { sampler, path })
+        path.map(|path| InstalledSampler { sampler, path })
     });
     found.ok_or(SamplingError::Missing { subject: language.subject(), samplers: candidates })
 }

@@ -4,7 +4,7 @@
 //! separate session, as daemons do, escape that.
 
 use super::SamplingError;
-use super::ended::Ended;
+use super::ended::ProcessEnd;
 use crate::interrupt;
 use crate::runner::Outcome;
 use crate::sys::launcher::Launcher;
@@ -70,7 +70,7 @@ pub(super) fn run(
     duration: Option<Duration>,
     said: &File,
     status: Option<&Path>,
-) -> Result<Ended, SamplingError> {
+) -> Result<ProcessEnd, SamplingError> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |source: io::Error| SamplingError::Start { program: program.clone(), source };
     // Processes that a sampler leaves behind become our children, where they can be found.
@@ -99,7 +99,7 @@ pub(super) fn run(
     // Its number may be reused from here on.
     guard.page().set_group(0);
     let (outcome, leader_cpu_seconds) = waited.map_err(failed)?;
-    Ok(Ended {
+    Ok(ProcessEnd {
         outcome,
         leader_cpu_seconds,
         wall_seconds,

@@ -14,9 +14,9 @@ const HOST: &str = "sandbox";
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Arguments for bubblewrap, in order: later ones override earlier ones.
-struct Words(Vec<OsString>);
+struct BubblewrapArguments(Vec<OsString>);
 
-impl Words {
+impl BubblewrapArguments {
     fn add(&mut self, words: &[&dyn AsRef<OsStr>]) {
         self.0.extend(words.iter().map(|word| word.as_ref().to_owned()));
     }
@@ -25,7 +25,7 @@ impl Words {
 /// Returns all arguments before the command. `closes` means that bubblewrap can forbid further
 /// namespaces inside; `opened` has the mount points of the policy's `opened` directories.
 pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsString> {
-    let mut words = Words(Vec::new());
+    let mut words = BubblewrapArguments(Vec::new());
     words.add(&[&"--unshare-user", &"--unshare-ipc", &"--unshare-pid", &"--unshare-uts"]);
     words.add(&[&"--unshare-cgroup-try", &"--hostname", &HOST]);
     if closes {
@@ -74,7 +74,7 @@ pub(crate) fn of(policy: &Policy, closes: bool, opened: &[PathBuf]) -> Vec<OsStr
     words.0
 }
 
-fn in_memory(words: &mut Words, policy: &Policy, at: &Path) {
+fn in_memory(words: &mut BubblewrapArguments, policy: &Policy, at: &Path) {
     if let Some(bytes) = policy.limits.temporary {
         words.add(&[&"--size", &bytes.to_string()]);
     }
@@ -82,7 +82,7 @@ fn in_memory(words: &mut Words, policy: &Policy, at: &Path) {
 }
 
 /// Adds programs and libraries, as on this system.
-fn system(words: &mut Words) {
+fn system(words: &mut BubblewrapArguments) {
     for path in SYSTEM {
         words.add(&[&"--ro-bind-try", &path, &path]);
     }

@@ -2,7 +2,7 @@
 //! and never shown or stored.
 
 use super::Kind;
-use super::redis_client::Place;
+use super::redis_client::RedisAddress;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -31,7 +31,7 @@ pub(super) struct Address {
     /// A user and a password, if given.
     pub login: Vec<String>,
     /// Only for Redis.
-    pub place: Option<Place>,
+    pub place: Option<RedisAddress>,
 }
 
 impl Address {
@@ -60,13 +60,13 @@ impl Address {
                 let port = port.parse().map_err(|_| unknown())?;
                 let host =
                     if host.is_empty() { "127.0.0.1" } else { host.trim_matches(['[', ']']) };
-                let place = Some(Place::Port(host.to_owned(), port));
+                let place = Some(RedisAddress::Port(host.to_owned(), port));
                 let shown = format!("redis://{rest}");
                 Ok(Self { kind: Kind::Redis, shown, login: login.collect(), place })
             }
             "unix" if rest.starts_with('/') => {
                 let path = PathBuf::from(rest.split('?').next().unwrap_or(rest));
-                let (shown, place) = (text.to_owned(), Some(Place::Socket(path)));
+                let (shown, place) = (text.to_owned(), Some(RedisAddress::Socket(path)));
                 Ok(Self { kind: Kind::Redis, shown, login: Vec::new(), place })
             }
             "rediss" => Err(AddressError::Tls),
@@ -154,7 +154,7 @@ mod tests {
         }
         let both = Address::read("redis://ann:secret@[::1]:7000").unwrap();
         assert_eq!(both.login, ["ann", "secret"]);
-        assert!(matches!(both.place, Some(Place::Port(host, 7000)) if host == "::1"));
+        assert!(matches!(both.place, Some(RedisAddress::Port(host, 7000)) if host == "::1"));
     }
 
     #[test]

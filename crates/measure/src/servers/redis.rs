@@ -1,6 +1,6 @@
 //! A separate Redis server.
 
-use super::redis_client::{Client, Place};
+use super::redis_client::{Client, RedisAddress};
 use super::settings::Settings;
 use super::{
     Kind, Reach, ServersError, Start, Started, await_ready, free_port, on_path, password,
@@ -40,7 +40,7 @@ pub(super) fn start(asked: &Start<'_>) -> Result<Started, ServersError> {
         None => format!("unix://{}", socket.display()),
         Some((port, password)) => format!("redis://:{password}@127.0.0.1:{port}/0"),
     };
-    let place = Place::Socket(socket);
+    let place = RedisAddress::Socket(socket);
     let login = reached.map(|(_, password)| vec![password]).unwrap_or_default();
     let is_ready = || Client::connect(&place, &login).and_then(|mut c| c.ask(&["PING"])).is_ok();
     await_ready(Kind::Redis, &server, is_ready)?;

@@ -17,7 +17,7 @@ const LONGEST: usize = 1 << 20;
 
 /// Address of a Redis.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum RedisAddress {
     Socket(PathBuf),
     Port(String, u16),
 }
@@ -40,15 +40,15 @@ pub(super) struct Client {
 
 impl Client {
     /// Connects, and logs in with a password, or a user and a password, if given.
-    pub(super) fn connect(place: &Place, login: &[String]) -> io::Result<Self> {
+    pub(super) fn connect(place: &RedisAddress, login: &[String]) -> io::Result<Self> {
         let stream: Box<dyn Stream> = match place {
-            Place::Socket(path) => {
+            RedisAddress::Socket(path) => {
                 let stream = UnixStream::connect(path)?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))?;
                 Box::new(stream)
             }
-            Place::Port(host, port) => {
+            RedisAddress::Port(host, port) => {
                 let stream = TcpStream::connect((host.as_str(), *port))?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 stream.set_write_timeout(Some(PATIENCE))?;

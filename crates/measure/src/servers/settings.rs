@@ -7,7 +7,7 @@
 //! undone even after a crash.
 
 use super::address::{Address, AddressError};
-use super::redis_client::{Answer, Client, Place};
+use super::redis_client::{Answer, Client, RedisAddress};
 use super::{Kind, PAUSE, on_path};
 use crate::afterwards::Afterwards;
 use crate::machine::{Entry, Undone};
@@ -71,11 +71,11 @@ pub enum Refused {
 pub struct Settings {
     /// Its address, without a password.
     address: String,
-    way: Way,
+    way: SettingsAccess,
 }
 
 #[derive(Clone, Debug)]
-enum Way {
+enum SettingsAccess {
     /// The program and its environment variables, including the password.
     Psql {
         program: PathBuf,
@@ -83,13 +83,13 @@ enum Way {
         database: String,
     },
     Redis {
-        place: Place,
+        place: RedisAddress,
         login: Vec<String>,
     },
 }
 
 /// A setting and its desired value; `None` for its value without any change of this kind.
-pub type Wanted = (String, Option<String>);
+pub type DesiredSetting = (String, Option<String>);
 
 /// A change of a setting of a user's own server, as stored in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,13 +113,13 @@ impl Settings {
     pub fn at(address: &str) -> Result<Self, AddressError> {
         let read = Address::read(address)?;
         let way = match (read.kind, read.place) {
-            (Kind::Redis, Some(place)) => Way::Redis { place, login: read.login },
+            (Kind::Redis, Some(place)) => SettingsAccess::Redis { place, login: read.login },
             _ => {
                 let password = read.login.into_iter().next();
                 let variables = password.map(|own| ("PGPASSWORD".to_owned(), own));
                 let program = on_path("psql").unwrap_or_else(|| PathBuf::from("psql"));
                 let (variables, database) = (variables.into_iter().collect(), read.shown.clone());
-                Way::Psql { program, variables, database }
+                SettingsAccess::Psql { program, variables, database }
             }
         };
         Ok(Self { address: read.shown, way })
@@ -128,19 +128,19 @@ impl Settings {
     pub(super) fn of_postgres(program: PathBuf, socket: &str, port: u16, user: &str) -> Self {
         let own = [("PGHOST", socket), ("PGPORT", &port.to_string()), ("PGUSER", user)];
         let variables = own.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let way = Way::Psql { program, variables, database: "postgres".to_owned() };
+        let way = SettingsAccess::Psql { program, variables, database: "postgres".to_owned() };
         Self { address: socket.to_owned(), way }
     }
 
-    pub(super) fn of_redis(place: Place, login: Vec<String>) -> Self {
-        Self { address: "its socket".to_owned(), way: Way::Redis { place, login } }
+    pub(super) fn of_redis(place: RedisAddress, login: Vec<String>) -> Self {
+        Self { address: "its socket".to_owned(), way: SettingsAccess::Redis { place, login } }
     }
 
     /// Returns the kind of the server.
     pub fn kind(&self) -> Kind {
         match self.way {
-            Way::Psql { .. } => Kind::Postgres,
-            Way::Redis { .. } => Kind::Redis,
+            SettingsAccess::Psql { .. } => Kind::Postgres,
+            SettingsAccess::Redis { .. } => Kind::Redis,
         }
     }
 
@@ -158,7 +158,7 @@ impl Settings {
     pub fn read(&self, setting: &str) -> Result<Option<String>, Refused> {
         let kind = self.kind().label();
         match &self.way {
-            Way::Psql { .. } => {
+            SettingsAccess::Psql { .. } => {
                 let name = quoted(setting);
                 let context =
                     self.psql(&[format!("SELECT context FROM pg_settings WHERE name = {name}")])?;
@@ -175,7 +175,7 @@ impl Settings {
                 )])?;
                 Ok(set.trim_end_matches('\n').strip_prefix('=').map(str::to_owned))
             }
-            Way::Redis { .. } => match self.redis(&["CONFIG", "GET", setting])? {
+            SettingsAccess::Redis { .. } => match self.redis(&["CONFIG", "GET", setting])? {
                 Answer::Several(pair) => match &pair[..] {
                     [_, Answer::Text(value)] => Ok(Some(value.clone())),
                     _ => Err(Refused::Unknown { kind, setting: setting.to_owned() }),
@@ -190,12 +190,12 @@ impl Settings {
     /// # Errors
     ///
     /// [`Refused`]; then some may be changed and others not.
-    pub fn change(&self, wanted: &[Wanted]) -> Result<(), Refused> {
+    pub fn change(&self, wanted: &[DesiredSetting]) -> Result<(), Refused> {
         if wanted.is_empty() {
             return Ok(());
         }
         match &self.way {
-            Way::Psql { .. } => {
+            SettingsAccess::Psql { .. } => {
                 let mut lines = vec![format!("SELECT {LOADED}")];
                 lines.extend(wanted.iter().map(altering));
                 lines.push("SELECT pg_reload_conf()".to_owned());
@@ -203,7 +203,7 @@ impl Settings {
                 let before = said.lines().next().unwrap_or_default().to_owned();
                 self.await_reload(&before)
             }
-            Way::Redis { .. } => {
+            SettingsAccess::Redis { .. } => {
                 for (setting, value) in wanted {
                     let value = value.as_deref().unwrap_or_default();
                     self.redis(&["CONFIG", "SET", setting, value])?;
@@ -246,8 +246,10 @@ impl Settings {
     /// # Errors
     ///
     /// If the shell can't be started.
-    pub fn afterwards(&self, before: &[Wanted]) -> io::Result<Option<Afterwards>> {
-        let Way::Psql { program, variables, database } = &self.way else { return Ok(None) };
+    pub fn afterwards(&self, before: &[DesiredSetting]) -> io::Result<Option<Afterwards>> {
+        let SettingsAccess::Psql { program, variables, database } = &self.way else {
+            return Ok(None);
+        };
         let mut lines: Vec<String> = before.iter().map(altering).collect();
         lines.push("SELECT pg_reload_conf()".to_owned());
         let words = lines.iter().map(|line| format!(" -c {}", shell_words::quote(line)));
@@ -274,7 +276,7 @@ impl Settings {
 
     /// Runs statements one by one, in a separate connection, and returns their output.
     fn psql(&self, statements: &[String]) -> Result<String, Refused> {
-        let Way::Psql { program, variables, database } = &self.way else {
+        let SettingsAccess::Psql { program, variables, database } = &self.way else {
             return Ok(String::new());
         };
         let mut command = Command::new(program);
@@ -312,7 +314,7 @@ impl Settings {
     }
 
     fn redis(&self, words: &[&str]) -> Result<Answer, Refused> {
-        let Way::Redis { place, login } = &self.way else { return Ok(Answer::Nothing) };
+        let SettingsAccess::Redis { place, login } = &self.way else { return Ok(Answer::Nothing) };
         let kind = self.kind().label();
         let mut client = Client::connect(place, login).map_err(|error| {
             let (address, said) = (self.address.clone(), error.to_string());
@@ -326,7 +328,7 @@ impl Settings {
 const LOADED: &str = "extract(epoch from pg_conf_load_time())";
 
 /// Returns the statement that sets a setting to its desired value.
-fn altering((setting, value): &Wanted) -> String {
+fn altering((setting, value): &DesiredSetting) -> String {
     // Each part of a dotted name is a name.
     let name: Vec<String> = setting.split('.').map(|part| format!("\"{part}\"")).collect();
     let name = name.join(".");

@@ -9,8 +9,8 @@ use std::fs;
 use std::time::Duration;
 
 use assay_measure::{
-    Channel, Command, CommandError, Kept, LastWords, MeasureError, Outcome, Output, RunOptions,
-    RunResult, Runner, hooks,
+    Channel, Command, CommandError, KeptOutput, LastWords, MeasureError, Outcome, Output,
+    RunOptions, RunResult, Runner, hooks,
 };
 use common::{eventually, run, run_with, shell, written_pid};
 
@@ -24,7 +24,7 @@ fn sampling(channel: Channel, line: &str) -> Command {
     command
 }
 
-fn text(kept: Option<&Kept>) -> &str {
+fn text(kept: Option<&KeptOutput>) -> &str {
     let kept = kept.unwrap();
     assert_eq!(kept.written, kept.bytes.len() as u64);
     std::str::from_utf8(&kept.bytes).unwrap()

@@ -12,7 +12,7 @@ use anyhow::bail;
 use assay_analysis::Analysis;
 use assay_data::source::{Layout, Measured, Obstacle, Source, Turn};
 use assay_data::{Environment, Metric, Unit};
-use assay_measure::sampling::{Ended, Target};
+use assay_measure::sampling::{ProcessEnd, Target};
 use assay_measure::{Command, environment, interrupt};
 use assay_profiles::runs::{Run, samples};
 use assay_profiles::{Pairing, Profile, checks};
@@ -169,7 +169,7 @@ struct Both<'a> {
     names: &'a [String; 2],
     metrics: Vec<Metric>,
     runs: Vec<Run>,
-    endings: Vec<Ended>,
+    endings: Vec<ProcessEnd>,
 }
 
 impl Source for Both<'_> {

@@ -14,8 +14,8 @@ use assay_data::code;
 use assay_data::source::{Layout, Measured as Gave, Obstacle, Source, Turn};
 use assay_data::{Action, Finding, Metric, Observation, Plan, Samples, Severity, StopRule, Unit};
 use assay_measure::sampling::{
-    self, CallGraph, Ended, Language, Place, Request, Sampled, SamplingError, Target, find,
-    language_of_process, language_of_program,
+    self, CallGraph, InstalledSampler, Language, ProcessEnd, Request, Sampled, SamplingError,
+    Target, find, language_of_process, language_of_program,
 };
 use assay_measure::{Command, interrupt};
 use assay_profiles::import::ImportError;
@@ -37,7 +37,7 @@ const HARDLY_SAMPLED: f64 = 0.25;
 /// One sampled run.
 pub(crate) struct Taken {
     pub profile: Profile,
-    pub ended: Ended,
+    pub ended: ProcessEnd,
     /// True if the sampler does not report how the program ended.
     pub hides_status: bool,
 }
@@ -68,7 +68,7 @@ impl HowArgs {
 /// Samples programs with the same settings.
 pub(crate) struct Sampling {
     settings: Settings,
-    pub place: Place,
+    pub place: InstalledSampler,
     pub rate: f64,
 }
 
@@ -81,7 +81,7 @@ impl Sampling {
     }
 
     /// Uses a sampler that was found.
-    pub fn of(by: &SamplerArgs, settings: Settings, place: Place) -> Self {
+    pub fn of(by: &SamplerArgs, settings: Settings, place: InstalledSampler) -> Self {
         let rate = by.rate().unwrap_or_else(|| place.sampler.usual_rate());
         Self { settings, place, rate }
     }
@@ -215,13 +215,13 @@ impl Sampling {
     }
 
     /// Runs the command without a sampler.
-    fn plain(&self, command: &Command) -> anyhow::Result<Ended> {
+    fn plain(&self, command: &Command) -> anyhow::Result<ProcessEnd> {
         let directory = crate::room::temporary()?;
         Ok(sampling::plain(command, &self.request(directory.path()))?)
     }
 
     /// Runs the command with a sampler that does almost nothing.
-    fn idle(&self, command: &Command) -> anyhow::Result<Ended> {
+    fn idle(&self, command: &Command) -> anyhow::Result<ProcessEnd> {
         let directory = crate::room::temporary()?;
         let request = Request { rate: IDLE_RATE, ..self.request(directory.path()) };
         Ok(sampling::unread(&self.place, command, &request)?)
@@ -299,15 +299,15 @@ pub(super) fn command(args: &Args, command: &Command) -> anyhow::Result<Ending> 
     };
     let (language, _) = language_of_program(command)?;
     let findings = findings(args, &source, language, &taken);
-    let (profiles, endings): (Vec<Profile>, Vec<Ended>) =
+    let (profiles, endings): (Vec<Profile>, Vec<ProcessEnd>) =
         taken.into_iter().map(|own| (own.profile, own.ended)).unzip();
     show(args, profiles, findings, cost.as_ref())?;
     Ok(ending(args, &endings))
 }
 
 /// Returns how the verb ends: as the runs did.
-pub(super) fn ending(args: &Args, endings: &[Ended]) -> Ending {
-    let failed = |ended: &Ended| !ended.outcome.is_success() && args.how.duration.is_none();
+pub(super) fn ending(args: &Args, endings: &[ProcessEnd]) -> Ending {
+    let failed = |ended: &ProcessEnd| !ended.outcome.is_success() && args.how.duration.is_none();
     if interrupt::count() > 0 {
         Ending::Interrupted
     } else if endings.iter().any(failed) {

@@ -68,7 +68,7 @@ fn git(
     let mut looks = |_: &assay_measure::OutputSoFar<'_>| ends();
     let watching = Watching { every: crate::agent::policy::LOOK, also: &[], ends: &mut looks };
     let ran = runner.run_watched(subject, options, Some(watching))?;
-    let text = |kept: Option<assay_measure::Kept>| {
+    let text = |kept: Option<assay_measure::KeptOutput>| {
         String::from_utf8_lossy(&kept.map(|own| own.bytes).unwrap_or_default()).into_owned()
     };
     match ran.outcome {

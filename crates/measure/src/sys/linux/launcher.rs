@@ -58,7 +58,7 @@ pub(crate) enum Answer {
 }
 
 /// Reason for waking up while waiting for several descriptors.
-enum Come {
+enum WakeReason {
     Answer,
     Other,
     Nothing,
@@ -66,7 +66,7 @@ enum Come {
 
 /// Destination of the process's output.
 #[derive(Clone, Copy)]
-enum Talk {
+enum OutputTarget {
     /// The output of `assay`, to be inherited by commands.
     Inherited,
     /// No output.
@@ -94,7 +94,7 @@ pub(crate) struct Launcher {
 impl Launcher {
     /// Starts a launcher and sends it the greeting.
     pub(crate) fn start() -> io::Result<Self> {
-        Self::greet(Link::start(Talk::Inherited)?)
+        Self::greet(Link::start(OutputTarget::Inherited)?)
     }
 
     /// Starts one that runs nothing: it kills the group in its page when `assay` is gone, for any
@@ -137,10 +137,10 @@ impl Launcher {
 impl Link {
     /// Starts a process without output.
     pub(crate) fn start_silent() -> io::Result<Self> {
-        Self::start(Talk::Nowhere)
+        Self::start(OutputTarget::Nowhere)
     }
 
-    fn start(talk: Talk) -> io::Result<Self> {
+    fn start(talk: OutputTarget) -> io::Result<Self> {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
         set_socket_timeout(&ours, Timeout::Recv, Some(PULSE))?;
@@ -233,11 +233,11 @@ impl Link {
         let mut stopped = Duration::ZERO;
         loop {
             let come =
-                if also.is_empty() { Ok(Come::Answer) } else { self.what_comes(also, every) };
+                if also.is_empty() { Ok(WakeReason::Answer) } else { self.what_comes(also, every) };
             let come = match come {
-                Ok(Come::Answer) => read(&self.socket, &mut self.partial[self.received..]),
-                Ok(Come::Nothing) => Err(Errno::AGAIN),
-                Ok(Come::Other) => {
+                Ok(WakeReason::Answer) => read(&self.socket, &mut self.partial[self.received..]),
+                Ok(WakeReason::Nothing) => Err(Errno::AGAIN),
+                Ok(WakeReason::Other) => {
                     if !look() {
                         also = &[];
                     }
@@ -272,7 +272,7 @@ impl Link {
     }
 
     /// Sleeps until the launcher answers, one of `also` is readable, or `every` has passed.
-    fn what_comes(&self, also: &[BorrowedFd<'_>], every: Duration) -> Result<Come, Errno> {
+    fn what_comes(&self, also: &[BorrowedFd<'_>], every: Duration) -> Result<WakeReason, Errno> {
         let mut polled: Vec<PollFd<'_>> = iter::once(self.socket.as_fd())
             .chain(also.iter().copied())
             .map(|own| PollFd::from_borrowed_fd(own, PollFlags::IN))
@@ -280,9 +280,9 @@ impl Link {
         let every = Timespec::try_from(every).map_err(|_| Errno::INVAL)?;
         let come = poll(&mut polled, Some(&every))?;
         Ok(match polled[0].revents().is_empty() {
-            false => Come::Answer,
-            true if come > 0 => Come::Other,
-            true => Come::Nothing,
+            false => WakeReason::Answer,
+            true if come > 0 => WakeReason::Other,
+            true => WakeReason::Nothing,
         })
     }
 
@@ -367,7 +367,7 @@ impl Drop for Page {
     }
 }
 
-fn spawn(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
+fn spawn(socket: &OwnedFd, talk: OutputTarget) -> io::Result<Child> {
     match spawn_from_memory(socket, talk) {
         Ok(child) => Ok(child),
         // Hardened systems refuse to execute memory files, or have no /proc to name them by.
@@ -375,7 +375,7 @@ fn spawn(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
     }
 }
 
-fn spawn_from_memory(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
+fn spawn_from_memory(socket: &OwnedFd, talk: OutputTarget) -> io::Result<Child> {
     let name = "assay-launcher";
     let file = match memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::EXEC) {
         // Kernels before 6.3 do not have the flag for executable memory files.
@@ -388,7 +388,7 @@ fn spawn_from_memory(socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
     spawn_path(Path::new(&format!("/proc/self/fd/{number}")), socket, talk)
 }
 
-fn spawn_from_file(socket: &OwnedFd, talk: Talk, directory: &Path) -> io::Result<Child> {
+fn spawn_from_file(socket: &OwnedFd, talk: OutputTarget, directory: &Path) -> io::Result<Child> {
     // The name need not be secret: an existing file is never used.
     let path = (0_u32..100)
         .map(|i| directory.join(format!("assay-launcher-{}-{i}", std::process::id())))
@@ -422,10 +422,10 @@ fn write_private(path: &Path) -> Option<PathBuf> {
     }
 }
 
-fn spawn_path(path: &Path, socket: &OwnedFd, talk: Talk) -> io::Result<Child> {
+fn spawn_path(path: &Path, socket: &OwnedFd, talk: OutputTarget) -> io::Result<Child> {
     let output = || match talk {
-        Talk::Inherited => Stdio::inherit(),
-        Talk::Nowhere => Stdio::null(),
+        OutputTarget::Inherited => Stdio::inherit(),
+        OutputTarget::Nowhere => Stdio::null(),
     };
     Command::new(path)
         .arg0("assay-launcher")
@@ -452,7 +452,8 @@ mod tests {
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
                 .unwrap();
-        let mut child = spawn_from_file(&theirs, Talk::Inherited, directory.path()).unwrap();
+        let mut child =
+            spawn_from_file(&theirs, OutputTarget::Inherited, directory.path()).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
         drop((ours, theirs));
         assert!(child.wait().unwrap().success());
@@ -463,7 +464,8 @@ mod tests {
         let (_ours, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
                 .unwrap();
-        let error = spawn_from_file(&theirs, Talk::Nowhere, Path::new("/no/such")).unwrap_err();
+        let error =
+            spawn_from_file(&theirs, OutputTarget::Nowhere, Path::new("/no/such")).unwrap_err();
         assert!(error.to_string().contains("/no/such"));
     }
 }

@@ -33,7 +33,7 @@ const STEERING: [&str; 16] = [
 ];
 
 /// The paths of one built revision.
-pub(super) struct Place {
+pub(super) struct BuildPaths {
     pub(super) tree: PathBuf,
     /// Exists if the tree is built.
     pub(super) marker: PathBuf,
@@ -41,7 +41,7 @@ pub(super) struct Place {
     pub(super) lock: PathBuf,
 }
 
-impl Place {
+impl BuildPaths {
     /// Returns the place of a commit built by a line with the current variables.
     pub(super) fn of(home: &Path, commit: &str, line: &str) -> Self {
         let steering = STEERING.iter().map(|name| {
