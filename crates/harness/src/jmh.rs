@@ -33,7 +33,7 @@ struct Jmh {
     /// The user's options.
     given: Vec<String>,
     /// The benchmarks of the list; empty before it was read.
-    known: RefCell<Vec<Known>>,
+    known: RefCell<Vec<ParameterizedMethod>>,
 }
 
 /// Parameters with all their values.
@@ -44,7 +44,7 @@ const MOST: usize = 100_000;
 
 /// A method with values for its parameters.
 #[derive(Clone, Debug)]
-struct Known {
+struct ParameterizedMethod {
     method: String,
     parameters: Vec<(String, String)>,
 }
@@ -166,7 +166,7 @@ fn named(method: &str, parameters: &[(String, String)]) -> String {
 
 /// Parses the list with parameters: methods, one per line, each followed by lines such as
 /// `  param "size" = {10, 1000}`. A method with several modes is listed once for each.
-fn listed(text: &str) -> Result<Vec<Known>, String> {
+fn listed(text: &str) -> Result<Vec<ParameterizedMethod>, String> {
     let mut methods: Vec<(String, Choices)> = Vec::new();
     for line in text.lines().skip_while(|line| !line.starts_with("Benchmarks:")).skip(1) {
         if let Some(rest) = line.trim_start().strip_prefix("param \"") {
@@ -184,7 +184,7 @@ fn listed(text: &str) -> Result<Vec<Known>, String> {
             methods.push((line.trim().to_owned(), Vec::new()));
         }
     }
-    let mut found: Vec<Known> = Vec::new();
+    let mut found: Vec<ParameterizedMethod> = Vec::new();
     for (method, parameters) in methods {
         if found.iter().any(|one| one.method == method) {
             continue;
@@ -206,7 +206,7 @@ fn listed(text: &str) -> Result<Vec<Known>, String> {
             };
             all = all.iter().flat_map(with).collect();
         }
-        let known = |parameters| Known { method: method.clone(), parameters };
+        let known = |parameters| ParameterizedMethod { method: method.clone(), parameters };
         found.extend(all.into_iter().map(known));
     }
     Ok(found)

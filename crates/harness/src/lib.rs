@@ -47,7 +47,7 @@ pub fn question() -> Request {
 }
 
 /// A harness and the ways to recognize it.
-struct Known {
+struct HarnessEntry {
     /// Name by which users choose it.
     name: &'static str,
     /// Recognizes it by the program's looks alone, for programs that would measure rather than
@@ -60,88 +60,93 @@ struct Known {
 }
 
 /// All harnesses; the first one that recognizes a program drives it.
-const KNOWN: &[Known] = &[
-    Known {
+const KNOWN: &[HarnessEntry] = &[
+    HarnessEntry {
         name: google_benchmark::NAME,
         by_looks: |_| None,
         by_help: google_benchmark::recognise,
         assumed: google_benchmark::assumed,
     },
-    Known {
+    HarnessEntry {
         name: pytest_benchmark::NAME,
         by_looks: pytest_benchmark::looks,
         by_help: |_, _| None,
         assumed: pytest_benchmark::assumed,
     },
-    Known {
+    HarnessEntry {
         name: benchmark_ips::NAME,
         by_looks: benchmark_ips::looks,
         by_help: |_, _| None,
         assumed: benchmark_ips::assumed,
     },
-    Known {
+    HarnessEntry {
         name: javascript::TINYBENCH,
         by_looks: javascript::looks_like_tinybench,
         by_help: |_, _| None,
         assumed: javascript::tinybench,
     },
-    Known {
+    HarnessEntry {
         name: javascript::MITATA,
         by_looks: javascript::looks_like_mitata,
         by_help: |_, _| None,
         assumed: javascript::mitata,
     },
-    Known {
+    HarnessEntry {
         name: javascript::VITEST,
         by_looks: javascript::looks_like_vitest,
         by_help: |_, _| None,
         assumed: javascript::vitest,
     },
-    Known { name: jmh::NAME, by_looks: jmh::looks, by_help: |_, _| None, assumed: jmh::assumed },
-    Known {
+    HarnessEntry {
+        name: jmh::NAME,
+        by_looks: jmh::looks,
+        by_help: |_, _| None,
+        assumed: jmh::assumed,
+    },
+    HarnessEntry {
         name: pyperf::NAME,
         by_looks: pyperf::looks,
         by_help: pyperf::recognise,
         assumed: pyperf::assumed,
     },
-    Known {
+    HarnessEntry {
         name: criterion::NAME,
         by_looks: |_| None,
         by_help: criterion::recognise,
         assumed: criterion::assumed,
     },
-    Known {
+    HarnessEntry {
         name: gungraun::NAME,
         by_looks: |_| None,
         by_help: gungraun::recognise,
         assumed: gungraun::assumed,
     },
-    Known {
+    HarnessEntry {
         name: divan::NAME,
         by_looks: |_| None,
         by_help: divan::recognise,
         assumed: divan::assumed,
     },
-    Known {
+    HarnessEntry {
         name: go_test::NAME,
         by_looks: |_| None,
         by_help: go_test::recognise,
         assumed: go_test::assumed,
     },
-    Known {
+    HarnessEntry {
         name: catch2::NAME,
         by_looks: |_| None,
         by_help: catch2::recognise,
         assumed: catch2::assumed,
     },
-    Known {
+    HarnessEntry {
         name: benchmark_dotnet::NAME,
         by_looks: |_| None,
         by_help: benchmark_dotnet::recognise,
         assumed: benchmark_dotnet::assumed,
     },
     // Recognized only by the output of a plain run.
-    Known {
+    HarnessEntry {
         name: printing::NAME,
         by_looks: |_| None,
         by_help: |_, _| None,

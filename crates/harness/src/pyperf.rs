@@ -148,7 +148,7 @@ fn parsed(reply: &Reply) -> Result<Value, HarnessError> {
 }
 
 /// Data of one benchmark in a file, other than its values.
-struct Own<'f> {
+struct PyperfBenchmark<'f> {
     name: String,
     loops: Option<f64>,
     inner: f64,
@@ -163,11 +163,11 @@ fn metadata<'f>(file: &'f Value, benchmark: &'f Value, name: &str) -> Option<&'f
     of(benchmark).or_else(|| of(file))
 }
 
-fn benchmarks(file: &Value) -> Vec<Own<'_>> {
+fn benchmarks(file: &Value) -> Vec<PyperfBenchmark<'_>> {
     let all = file.get("benchmarks").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let own = |benchmark| {
         let unit = metadata(file, benchmark, "unit").and_then(Value::as_str);
-        Some(Own {
+        Some(PyperfBenchmark {
             name: metadata(file, benchmark, "name")?.as_str()?.to_owned(),
             loops: metadata(file, benchmark, "loops").and_then(Value::as_f64),
             inner: metadata(file, benchmark, "inner_loops")
@@ -185,7 +185,7 @@ fn benchmarks(file: &Value) -> Vec<Own<'_>> {
 /// their trials are listed as warm-ups, each with its number of loops and its time per loop, and
 /// the last one is the one that was long enough.
 fn calibrations(file: &Value) -> Vec<Reading> {
-    let calibrated = |own: Own<'_>| {
+    let calibrated = |own: PyperfBenchmark<'_>| {
         let [run] = own.runs else { return None };
         if run.get("values").is_some() {
             return None;
