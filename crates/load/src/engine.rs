@@ -12,8 +12,8 @@ mod connections;
 use crate::clock::{nanoseconds, now};
 use crate::connection::{Connection, Flight};
 use crate::http2::Http2;
-use crate::job::{Connecting, Expect, Job, Load};
-use crate::raw::Kept;
+use crate::job::{Connecting, Expect, GeneratorJob, Load};
+use crate::raw::RequestSampler;
 use crate::response::Keep;
 use crate::scenario::{Jar, Prepared, ScenarioError};
 use crate::tally::Tally;
@@ -103,7 +103,7 @@ pub struct Hooks<'a> {
 ///
 /// # Errors
 /// If it cannot start. Outcomes of requests are in the tally.
-pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
+pub fn generate(job: &GeneratorJob, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
     // By default the kernel may wake a thread up to 50 µs late, which would delay requests.
     let _unset = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let limit = raise_limit();
@@ -164,7 +164,7 @@ pub fn generate(job: &Job, hooks: &Hooks<'_>) -> Result<Tally, LoadError> {
         room: vec![0; ROOM],
         last: [0.0, f64::NAN, f64::NAN],
         failed: 0,
-        kept: Kept::new(share(job.keep_requests, job.part)),
+        kept: RequestSampler::new(share(job.keep_requests, job.part)),
     };
     let total = job.settle_seconds + job.seconds;
     match &job.load {
@@ -243,10 +243,10 @@ fn cpu_seconds() -> f64 {
 /// current one.
 struct Slot {
     age: u32,
-    held: Option<Held>,
+    held: Option<HeldConnection>,
 }
 
-enum Held {
+enum HeldConnection {
     Http1(Box<Connection>),
     Http2(Box<Http2>),
 }
@@ -320,7 +320,7 @@ struct Engine<'j> {
     /// Statistics of the last whole second: answered, median, 99 % quantile.
     last: [f64; 3],
     failed: u64,
-    kept: Kept,
+    kept: RequestSampler,
 }
 
 impl Engine<'_> {
@@ -446,8 +446,10 @@ impl Engine<'_> {
         *most = (*most).max(self.in_flight);
         while let Some(slot) = self.waiting.pop() {
             match self.slots[slot].held.as_mut() {
-                Some(Held::Http1(connection)) if connection.listed => connection.listed = false,
-                Some(Held::Http2(own)) if own.listed => own.listed = false,
+                Some(HeldConnection::Http1(connection)) if connection.listed => {
+                    connection.listed = false
+                }
+                Some(HeldConnection::Http2(own)) if own.listed => own.listed = false,
                 _ => continue,
             }
             self.give(slot, flight);

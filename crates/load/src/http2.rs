@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const MOST_AT_ONCE: u64 = 2 << 20;
 
 /// The outcome of a request.
-pub(crate) enum Over {
+pub(crate) enum RequestOutcome {
     Answered(Answer),
     /// Failed, with details if more than the kind is known.
     Failed(Failure, Option<String>),
@@ -52,12 +52,12 @@ impl Stream {
     }
 }
 
-type Handshake = Pin<Box<dyn Future<Output = Result<Ends, h2::Error>>>>;
-type Ends = (SendRequest<Bytes>, client::Connection<Wire, Bytes>);
+type Handshake = Pin<Box<dyn Future<Output = Result<ClientHalves, h2::Error>>>>;
+type ClientHalves = (SendRequest<Bytes>, client::Connection<Wire, Bytes>);
 
 enum State {
     Begun(Handshake),
-    Open(Box<Ends>),
+    Open(Box<ClientHalves>),
 }
 
 /// The connection.
@@ -66,7 +66,7 @@ pub(crate) struct Http2 {
     streams: Vec<Stream>,
     /// Requests that wait until the preface has been sent.
     early: Vec<(Flight, http::Request<()>, Bytes)>,
-    seen: Rc<RefCell<Seen>>,
+    seen: Rc<RefCell<ReceiveState>>,
     /// Times between successive pieces of bodies without a declared length, in ns, until taken.
     gaps: Vec<u64>,
     /// True if it is in the list of connections waiting for work.
@@ -79,7 +79,7 @@ pub(crate) struct Http2 {
 
 /// State of the data received from the socket.
 #[derive(Debug, Default)]
-struct Seen {
+struct ReceiveState {
     /// Number of bytes since the last query.
     received: u64,
     /// `begun` is true once anything was received; `is_http1` if that was an HTTP/1 answer.
@@ -91,7 +91,7 @@ struct Seen {
 /// polled again when epoll reports it ready.
 struct Wire {
     connection: Connection,
-    seen: Rc<RefCell<Seen>>,
+    seen: Rc<RefCell<ReceiveState>>,
 }
 
 impl AsyncRead for Wire {
@@ -160,7 +160,7 @@ impl AsyncWrite for Wire {
 impl Http2 {
     /// Starts HTTP/2 over an established connection.
     pub(crate) fn new(connection: Connection) -> Self {
-        let seen = Rc::new(RefCell::new(Seen::default()));
+        let seen = Rc::new(RefCell::new(ReceiveState::default()));
         let wire = Wire { connection, seen: Rc::clone(&seen) };
         let handshake = client::Builder::new()
             .initial_window_size(1 << 20)
@@ -242,7 +242,12 @@ impl Http2 {
 
     /// Sends and receives as much as possible and appends finished requests to `over`. Returns true
     /// if the connection is still usable.
-    pub(crate) fn pump(&mut self, over: &mut Vec<(Flight, Over)>, keep: Keep, time: u64) -> bool {
+    pub(crate) fn pump(
+        &mut self,
+        over: &mut Vec<(Flight, RequestOutcome)>,
+        keep: Keep,
+        time: u64,
+    ) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         if let State::Begun(handshake) = &mut self.state {
             match handshake.as_mut().poll(&mut context) {
@@ -254,7 +259,7 @@ impl Http2 {
                 for (flight, head, body) in std::mem::take(&mut self.early) {
                     match begin(&mut ends.0, head, body) {
                         Some(stage) => self.streams.push(Stream::new(flight, stage)),
-                        None => over.push((flight, Over::Untouched)),
+                        None => over.push((flight, RequestOutcome::Untouched)),
                     }
                 }
             }
@@ -275,7 +280,7 @@ impl Http2 {
                 match stream.poll(&mut context, keep, time, (&mut gave_room, &mut self.gaps)) {
                     Poll::Pending => at += 1,
                     Poll::Ready(mut how) => {
-                        if let Over::Failed(Failure::Malformed, detail) = &mut how
+                        if let RequestOutcome::Failed(Failure::Malformed, detail) = &mut how
                             && seen.borrow().is_http1
                         {
                             *detail = Some("it answers in HTTP/1.1, not in HTTP/2".to_owned());
@@ -307,25 +312,28 @@ fn begin(sender: &mut SendRequest<Bytes>, head: http::Request<()>, body: Bytes) 
 
 /// Classifies a stream without an answer: a GOAWAY without an error excludes the streams after its
 /// last one, as REFUSED_STREAM excludes a single stream.
-fn without_answer(error: &h2::Error) -> Over {
+fn without_answer(error: &h2::Error) -> RequestOutcome {
     match error.reason() {
-        Some(h2::Reason::NO_ERROR) if error.is_go_away() => Over::Untouched,
-        Some(h2::Reason::REFUSED_STREAM) => Over::Untouched,
+        Some(h2::Reason::NO_ERROR) if error.is_go_away() => RequestOutcome::Untouched,
+        Some(h2::Reason::REFUSED_STREAM) => RequestOutcome::Untouched,
         _ => broken(error),
     }
 }
 
 /// Classifies an error of a stream or its connection. HTTP/2 errors have names (RFC 9113, 7).
-fn broken(error: &h2::Error) -> Over {
+fn broken(error: &h2::Error) -> RequestOutcome {
     let Some(reason) = error.reason() else {
-        return Over::Failed(Failure::Closed, None);
+        return RequestOutcome::Failed(Failure::Closed, None);
     };
     if error.is_library() {
         let why = format!("what it sends breaks the rules of HTTP/2 ({reason:?})");
-        return Over::Failed(Failure::Malformed, Some(why));
+        return RequestOutcome::Failed(Failure::Malformed, Some(why));
     }
     let what = if error.is_go_away() { "connection" } else { "stream" };
-    Over::Failed(Failure::StreamReset, Some(format!("it ended the {what} with {reason:?}")))
+    RequestOutcome::Failed(
+        Failure::StreamReset,
+        Some(format!("it ended the {what} with {reason:?}")),
+    )
 }
 
 impl Stream {
@@ -335,7 +343,7 @@ impl Stream {
         keep: Keep,
         time: u64,
         (gave_room, gaps): (&mut bool, &mut Vec<u64>),
-    ) -> Poll<Over> {
+    ) -> Poll<RequestOutcome> {
         loop {
             match &mut self.stage {
                 Stage::Head(future) => {
@@ -383,13 +391,13 @@ impl Stream {
                         let other = self.promised.is_some_and(|promised| promised != self.came);
                         return Poll::Ready(
                             match error.is_library() && error.is_reset() && other {
-                                true => Over::Failed(Failure::WrongLength, None),
+                                true => RequestOutcome::Failed(Failure::WrongLength, None),
                                 false => broken(&error),
                             },
                         );
                     }
                     Poll::Ready(None) => {
-                        return Poll::Ready(Over::Answered(std::mem::take(answer)));
+                        return Poll::Ready(RequestOutcome::Answered(std::mem::take(answer)));
                     }
                 },
             }

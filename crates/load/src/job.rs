@@ -70,7 +70,7 @@ pub struct Expect {
 
 /// One slice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Job {
+pub struct GeneratorJob {
     /// The requests.
     pub scenario: Scenario,
     /// The schedule.

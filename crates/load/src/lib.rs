@@ -1,7 +1,7 @@
 //! A load generator for HTTP: sends requests according to a schedule, regardless of the server's
 //! pace, and records the outcome of each.
 //!
-//! A [`Job`] describes one slice completely: what is requested, when, over which connections, and
+//! A [`GeneratorJob`] describes one slice completely: what is requested, when, over which connections, and
 //! what is expected. [`generate`] runs it and returns a [`Tally`]: counts and histograms that can
 //! be added exactly over several generators. This crate computes no statistics and prints nothing.
 #![cfg_attr(
@@ -40,7 +40,7 @@ mod tls;
 pub use engine::{Hooks, LoadError, Pace, generate};
 pub use failure::Failure;
 #[cfg(feature = "generator")]
-pub use job::{Connecting, Expect, Job, Load};
+pub use job::{Connecting, Expect, GeneratorJob, Load};
 #[cfg(feature = "generator")]
 pub use probe::probe;
 #[cfg(feature = "generator")]

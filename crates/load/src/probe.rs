@@ -1,12 +1,12 @@
 //! A single request that checks whether a server responds.
 
-use crate::job::{Job, Load};
+use crate::job::{GeneratorJob, Load};
 use crate::schedule::Arrivals;
 
 /// Returns a job that sends the first request of another job once and waits for its answer for at
 /// most `seconds`.
-pub fn probe(job: &Job, seconds: f64) -> Job {
-    let mut probe = Job {
+pub fn probe(job: &GeneratorJob, seconds: f64) -> GeneratorJob {
+    let mut probe = GeneratorJob {
         load: Load::Open(Arrivals::Replay { times: vec![0.0] }),
         settle_seconds: 0.0,
         seconds: 1e-3,

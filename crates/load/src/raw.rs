@@ -37,14 +37,14 @@ impl Raw {
 
 /// Keeps every request, every second one, every fourth one …, as many as fit.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct RequestSampler {
     pub requests: Vec<Raw>,
     most: usize,
     every: u64,
     seen: u64,
 }
 
-impl Kept {
+impl RequestSampler {
     pub fn new(most: usize) -> Self {
         Self { requests: Vec::new(), most, every: 1, seen: 0 }
     }
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_and_even() {
-        let mut kept = Kept::new(100);
+        let mut kept = RequestSampler::new(100);
         for i in 0..12_345u64 {
             kept.offer(|| Raw::new([i, 0, 0, 0], 200, None));
         }
@@ -84,7 +84,7 @@ mod tests {
         assert!((50..=100).contains(&all.len()), "{}", all.len());
         assert!(all.windows(2).all(|two| two[1].due - two[0].due == kept.every));
         assert!(all[0].due == 0 && all[all.len() - 1].due + kept.every >= 12_345);
-        let mut none = Kept::new(0);
+        let mut none = RequestSampler::new(0);
         none.offer(|| Raw::new([1, 0, 0, 0], 200, None));
         assert!(none.requests.is_empty());
     }

@@ -125,13 +125,13 @@ impl Jar {
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum TemplatePart {
     Text(Vec<u8>),
     Value(usize),
 }
 
 #[derive(Clone, Debug)]
-struct Template(Vec<Part>);
+struct Template(Vec<TemplatePart>);
 
 impl Template {
     fn of(text: &[u8], columns: &[String]) -> Result<Self, ScenarioError> {
@@ -145,11 +145,11 @@ impl Template {
             let column = columns.iter().position(|own| *own == name);
             let column = column
                 .ok_or_else(|| ScenarioError::NoColumn { name, known: columns.join(", ") })?;
-            parts.push(Part::Text(rest[..start].to_vec()));
-            parts.push(Part::Value(column));
+            parts.push(TemplatePart::Text(rest[..start].to_vec()));
+            parts.push(TemplatePart::Value(column));
             rest = &rest[start + length + 2..];
         }
-        parts.push(Part::Text(rest.to_vec()));
+        parts.push(TemplatePart::Text(rest.to_vec()));
         Ok(Self(parts))
     }
 
@@ -170,8 +170,10 @@ impl Template {
     fn fill_by(&self, row: &[String], into: &mut Vec<u8>, write: impl Fn(&str, &mut Vec<u8>)) {
         for part in &self.0 {
             match part {
-                Part::Text(text) => into.extend_from_slice(text),
-                Part::Value(column) => write(row.get(*column).map_or("", String::as_str), into),
+                TemplatePart::Text(text) => into.extend_from_slice(text),
+                TemplatePart::Value(column) => {
+                    write(row.get(*column).map_or("", String::as_str), into)
+                }
             }
         }
     }
@@ -179,7 +181,7 @@ impl Template {
 
 /// A prepared request.
 #[derive(Clone, Debug)]
-struct Ready {
+struct RequestTemplate {
     method: String,
     path: Template,
     fields: Vec<(String, Template)>,
@@ -198,7 +200,7 @@ fn is_of_token(byte: u8) -> bool {
 /// A prepared scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    requests: Vec<Ready>,
+    requests: Vec<RequestTemplate>,
     /// Cumulative shares of the requests.
     shares: Vec<f64>,
     values: Vec<Vec<String>>,
@@ -287,7 +289,7 @@ impl Prepared {
             if target.path.contains(|c: char| c.is_control() || c == ' ') {
                 return Err(ScenarioError::Control(format!("the path `{}`", target.path)));
             }
-            let mut ready = Ready {
+            let mut ready = RequestTemplate {
                 method: request.method.clone(),
                 path: Template::of(target.path.as_bytes(), columns)?,
                 fields,
@@ -399,12 +401,12 @@ impl Prepared {
         self.redirected(request, to).write(self.row(asker.row), cookies.as_deref(), into);
     }
 
-    fn redirected(&self, request: usize, to: &Redirected) -> Ready {
+    fn redirected(&self, request: usize, to: &Redirected) -> RequestTemplate {
         let own = &self.requests[request];
-        let path = Template(vec![Part::Text(to.path.as_bytes().to_vec())]);
+        let path = Template(vec![TemplatePart::Text(to.path.as_bytes().to_vec())]);
         let fields = own.fields.clone();
         match to.as_get {
-            true => Ready {
+            true => RequestTemplate {
                 method: "GET".to_owned(),
                 path,
                 fields,
@@ -412,7 +414,7 @@ impl Prepared {
                 has_body: false,
                 fixed: None,
             },
-            false => Ready { path, fixed: None, ..own.clone() },
+            false => RequestTemplate { path, fixed: None, ..own.clone() },
         }
     }
 
@@ -459,7 +461,7 @@ impl Prepared {
     }
 }
 
-impl Ready {
+impl RequestTemplate {
     /// Returns true if the length of the body is sent, even if it is 0.
     fn says_length(&self, body: &[u8]) -> bool {
         let sizeless = matches!(self.method.as_str(), "GET" | "HEAD" | "DELETE" | "OPTIONS");

@@ -9,7 +9,7 @@ use crate::own;
 use crate::run_error::RunError;
 use anyhow::Context;
 use assay_data::threads;
-use assay_load::{Hooks, Job, Pace, Tally, generate, probe};
+use assay_load::{GeneratorJob, Hooks, Pace, Tally, generate, probe};
 use assay_measure::clock::now_seconds;
 use assay_measure::{interrupt, word_of};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ enum Ask {
     /// Asks for the time of the generator's clock.
     Clock,
     /// Starts a job at that time of the generator's clock.
-    Job { start_at: f64, job: Box<Job> },
+    Job { start_at: f64, job: Box<GeneratorJob> },
 }
 
 /// A generator in a separate process.
@@ -89,7 +89,7 @@ impl Generators {
     ///
     /// # Errors
     /// If it cannot start, or a generator is lost.
-    pub fn probe(&mut self, job: &Job, seconds: f64) -> Result<Tally, RunError> {
+    pub fn probe(&mut self, job: &GeneratorJob, seconds: f64) -> Result<Tally, RunError> {
         let job = probe(job, seconds);
         match self.remotes.first_mut() {
             None => here(&job, &mut |_| ()),
@@ -101,14 +101,18 @@ impl Generators {
     ///
     /// # Errors
     /// If it cannot start, or a generator is lost.
-    pub fn run(&mut self, job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
+    pub fn run(
+        &mut self,
+        job: &GeneratorJob,
+        pace: &mut dyn FnMut(Pace),
+    ) -> Result<Tally, RunError> {
         if self.remotes.is_empty() {
             return here(job, pace);
         }
         let of = self.remotes.len() as u64;
         let begins = now_seconds() + AHEAD;
         for (number, remote) in self.remotes.iter_mut().enumerate() {
-            remote.begin(begins, Job { part: (number as u64, of), ..job.clone() })?;
+            remote.begin(begins, GeneratorJob { part: (number as u64, of), ..job.clone() })?;
         }
         let mut sum = Tally::default();
         for remote in &mut self.remotes {
@@ -119,7 +123,7 @@ impl Generators {
 }
 
 /// Runs a job on a separate thread, so that drawing does not delay requests.
-fn here(job: &Job, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
+fn here(job: &GeneratorJob, pace: &mut dyn FnMut(Pace)) -> Result<Tally, RunError> {
     let before = interrupt::count();
     let last: Mutex<Option<Pace>> = Mutex::new(None);
     let (done, waits) = mpsc::channel();
@@ -199,13 +203,13 @@ impl Remote {
         Ok(())
     }
 
-    fn run(&mut self, at: f64, job: Job) -> Result<Tally, RunError> {
+    fn run(&mut self, at: f64, job: GeneratorJob) -> Result<Tally, RunError> {
         self.begin(at, job)?;
         self.tally()
     }
 
     /// Starts a job at that time of our clock.
-    fn begin(&mut self, at: f64, job: Job) -> Result<(), RunError> {
+    fn begin(&mut self, at: f64, job: GeneratorJob) -> Result<(), RunError> {
         self.ask(&Ask::Job { start_at: at + self.offset, job: Box::new(job) })
     }
 

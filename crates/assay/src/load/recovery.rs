@@ -4,7 +4,7 @@
 
 use super::generators::Generators;
 use crate::run_error::RunError;
-use assay_load::{Failure, Job, Tally};
+use assay_load::{Failure, GeneratorJob, Tally};
 use assay_measure::interrupt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::thread::sleep;
@@ -68,7 +68,7 @@ impl Recovery {
     pub fn before(
         &mut self,
         whose: Whose,
-        job: &Job,
+        job: &GeneratorJob,
         generators: &mut Generators,
         waits: &mut dyn FnMut(),
     ) -> Result<f64, RunError> {

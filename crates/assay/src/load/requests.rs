@@ -3,7 +3,7 @@
 
 use super::place::Place;
 use assay_data::Side;
-use assay_load::{Arrivals, Job, Load, Raw};
+use assay_load::{Arrivals, GeneratorJob, Load, Raw};
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Requests {
         block: u32,
         side: &Side,
         place: &Place,
-        job: &Job,
+        job: &GeneratorJob,
         requests: &[Raw],
     ) -> io::Result<()> {
         let rate = match &job.load {

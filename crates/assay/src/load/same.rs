@@ -10,7 +10,7 @@ use crate::run_error::RunError;
 use assay_data::finding::shared::{output_differs, output_varies};
 use assay_data::samples::without_secrets;
 use assay_data::{Finding, Side};
-use assay_load::{Digested, Job, Request, Scenario};
+use assay_load::{Digested, GeneratorJob, Request, Scenario};
 
 /// Maximum number of requests that are compared.
 const MOST: usize = 20;
@@ -35,11 +35,11 @@ pub(crate) fn compare_answers(
     places: &[Place],
     generators: &mut Generators,
 ) -> Result<Vec<Finding>, RunError> {
-    let jobs: Vec<&Job> = (0..sides.len())
+    let jobs: Vec<&GeneratorJob> = (0..sides.len())
         .filter_map(|side| places.iter().find(|place| place.side == side))
         .map(|place| &place.job)
         .collect();
-    let count = |job: &&Job| job.scenario.requests.len();
+    let count = |job: &&GeneratorJob| job.scenario.requests.len();
     let is_comparable = jobs.len() > 1
         && jobs.iter().all(|job| !job.scenario.session && count(job) == count(&jobs[0]));
     if !is_comparable {
@@ -88,7 +88,11 @@ fn is_safe(request: &Request) -> bool {
 }
 
 /// Sends a request of a job twice.
-fn answers(job: &Job, request: usize, generators: &mut Generators) -> Result<Answers, RunError> {
+fn answers(
+    job: &GeneratorJob,
+    request: usize,
+    generators: &mut Generators,
+) -> Result<Answers, RunError> {
     let mut alone = job.clone();
     alone.scenario =
         Scenario { requests: vec![job.scenario.requests[request].clone()], ..job.scenario.clone() };

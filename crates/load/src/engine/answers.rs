@@ -1,11 +1,11 @@
 //! Handles finished requests: validates and counts them, and starts the next one of the session,
 //! redirection or connection.
 
-use super::{Engine, Held, Pace, Thinking};
+use super::{Engine, HeldConnection, Pace, Thinking};
 use crate::clock::{nanoseconds, now};
 use crate::connection::{Flight, Phase};
 use crate::failure::Failure;
-use crate::http2::Over;
+use crate::http2::RequestOutcome;
 use crate::job::Expect;
 use crate::raw::Raw;
 use crate::response::Answer;
@@ -248,7 +248,7 @@ impl Engine<'_> {
         self.swept = until;
         for slot in from..until {
             let late = match self.slots[slot].held.as_ref() {
-                Some(Held::Http1(own)) => match own.phase {
+                Some(HeldConnection::Http1(own)) => match own.phase {
                     Phase::Connecting if time > own.began + connecting => {
                         Some(Failure::ConnectTimeout)
                     }
@@ -262,13 +262,13 @@ impl Engine<'_> {
                         .map(|_| Failure::Timeout),
                     _ => None,
                 },
-                Some(Held::Http2(own)) => {
+                Some(HeldConnection::Http2(own)) => {
                     own.oldest().filter(|sent| time > sent + answering).map(|_| Failure::Timeout)
                 }
                 None => None,
             };
             if let Some(failure) = late {
-                if let Some(Held::Http1(own)) = self.slots[slot].held.as_ref()
+                if let Some(HeldConnection::Http1(own)) = self.slots[slot].held.as_ref()
                     && failure == Failure::Timeout
                     && own.reader.is_within()
                 {
@@ -286,7 +286,7 @@ impl Engine<'_> {
 
     /// Lets an HTTP/2 connection send and receive, and handles finished requests.
     pub(super) fn pump(&mut self, slot: usize) {
-        let Some(Held::Http2(own)) = self.slots[slot].held.as_mut() else { return };
+        let Some(HeldConnection::Http2(own)) = self.slots[slot].held.as_mut() else { return };
         own.is_dirty = false;
         let mut over = Vec::new();
         let stands = own.pump(&mut over, self.keep, now());
@@ -301,13 +301,13 @@ impl Engine<'_> {
         }
         let time = now();
         for (flight, how) in over {
-            let goes_on = stands && matches!(self.slots[slot].held, Some(Held::Http2(_)));
+            let goes_on = stands && matches!(self.slots[slot].held, Some(HeldConnection::Http2(_)));
             match how {
-                Over::Answered(answer) => {
+                RequestOutcome::Answered(answer) => {
                     self.answered(flight, answer, time, goes_on.then_some(slot));
                 }
-                Over::Untouched => self.again(flight, Failure::StreamReset, time),
-                Over::Failed(failure, detail) => {
+                RequestOutcome::Untouched => self.again(flight, Failure::StreamReset, time),
+                RequestOutcome::Failed(failure, detail) => {
                     if let Some(detail) = detail {
                         self.tally.explain(failure, detail);
                     }
@@ -320,7 +320,7 @@ impl Engine<'_> {
         }
         if !stands {
             self.broken(slot, Failure::Closed);
-        } else if let Some(Held::Http2(own)) = self.slots[slot].held.as_mut()
+        } else if let Some(HeldConnection::Http2(own)) = self.slots[slot].held.as_mut()
             && own.retired
             && own.load() == 0
         {
@@ -352,10 +352,10 @@ impl Engine<'_> {
         let held = self.slots.iter().filter_map(|slot| slot.held.as_ref());
         let on_their_way: u64 = held
             .map(|held| match held {
-                Held::Http1(own) => {
+                HeldConnection::Http1(own) => {
                     own.flights.iter().filter(|flight| flight.counts).count() as u64
                 }
-                Held::Http2(own) => own.counting(),
+                HeldConnection::Http2(own) => own.counting(),
             })
             .sum();
         let backlog = self.backlog.iter().filter(|flight| flight.counts).count() as u64;
@@ -367,7 +367,7 @@ impl Engine<'_> {
             false => self.tally.failed[Failure::Timeout as usize] += left,
         }
         for slot in &mut self.slots {
-            if let Some(Held::Http1(own)) = slot.held.take() {
+            if let Some(HeldConnection::Http1(own)) = slot.held.take() {
                 crate::socket::close_at_once(own.socket);
             }
         }

@@ -1,7 +1,7 @@
 //! Opens connections, assigns requests to them, reads them, and handles their loss. What an answer
 //! or a failure means for its request is defined in `answers`.
 
-use super::{Engine, Held, MOST_READS, Slot};
+use super::{Engine, HeldConnection, MOST_READS, Slot};
 use crate::clock::now;
 use crate::connection::{Connection, Flight, Phase, Received};
 use crate::failure::Failure;
@@ -47,7 +47,7 @@ impl Engine<'_> {
         }
         let mut connection = Connection::new(socket, session, self.keep, time);
         connection.flights.push_back(flight);
-        own.held = Some(Held::Http1(Box::new(connection)));
+        own.held = Some(HeldConnection::Http1(Box::new(connection)));
         self.open += 1;
         self.opening += 1;
         let most = &mut self.tally.connections.most_open;
@@ -62,7 +62,7 @@ impl Engine<'_> {
         let most = &mut self.tally.connections.most_in_flight;
         *most = (*most).max(self.in_flight);
         match self.slots[slot].held.as_mut() {
-            Some(Held::Http1(connection)) => {
+            Some(HeldConnection::Http1(connection)) => {
                 let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
                 let fixed = self.prepared.fixed(flight.request);
                 let sent = match (fixed, &flight.redirected, flight.jar.is_some()) {
@@ -87,7 +87,7 @@ impl Engine<'_> {
                 }
                 self.list(slot);
             }
-            Some(Held::Http2(own)) => {
+            Some(HeldConnection::Http2(own)) => {
                 let asker = Asker { row: flight.index, jar: flight.jar.as_deref() };
                 let to = flight.redirected.as_ref();
                 let Some(request) = self.prepared.of_http2(flight.request, to, asker) else {
@@ -119,11 +119,11 @@ impl Engine<'_> {
     /// Adds a connection to the waiting list if it has room.
     pub(super) fn list(&mut self, slot: usize) {
         let room = match self.slots[slot].held.as_mut() {
-            Some(Held::Http1(own)) => {
+            Some(HeldConnection::Http1(own)) => {
                 let has = own.phase == Phase::Open && own.flights.len() < self.per_connection;
                 has.then_some(&mut own.listed)
             }
-            Some(Held::Http2(own)) => {
+            Some(HeldConnection::Http2(own)) => {
                 (!own.retired && own.load() < self.per_connection).then_some(&mut own.listed)
             }
             None => None,
@@ -137,7 +137,7 @@ impl Engine<'_> {
     /// Handles an event of a connection.
     pub(super) fn ready(&mut self, slot: usize, reads: bool, writes: bool, ended: bool) {
         match self.slots[slot].held.as_mut() {
-            Some(Held::Http1(connection)) => {
+            Some(HeldConnection::Http1(connection)) => {
                 if connection.phase == Phase::Connecting {
                     if writes {
                         self.connected(slot);
@@ -154,14 +154,16 @@ impl Engine<'_> {
                     self.read(slot, ended);
                 }
             }
-            Some(Held::Http2(_)) => self.pump(slot),
+            Some(HeldConnection::Http2(_)) => self.pump(slot),
             None => {}
         }
     }
 
     /// Handles the result of connecting.
     pub(super) fn connected(&mut self, slot: usize) {
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
+        let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.as_mut() else {
+            return;
+        };
         if let Err(failure) = socket::connected(&connection.socket) {
             return self.broken(slot, failure);
         }
@@ -177,7 +179,9 @@ impl Engine<'_> {
     }
 
     pub(super) fn handshake(&mut self, slot: usize) {
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
+        let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.as_mut() else {
+            return;
+        };
         let Some(session) = connection.tls.as_mut() else { return };
         loop {
             if let Err(failure) = session.send(&connection.socket) {
@@ -209,7 +213,9 @@ impl Engine<'_> {
     /// Handles a connection that is ready for use.
     pub(super) fn opened(&mut self, slot: usize) {
         self.tally.connections.opened += 1;
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
+        let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.as_mut() else {
+            return;
+        };
         connection.phase = Phase::Open;
         self.opening -= 1;
         let first = connection.flights.pop_front();
@@ -221,15 +227,17 @@ impl Engine<'_> {
                 self.tally.explain(Failure::Malformed, why);
                 return self.broken(slot, Failure::Malformed);
             }
-            let Some(Held::Http1(connection)) = self.slots[slot].held.take() else { return };
-            self.slots[slot].held = Some(Held::Http2(Box::new(Http2::new(*connection))));
+            let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.take() else {
+                return;
+            };
+            self.slots[slot].held = Some(HeldConnection::Http2(Box::new(Http2::new(*connection))));
         }
         if let Some(flight) = first {
             self.give(slot, flight);
         }
         self.fill(slot);
         // Data that arrived with the end of the handshake triggers no further event.
-        if self.tls.is_some() && matches!(self.slots[slot].held, Some(Held::Http1(_))) {
+        if self.tls.is_some() && matches!(self.slots[slot].held, Some(HeldConnection::Http1(_))) {
             self.read(slot, false);
         }
     }
@@ -238,8 +246,10 @@ impl Engine<'_> {
     pub(super) fn fill(&mut self, slot: usize) {
         while !self.backlog.is_empty() {
             let has_room = match self.slots[slot].held.as_ref() {
-                Some(Held::Http1(own)) => own.flights.len() < self.per_connection,
-                Some(Held::Http2(own)) => !own.retired && own.load() < self.per_connection,
+                Some(HeldConnection::Http1(own)) => own.flights.len() < self.per_connection,
+                Some(HeldConnection::Http2(own)) => {
+                    !own.retired && own.load() < self.per_connection
+                }
                 None => false,
             };
             if !has_room {
@@ -257,7 +267,9 @@ impl Engine<'_> {
     pub(super) fn read(&mut self, slot: usize, ended: bool) {
         let mut room = std::mem::take(&mut self.room);
         for turn in 0.. {
-            let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { break };
+            let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.as_mut() else {
+                break;
+            };
             // Note: the epoll is edge-triggered. Code that stops before the socket is empty must
             // put the connection on this list, or it never gets another event.
             if turn == MOST_READS {
@@ -294,7 +306,7 @@ impl Engine<'_> {
     pub(super) fn take_answers(&mut self, slot: usize, mut bytes: &[u8]) -> bool {
         let time = now();
         while !bytes.is_empty() {
-            let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else {
+            let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.as_mut() else {
                 return false;
             };
             let prepared = self.prepared;
@@ -333,7 +345,9 @@ impl Engine<'_> {
 
     /// Handles a connection closed by the server.
     pub(super) fn ended(&mut self, slot: usize) {
-        let Some(Held::Http1(connection)) = self.slots[slot].held.as_mut() else { return };
+        let Some(HeldConnection::Http1(connection)) = self.slots[slot].held.as_mut() else {
+            return;
+        };
         if let Some(flight) = connection.flights.front()
             && flight.first > 0
         {
@@ -357,7 +371,7 @@ impl Engine<'_> {
         let time = now();
         let Some(held) = self.remove(slot) else { return };
         match held {
-            Held::Http1(mut connection) => {
+            HeldConnection::Http1(mut connection) => {
                 if failure == Failure::Tls
                     && let Some(error) = connection.tls.as_mut().and_then(|own| own.error.take())
                 {
@@ -392,7 +406,7 @@ impl Engine<'_> {
                     self.again(flight, failure, time);
                 }
             }
-            Held::Http2(own) => {
+            HeldConnection::Http2(own) => {
                 for flight in own.into_flights() {
                     self.failed(flight, failure, time);
                 }
@@ -414,7 +428,7 @@ impl Engine<'_> {
     /// Closes a connection that will not be used again.
     pub(super) fn retire(&mut self, slot: usize) {
         let time = now();
-        if let Some(Held::Http1(connection)) = self.remove(slot) {
+        if let Some(HeldConnection::Http1(connection)) = self.remove(slot) {
             for flight in connection.flights {
                 self.again(flight, Failure::Closed, time);
             }
@@ -422,13 +436,13 @@ impl Engine<'_> {
         self.refill();
     }
 
-    pub(super) fn remove(&mut self, slot: usize) -> Option<Held> {
+    pub(super) fn remove(&mut self, slot: usize) -> Option<HeldConnection> {
         let own = &mut self.slots[slot];
         let held = own.held.take()?;
         own.age = own.age.wrapping_add(1);
         self.free.push(slot);
         self.open -= 1;
-        if matches!(&held, Held::Http1(own) if own.phase != Phase::Open) {
+        if matches!(&held, HeldConnection::Http1(own) if own.phase != Phase::Open) {
             self.opening -= 1;
         }
         Some(held)

@@ -27,18 +27,18 @@ struct Entry {
     started_date_time: String,
     #[serde(default)]
     time: f64,
-    request: Asked,
+    request: HarRequest,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Asked {
+struct HarRequest {
     method: String,
     url: String,
     #[serde(default)]
     headers: Vec<Field>,
     #[serde(default)]
-    post_data: Option<Posted>,
+    post_data: Option<HarPostData>,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ struct Field {
 }
 
 #[derive(Deserialize)]
-struct Posted {
+struct HarPostData {
     #[serde(default)]
     text: String,
 }

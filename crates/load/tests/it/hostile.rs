@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use crate::support::{self, adds_up, constant, listener, run};
-use assay_load::{Failure, Job, Tally};
+use assay_load::{Failure, GeneratorJob, Tally};
 use rustix::net::sockopt::set_socket_linger;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -436,7 +436,7 @@ fn serve(mut stream: TcpStream, manner: Manner) -> Option<()> {
     }
 }
 
-pub(crate) fn job(url: &str, wanted: &Wanted) -> Job {
+pub(crate) fn job(url: &str, wanted: &Wanted) -> GeneratorJob {
     let waits = matches!(wanted, Failed(Failure::Timeout | Failure::ConnectTimeout, _));
     let timeout = if waits { LIMITS.1 } else { LIMITS.0 };
     support::job(url, constant(REQUESTS as f64 * 20.0), 0.05, timeout)
@@ -461,7 +461,7 @@ pub(crate) fn complaint(tally: &Tally, wanted: &Wanted) -> Option<String> {
 }
 
 /// Tests all of these modes.
-fn all_are_named(modes: &[Mode], change: fn(&mut Job)) {
+fn all_are_named(modes: &[Mode], change: fn(&mut GeneratorJob)) {
     let mut wrong = Vec::new();
     for some in modes.chunks(AT_ONCE) {
         wrong.extend(scope(|scope| {

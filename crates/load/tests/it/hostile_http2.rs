@@ -7,7 +7,7 @@ use crate::frames::{self, GOAWAY, HEADERS, OK, RST_STREAM, SETTINGS, frame};
 use crate::hostile::Wanted::{self, Answered, Failed};
 use crate::hostile::{complaint, job};
 use crate::support::{self, run};
-use assay_load::{Failure, Job};
+use assay_load::{Failure, GeneratorJob};
 use std::io::{Read, Write};
 
 const DATA: u8 = 0;
@@ -252,7 +252,7 @@ fn start(manner: Manner, settings: &'static [u8]) -> String {
     format!("http://{address}/")
 }
 
-fn of_http2(url: &str, wanted: &Wanted) -> Job {
+fn of_http2(url: &str, wanted: &Wanted) -> GeneratorJob {
     let mut job = job(url, wanted);
     // Each request has its own connection, so that none fails because of another's failure.
     job.connecting.http2_streams = Some(1);

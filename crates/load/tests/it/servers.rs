@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may fail")]
 
 use crate::support::{self, adds_up, constant, run};
-use assay_load::{Failure, Hooks, Job, Load, Request, Scenario, Tally, Target, generate};
+use assay_load::{Failure, GeneratorJob, Hooks, Load, Request, Scenario, Tally, Target, generate};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -31,7 +31,7 @@ impl Server {
         Self::start(&["--misbehave", how])
     }
 
-    fn job(&self, load: Load, seconds: f64) -> Job {
+    fn job(&self, load: Load, seconds: f64) -> GeneratorJob {
         support::job(&self.url, load, seconds, 0.4)
     }
 }
@@ -93,7 +93,7 @@ fn what_is_there_no_more_or_speaks_before_it_is_asked_ends_nothing() {
     drop(gone);
     let tally = run(&job);
     assert_eq!((tally.failed_as(Failure::Refused), tally.answered), (20, 0));
-    let closed = Job { load: Load::Closed { connections: 4 }, ..job };
+    let closed = GeneratorJob { load: Load::Closed { connections: 4 }, ..job };
     let tally = run(&closed);
     adds_up(&tally);
     assert!(tally.failed_as(Failure::Refused) >= 4, "{:?}", tally.failed);
@@ -140,7 +140,7 @@ fn new_connections_are_new_and_parts_ask_what_the_whole_asks() {
     assert_eq!(tally.connect.count(), 50);
     let mut sum = Tally::default();
     for number in 0..4 {
-        let part = run(&Job { part: (number, 4), ..job.clone() });
+        let part = run(&GeneratorJob { part: (number, 4), ..job.clone() });
         sum.add(&Tally::of_line(&part.to_line()).unwrap());
     }
     assert_eq!((sum.due, sum.answered, sum.latency.count()), (50, 50, 50));

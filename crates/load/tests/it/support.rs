@@ -1,15 +1,16 @@
 //! Shared by the tests: jobs, and servers that the tests script.
 
 use assay_load::{
-    Arrivals, Connecting, Expect, Hooks, Job, Load, Request, Scenario, Tally, Target, generate,
+    Arrivals, Connecting, Expect, GeneratorJob, Hooks, Load, Request, Scenario, Tally, Target,
+    generate,
 };
 use std::net::{TcpListener, TcpStream};
 use std::thread::spawn;
 
 /// Returns a job that requests one URL for `seconds`, without an unmeasured part; `timeout` also
 /// limits connecting, in seconds.
-pub(crate) fn job(url: &str, load: Load, seconds: f64, timeout: f64) -> Job {
-    Job {
+pub(crate) fn job(url: &str, load: Load, seconds: f64, timeout: f64) -> GeneratorJob {
+    GeneratorJob {
         scenario: Scenario::of(Request::get(Target::parse(url).unwrap())),
         load,
         settle_seconds: 0.0,
@@ -25,7 +26,7 @@ pub(crate) fn constant(rate: f64) -> Load {
     Load::Open(Arrivals::Constant { rate })
 }
 
-pub(crate) fn run(job: &Job) -> Tally {
+pub(crate) fn run(job: &GeneratorJob) -> Tally {
     generate(job, &Hooks { stop: &|| false, pace: &|_| () }).expect("it begins")
 }
 

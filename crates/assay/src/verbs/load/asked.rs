@@ -10,8 +10,8 @@ use assay_data::code;
 use assay_data::samples::without_secrets;
 use assay_data::{Environment, Finding, ParameterValue, Side};
 use assay_load::{
-    Arrivals, Connecting, Expect, Handshakes, Job, Load, Replayed, Request, Scenario, Target, Tls,
-    Version, replay, session_of_har, values, without_user,
+    Arrivals, Connecting, Expect, GeneratorJob, Handshakes, Load, Replayed, Request, Scenario,
+    Target, Tls, Version, replay, session_of_har, values, without_user,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -217,7 +217,7 @@ impl Asked {
         args: &Args,
         url: &str,
         parameters: &[(String, ParameterValue)],
-    ) -> anyhow::Result<Job> {
+    ) -> anyhow::Result<GeneratorJob> {
         let target = Target::parse(url)?;
         permitted(args, &target)?;
         let number = |name: &str| {
@@ -257,7 +257,7 @@ impl Asked {
         if let Load::Closed { connections } = load {
             connecting.most = connecting.most.max(connections);
         }
-        Ok(Job {
+        Ok(GeneratorJob {
             scenario: self.scenario(args, &target)?,
             load,
             settle_seconds,

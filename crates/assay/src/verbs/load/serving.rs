@@ -10,7 +10,7 @@ use crate::run_error::RunError;
 use crate::scan::fill;
 use anyhow::{Context, bail};
 use assay_data::Unit;
-use assay_load::{Failure, Job, Tally, Target};
+use assay_load::{Failure, GeneratorJob, Tally, Target};
 use assay_measure::Command;
 use assay_measure::interrupt;
 use assay_measure::serving::Server;
@@ -140,7 +140,7 @@ pub(super) fn await_answers(
 
 fn await_one(
     args: &Args,
-    job: &Job,
+    job: &GeneratorJob,
     server: &Server,
     name: &str,
     generators: &mut Generators,
@@ -174,7 +174,7 @@ fn await_one(
 }
 
 /// Makes one request, with `patience` as its time limit, s.
-fn look(generators: &mut Generators, job: &Job, patience: f64) -> anyhow::Result<Tally> {
+fn look(generators: &mut Generators, job: &GeneratorJob, patience: f64) -> anyhow::Result<Tally> {
     let before = interrupt::count();
     let tally = generators.probe(job, patience)?;
     if interrupt::count() > before {
