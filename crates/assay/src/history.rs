@@ -19,7 +19,7 @@ use anyhow::{Context, bail};
 use assay_analysis::history::Revision;
 use assay_data::import::stores::last_written;
 use assay_data::{Samples, private};
-use assay_history::{Access, Added, NewRun, Place, Store, StoreError};
+use assay_history::{Access, Added, NewRun, Store, StoreError, StoreLocation};
 use assay_measure::{git, text_of};
 use jiff::Timestamp;
 use std::cell::RefCell;
@@ -69,23 +69,23 @@ impl StoreArgs {
     ///
     /// # Errors
     /// If the store's address is invalid, or the state directory is unknown.
-    pub fn place(&self) -> anyhow::Result<Place> {
+    pub fn place(&self) -> anyhow::Result<StoreLocation> {
         if let Some(named) = &self.store {
             let password = std::env::var("PGPASSWORD").ok();
-            let place = Place::read(named.as_os_str(), password.as_deref())?;
+            let place = StoreLocation::read(named.as_os_str(), password.as_deref())?;
             return Ok(match place {
-                Place::File(path) if path.is_dir() => Place::File(path.join(FILE)),
+                StoreLocation::File(path) if path.is_dir() => StoreLocation::File(path.join(FILE)),
                 place => place,
             });
         }
         let own = base().join(".assay");
         if own.is_dir() {
-            return Ok(Place::File(own.join(FILE)));
+            return Ok(StoreLocation::File(own.join(FILE)));
         }
         let state = store::state_directory();
         let state = state
             .context("neither XDG_STATE_HOME nor HOME names a directory; --store names a file")?;
-        Ok(Place::File(state.join(FILE)))
+        Ok(StoreLocation::File(state.join(FILE)))
     }
 
     /// The name of the project.
@@ -100,7 +100,7 @@ impl StoreArgs {
     /// As for [`Store::open`].
     pub fn open(&self, access: Access) -> anyhow::Result<Store> {
         let place = self.place()?;
-        let Place::File(path) = &place else {
+        let StoreLocation::File(path) = &place else {
             let mut store = Store::open(&place, access)?;
             if access == Access::Write {
                 waiting::add(&mut store)?;
@@ -179,7 +179,7 @@ impl Adding<'_> {
 
     fn wait(
         &self,
-        place: &Place,
+        place: &StoreLocation,
         project: &str,
         samples: &Samples,
         gone: &StoreError,

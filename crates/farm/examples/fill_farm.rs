@@ -12,7 +12,7 @@ use assay_farm::builds::Store;
 use assay_farm::builds::model::{State, digest};
 use assay_farm::builds::wire::NewTarget;
 use assay_history::db::{Db, DbError, values};
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use std::ffi::OsStr;
 
 const PROJECTS: i64 = 1_000;
@@ -35,7 +35,7 @@ fn main() {
         return;
     };
     let builds: i64 = builds.parse().unwrap();
-    let place = Place::read(OsStr::new(place), std::env::var("PGPASSWORD").ok().as_deref());
+    let place = StoreLocation::read(OsStr::new(place), std::env::var("PGPASSWORD").ok().as_deref());
     let mut store = Store::open(&place.unwrap(), Access::Write).unwrap();
     for number in 0..TARGETS {
         let facts = [

@@ -14,7 +14,7 @@ use assay_farm::builds::wire::{
     Asking, Ending, Evidence, Hello, Leased, NewProject, NewTarget, NewToken, NewVersion, Outcome,
     Recipe,
 };
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -38,8 +38,8 @@ fn main() {
         return;
     };
     let (clients, seconds): (usize, u64) = (clients.parse().unwrap(), seconds.parse().unwrap());
-    let place =
-        Place::read(OsStr::new(place), std::env::var("PGPASSWORD").ok().as_deref()).unwrap();
+    let place = StoreLocation::read(OsStr::new(place), std::env::var("PGPASSWORD").ok().as_deref())
+        .unwrap();
     let store = Store::open(&place, Access::Write).unwrap();
     let now = jiff::Timestamp::now().as_millisecond();
     let target = NewTarget {

@@ -7,7 +7,7 @@
 
 use anyhow::{Context, bail, ensure};
 use assay_farm::builds::Store;
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ pub(crate) struct Summed {
 /// written.
 pub(crate) fn write(
     data: &Path,
-    place: &Place,
+    place: &StoreLocation,
     file: &Path,
     made: String,
 ) -> anyhow::Result<Manifest> {
@@ -288,7 +288,7 @@ fn stays_below(path: &Path) -> bool {
 /// # Errors
 /// If a farm exists, the backup is damaged or has tables of another version, or something cannot be
 /// written. Nothing is left behind then except, in PostgreSQL, empty tables.
-pub(crate) fn restore(file: &Path, data: &Path, place: &Place) -> anyhow::Result<Manifest> {
+pub(crate) fn restore(file: &Path, data: &Path, place: &StoreLocation) -> anyhow::Result<Manifest> {
     let manifest = verify(file)?;
     ensure!(
         manifest.version == Store::VERSION,
@@ -312,7 +312,7 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &Place) -> anyhow::Result
     }
     private_directory(data)?;
     let mut made = Made::default();
-    if let Place::File(path) = place {
+    if let StoreLocation::File(path) = place {
         made.0.extend(["", "-wal", "-shm"].map(|end| {
             let mut name = path.as_os_str().to_owned();
             name.push(end);
@@ -345,7 +345,7 @@ pub(crate) fn restore(file: &Path, data: &Path, place: &Place) -> anyhow::Result
 }
 
 /// Returns true if there is no store, or nothing was ever added to it.
-fn is_empty(place: &Place) -> anyhow::Result<bool> {
+fn is_empty(place: &StoreLocation) -> anyhow::Result<bool> {
     let Some(store) = Store::look_at(place)? else { return Ok(true) };
     if !store.history_read().projects()?.is_empty() {
         return Ok(false);

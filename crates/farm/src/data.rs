@@ -2,7 +2,7 @@
 //! a database.
 
 use anyhow::{Context, bail};
-use assay_history::Place;
+use assay_history::StoreLocation;
 use rustix::fs::{FlockOperation, flock};
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -61,13 +61,13 @@ impl DataArgs {
         Ok(Data { directory: self.data.clone(), place: self.place()? })
     }
 
-    fn place(&self) -> anyhow::Result<Place> {
+    fn place(&self) -> anyhow::Result<StoreLocation> {
         Ok(match &self.store {
             Some(store) => {
                 let password = std::env::var("PGPASSWORD").ok();
-                Place::read(store.as_os_str(), password.as_deref()).context("--store")?
+                StoreLocation::read(store.as_os_str(), password.as_deref()).context("--store")?
             }
-            None => Place::read(OsStr::new(&self.data.join("farm.sqlite")), None)?,
+            None => StoreLocation::read(OsStr::new(&self.data.join("farm.sqlite")), None)?,
         })
     }
 }
@@ -78,7 +78,7 @@ pub(crate) struct Data {
     /// The directory.
     pub directory: PathBuf,
     /// The store.
-    pub place: Place,
+    pub place: StoreLocation,
 }
 
 /// Held while a server uses a directory; the system releases it, however the server ends.

@@ -40,7 +40,7 @@ use asked::Context;
 use assay_farm::builds::model::Scope;
 use assay_farm::builds::wire::NewToken;
 use assay_farm::builds::{FarmError, Store};
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use assay_report::console::output;
 use dispatch::{now, router};
 use hosts::Hosts;
@@ -90,7 +90,7 @@ pub(crate) fn serve(options: Options) -> anyhow::Result<Ending> {
     let store = Store::open(&place, Access::Write)?;
     first_token(&store, &options.data)?;
     drop(store);
-    let writers = if matches!(place, Place::File(_)) { 1 } else { WRITERS };
+    let writers = if matches!(place, StoreLocation::File(_)) { 1 } else { WRITERS };
     let (tell, ending) = watch::channel(false);
     let mut threads = Vec::new();
     let app = Arc::new(App {

@@ -76,7 +76,7 @@ impl Store {
         // Benchmarks of one side are no rivals.
         let alone = samples.sides.len() < 2;
         let analysis = analyse(samples, &Options { alone, ..Options::default() }).ok();
-        let found = analysis.map(|analysis| Found {
+        let found = analysis.map(|analysis| StoredAnalysis {
             primary: analysis.primary,
             findings: analysis.findings.clone(),
             compared: Some(analysis).filter(|_| !alone),
@@ -146,7 +146,7 @@ impl Store {
 }
 
 /// What of an analysis is kept.
-struct Found {
+struct StoredAnalysis {
     primary: usize,
     findings: Vec<Finding>,
     /// All of it, where sides were compared.
@@ -160,7 +160,7 @@ struct Parts<'a> {
     bytes: u64,
     deflated: &'a [u8],
     summaries: &'a [Summarised],
-    found: Option<&'a Found>,
+    found: Option<&'a StoredAnalysis>,
 }
 
 struct Written {

@@ -198,7 +198,7 @@ fn cell(row: &Row<'_>, at: usize, kind: Kind) -> Result<Json, DbError> {
 }
 
 /// A value that outlives the statement it is passed to.
-enum Kept {
+enum OwnedValue {
     Null,
     Integer(i64),
     Real(f64),
@@ -207,7 +207,7 @@ enum Kept {
     Flag(bool),
 }
 
-impl Kept {
+impl OwnedValue {
     fn of(cell: Json, kind: Kind) -> Option<Self> {
         Some(match (kind, cell) {
             (_, Json::Null) => Self::Null,
@@ -236,7 +236,7 @@ impl Kept {
 /// Rows of a table that are inserted together, since every statement waits for the server.
 struct Adding {
     head: Head,
-    waiting: Vec<Kept>,
+    waiting: Vec<OwnedValue>,
 }
 
 impl Adding {
@@ -248,8 +248,8 @@ impl Adding {
     /// a value does not fit its column.
     fn add(&mut self, db: &Db, cells: Vec<Json>) -> Result<Option<()>, DbError> {
         let kinds = self.head.columns.iter().map(|(_, kind)| *kind);
-        let kept: Option<Vec<Kept>> =
-            cells.into_iter().zip(kinds).map(|(cell, kind)| Kept::of(cell, kind)).collect();
+        let kept: Option<Vec<OwnedValue>> =
+            cells.into_iter().zip(kinds).map(|(cell, kind)| OwnedValue::of(cell, kind)).collect();
         let Some(kept) = kept else { return Ok(None) };
         self.waiting.extend(kept);
         if self.waiting.len() >= sql::ADDED * self.head.columns.len() {
@@ -260,7 +260,7 @@ impl Adding {
 
     fn end(&mut self, db: &Db) -> Result<(), DbError> {
         if !self.waiting.is_empty() {
-            let values: Vec<Value<'_>> = self.waiting.iter().map(Kept::value).collect();
+            let values: Vec<Value<'_>> = self.waiting.iter().map(OwnedValue::value).collect();
             db.execute(&insert(&self.head, values.len() / self.head.columns.len()), &values)?;
         }
         self.waiting.clear();

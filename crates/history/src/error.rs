@@ -1,7 +1,7 @@
 //! Why a store cannot be used, and what to do about it.
 
 use crate::db::DbError;
-use crate::place::Place;
+use crate::location::StoreLocation;
 use crate::server;
 use crate::trouble::Trouble;
 use rusqlite::ErrorCode;
@@ -36,13 +36,13 @@ pub enum StoreError {
     )]
     None {
         /// Its expected location.
-        place: Place,
+        place: StoreLocation,
     },
     /// There is something other than a store.
     #[error("`{place}` is no history of assay; `--store` names another one")]
     Foreign {
         /// The expected location of the store.
-        place: Place,
+        place: StoreLocation,
     },
     /// The store was written by a later version of assay.
     #[error(
@@ -50,7 +50,7 @@ pub enum StoreError {
     )]
     Newer {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Its version.
         found: i64,
         /// The latest version known here.
@@ -63,7 +63,7 @@ pub enum StoreError {
     )]
     Damaged {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Message of SQLite.
         said: String,
     },
@@ -71,7 +71,7 @@ pub enum StoreError {
     #[error("the history `{place}` can't be written: {said}; `--store` names another place")]
     ReadOnly {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Message of the system.
         said: String,
     },
@@ -82,7 +82,7 @@ pub enum StoreError {
     )]
     UnreadableLog {
         /// Location of the store.
-        place: Place,
+        place: StoreLocation,
         /// File of the log.
         log: String,
     },
@@ -93,7 +93,7 @@ pub enum StoreError {
     )]
     Full {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Message of the system.
         said: String,
     },
@@ -103,7 +103,7 @@ pub enum StoreError {
     )]
     Busy {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Seconds waited.
         seconds: u64,
     },
@@ -111,7 +111,7 @@ pub enum StoreError {
     #[error("the server of the history `{place}` can't be reached: {said}")]
     Gone {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Message of the system or the server.
         said: String,
     },
@@ -121,7 +121,7 @@ pub enum StoreError {
     )]
     Refused {
         /// Its location.
-        place: Place,
+        place: StoreLocation,
         /// Message of the server.
         said: String,
     },
@@ -165,7 +165,7 @@ pub enum StoreError {
     #[error("the history `{place}`: {said}")]
     Other {
         /// Location of the store.
-        place: Place,
+        place: StoreLocation,
         /// Message of the database.
         said: String,
     },
@@ -179,7 +179,7 @@ impl StoreError {
 
     /// Converts an error of the database for the store at `place`; `seconds` is how long a lock was
     /// waited for.
-    pub(crate) fn of(error: DbError, place: &Place, seconds: u64) -> Self {
+    pub(crate) fn of(error: DbError, place: &StoreLocation, seconds: u64) -> Self {
         match error {
             DbError::File(error) => Self::of_file(&error, place.clone(), seconds),
             DbError::Server(error) => {
@@ -196,7 +196,7 @@ impl StoreError {
         }
     }
 
-    fn of_file(error: &rusqlite::Error, place: Place, seconds: u64) -> Self {
+    fn of_file(error: &rusqlite::Error, place: StoreLocation, seconds: u64) -> Self {
         let said = error.to_string();
         let extended = error.sqlite_error().map(|error| error.extended_code);
         match error.sqlite_error_code() {

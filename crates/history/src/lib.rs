@@ -8,7 +8,7 @@
 //! one transaction, so it is stored completely or not at all, whatever happens.
 //!
 //! A store is an SQLite file or, for a team, a PostgreSQL database, with the same tables and
-//! statements (see [`Place`]).
+//! statements (see [`StoreLocation`]).
 //!
 //! The store has no clock, knows no repository and decides nothing: the caller supplies times and
 //! the positions of revisions. Analysing runs across revisions is the task of
@@ -19,9 +19,9 @@ mod bless;
 mod copying;
 pub mod db;
 mod error;
+mod location;
 mod packed;
 mod pages;
-mod place;
 mod project;
 mod query;
 mod salvage;
@@ -42,8 +42,8 @@ mod tests;
 pub use add::{Added, NewRun};
 pub use copying::CopyError;
 pub use error::StoreError;
-pub use place::{Place, without_password};
+pub use location::{StoreLocation, without_password};
 pub use project::MachineState;
-pub use query::Wanted;
+pub use query::SeriesSelection;
 pub use salvage::{Saved, salvage};
 pub use store::{Access, Store};

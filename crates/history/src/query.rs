@@ -21,7 +21,7 @@ const LOOKED_AT: i64 = 20;
 
 /// Selection of the series of a benchmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wanted<'a> {
+pub struct SeriesSelection<'a> {
     /// Only this metric; `None` for all.
     pub metric: Option<&'a str>,
     /// Only the machine of this name or fingerprint; `None` for all.
@@ -179,7 +179,7 @@ impl Store {
         &self,
         project: &str,
         name: &str,
-        wanted: Wanted<'_>,
+        wanted: SeriesSelection<'_>,
     ) -> Result<Vec<Series>, StoreError> {
         let Some(project) = self.project(project)? else { return Ok(Vec::new()) };
         let benchmarks = self.rows(sql::NAMED, values![project, name], |row| {

@@ -4,9 +4,9 @@
 //! which runs there should be.
 
 use crate::error::StoreError;
+use crate::location::StoreLocation;
 use crate::packed::unpack;
 use crate::pages::Pages;
-use crate::place::Place;
 use crate::sql;
 use assay_analysis::history::short_digest;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -30,7 +30,7 @@ pub fn salvage<E: From<StoreError>>(
     path: &Path,
     mut keep: impl FnMut(&str, &[u8]) -> Result<(), E>,
 ) -> Result<Saved, E> {
-    let place = Place::File(path.to_owned());
+    let place = StoreLocation::File(path.to_owned());
     if !path.exists() {
         return Err(StoreError::None { place }.into());
     }

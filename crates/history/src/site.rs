@@ -9,7 +9,7 @@ mod everything;
 
 pub use everything::Out;
 
-use crate::{MachineState, Store, Wanted};
+use crate::{MachineState, SeriesSelection, Store};
 use anyhow::Context;
 use assay_analysis::history::events::{Event, Events, Gathering, unit_changed};
 use assay_analysis::history::gate::{Asked, Candidate, Gate, gate};
@@ -48,7 +48,7 @@ impl Narrow {
 
 /// The subject of the pages.
 #[derive(Clone, Debug)]
-pub struct Of<'a> {
+pub struct SiteSubject<'a> {
     /// The project.
     pub project: &'a str,
     /// Name and version of the generating program.
@@ -97,7 +97,7 @@ impl<S: Borrow<Store>> Site<S> {
     /// # Errors
     ///
     /// If the store can't be read.
-    pub fn of(store: S, of: &Of<'_>) -> anyhow::Result<Self> {
+    pub fn of(store: S, of: &SiteSubject<'_>) -> anyhow::Result<Self> {
         let frame = Frame {
             project: of.project.to_owned(),
             tool: of.tool.to_owned(),
@@ -253,7 +253,7 @@ impl<S: Borrow<Store>> Site<S> {
         name: &str,
         metric: Option<&str>,
     ) -> anyhow::Result<BTreeMap<usize, Vec<Series>>> {
-        let wanted = Wanted { metric, ..Wanted::default() };
+        let wanted = SeriesSelection { metric, ..SeriesSelection::default() };
         let mut found: BTreeMap<usize, Vec<Series>> = BTreeMap::new();
         for mut series in self.store().series(&self.frame.project, name, wanted)? {
             let Some(number) = self.benchmarks.iter().position(|b| *b == series.benchmark) else {

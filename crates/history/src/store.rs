@@ -3,7 +3,7 @@
 
 use crate::db::{Column, Db, DbError, Row, Value, values};
 use crate::error::StoreError;
-use crate::place::{Place, Server};
+use crate::location::{Server, StoreLocation};
 use crate::server::Client;
 use crate::sql;
 use assay_data::private;
@@ -30,7 +30,7 @@ pub enum Access {
 /// An open store.
 pub struct Store {
     pub(crate) db: Db,
-    place: Place,
+    place: StoreLocation,
 }
 
 impl std::fmt::Debug for Store {
@@ -46,10 +46,10 @@ impl Store {
     /// # Errors
     /// If the store does not exist, is something else or of a later version, or cannot be reached,
     /// read or written.
-    pub fn open(place: &Place, access: Access) -> Result<Self, StoreError> {
+    pub fn open(place: &StoreLocation, access: Access) -> Result<Self, StoreError> {
         let db = match place {
-            Place::File(path) => open_file(place, path, access)?,
-            Place::Server(server) => open_server(place, server, access)?,
+            StoreLocation::File(path) => open_file(place, path, access)?,
+            StoreLocation::Server(server) => open_server(place, server, access)?,
         };
         let store = Self { db, place: place.clone() };
         let found = store.version()?;
@@ -80,7 +80,7 @@ impl Store {
     }
 
     /// Location of the store.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StoreLocation {
         &self.place
     }
 
@@ -208,7 +208,7 @@ fn migrate(db: &Db) -> Result<(), DbError> {
     }
 }
 
-fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreError> {
+fn open_file(place: &StoreLocation, path: &Path, access: Access) -> Result<Db, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::of(error.into(), place, PATIENCE.as_secs());
     if access == Access::Read && !path.exists() {
         return Err(StoreError::None { place: place.clone() });
@@ -246,7 +246,7 @@ fn open_file(place: &Place, path: &Path, access: Access) -> Result<Db, StoreErro
     Ok(Db::File(db))
 }
 
-fn open_server(place: &Place, server: &Server, access: Access) -> Result<Db, StoreError> {
+fn open_server(place: &StoreLocation, server: &Server, access: Access) -> Result<Db, StoreError> {
     let failed = |error| StoreError::of(error, place, PATIENCE.as_secs());
     let db = Db::server(Client::connect(&server.address).map_err(|error| failed(error.into()))?);
     db.batch(sql::SERVER_BEGIN).map_err(failed)?;

@@ -8,7 +8,9 @@ mod opening;
 mod server;
 
 use crate::db::Db;
-use crate::{Access, Added, NewRun, Place, Saved, Store, StoreError, Wanted, salvage};
+use crate::{
+    Access, Added, NewRun, Saved, SeriesSelection, Store, StoreError, StoreLocation, salvage,
+};
 use assay_analysis::history::Revision;
 use assay_data::{Environment, Metric, Observation, Samples, assay_file};
 use server::Server;
@@ -56,10 +58,10 @@ impl Home {
         self.directory.path().join("history.db")
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> StoreLocation {
         match &self.address {
-            Some(address) => Place::read(OsStr::new(address), None).unwrap(),
-            None => Place::File(self.path()),
+            Some(address) => StoreLocation::read(OsStr::new(address), None).unwrap(),
+            None => StoreLocation::File(self.path()),
         }
     }
 
@@ -183,17 +185,21 @@ fn a_series_is_all_runs_of_one_benchmark_on_one_machine() {
         let elsewhere = samples(&[("make", 99.0)]);
         let other = NewRun { machine: Some("build-2"), ..new_run(&elsewhere, 50) };
         store.add(&other).unwrap();
-        let all = store.series(PROJECT, "make", Wanted::default()).unwrap();
+        let all = store.series(PROJECT, "make", SeriesSelection::default()).unwrap();
         let machines: Vec<&str> = all.iter().map(|series| series.machine.as_str()).collect();
         assert_eq!(machines, ["build-2", "build-1"]);
-        let wanted = Wanted { machine: Some("build-1"), last: Some(5), ..Wanted::default() };
+        let wanted = SeriesSelection {
+            machine: Some("build-1"),
+            last: Some(5),
+            ..SeriesSelection::default()
+        };
         let last = &store.series(PROJECT, "make", wanted).unwrap()[0];
         let commits: Vec<_> =
             last.points.iter().map(|p| p.revision.as_ref().unwrap().ordinal).collect();
         assert_eq!(commits, [11, 10, 9, 8, 7].map(Some));
         assert!((last.points[0].result.centre - 12.0 * 1.004).abs() < 1e-9);
-        assert!(store.series(PROJECT, "no", Wanted::default()).unwrap().is_empty());
-        assert!(store.series("no", "make", Wanted::default()).unwrap().is_empty());
+        assert!(store.series(PROJECT, "no", SeriesSelection::default()).unwrap().is_empty());
+        assert!(store.series("no", "make", SeriesSelection::default()).unwrap().is_empty());
     });
 }
 
@@ -206,17 +212,20 @@ fn a_benchmark_that_was_renamed_keeps_its_past() {
         assert_eq!(store.benchmarks(PROJECT).unwrap(), ["build", "make", "test"]);
         store.set_alias(PROJECT, "make", "build").unwrap();
         assert_eq!(store.benchmarks(PROJECT).unwrap(), ["build", "test"]);
-        let series = store.series(PROJECT, "build", Wanted::default()).unwrap();
+        let series = store.series(PROJECT, "build", SeriesSelection::default()).unwrap();
         assert_eq!((series.len(), series[0].points.len()), (1, 5));
-        assert!(store.series(PROJECT, "make", Wanted::default()).unwrap().is_empty());
+        assert!(store.series(PROJECT, "make", SeriesSelection::default()).unwrap().is_empty());
         // After another renaming, both old names lead to the newest one, and never in a circle.
         store.set_alias(PROJECT, "build", "compile").unwrap();
-        let series = store.series(PROJECT, "compile", Wanted::default()).unwrap();
+        let series = store.series(PROJECT, "compile", SeriesSelection::default()).unwrap();
         assert_eq!(series[0].points.len(), 5);
         let circle = store.set_alias(PROJECT, "compile", "make");
         assert!(matches!(circle, Err(StoreError::Circle { .. })), "{circle:?}");
         assert!(store.remove_alias(PROJECT, "make").unwrap());
-        assert_eq!(store.series(PROJECT, "make", Wanted::default()).unwrap()[0].points.len(), 4);
+        assert_eq!(
+            store.series(PROJECT, "make", SeriesSelection::default()).unwrap()[0].points.len(),
+            4
+        );
         assert!(!store.remove_alias(PROJECT, "make").unwrap());
     });
 }
@@ -245,7 +254,10 @@ fn names_may_be_anything() {
         let run = NewRun { project: name, ..new_run(&samples, 0) };
         store.add(&run).unwrap();
         assert_eq!(store.benchmarks(name).unwrap(), [name]);
-        assert_eq!(store.series(name, name, Wanted::default()).unwrap()[0].points.len(), 1);
+        assert_eq!(
+            store.series(name, name, SeriesSelection::default()).unwrap()[0].points.len(),
+            1
+        );
         assert_eq!(store.projects().unwrap(), [name]);
     });
 }

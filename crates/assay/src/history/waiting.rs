@@ -9,7 +9,7 @@ use crate::{output, store};
 use anyhow::Context;
 use assay_analysis::history::Revision;
 use assay_data::{assay_file, private};
-use assay_history::{NewRun, Place, Store, StoreError};
+use assay_history::{NewRun, Store, StoreError, StoreLocation};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Cursor;
@@ -38,7 +38,7 @@ type Parts = (String, Option<String>, Option<u64>, Option<i64>);
 ///
 /// # Errors
 /// If there is no state directory, or it cannot be written.
-pub(super) fn put(place: &Place, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
+pub(super) fn put(place: &StoreLocation, new: &NewRun<'_>) -> anyhow::Result<PathBuf> {
     let mut text = Vec::new();
     assay_file::write(new.samples, &mut text)?;
     let waiting = Waiting {

@@ -6,9 +6,9 @@ use assay_farm::builds::wire::NewToken;
 use tempfile::TempDir;
 
 /// A farm with an owner, a token, a log and samples.
-fn farm() -> (TempDir, Place) {
+fn farm() -> (TempDir, StoreLocation) {
     let room = tempfile::tempdir().unwrap();
-    let place = Place::File(room.path().join("farm.sqlite"));
+    let place = StoreLocation::File(room.path().join("farm.sqlite"));
     let store = Store::open(&place, Access::Write).unwrap();
     store.add_owner("alice").unwrap();
     let new = NewToken {
@@ -35,7 +35,7 @@ fn below(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         .collect()
 }
 
-fn rows(place: &Place) -> Vec<u8> {
+fn rows(place: &StoreLocation) -> Vec<u8> {
     let mut lines = Vec::new();
     Store::look_at(place).unwrap().unwrap().history_read().copy_out(&mut lines).unwrap();
     lines
@@ -53,7 +53,7 @@ fn a_farm_is_the_same_behind_a_backup() {
     assert!(write(room.path(), &place, &file, "now".to_owned()).is_err(), "it is there already");
 
     let other = tempfile::tempdir().unwrap();
-    let there = Place::File(other.path().join("farm.sqlite"));
+    let there = StoreLocation::File(other.path().join("farm.sqlite"));
     restore(&file, other.path(), &there).unwrap();
     assert_eq!(rows(&there), rows(&place));
     assert_eq!(below(other.path()), below(room.path()));
@@ -87,7 +87,7 @@ fn a_damaged_backup_is_not_restored() {
         let bad = room.path().join("bad.tar");
         fs::write(&bad, &damaged).unwrap();
         let other = tempfile::tempdir().unwrap();
-        let there = Place::File(other.path().join("farm.sqlite"));
+        let there = StoreLocation::File(other.path().join("farm.sqlite"));
         assert!(restore(&bad, other.path(), &there).is_err());
         assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0, "nothing is left of it");
     }

@@ -4,7 +4,7 @@
 use crate::builds::error::{FarmError, Stop};
 use crate::builds::sql;
 use assay_history::db::{Db, DbError, values};
-use assay_history::{Access, Place, StoreError};
+use assay_history::{Access, StoreError, StoreLocation};
 use std::fmt;
 
 /// An open store of a farm.
@@ -37,7 +37,7 @@ impl Store {
     /// # Errors
     /// If it does not exist, is something else or of a later version, or cannot be reached, read or
     /// written.
-    pub fn open(place: &Place, access: Access) -> Result<Self, FarmError> {
+    pub fn open(place: &StoreLocation, access: Access) -> Result<Self, FarmError> {
         let none =
             || FarmError::NotFound(format!("farm at `{place}`; `assay farm serve` begins one"));
         let history = assay_history::Store::open(place, access);
@@ -70,7 +70,7 @@ impl Store {
     ///
     /// # Errors
     /// If it is something else or of a later version, or cannot be reached or read.
-    pub fn look_at(place: &Place) -> Result<Option<Self>, FarmError> {
+    pub fn look_at(place: &StoreLocation) -> Result<Option<Self>, FarmError> {
         let history = match assay_history::Store::open(place, Access::Read) {
             Err(StoreError::None { .. }) => return Ok(None),
             history => history?,
@@ -107,7 +107,7 @@ impl Store {
 
     /// Returns the location of the store.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StoreLocation {
         self.history.place()
     }
 

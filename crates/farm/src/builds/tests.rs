@@ -18,7 +18,7 @@ use crate::builds::model::{Facts, Kind, State, VersionKind, digest};
 use crate::builds::wire::{
     Asking, Compared, Evidence, Hello, NewProject, NewTarget, NewVersion, Outcome, Recipe,
 };
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use server::Server;
 use std::ffi::OsStr;
 use std::sync::{Mutex, OnceLock};
@@ -51,10 +51,10 @@ impl Home {
         Some(Self { address: Some(server.database(&format!("f{made}"))), ..Self::new() })
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> StoreLocation {
         match &self.address {
-            Some(address) => Place::read(OsStr::new(address), None).unwrap(),
-            None => Place::File(self.directory.path().join("farm.sqlite")),
+            Some(address) => StoreLocation::read(OsStr::new(address), None).unwrap(),
+            None => StoreLocation::File(self.directory.path().join("farm.sqlite")),
         }
     }
 

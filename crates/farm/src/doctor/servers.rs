@@ -3,7 +3,7 @@
 use super::agents::room_in;
 use super::{Check, State};
 use assay_farm::builds::Store;
-use assay_history::Place;
+use assay_history::StoreLocation;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 
@@ -27,8 +27,8 @@ pub(crate) fn data(directory: &Path) -> Vec<Check> {
 }
 
 /// Checks whether the store can be opened, and whether its version is known to this program.
-pub(crate) fn store(directory: &Path, store: Option<&Place>) -> Check {
-    let file = Place::File(directory.join("farm.sqlite"));
+pub(crate) fn store(directory: &Path, store: Option<&StoreLocation>) -> Check {
+    let file = StoreLocation::File(directory.join("farm.sqlite"));
     let place = store.unwrap_or(&file);
     let nothing = || {
         Check::note("store", format!("{place}: nothing there yet; `assay farm upgrade` makes it"))

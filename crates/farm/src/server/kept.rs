@@ -70,12 +70,12 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
     use assay_farm::builds::Store;
-    use assay_history::{Access, Place};
+    use assay_history::{Access, StoreLocation};
 
     #[test]
     fn an_answer_is_given_again_while_its_stamp_stands_and_is_forgotten_in_time() {
         let room = tempfile::tempdir().unwrap();
-        let place = Place::File(room.path().join("farm.sqlite"));
+        let place = StoreLocation::File(room.path().join("farm.sqlite"));
         let store = Store::open(&place, Access::Write).unwrap();
         let before = store.home_stamp().unwrap();
         store.add_owner("a").unwrap();

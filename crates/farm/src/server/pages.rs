@@ -390,12 +390,12 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may fail")]
     use super::*;
     use crate::server::routes::ROUTES;
-    use assay_history::{Access, Place};
+    use assay_history::{Access, StoreLocation};
 
     #[test]
     fn no_owner_can_be_called_as_the_path_of_a_page() {
         let room = tempfile::tempdir().unwrap();
-        let place = Place::File(room.path().join("farm.sqlite"));
+        let place = StoreLocation::File(room.path().join("farm.sqlite"));
         let store = Store::open(&place, Access::Write).unwrap();
         let mut refused = 0;
         for route in PAGES.iter().chain(ROUTES) {

@@ -5,7 +5,7 @@
 
 use super::answer::Failure;
 use assay_farm::builds::{FarmError, Store};
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -28,7 +28,7 @@ impl Pool {
     /// # Errors
     /// If the store cannot be opened, or no thread can be started.
     pub fn start(
-        place: &Place,
+        place: &StoreLocation,
         access: Access,
         threads: usize,
         waiting: usize,
@@ -69,7 +69,7 @@ impl Pool {
     }
 }
 
-fn works(first: Store, place: &Place, access: Access, waits: &Mutex<Receiver<Work>>) {
+fn works(first: Store, place: &StoreLocation, access: Access, waits: &Mutex<Receiver<Work>>) {
     let mut store = Some(first);
     loop {
         let next = waits.lock().unwrap_or_else(PoisonError::into_inner).recv();

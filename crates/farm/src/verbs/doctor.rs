@@ -4,7 +4,7 @@
 use crate::client::{Client, Token};
 use crate::doctor::{Check, State, agents, servers};
 use crate::{Ending, given};
-use assay_history::Place;
+use assay_history::StoreLocation;
 use assay_report::console::output;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
     /// Database of the server, if it is not a file in the data directory
     #[arg(long, value_name = "URL", value_parser = place, requires = "data")]
-    store: Option<Place>,
+    store: Option<StoreLocation>,
 
     /// Address and port that a server is to listen on
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = given::listen)]
@@ -47,9 +47,9 @@ pub(crate) struct Args {
     strict: bool,
 }
 
-fn place(text: &str) -> Result<Place, String> {
+fn place(text: &str) -> Result<StoreLocation, String> {
     let password = std::env::var("PGPASSWORD").ok();
-    Place::read(OsStr::new(text), password.as_deref()).map_err(|error| error.to_string())
+    StoreLocation::read(OsStr::new(text), password.as_deref()).map_err(|error| error.to_string())
 }
 
 /// Runs the checks and prints their results.

@@ -6,7 +6,7 @@ use crate::deploy::host::Host;
 use crate::deploy::steps::{Farm, PROGRAMS, set_up};
 use crate::{Ending, given};
 use anyhow::{Context, ensure};
-use assay_history::{Place, without_password};
+use assay_history::{StoreLocation, without_password};
 use assay_report::console::output;
 use std::ffi::OsStr;
 use std::net::SocketAddr;
@@ -152,9 +152,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         "--store: a password would be seen in the list of processes; give it by --env PGPASSWORD=…"
     );
     if let Some(store) = &args.store {
-        let place = Place::read(OsStr::new(store), None).context("--store")?;
+        let place = StoreLocation::read(OsStr::new(store), None).context("--store")?;
         ensure!(
-            matches!(place, Place::Server(_)),
+            matches!(place, StoreLocation::Server(_)),
             "--store {store}: this must be a database of PostgreSQL, as in postgres:///farm; without --store it is a file in {directory}/data"
         );
     }

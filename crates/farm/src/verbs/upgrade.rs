@@ -5,7 +5,7 @@ use crate::data::DataArgs;
 use crate::{Ending, backup};
 use anyhow::Context;
 use assay_farm::builds::Store;
-use assay_history::{Access, Place};
+use assay_history::{Access, StoreLocation};
 use assay_report::console::output;
 use jiff::Timestamp;
 use std::fs;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     Ok(Ending::Fine)
 }
 
-fn upgrade(data: &Path, place: &Place) -> anyhow::Result<Upgraded> {
+fn upgrade(data: &Path, place: &StoreLocation) -> anyhow::Result<Upgraded> {
     private_directory(data)?;
     let to = Store::VERSION;
     let Some(store) = Store::look_at(place)? else {
@@ -100,7 +100,7 @@ mod tests {
     fn a_store_is_made_once() {
         let room = tempfile::tempdir().unwrap();
         let data = room.path().join("data");
-        let place = Place::File(data.join("farm.sqlite"));
+        let place = StoreLocation::File(data.join("farm.sqlite"));
         let to = Store::VERSION;
         let made = upgrade(&data, &place).unwrap();
         assert_eq!(made, Upgraded { from: 0, to, is_changed: true, backup: None });
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_store_of_runs_becomes_a_farms_with_a_backup_before() {
         let room = tempfile::tempdir().unwrap();
-        let place = Place::File(room.path().join("farm.sqlite"));
+        let place = StoreLocation::File(room.path().join("farm.sqlite"));
         assay_history::Store::open(&place, Access::Write).unwrap();
         let done = upgrade(room.path(), &place).unwrap();
         assert_eq!((done.from, done.is_changed), (0, true));

@@ -17,7 +17,7 @@ fn a_store_is_private_and_made_only_by_a_writer() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
     assert_eq!(mode & 0o077, 0);
     let nowhere = home.directory.path().join("no/such/history.db");
-    let nowhere = Store::open(&Place::File(nowhere), Access::Write);
+    let nowhere = Store::open(&StoreLocation::File(nowhere), Access::Write);
     assert!(matches!(nowhere, Err(StoreError::ReadOnly { .. })));
 }
 
@@ -38,7 +38,7 @@ fn a_later_version_and_a_foreign_file_are_left_alone() {
     });
     if let Some(address) = database() {
         let home = Home { address: Some(address), ..Home::new() };
-        let Place::Server(server) = home.place() else { unreachable!("it is an address") };
+        let StoreLocation::Server(server) = home.place() else { unreachable!("it is an address") };
         let mut foreign = server.address.connect(postgres::NoTls).unwrap();
         foreign.batch_execute("CREATE SCHEMA assay; CREATE TABLE assay.t (x INTEGER)").unwrap();
         let error = home.open(Access::Write).unwrap_err();
@@ -59,7 +59,7 @@ fn a_later_version_and_a_foreign_file_are_left_alone() {
     drop(db);
     for path in [&foreign, &other] {
         let before = std::fs::read(path).unwrap();
-        let error = Store::open(&Place::File(path.clone()), Access::Write).unwrap_err();
+        let error = Store::open(&StoreLocation::File(path.clone()), Access::Write).unwrap_err();
         assert!(matches!(error, StoreError::Foreign { .. }), "{error}");
         assert_eq!(std::fs::read(path).unwrap(), before);
     }

@@ -9,7 +9,7 @@ use assay_analysis::history::{
     Blessing, Point, Revision, Run, Series, Summarised, last_blessing, of_samples,
 };
 use assay_data::{Finding, Samples, assay_file, import};
-use assay_history::{Store, Wanted};
+use assay_history::{SeriesSelection, Store};
 use std::collections::{HashMap, HashSet};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -185,7 +185,7 @@ impl Past<'_> {
         let enough = self.asked.window + 3;
         let mut last = enough;
         let mut before = loop {
-            let wanted = Wanted {
+            let wanted = SeriesSelection {
                 metric: Some(&metric.name),
                 machine: Some(&self.judging.fingerprint),
                 last: Some(last),

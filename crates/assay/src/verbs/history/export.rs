@@ -5,7 +5,7 @@ use crate::args::LookArgs;
 use crate::history::StoreArgs;
 use crate::{Ending, output, whole_file};
 use anyhow::Context;
-use assay_history::{Access, Place, Saved, StoreError, salvage};
+use assay_history::{Access, Saved, StoreError, StoreLocation, salvage};
 use assay_report::json::{self, ChangedRun, StoreChange};
 use std::path::PathBuf;
 
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
     let place = args.of.place()?;
     let mut change = StoreChange::new(&place.to_string(), &args.of.project());
     match (whole(args, &mut change), &place) {
-        (Err(error), Place::File(path)) if args.all && is_damage(&error) => {
+        (Err(error), StoreLocation::File(path)) if args.all && is_damage(&error) => {
             change.runs.clear();
             let saved = salvage(path, |name, text| put(args, &mut change, name, text))?;
             // The file is not a store of assay, or nothing readable is left.

@@ -7,7 +7,7 @@ use crate::present::TOOL;
 use crate::progress::Line;
 use crate::{Ending, output};
 use assay_history::Store;
-use assay_history::site::{Narrow, Of, Site};
+use assay_history::site::{Narrow, Site, SiteSubject};
 use std::path::PathBuf;
 
 /// Arguments of `assay history site`.
@@ -66,5 +66,5 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
 /// If the store cannot be read.
 pub(super) fn pages(store: Store, project: &str, unredacted: bool) -> anyhow::Result<Site<Store>> {
     let narrow = Narrow { change: narrowing, event: narrowing_of_event };
-    Site::of(store, &Of { project, tool: TOOL, part_of: None, unredacted, narrow })
+    Site::of(store, &SiteSubject { project, tool: TOOL, part_of: None, unredacted, narrow })
 }

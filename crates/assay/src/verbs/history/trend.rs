@@ -12,7 +12,7 @@ use assay_analysis::history::trend::{Change, Trend, commit_gone, trend};
 use assay_analysis::history::{Revision, last_blessing};
 use assay_data::Finding;
 use assay_history::site::vanished;
-use assay_history::{Store, Wanted};
+use assay_history::{SeriesSelection, Store};
 use assay_measure::git;
 use assay_report::history::{self, TrendReport};
 use assay_report::json::{self, Trends};
@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<Ending> {
         store.series(
             &project,
             name,
-            Wanted { metric, machine: args.machine.as_deref(), last: None },
+            SeriesSelection { metric, machine: args.machine.as_deref(), last: None },
         )
     };
     let mut found = of(metric.as_deref())?;

@@ -5,7 +5,7 @@ use super::super::answer::{Answer, Failure};
 use super::super::asked::{Asked, Context};
 use super::super::lists::TOOL;
 use assay_farm::builds::{FarmError, Store, history_project};
-use assay_history::site::{Narrow, Of, Site};
+use assay_history::site::{Narrow, Site, SiteSubject};
 use assay_report::site::POLICY;
 
 /// Returns a page, or a file that a page loads.
@@ -51,7 +51,7 @@ fn pages<'s>(
     project: &str,
     part_of: &str,
 ) -> Result<Site<&'s assay_history::Store>, Failure> {
-    let of = Of {
+    let of = SiteSubject {
         project,
         tool: TOOL,
         part_of: Some(part_of),

@@ -55,10 +55,10 @@ impl Home {
     }
 
     /// Returns the location of the store.
-    pub fn place(&self) -> assay_history::Place {
+    pub fn place(&self) -> assay_history::StoreLocation {
         let file = self.data().join("farm.sqlite").into_os_string();
         let place = self.store.as_ref().map_or(file, OsString::from);
-        assay_history::Place::read(&place, None).unwrap()
+        assay_history::StoreLocation::read(&place, None).unwrap()
     }
 }
 

@@ -8,7 +8,7 @@ use assay_analysis::history::events::{Gathering, of_one_metric};
 use assay_analysis::history::trend::trend;
 use assay_data::Finding;
 use assay_history::site::vanished;
-use assay_history::{Store, Wanted};
+use assay_history::{SeriesSelection, Store};
 use assay_report::history::{self, EventsReport};
 use assay_report::json::{self, Happenings};
 
@@ -30,7 +30,7 @@ pub(super) fn run(
     for name in names {
         let of = |metric| {
             let machine = args.machine.as_deref();
-            store.series(project, name, Wanted { metric, machine, last: None })
+            store.series(project, name, SeriesSelection { metric, machine, last: None })
         };
         let mut found = of(decides.as_deref())?;
         if found.is_empty() && args.metric.is_none() {

@@ -13,7 +13,7 @@ const HIDDEN: &str = "***";
 
 /// Location of a store.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum StoreLocation {
     /// An SQLite file.
     File(PathBuf),
     /// A PostgreSQL database.
@@ -28,7 +28,7 @@ pub struct Server {
     shown: String,
 }
 
-impl Place {
+impl StoreLocation {
     /// Parses what a user wrote: an address `postgres://…`, or the path of a file. `password` is
     /// used if the address has none.
     ///
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
@@ -119,7 +119,9 @@ mod tests {
             ("a:b@c", "a:b@c"),
         ] {
             assert_eq!(without_password(given), shown);
-            if let Ok(place @ Place::Server(_)) = Place::read(OsStr::new(given), Some("secret")) {
+            if let Ok(place @ StoreLocation::Server(_)) =
+                StoreLocation::read(OsStr::new(given), Some("secret"))
+            {
                 let all = format!("{place} {place:?}");
                 assert!(!all.contains("secret") && !all.contains("se:cr"), "{all}");
             }
@@ -128,10 +130,10 @@ mod tests {
 
     #[test]
     fn an_address_is_a_server_and_anything_else_a_file() {
-        let read = |text: &str| Place::read(OsStr::new(text), None);
+        let read = |text: &str| StoreLocation::read(OsStr::new(text), None);
         let file = read("a/b.db").unwrap();
-        assert!(matches!(&file, Place::File(path) if path.ends_with("b.db")), "{file}");
-        let Place::Server(server) = read("postgres:///runs?host=/tmp/x").unwrap() else {
+        assert!(matches!(&file, StoreLocation::File(path) if path.ends_with("b.db")), "{file}");
+        let StoreLocation::Server(server) = read("postgres:///runs?host=/tmp/x").unwrap() else {
             unreachable!("it is an address")
         };
         assert_eq!(server.address.get_dbname(), Some("runs"));
