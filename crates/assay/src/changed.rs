@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 use assay_data::seen::Seen;
 use assay_measure::{git, room};
 use assay_suites::coverage::{
-    Before, Changed, Choice, Chosen, Ended, How, Known, Map, Project, Rule, Store, Why, choose, sum,
+    Changed, Choice, CompletedTest, Map, Project, ProjectSnapshot, Rule, SelectedTest,
+    SelectionReason, Store, TestRecord, UseKind, choose, sum,
 };
 use assay_suites::{Framework, Run, frameworks};
 use std::collections::BTreeSet;
@@ -29,7 +30,7 @@ pub(crate) struct Tracked {
     way: String,
     place: Place,
     /// State of the files at the last selection.
-    before: Before,
+    before: ProjectSnapshot,
     /// True if the last selection was made by revision, which does not account for other changes.
     by_revision: bool,
     /// The user's rules.
@@ -68,7 +69,7 @@ pub(crate) enum Selection {
     All(String),
     /// A part of the tests, by name or by whole file.
     Some {
-        /// In the form that [`assay_suites::Wanted`] takes.
+        /// In the form that [`assay_suites::RunRequirements`] takes.
         only: Vec<String>,
         /// The files among them, relative to the top of the project.
         files: Vec<String>,
@@ -125,7 +126,7 @@ impl Tracked {
                 store,
                 way,
                 place: Place { prefix, by_files: framework.covers_files() },
-                before: Before::default(),
+                before: ProjectSnapshot::default(),
                 by_revision: false,
                 rules,
             },
@@ -189,7 +190,7 @@ impl Tracked {
     pub fn look(&mut self) -> Vec<String> {
         let (files, changed) = self.project.compared(&self.map.files);
         changed.iter().for_each(|path| self.forget_compiled(path));
-        self.before = Before { files, moment: since_1970() };
+        self.before = ProjectSnapshot { files, moment: since_1970() };
         changed
     }
 
@@ -256,11 +257,11 @@ impl Tracked {
     /// If the map cannot be stored.
     pub fn take(&mut self, run: &Run, broke: bool, whole: Option<&[String]>) -> anyhow::Result<()> {
         let broke = broke || run.tests.iter().any(|test| test.beside);
-        let tests: Vec<Ended> =
+        let tests: Vec<CompletedTest> =
             run.tests
                 .iter()
                 .filter(|test| !test.beside)
-                .map(|test| Ended {
+                .map(|test| CompletedTest {
                     name: test.name.clone(),
                     file: test.file.as_deref().map(|file| {
                         format!("{}{}", self.place.prefix, file.trim_start_matches("./"))
@@ -305,59 +306,71 @@ fn since_1970() -> f64 {
 }
 
 /// Returns the reason why a test runs, to complete a sentence about it.
-pub(crate) fn reason(why: &Why) -> String {
+pub(crate) fn reason(why: &SelectionReason) -> String {
     match why {
-        Why::Failed => "failed when it ran last".to_owned(),
-        Why::Unseen => "ran when nobody saw what it uses".to_owned(),
-        Why::Used { how: How::Entered, path, block: Some(block) } => {
+        SelectionReason::Failed => "failed when it ran last".to_owned(),
+        SelectionReason::Unseen => "ran when nobody saw what it uses".to_owned(),
+        SelectionReason::Used { how: UseKind::Entered, path, block: Some(block) } => {
             format!("uses `{block}` of {path}, which changed")
         }
-        Why::Used { how: How::Entered, path, block: None } => {
+        SelectionReason::Used { how: UseKind::Entered, path, block: None } => {
             format!("uses code of {path} that changed")
         }
-        Why::Used { how: How::Loaded, path, .. } => {
+        SelectionReason::Used { how: UseKind::Loaded, path, .. } => {
             format!(
                 "needs {path}, which changed outside of its functions, or in which functions there are"
             )
         }
-        Why::Used { how: How::Opened, path, .. } => format!("opens {path}, which changed"),
-        Why::Used { how: How::Listed | How::Searched, path, .. } => {
+        SelectionReason::Used { how: UseKind::Opened, path, .. } => {
+            format!("opens {path}, which changed")
+        }
+        SelectionReason::Used { how: UseKind::Listed | UseKind::Searched, path, .. } => {
             format!("lists the directory {path}, in which files came or went")
         }
-        Why::Used { how: How::Started, path, .. } => format!("starts {path}, which changed"),
-        Why::Used { how: How::Built, path, .. } if path.ends_with("**") => {
+        SelectionReason::Used { how: UseKind::Started, path, .. } => {
+            format!("starts {path}, which changed")
+        }
+        SelectionReason::Used { how: UseKind::Built, path, .. } if path.ends_with("**") => {
             "is built from packages in which files came or went".to_owned()
         }
-        Why::Used { how: How::Built, path, .. } => {
+        SelectionReason::Used { how: UseKind::Built, path, .. } => {
             format!("is built from {path}, or may read it, and it changed")
         }
-        Why::InFile(path) => format!("stands in {path}, which changed around its tests"),
-        Why::Maybe(why) => format!("may use what changed: {why}"),
-        Why::Beside { source } => format!("uses the package of {source}, which is new"),
-        Why::Called { source } => format!("stands in a file that is called like {source}"),
-        Why::Ruled { rule, source } => format!("is named for {source} by the rule {rule}"),
-        Why::Everything => "runs as everything does".to_owned(),
+        SelectionReason::InFile(path) => {
+            format!("stands in {path}, which changed around its tests")
+        }
+        SelectionReason::Maybe(why) => format!("may use what changed: {why}"),
+        SelectionReason::Beside { source } => format!("uses the package of {source}, which is new"),
+        SelectionReason::Called { source } => {
+            format!("stands in a file that is called like {source}")
+        }
+        SelectionReason::Ruled { rule, source } => {
+            format!("is named for {source} by the rule {rule}")
+        }
+        SelectionReason::Everything => "runs as everything does".to_owned(),
     }
 }
 
 /// Returns how the need to run a test is known, in a word or two.
-fn source(why: &Why) -> &'static str {
+fn source(why: &SelectionReason) -> &'static str {
     match why {
-        Why::Failed | Why::Unseen => "last run",
-        Why::Used { how: How::Built, .. } | Why::Beside { .. } => "imports",
-        Why::Used { .. } | Why::Maybe(_) => "seen",
-        Why::InFile(_) | Why::Called { .. } => "names",
-        Why::Ruled { .. } => "rule",
-        Why::Everything => "everything",
+        SelectionReason::Failed | SelectionReason::Unseen => "last run",
+        SelectionReason::Used { how: UseKind::Built, .. } | SelectionReason::Beside { .. } => {
+            "imports"
+        }
+        SelectionReason::Used { .. } | SelectionReason::Maybe(_) => "seen",
+        SelectionReason::InFile(_) | SelectionReason::Called { .. } => "names",
+        SelectionReason::Ruled { .. } => "rule",
+        SelectionReason::Everything => "everything",
     }
 }
 
 /// Returns the reason why a test is left out.
-fn left(known: &Known) -> &'static str {
+fn left(known: &TestRecord) -> &'static str {
     let uses = known.uses.as_deref().unwrap_or_default();
     match uses.is_empty() {
         true => "left out; it was skipped, or used nothing of the project (seen)",
-        false if uses.iter().all(|own| own.how == How::Built) => {
+        false if uses.iter().all(|own| own.how == UseKind::Built) => {
             "left out; nothing that it is built from changed (imports)"
         }
         false => "left out; nothing that it used changed (seen)",
@@ -371,7 +384,7 @@ pub(crate) fn explained(choice: &Choice<'_>) -> Vec<String> {
         lines.push(format!("everything runs: {why}"));
         return lines;
     }
-    let line = |chosen: &Chosen<'_>| {
+    let line = |chosen: &SelectedTest<'_>| {
         format!("{}: {} ({})", chosen.name, reason(&chosen.why), source(&chosen.why))
     };
     lines.extend(choice.tests.iter().map(line));
@@ -429,7 +442,7 @@ mod tests {
             store: None,
             way: String::new(),
             place: Place { prefix: String::new(), by_files: false },
-            before: Before::default(),
+            before: ProjectSnapshot::default(),
             by_revision: false,
             rules: Vec::new(),
         };

@@ -19,7 +19,7 @@ use assay_measure::hooks;
 use assay_measure::room::Room;
 use assay_measure::servers::{Kind, Medium, Reach, ServersError};
 use assay_measure::{Command, Runner};
-use assay_suites::toggles::sides::{Added, Side, sides};
+use assay_suites::toggles::sides::{EnvironmentAdditions, Side, sides};
 use assay_suites::toggles::{FILES, Suite, Toggle};
 use servers::Servers;
 use std::cell::RefCell;
@@ -185,7 +185,7 @@ impl Toggled {
     }
 
     /// Additions of a side to the environment of the suite.
-    pub fn added(&self, side: usize) -> Added {
+    pub fn added(&self, side: usize) -> EnvironmentAdditions {
         let own = &self.sides[side];
         let mut added = own.added(self.files.path());
         // The user's variables follow those that lead to a server, and override them.

@@ -11,7 +11,7 @@ use crate::suite::{How, Ran, Runs, Suite};
 use assay_data::mutation::{Fate, MutationTest};
 use assay_measure::Outcome;
 use assay_mutate::mutants::{Alone, Language};
-use assay_suites::Wanted;
+use assay_suites::RunRequirements;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -124,7 +124,7 @@ impl Arena<'_> {
         }
         self.copy.write(change.path, change.changed)?;
         let only = with.only.map(|tests| asked(with, tests));
-        let wanted = Wanted { only, ..Wanted::default() };
+        let wanted = RunRequirements { only, ..RunRequirements::default() };
         let limit = limit(with, PATIENCE_MORE);
         let how = How { limit, computing: None, stops: with.stops };
         let top = self.copy.top();

@@ -11,8 +11,10 @@ use assay_data::mutation::MutationTest;
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
 use assay_mutate::blocks::Grammars;
-use assay_suites::Wanted;
-use assay_suites::coverage::{Before, Blocks, Ended, How as Used, Map, Project};
+use assay_suites::RunRequirements;
+use assay_suites::coverage::{
+    Blocks, CompletedTest, Map, Project, ProjectSnapshot, UseKind as Used,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -72,7 +74,7 @@ impl Baseline {
     ) -> anyhow::Result<Self> {
         let covers = suite.sees().is_some();
         let mut project = Project::of(top).cut_by(Grammars);
-        let before = Before { files: project.compared(&BTreeMap::new()).0, moment: now() };
+        let before = ProjectSnapshot { files: project.compared(&BTreeMap::new()).0, moment: now() };
         let how = How::WHOLE;
         // Programs that are built by another step are not in the copy yet.
         if suite.framework.name() == "ctest"
@@ -82,7 +84,10 @@ impl Baseline {
             let error = format!("without any change, the copy can't be built: {}", line.trim());
             return Err(Red(error).into());
         }
-        let seen = Wanted { coverage: covers.then(|| top.to_owned()), ..Wanted::default() };
+        let seen = RunRequirements {
+            coverage: covers.then(|| top.to_owned()),
+            ..RunRequirements::default()
+        };
         let first = suite.run(runs, top, &seen, how)?;
         let mut own = Self { selects: suite.framework.selects(), ..Self::default() };
         let mut failed: BTreeMap<String, usize> = BTreeMap::new();
@@ -91,7 +96,7 @@ impl Baseline {
         let mut all = vec![first];
         // A command that reports no tests may be a program whose exit status is the result.
         if suite.framework.name() == "tap" && is_silent(&all[0]) {
-            let mut second = suite.run(runs, top, &Wanted::default(), how)?;
+            let mut second = suite.run(runs, top, &RunRequirements::default(), how)?;
             if is_silent(&second) {
                 let own = ByStatus::new(&suite.argv, &second.output);
                 let own = suite.by_status.get_or_init(|| own);
@@ -105,7 +110,7 @@ impl Baseline {
             if patience.is_some_and(|until| end >= until) {
                 break;
             }
-            all.push(suite.run(runs, top, &Wanted::default(), how)?);
+            all.push(suite.run(runs, top, &RunRequirements::default(), how)?);
         }
         suite.outputs.get_or_init(|| Outputs::of(all.iter().flat_map(|ran| &ran.run)));
         let reported = all.iter().map(|ran| ran.run.as_ref().map_or(0, |run| run.tests.len()));
@@ -201,15 +206,15 @@ impl Baseline {
         &self,
         run: &assay_suites::Run,
         project: &mut Project,
-        before: Before,
+        before: ProjectSnapshot,
         suite: &Suite,
     ) -> Uses {
         let below = suite.below.to_str().unwrap_or_default();
         let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
-        let ended: Vec<Ended> = run
+        let ended: Vec<CompletedTest> = run
             .tests
             .iter()
-            .map(|test| Ended {
+            .map(|test| CompletedTest {
                 name: test.name.clone(),
                 file: test
                     .file

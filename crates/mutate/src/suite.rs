@@ -19,7 +19,7 @@ use assay_measure::{Command, Outcome, RunOptions, RunResult, Runner, Watching, i
 use assay_mutate::mutants::Language;
 use assay_suites::programs::Program;
 use assay_suites::run::Run;
-use assay_suites::{Answer, Call, Framework, Request, Wanted, add_to_environment, events};
+use assay_suites::{Answer, Call, Framework, Request, RunRequirements, add_to_environment, events};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -177,7 +177,7 @@ impl Suite {
         &self,
         runs: &mut Runs,
         top: &Path,
-        wanted: &Wanted,
+        wanted: &RunRequirements,
         how: How,
     ) -> anyhow::Result<Ran> {
         let ask = |room: &Path| Ok(self.framework.ask(&self.call(top), wanted, room)?);

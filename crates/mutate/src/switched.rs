@@ -16,7 +16,7 @@ use assay_data::mutation::Fate;
 use assay_data::test_results::TestStatus;
 use assay_measure::Outcome;
 use assay_mutate::mutants::switch::body_file;
-use assay_suites::Wanted;
+use assay_suites::RunRequirements;
 use assay_suites::programs::{Program, recorded};
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -106,7 +106,7 @@ impl Arena<'_> {
             Some(built) => built,
             None => {
                 let how = How::WHOLE;
-                let ran = self.suite.run(&mut self.runs, &top, &Wanted::default(), how)?;
+                let ran = self.suite.run(&mut self.runs, &top, &RunRequirements::default(), how)?;
                 (ran.run.is_some_and(|run| !run.tests.is_empty()), ran.text)
             }
         };
@@ -129,7 +129,7 @@ impl Arena<'_> {
         fs::create_dir(&kept).with_context(|| kept.display().to_string())?;
         self.set("r")?;
         self.reached();
-        let wanted = Wanted { keep: Some(kept.clone()), ..Wanted::default() };
+        let wanted = RunRequirements { keep: Some(kept.clone()), ..RunRequirements::default() };
         let how = How::WHOLE;
         let ran = self.suite.run(&mut self.runs, &top, &wanted, how)?;
         if let Some(missing) = missing(&[&ran], with) {
@@ -286,7 +286,7 @@ impl Arena<'_> {
     ) -> anyhow::Result<Ran> {
         let (top, runs) = (self.copy.top(), &mut self.runs);
         let Some(programs) = programs else {
-            return self.suite.run(runs, &top, &Wanted::default(), how);
+            return self.suite.run(runs, &top, &RunRequirements::default(), how);
         };
         let ran = self.suite.again(runs, &top, (programs, built.kept.as_path()), how)?;
         ran.context("what ran before can't run again")

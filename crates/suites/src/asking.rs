@@ -20,7 +20,7 @@ pub enum Order {
 
 /// Requirements for a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RunRequirements {
     /// The order of tests.
     pub order: Order,
     /// Only these tests, by name, in this order if the framework supports it; `None` for all tests.

@@ -274,9 +274,9 @@ impl Call {
         for env in self.envs.iter().rev() {
             let mut more = Vec::new();
             let ours = [
-                (&request.env, How::Replaces),
-                (&request.options, How::Follows),
-                (&request.paths, How::Precedes),
+                (&request.env, Combination::Replaces),
+                (&request.options, Combination::Follows),
+                (&request.paths, Combination::Precedes),
             ];
             for (variables, how) in ours {
                 for (name, value) in variables {
@@ -363,13 +363,13 @@ impl Call {
 
 /// How a variable set by assay is combined with the user's value.
 #[derive(Clone, Copy)]
-enum How {
+enum Combination {
     Replaces,
     Follows,
     Precedes,
 }
 
-impl How {
+impl Combination {
     fn joined(self, name: &str, own: &str, ours: &str) -> String {
         match self {
             _ if own.is_empty() => format!("{name}={ours}"),

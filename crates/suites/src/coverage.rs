@@ -29,10 +29,10 @@ mod taking;
 pub mod wire;
 
 pub use blocks::{ABSENT, Block, Blocks, Cutter, Sum, UNKNOWN, lines, sum, sum_of};
-pub use choose::{Changed, Choice, Chosen, Why, choose};
+pub use choose::{Changed, Choice, SelectedTest, SelectionReason, choose};
 pub use language::Language;
-pub use map::{Before, Ended, How, Known, Map, Use};
-pub use project::{Kept, NOT_WRITTEN, Now, Project, Stamp};
+pub use map::{CompletedTest, Map, ProjectSnapshot, TestRecord, Use, UseKind};
+pub use project::{FileRecord, FileState, NOT_WRITTEN, Project, Stamp};
 pub use rule::Rule;
 #[cfg(feature = "store")]
 pub use store::{Store, StoreError};

@@ -25,7 +25,7 @@ const MOST_FAULTS: usize = 20;
 
 /// The members of all kinds of lines; each kind has a member that no other kind has.
 #[derive(Deserialize)]
-pub(crate) struct Line {
+pub(crate) struct EventLine {
     assay_tests: Option<u32>,
     framework: Option<String>,
     framework_version: Option<String>,
@@ -55,7 +55,7 @@ pub(crate) struct Line {
     body: Option<f64>,
     teardown: Option<f64>,
     gc: Option<f64>,
-    gc_of: Option<GcOf>,
+    gc_of: Option<GcTimes>,
     /// Duration of a test whose phases are incomplete.
     took: Option<f64>,
     /// True if this is another attempt at the test with this name.
@@ -71,7 +71,7 @@ pub(crate) struct Line {
     name: Option<String>,
 }
 
-impl Line {
+impl EventLine {
     /// Returns name, failure and message of a test that ended; `None` for other lines.
     pub(crate) fn ended_test(&self) -> Option<(&str, bool, Option<&str>)> {
         let failed = matches!(self.status.as_deref(), Some("failed" | "error"));
@@ -81,7 +81,7 @@ impl Line {
 
 /// Garbage collection time per phase, in seconds.
 #[derive(Clone, Copy, Deserialize)]
-struct GcOf {
+struct GcTimes {
     #[serde(default)]
     setup: f64,
     #[serde(default)]
@@ -117,7 +117,7 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(SuiteError::unreadable(directory, source)),
     };
-    let mut gathered = Gathered::default();
+    let mut gathered = EventCollector::default();
     for path in &paths {
         let mut bytes = fs::read(path).map_err(|source| SuiteError::unreadable(path, source))?;
         let tail = Tail::of(path);
@@ -138,18 +138,18 @@ pub fn read(directory: &Path) -> Result<Option<Run>, SuiteError> {
 /// # Errors
 /// If a line before the last was not written by a hook.
 pub fn read_bytes(bytes: &[u8], name: &str) -> Result<Option<Run>, SuiteError> {
-    let mut gathered = Gathered::default();
+    let mut gathered = EventCollector::default();
     gathered.file(bytes, None, Path::new(name))?;
     Ok(gathered.finish())
 }
 
 /// The tests and spans of a process that began but have not ended, in order of their start.
 #[derive(Debug, Default)]
-pub(crate) struct Open(pub Vec<Unfinished>);
+pub(crate) struct OpenEntries(pub Vec<Unfinished>);
 
-impl Open {
+impl OpenEntries {
     /// Updates the open tests and spans from a line.
-    pub fn take(&mut self, line: &Line) {
+    pub fn take(&mut self, line: &EventLine) {
         let Self(running) = self;
         // Very short spans may have no end line. A span is over when a test begins or ends, or when
         // the process ends.
@@ -195,7 +195,7 @@ pub(crate) fn holds(name: &str, test: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct EventCollector {
     run: Run,
     /// Name of each test as reported.
     names: Vec<String>,
@@ -205,19 +205,19 @@ struct Gathered {
     /// Processes that ended normally.
     ended: HashSet<u32>,
     /// Usage recorded for the tests.
-    seen: seen::Gathered,
+    seen: seen::UsageCollector,
     /// Open spans outside of tests in processes that did not end normally, with the parent process.
     beside: Vec<(Option<u32>, Unfinished)>,
     /// The workers: index of the process, the parent process, and whether it ended normally.
     workers: Vec<(usize, Option<u32>, bool)>,
 }
 
-impl Gathered {
+impl EventCollector {
     fn file(&mut self, bytes: &[u8], phase: Option<Part>, path: &Path) -> Result<(), SuiteError> {
         let process = self.run.processes.len();
         self.seen.next_process();
         let mut own = Process::default();
-        let mut open = Open::default();
+        let mut open = OpenEntries::default();
         let text = String::from_utf8_lossy(bytes);
         let mut lines = text.split_inclusive('\n').enumerate().peekable();
         let mut is_ours = false;
@@ -226,14 +226,14 @@ impl Gathered {
             if text.trim().is_empty() {
                 continue;
             }
-            let read = match seen::Line::begins(text) {
+            let read = match seen::UsageLine::begins(text) {
                 true => serde_json::from_str(text).map(|line| {
                     self.used(line, process);
                     None
                 }),
                 false => serde_json::from_str(text).map(Some),
             };
-            let line: Line = match read {
+            let line: EventLine = match read {
                 Ok(Some(line)) => line,
                 Ok(None) => continue,
                 // The process was killed while writing this line.
@@ -290,7 +290,7 @@ impl Gathered {
         Ok(())
     }
 
-    fn line(&mut self, line: Line, process: usize, own: &mut Process) {
+    fn line(&mut self, line: EventLine, process: usize, own: &mut Process) {
         if let Some(problem) = line.problem {
             if !self.run.notes.contains(&problem) {
                 self.run.notes.push(problem);
@@ -323,7 +323,7 @@ impl Gathered {
     }
 
     /// Adds what a test of the current process used, or the process outside of tests.
-    fn used(&mut self, line: seen::Line, process: usize) {
+    fn used(&mut self, line: seen::UsageLine, process: usize) {
         let tests = self.run.tests.iter().zip(&self.names).rev();
         let mut tests = tests.take_while(|(test, _)| test.process == process);
         let count = self.run.tests.len();
@@ -348,7 +348,7 @@ impl Gathered {
     }
 
     /// Converts a line into a test.
-    fn test(&mut self, name: String, line: Line, process: usize) -> Test {
+    fn test(&mut self, name: String, line: EventLine, process: usize) -> Test {
         let phases = line.setup.zip(line.body).zip(line.teardown);
         let phases = phases.map(|((setup, body), teardown)| setup + body + teardown);
         self.took.push(line.took.or(phases).filter(|took| took.is_finite() && *took >= 0.0));
@@ -437,7 +437,7 @@ impl Gathered {
 
 /// Returns the description of an unfinished span outside of tests: `group setup of UserTest`,
 /// `fixture base of test_a.py`.
-fn about(span: &str, line: &Line) -> String {
+fn about(span: &str, line: &EventLine) -> String {
     let name = line.name.as_ref().filter(|_| span.starts_with("fixture"));
     let span: Cow<'_, str> = span.replace('_', " ").into();
     let span = name.map_or(span.clone(), |name| format!("{span} {name}").into());
@@ -671,7 +671,7 @@ mod tests {
             let end = cut.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let (whole, rest) = cut.split_at(end);
             // A line that is complete except for its newline counts as a line.
-            let is_line = serde_json::from_slice::<Line>(rest).is_ok();
+            let is_line = serde_json::from_slice::<EventLine>(rest).is_ok();
             let expected = if is_line { [cut, b"\n"].concat() } else { whole.to_vec() };
             prop_assert_eq!(read_bytes(cut, "cut").unwrap(), read_bytes(&expected, "whole").unwrap());
             if let Some(run) = read_bytes(cut, "cut").unwrap() {

@@ -12,7 +12,7 @@ mod printed;
 mod python;
 mod ruby;
 
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::hooks;
@@ -67,7 +67,12 @@ pub trait Framework: Debug + Sync {
     ///
     /// # Errors
     /// If the framework does not support what is wanted.
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError>;
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError>;
 
     /// Reads the results of a run.
     ///
@@ -77,7 +82,7 @@ pub trait Framework: Debug + Sync {
 
     /// Returns the command that builds everything a run needs without running tests. If `told`,
     /// compilers report each error with its file and line and do not stop early; runs with
-    /// [`Wanted::keep`] reuse this build. `None` if only a run can build.
+    /// [`RunRequirements::keep`] reuse this build. `None` if only a run can build.
     fn builds(&self, _call: &Call, _told: bool) -> Option<Request> {
         None
     }
@@ -244,7 +249,12 @@ impl Framework for &'static dyn Framework {
         (**self).covers_files()
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         Ok(call.through_env((**self).ask(call, wanted, room)?))
     }
 
@@ -300,7 +310,7 @@ impl Framework for &'static dyn Framework {
 }
 
 /// Returns the seed of a random order, or `None` for the framework's own order.
-fn seed(wanted: &Wanted) -> Option<u64> {
+fn seed(wanted: &RunRequirements) -> Option<u64> {
     match wanted.order {
         crate::Order::Given => None,
         crate::Order::Random(seed) => Some(seed),
@@ -322,7 +332,7 @@ fn hooks_beside(room: &Path) -> PathBuf {
 }
 
 /// Adds the hooks to a request, and the variables that configure them.
-fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
+fn hooked(request: Request, wanted: &RunRequirements, room: &Path) -> Request {
     let events = room.join(EVENTS);
     let mut request = request.env("ASSAY_TESTS", format!("path:{}", events.display()));
     request.directories.push(events);
@@ -351,7 +361,7 @@ fn hooked(request: Request, wanted: &Wanted, room: &Path) -> Request {
 }
 
 /// Makes the hook order the tests, for frameworks that cannot do so themselves.
-fn ordered(request: Request, wanted: &Wanted) -> Request {
+fn ordered(request: Request, wanted: &RunRequirements) -> Request {
     match seed(wanted) {
         Some(seed) => request.env("ASSAY_TESTS_ORDER", seed.to_string()),
         None => request,

@@ -44,7 +44,7 @@ pub mod shard;
 pub mod toggles;
 pub mod watching;
 
-pub use asking::{Answer, Order, Request, Text, Wanted, add_to_environment};
+pub use asking::{Answer, Order, Request, RunRequirements, Text, add_to_environment};
 pub use call::Call;
 pub use error::SuiteError;
 pub use frameworks::{Framework, Orders};

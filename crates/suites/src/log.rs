@@ -20,7 +20,7 @@ mod tally;
 pub use marker::{Marker, MarkerError};
 
 use assay_data::test_log::TestLog;
-use looking::Looker;
+use looking::LineAnalyser;
 use pieces::Pieces;
 use std::io::{self, Read};
 use std::thread;
@@ -50,9 +50,9 @@ fn read_in_chunks(log: &mut dyn Read, marker: &Marker, chunk: usize) -> io::Resu
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         // One thread suffices if the system does not allow more.
-        let mut lookers = vec![Looker::start(scope, marker)?];
-        let others =
-            (1..processors.min(MOST_LOOKERS)).map_while(|_| Looker::start(scope, marker).ok());
+        let mut lookers = vec![LineAnalyser::start(scope, marker)?];
+        let others = (1..processors.min(MOST_LOOKERS))
+            .map_while(|_| LineAnalyser::start(scope, marker).ok());
         lookers.extend(others);
         // Round-robin, so that pieces come back in order.
         let (mut given, mut counted) = (0, 0);

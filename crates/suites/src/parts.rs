@@ -61,7 +61,7 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
     let critical = critical.unwrap_or(0);
     let Timeline { in_tests, between, mut of_spans } = timeline(run, critical, began, ended);
     let own = || run.tests.iter().filter(|test| test.process == critical);
-    let shared = Shared::of(own(), in_tests);
+    let shared = PhaseTimes::of(own(), in_tests);
     let tells = |of: fn(&Test) -> Option<f64>| own().any(|test| of(test).is_some());
     for (part, seconds, is_told) in [
         (Part::Setup, shared.setup, tells(|test| test.setup)),
@@ -107,7 +107,7 @@ pub fn of(run: &Run, began: f64, ended: f64) -> Parts {
 /// The time during which tests of a process ran, divided by activity. Values are non-negative and
 /// sum to that time.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shared {
+struct PhaseTimes {
     setup: f64,
     body: f64,
     teardown: f64,
@@ -116,7 +116,7 @@ struct Shared {
     rest: f64,
 }
 
-impl Shared {
+impl PhaseTimes {
     /// Divides the `in_tests` seconds among the phases of these tests. Collector time is subtracted
     /// from the phases in which it ran; if these are unknown, from bodies first, then from setup
     /// and teardown.

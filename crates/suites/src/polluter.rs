@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 /// The cause of an order dependence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum OrderDependence {
     /// The test fails after this one.
     Polluter(String),
     /// The test fails alone, and passes after this one.
@@ -19,14 +19,14 @@ pub enum Found {
 
 /// Results of runs in different orders, from which the search starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Orders {
+pub struct ObservedOrders {
     /// For each run in which the test failed, the tests that ran before it, in order.
     pub failed_behind: Vec<Vec<String>>,
     /// For each run in which the test passed, the tests that ran before it, in order.
     pub passed_behind: Vec<Vec<String>>,
 }
 
-impl Orders {
+impl ObservedOrders {
     /// Returns the tests that could make it fail (or pass) by themselves: those that ran before it
     /// whenever it failed (passed), and never when it passed (failed). Also returns all tests that
     /// ran before it in one such run.
@@ -56,9 +56,9 @@ impl Orders {
 /// The errors of `fails`.
 pub fn search<E>(
     victim: &str,
-    orders: &Orders,
+    orders: &ObservedOrders,
     mut fails: impl FnMut(&[String]) -> Result<bool, E>,
-) -> Result<Found, E> {
+) -> Result<OrderDependence, E> {
     let mut run = |before: &[String]| {
         let mut tests = before.to_vec();
         tests.push(victim.to_owned());
@@ -74,15 +74,19 @@ pub fn search<E>(
         }
         if run(suspects)? != alone {
             let name = suspects.first().cloned().unwrap_or_default();
-            return Ok(if alone { Found::Needed(name) } else { Found::Polluter(name) });
+            return Ok(if alone {
+                OrderDependence::Needed(name)
+            } else {
+                OrderDependence::Polluter(name)
+            });
         }
     }
     // No single test is responsible. If the same order gives the same result twice, several tests
     // are jointly responsible.
     if all.is_empty() || run(all)? == alone || run(all)? == alone || run(&[])? != alone {
-        return Ok(Found::NotByOrder);
+        return Ok(OrderDependence::NotByOrder);
     }
-    Ok(Found::Together(all.to_vec()))
+    Ok(OrderDependence::Together(all.to_vec()))
 }
 
 #[cfg(test)]
@@ -94,7 +98,10 @@ mod tests {
         (0..count).map(|at| format!("t{at}")).collect()
     }
 
-    fn searched(orders: &Orders, fails: impl Fn(&[String]) -> bool) -> (Found, usize) {
+    fn searched(
+        orders: &ObservedOrders,
+        fails: impl Fn(&[String]) -> bool,
+    ) -> (OrderDependence, usize) {
         let mut runs = 0;
         let found = search("v", orders, |tests| {
             assert_eq!(tests.last().map(String::as_str), Some("v"));
@@ -109,9 +116,10 @@ mod tests {
     fn a_polluter_among_500_tests_takes_at_most_12_runs() {
         for polluter in [0, 1, 249, 250, 317, 498] {
             let name = format!("t{polluter}");
-            let orders = Orders { failed_behind: vec![names(499)], passed_behind: Vec::new() };
+            let orders =
+                ObservedOrders { failed_behind: vec![names(499)], passed_behind: Vec::new() };
             let (found, runs) = searched(&orders, |tests| tests.contains(&name));
-            assert_eq!(found, Found::Polluter(name));
+            assert_eq!(found, OrderDependence::Polluter(name));
             assert!(runs <= 12, "{runs}");
         }
     }
@@ -132,36 +140,40 @@ mod tests {
         let name = "t17".to_owned();
         let (failed_behind, passed_behind) =
             (0..16).map(shuffled).partition(|run: &Vec<String>| run.contains(&name));
-        let orders = Orders { failed_behind, passed_behind };
+        let orders = ObservedOrders { failed_behind, passed_behind };
         let (found, runs) = searched(&orders, |tests| tests.contains(&name));
-        assert_eq!(found, Found::Polluter(name));
+        assert_eq!(found, OrderDependence::Polluter(name));
         assert!(runs <= 8, "{runs}");
     }
 
     #[test]
     fn a_test_that_needs_another_one_is_told_from_one_that_is_polluted() {
         let needed = "t3".to_owned();
-        let orders = Orders { passed_behind: vec![names(20)], failed_behind: vec![names(2)] };
+        let orders =
+            ObservedOrders { passed_behind: vec![names(20)], failed_behind: vec![names(2)] };
         let (found, _) = searched(&orders, |tests| !tests.contains(&needed));
-        assert_eq!(found, Found::Needed(needed));
+        assert_eq!(found, OrderDependence::Needed(needed));
     }
 
     #[test]
     fn what_needs_two_or_no_order_is_told() {
         let both = ["t1".to_owned(), "t8".to_owned()];
-        let orders = Orders { failed_behind: vec![names(10)], passed_behind: Vec::new() };
+        let orders = ObservedOrders { failed_behind: vec![names(10)], passed_behind: Vec::new() };
         let (found, _) = searched(&orders, |tests| both.iter().all(|own| tests.contains(own)));
-        assert_eq!(found, Found::Together(names(10)));
+        assert_eq!(found, OrderDependence::Together(names(10)));
         let (found, runs) = searched(&orders, |_| false);
-        assert_eq!((found, runs), (Found::NotByOrder, 3));
-        assert_eq!(searched(&Orders::default(), |_| false), (Found::NotByOrder, 1));
+        assert_eq!((found, runs), (OrderDependence::NotByOrder, 3));
+        assert_eq!(
+            searched(&ObservedOrders::default(), |_| false),
+            (OrderDependence::NotByOrder, 1)
+        );
     }
 
     #[test]
     fn chance_is_not_taken_for_an_order() {
         // It fails in every third run, regardless of the order.
         let count = std::cell::Cell::new(0);
-        let orders = Orders {
+        let orders = ObservedOrders {
             failed_behind: vec![names(10), names(3).split_off(1)],
             passed_behind: vec![names(4), names(8)],
         };
@@ -169,6 +181,6 @@ mod tests {
             count.set(count.get() + 1);
             count.get() % 3 == 0
         });
-        assert_eq!(found, Found::NotByOrder);
+        assert_eq!(found, OrderDependence::NotByOrder);
     }
 }

@@ -140,9 +140,9 @@ impl Preloading {
 }
 
 /// The interpreter, the number of words of the kind, and the words of a run.
-type Found = Result<(Interpreter, usize, Vec<String>), String>;
+type ParsedCommand = Result<(Interpreter, usize, Vec<String>), String>;
 
-fn of_python(words: &[String]) -> Found {
+fn of_python(words: &[String]) -> ParsedCommand {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-') && *word != "-") {
         if word == "-m" || word == "-c" {
@@ -159,7 +159,7 @@ fn of_python(words: &[String]) -> Found {
     }
 }
 
-fn of_ruby(words: &[String]) -> Found {
+fn of_ruby(words: &[String]) -> ParsedCommand {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-') && *word != "-") {
         if word == "-e" {

@@ -62,7 +62,7 @@ fn below(top: &Path, path: &Path) -> Option<String> {
 
 /// The members of lines about usage.
 #[derive(Deserialize, Default)]
-pub(crate) struct Line {
+pub(crate) struct UsageLine {
     source: Option<String>,
     number: Option<u32>,
     covers: Option<String>,
@@ -78,7 +78,7 @@ pub(crate) struct Line {
     #[serde(default)]
     lists: Vec<String>,
     #[serde(default)]
-    spawns: Vec<Spawned>,
+    spawns: Vec<SpawnedProgram>,
     #[serde(default)]
     builds: Vec<String>,
     imports: Option<BTreeMap<u32, Vec<u32>>>,
@@ -88,7 +88,7 @@ pub(crate) struct Line {
 /// A program that was started: only its words, or also its directory.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Spawned {
+enum SpawnedProgram {
     Words(Vec<String>),
     Placed {
         words: Vec<String>,
@@ -99,16 +99,16 @@ enum Spawned {
     },
 }
 
-impl From<Spawned> for Started {
-    fn from(own: Spawned) -> Self {
+impl From<SpawnedProgram> for Started {
+    fn from(own: SpawnedProgram) -> Self {
         match own {
-            Spawned::Words(words) => words.into(),
-            Spawned::Placed { words, place, cut } => Self { words, place, is_cut: cut },
+            SpawnedProgram::Words(words) => words.into(),
+            SpawnedProgram::Placed { words, place, cut } => Self { words, place, is_cut: cut },
         }
     }
 }
 
-impl Line {
+impl UsageLine {
     /// Returns true for lines about usage, which begin with a member that other lines do not have.
     pub fn begins(text: &str) -> bool {
         let begins = ["{\"covers\":", "{\"covers_file\":", "{\"source\":", "{\"loaded\":"];
@@ -127,7 +127,7 @@ impl Line {
 
 /// The usage read so far.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct UsageCollector {
     processes: Vec<ProcessSeen>,
     /// Indices of the tests, in the order of each process's list.
     tests: Vec<Vec<usize>>,
@@ -136,7 +136,7 @@ pub(crate) struct Gathered {
     files: Vec<(usize, String, Used)>,
 }
 
-impl Gathered {
+impl UsageCollector {
     /// Starts the lines of the next process.
     pub fn next_process(&mut self) {
         self.processes.push(ProcessSeen::default());
@@ -150,7 +150,7 @@ impl Gathered {
 
     /// Adds a line of the current process; `test` returns the index of the last test with a name.
     /// Usage outside of tests is attributed to all tests.
-    pub fn take(&mut self, line: Line, test: impl FnOnce(&str) -> Option<usize>) {
+    pub fn take(&mut self, line: UsageLine, test: impl FnOnce(&str) -> Option<usize>) {
         let (Some(process), Some(tests)) = (self.processes.last_mut(), self.tests.last_mut())
         else {
             return;

@@ -60,12 +60,12 @@ pub struct Toggle {
     /// The displayed value: `off`; for shell lines `on`.
     pub value: String,
     /// The changes that it makes.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ToggleEffect>,
 }
 
 /// Something that a toggle changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ToggleEffect {
     /// An environment variable.
     Variable {
         /// Name of the variable.
@@ -206,8 +206,8 @@ impl Toggle {
         };
         let parts = match setting {
             "gc" => match value {
-                "off" => vec![Part::Hook("gc-off")],
-                "per-process" => vec![Part::Hook("gc-per-process")],
+                "off" => vec![ToggleEffect::Hook("gc-off")],
+                "per-process" => vec![ToggleEffect::Hook("gc-per-process")],
                 "generational" => GENERATIONAL.map(|(name, value)| variable(name, value)).into(),
                 _ => {
                     return Err(bad(
@@ -215,39 +215,39 @@ impl Toggle {
                     ));
                 }
             },
-            "warm" if value == "on" => vec![Part::Preloaded],
+            "warm" if value == "on" => vec![ToggleEffect::Preloaded],
             "warm" => return Err(bad("on is all there is; without it each run is started anew")),
-            "yjit" if value == "on" => vec![Part::Word { name: "RUBYOPT", word: "--yjit" }],
+            "yjit" if value == "on" => vec![ToggleEffect::Word { name: "RUBYOPT", word: "--yjit" }],
             "yjit" => return Err(bad("on is all there is; without it nothing is switched")),
             "python-gc" => match value {
-                "off" => vec![Part::Hook("python-gc-off")],
-                "freeze" => vec![Part::Hook("python-gc-freeze")],
+                "off" => vec![ToggleEffect::Hook("python-gc-off")],
+                "freeze" => vec![ToggleEffect::Hook("python-gc-freeze")],
                 _ => return Err(bad("off, or freeze (what is loaded before the first test)")),
             },
-            "hash-cost" if value == "min" => vec![Part::Hook("hash-cost")],
+            "hash-cost" if value == "min" => vec![ToggleEffect::Hook("hash-cost")],
             "hash-cost" => return Err(bad("min is all there is")),
             "log-level" if LEVELS.contains(&value) => {
-                vec![Part::Hook("log-level"), variable("ASSAY_TOGGLES_LOG_LEVEL", value)]
+                vec![ToggleEffect::Hook("log-level"), variable("ASSAY_TOGGLES_LOG_LEVEL", value)]
             }
             "log-level" => return Err(bad("debug, info, warn, error, fatal or off")),
             "workers" => match value.parse::<u16>() {
                 Ok(1..) => WORKERS.map(|name| variable(name, value)).into(),
                 _ => return Err(bad("a number of workers")),
             },
-            "pg.tmpfs" if value == "on" => vec![Part::PostgresInMemory],
+            "pg.tmpfs" if value == "on" => vec![ToggleEffect::PostgresInMemory],
             "pg.tmpfs" => return Err(bad("on is all there is")),
             _ if is_variable(setting) => vec![variable(setting, value)],
             _ => match setting.split_once('.') {
                 Some(("pg", name)) => {
                     let own = is_setting(name, b"_.") && is_value(value);
                     let (setting, value) = (name.to_owned(), value.to_owned());
-                    own.then_some(vec![Part::Postgres { setting, value }])
+                    own.then_some(vec![ToggleEffect::Postgres { setting, value }])
                         .ok_or_else(|| bad("a setting of PostgreSQL has one short value"))?
                 }
                 Some(("redis", name)) => {
                     let own = is_setting(name, b"-") && is_value(value);
                     let value = redis_value(name, value);
-                    own.then_some(vec![Part::Redis { setting: name.to_owned(), value }])
+                    own.then_some(vec![ToggleEffect::Redis { setting: name.to_owned(), value }])
                         .ok_or_else(|| bad("a setting of Redis has one short value"))?
                 }
                 _ if value.contains(';') && !setting.trim().is_empty() => {
@@ -274,7 +274,7 @@ impl Toggle {
 
     /// Returns the kind of server that the toggle changes.
     pub fn server(&self) -> Option<ServerKind> {
-        self.parts.iter().find_map(Part::server)
+        self.parts.iter().find_map(ToggleEffect::server)
     }
 }
 
@@ -284,7 +284,7 @@ impl fmt::Display for Toggle {
     }
 }
 
-impl Part {
+impl ToggleEffect {
     fn server(&self) -> Option<ServerKind> {
         match self {
             Self::Postgres { .. } | Self::PostgresInMemory => Some(ServerKind::Postgres),
@@ -389,8 +389,8 @@ impl ServerKind {
     }
 }
 
-fn variable(name: &str, value: &str) -> Part {
-    Part::Variable { name: name.to_owned(), value: value.to_owned() }
+fn variable(name: &str, value: &str) -> ToggleEffect {
+    ToggleEffect::Variable { name: name.to_owned(), value: value.to_owned() }
 }
 
 /// Capitals distinguish a variable from a built-in setting.
@@ -424,7 +424,7 @@ fn lines(given: &str, setting: &str, value: &str) -> Result<Toggle, ToggleError>
         [on, off] if !on.is_empty() || !off.is_empty() => Ok(Toggle {
             setting: setting.trim().to_owned(),
             value: "on".to_owned(),
-            parts: vec![Part::Lines { on: on.to_owned(), off: off.to_owned() }],
+            parts: vec![ToggleEffect::Lines { on: on.to_owned(), off: off.to_owned() }],
         }),
         _ => Err(ToggleError::Lines { given: given.to_owned() }),
     }

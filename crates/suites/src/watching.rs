@@ -5,7 +5,7 @@
 //! Not every framework can be watched. Some write a report only at the end, and results printed to
 //! standard output may wait in the program's buffer for an unknown time.
 
-use crate::events::{self, Line, Open, Tail, holds};
+use crate::events::{self, EventLine, OpenEntries, Tail, holds};
 use crate::frameworks::crates::crate_that_runs;
 use crate::run::{Part, Unfinished};
 use serde::Deserialize;
@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 /// A suite that is watched while it runs.
 #[derive(Debug)]
 pub struct Watch {
-    from: From,
+    from: ProgressSource,
     /// State of each file; the empty path is standard output.
-    known: BTreeMap<PathBuf, Known>,
+    known: BTreeMap<PathBuf, EventFile>,
 }
 
 /// The source of a framework's progress.
 #[derive(Clone, Debug)]
-enum From {
+enum ProgressSource {
     /// In the events of hooks, in this directory.
     Events(PathBuf),
     /// In the events of libtest, one file per program, in this directory.
@@ -37,17 +37,17 @@ enum From {
 
 /// State of reading a file.
 #[derive(Debug, Default)]
-struct Known {
+struct EventFile {
     /// Number of bytes read, all of them whole lines.
     read: u64,
-    open: Open,
+    open: OpenEntries,
     phase: Option<Part>,
-    told: Told,
+    told: TestProgress,
 }
 
 /// Progress of the tests of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct TestProgress {
     /// Number of tests that ended.
     pub ended: usize,
     /// Tests that failed since the last query: their names and messages.
@@ -56,7 +56,7 @@ pub struct Told {
     pub running: Option<String>,
 }
 
-impl Told {
+impl TestProgress {
     fn ended(&mut self, name: &str, failed: bool, message: Option<&str>) {
         self.ended += 1;
         if failed {
@@ -67,7 +67,7 @@ impl Told {
 
 /// Something that exceeds its time limit.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hung {
+pub struct HangingTest {
     /// The test or span.
     pub what: Unfinished,
     /// The running test: the one that hangs, or the one that waits for the hanging span.
@@ -103,46 +103,51 @@ struct OfGo {
 impl Watch {
     /// Watches hooks that write to this directory.
     pub(crate) fn events(directory: PathBuf) -> Self {
-        Self::new(From::Events(directory))
+        Self::new(ProgressSource::Events(directory))
     }
 
     /// Watches libtest programs whose events are in this directory.
     pub(crate) fn libtest(directory: PathBuf) -> Self {
-        Self::new(From::Libtest(directory))
+        Self::new(ProgressSource::Libtest(directory))
     }
 
     /// Watches `go test -json`.
     pub(crate) fn go() -> Self {
-        Self::new(From::Go)
+        Self::new(ProgressSource::Go)
     }
 
     /// Watches a program that prints TAP.
     pub(crate) fn tap() -> Self {
-        Self::new(From::Tap)
+        Self::new(ProgressSource::Tap)
     }
 
-    fn new(from: From) -> Self {
+    fn new(from: ProgressSource) -> Self {
         Self { from, known: BTreeMap::new() }
     }
 
     /// Returns true if it knows the running test, not only those that ended.
     pub fn sees_running(&self) -> bool {
-        !matches!(self.from, From::Tap)
+        !matches!(self.from, ProgressSource::Tap)
     }
 
     /// Reads new events and returns what takes longer than `limit` seconds at time `now`; `output`
     /// reads standard output from an offset. Anything that cannot be read is retried next time.
     /// O(new events).
-    pub fn hung(&mut self, now: f64, limit: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Option<Hung> {
+    pub fn hung(
+        &mut self,
+        now: f64,
+        limit: f64,
+        output: &dyn Fn(u64) -> Vec<u8>,
+    ) -> Option<HangingTest> {
         self.look(now, output);
         self.known.values().find_map(|known| known.hung(now, limit))
     }
 
     /// Like [`hung`](Self::hung), but returns the progress; each failure is returned once. O(new
     /// events + running tests).
-    pub fn told(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) -> Told {
+    pub fn told(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) -> TestProgress {
         self.look(now, output);
-        let mut all = Told::default();
+        let mut all = TestProgress::default();
         for known in self.known.values_mut() {
             all.ended += known.told.ended;
             all.failed.append(&mut known.told.failed);
@@ -154,19 +159,19 @@ impl Watch {
 
     fn look(&mut self, now: f64, output: &dyn Fn(u64) -> Vec<u8>) {
         match self.from.clone() {
-            From::Events(directory) => {
+            ProgressSource::Events(directory) => {
                 for path in events::files(&directory).unwrap_or_default() {
                     self.known.entry(path.clone()).or_default().events(&path);
                 }
             }
-            From::Libtest(directory) => self.libtest_files(&directory, now),
-            From::Go => {
+            ProgressSource::Libtest(directory) => self.libtest_files(&directory, now),
+            ProgressSource::Go => {
                 let known = self.known.entry(PathBuf::new()).or_default();
                 while known.lines(&output(known.read), |open, told, line| go(open, told, line, now))
                 {
                 }
             }
-            From::Tap => {
+            ProgressSource::Tap => {
                 let known = self.known.entry(PathBuf::new()).or_default();
                 while known.lines(&output(known.read), |_, told, line| tap(told, line)) {}
             }
@@ -202,9 +207,13 @@ fn from(path: &Path, place: u64) -> Vec<u8> {
     bytes
 }
 
-impl Known {
+impl EventFile {
     /// Processes the complete lines of `bytes`; returns true if there were any.
-    fn lines(&mut self, bytes: &[u8], mut take: impl FnMut(&mut Open, &mut Told, &[u8])) -> bool {
+    fn lines(
+        &mut self,
+        bytes: &[u8],
+        mut take: impl FnMut(&mut OpenEntries, &mut TestProgress, &[u8]),
+    ) -> bool {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
             take(&mut self.open, &mut self.told, line);
@@ -214,8 +223,8 @@ impl Known {
     }
 
     fn events(&mut self, path: &Path) {
-        let take = |open: &mut Open, told: &mut Told, line: &[u8]| {
-            if let Ok(line) = serde_json::from_slice::<Line>(line) {
+        let take = |open: &mut OpenEntries, told: &mut TestProgress, line: &[u8]| {
+            if let Ok(line) = serde_json::from_slice::<EventLine>(line) {
                 if let Some((name, failed, message)) = line.ended_test() {
                     told.ended(name, failed, message);
                 }
@@ -235,7 +244,7 @@ impl Known {
         }
     }
 
-    fn hung(&self, now: f64, limit: f64) -> Option<Hung> {
+    fn hung(&self, now: f64, limit: f64) -> Option<HangingTest> {
         let running = &self.open.0;
         let since = |own: &Unfinished| own.began.map(|began| now - began);
         let is_leaf = |own: &Unfinished| {
@@ -253,7 +262,7 @@ impl Known {
         let only = tests.next().filter(|_| tests.next().is_none());
         let test = if what.beside { only } else { Some(what) };
         let phase = only.filter(|_| !what.beside).and(self.phase);
-        Some(Hung {
+        Some(HangingTest {
             test: test.map(|test| test.name.clone()),
             within: within.map(|own| own.name.clone()),
             seconds: since(what).unwrap_or(limit),
@@ -268,12 +277,12 @@ fn is_part(of: &Unfinished, test: &Unfinished) -> bool {
     test.name.strip_prefix(&of.name).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn began(open: &mut Open, name: String, now: f64) {
+fn began(open: &mut OpenEntries, name: String, now: f64) {
     open.0.push(Unfinished { name, began: Some(now), ..Unfinished::default() });
 }
 
 /// Ends a test; the test that contains it continues.
-fn ended(open: &mut Open, name: &str, now: f64) {
+fn ended(open: &mut OpenEntries, name: &str, now: f64) {
     let test = Unfinished { name: name.to_owned(), ..Unfinished::default() };
     open.0.retain(|own| own.name != name);
     for own in open.0.iter_mut().filter(|own| is_part(own, &test)) {
@@ -281,7 +290,7 @@ fn ended(open: &mut Open, name: &str, now: f64) {
     }
 }
 
-fn libtest(open: &mut Open, told: &mut Told, line: &[u8], program: &str, now: f64) {
+fn libtest(open: &mut OpenEntries, told: &mut TestProgress, line: &[u8], program: &str, now: f64) {
     let Ok(event) = serde_json::from_slice::<OfLibtest>(line) else { return };
     let name = format!("{program}{}", event.name);
     match (event.kind.as_str(), event.event.as_str()) {
@@ -296,7 +305,7 @@ fn libtest(open: &mut Open, told: &mut Told, line: &[u8], program: &str, now: f6
     }
 }
 
-fn go(open: &mut Open, told: &mut Told, line: &[u8], now: f64) {
+fn go(open: &mut OpenEntries, told: &mut TestProgress, line: &[u8], now: f64) {
     let Ok(event) = serde_json::from_slice::<OfGo>(line) else { return };
     let Some(test) = event.test else { return };
     let name = format!("{}: {test}", event.package);
@@ -313,7 +322,7 @@ fn go(open: &mut Open, told: &mut Told, line: &[u8], now: f64) {
 }
 
 /// Parses a line of TAP; only top-level results count, not those of subtests.
-fn tap(told: &mut Told, line: &[u8]) {
+fn tap(told: &mut TestProgress, line: &[u8]) {
     let line = String::from_utf8_lossy(line);
     let (passed, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),
@@ -343,7 +352,7 @@ mod tests {
         Vec::new()
     }
 
-    fn name(hung: Option<Hung>) -> Option<String> {
+    fn name(hung: Option<HangingTest>) -> Option<String> {
         hung.map(|hung| hung.what.name)
     }
 
@@ -394,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_fixture_that_hangs_is_told_with_the_test_that_waits_for_it() {
-        let mut known = Known::default();
+        let mut known = EventFile::default();
         let lines = concat!(
             "{\"start\":\"a.py::t\",\"at\":1.0}\n",
             "{\"open\":\"fixture\",\"group\":\"a.py\",\"name\":\"base\",\"at\":1.5}\n"

@@ -18,8 +18,10 @@ use assay_measure::{
 use assay_report::number;
 use assay_suites::parts::{self};
 use assay_suites::run::{Test, TestStatus, Unfinished};
-use assay_suites::watching::Hung;
-use assay_suites::{Answer, Call, Framework, Request, Run, SuiteError, Wanted, add_to_environment};
+use assay_suites::watching::HangingTest;
+use assay_suites::{
+    Answer, Call, Framework, Request, Run, RunRequirements, SuiteError, add_to_environment,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::BorrowedFd;
@@ -40,7 +42,7 @@ pub(crate) struct Limits {
 pub(crate) trait Attending {
     /// Returns true if the run is to be ended. `running` returns what is running, if the framework
     /// reports it.
-    fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool;
+    fn ends(&mut self, running: &mut dyn FnMut() -> Option<HangingTest>) -> bool;
 }
 
 /// Number of checks of a suite within the time limit of a test.
@@ -89,7 +91,7 @@ impl Asker {
         &mut self,
         framework: &dyn Framework,
         side: &Side,
-        wanted: &Wanted,
+        wanted: &RunRequirements,
         padding: u16,
     ) -> Result<Ran, RunError> {
         let room = self.room()?;
@@ -111,7 +113,7 @@ impl Asker {
         room: &Path,
         framework: &dyn Framework,
         side: &Side,
-        wanted: &Wanted,
+        wanted: &RunRequirements,
         padding: u16,
     ) -> Result<Ran, RunError> {
         let directory = directory_of(side);
@@ -184,7 +186,7 @@ impl Asker {
         &mut self,
         framework: &dyn Framework,
         side: &Side,
-        wanted: &Wanted,
+        wanted: &RunRequirements,
         (every, also): (Duration, &[BorrowedFd<'_>]),
         attending: &mut dyn Attending,
     ) -> Result<Option<Ran>, RunError> {
@@ -233,7 +235,7 @@ impl Asker {
     ) -> Result<(), RunError> {
         let room = self.room()?;
         let call = Call::new(&side.argv, &directory_of(side));
-        let request = framework.ask(&call, &Wanted::default(), &room);
+        let request = framework.ask(&call, &RunRequirements::default(), &room);
         let request = request.map_err(|error| RunError::Reading(error.to_string()))?;
         request
             .write_privately()
@@ -254,7 +256,7 @@ impl Asker {
         &mut self,
         framework: &dyn Framework,
         side: &Side,
-        wanted: &Wanted,
+        wanted: &RunRequirements,
     ) -> Result<(), RunError> {
         let here = directory_of(side);
         let here = here.canonicalize().unwrap_or(here);
@@ -374,7 +376,7 @@ impl Asker {
         mut run: Run,
         result: RunResult,
         answer: &Answer<'_>,
-        hung: &Hung,
+        hung: &HangingTest,
     ) -> Result<Ran, RunError> {
         // While being killed, frameworks may report tests as failed that merely had not ended.
         let is_own = |name: &String| Some(name) == hung.test.as_ref();
@@ -404,7 +406,7 @@ impl Asker {
     }
 
     /// Describes what hung.
-    fn told_of(&self, hung: &Hung, ended: usize) -> String {
+    fn told_of(&self, hung: &HangingTest, ended: usize) -> String {
         let second = &assay_data::Unit::Second;
         let limit = self.limits.test.unwrap_or_default().as_secs_f64();
         let limit = number::chosen(limit, second);

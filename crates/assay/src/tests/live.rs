@@ -5,7 +5,7 @@ use crate::progress::Line;
 use assay_data::Unit;
 use assay_report::number;
 use assay_report::words::counted;
-use assay_suites::watching::Told;
+use assay_suites::watching::TestProgress;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Live {
     }
 
     /// Shows the progress of a run after `seconds`.
-    pub fn take(&mut self, told: &Told, seconds: f64) {
+    pub fn take(&mut self, told: &TestProgress, seconds: f64) {
         for (name, message) in &told.failed {
             if self.says && self.failed.len() < MOST_FAILURES && self.failed.insert(name.clone()) {
                 let why = message.as_deref().map_or_else(String::new, |message| {
@@ -62,7 +62,7 @@ impl Live {
     }
 
     /// `run 2 of 20: 41 of 312 tests, 1 failed, 3 s left; user_spec.rb: logs in`.
-    fn words(&self, told: &Told, seconds: f64) -> String {
+    fn words(&self, told: &TestProgress, seconds: f64) -> String {
         let run = match self.runs {
             Some(1) => String::new(),
             Some(runs) => format!("run {} of {runs}: ", self.run),

@@ -8,9 +8,9 @@ use assay_data::code;
 use assay_data::samples::PLACE;
 use assay_data::{Action, Finding, Samples, Severity};
 use assay_measure::interrupt;
-use assay_suites::polluter::{self, Found, Orders as Before};
+use assay_suites::polluter::{self, ObservedOrders, OrderDependence};
 use assay_suites::run::TestStatus;
-use assay_suites::{Orders, Wanted};
+use assay_suites::{Orders, RunRequirements};
 
 /// Maximum number of tests searched for: one polluter has many victims, and each search takes a
 /// dozen runs.
@@ -39,7 +39,7 @@ pub(crate) fn search(
         let before = |blocks: &[u32]| {
             blocks.iter().map(|&block| before(samples, block, &test.name)).collect()
         };
-        let orders = Before {
+        let orders = ObservedOrders {
             failed_behind: before(&test.failed_in),
             passed_behind: before(&test.passed_in),
         };
@@ -82,7 +82,7 @@ fn fails(suite: &mut Suite<'_>, tests: &[String]) -> Result<bool, RunError> {
     let by_id = tests.iter().map(|name| {
         suite.tests.get(name).and_then(|about| about.id.clone()).unwrap_or_else(|| name.clone())
     });
-    let wanted = Wanted { only: Some(by_id.collect()), ..Wanted::default() };
+    let wanted = RunRequirements { only: Some(by_id.collect()), ..RunRequirements::default() };
     let ran = suite.asker.run(suite.framework, side, &wanted, 0)?;
     if ran.is_stopped {
         return Err(RunError::Interrupted("in a run, which is not kept".to_owned()));
@@ -97,7 +97,7 @@ fn dependent(severity: Severity, message: String) -> Finding {
     Finding::new(code::ORDER_DEPENDENT, message).at(severity)
 }
 
-fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
+fn finding(suite: &Suite<'_>, victim: &str, found: &OrderDependence) -> Finding {
     let line = |first: &str| {
         let quoted = |name: &str| shell_words::quote(name).into_owned();
         let command = suite.sides[0].argv.iter().map(|word| quoted(&word.to_string_lossy()));
@@ -111,19 +111,19 @@ fn finding(suite: &Suite<'_>, victim: &str, found: &Found) -> Finding {
     };
     let dependent = |message: String| dependent(Severity::Warning, message);
     let found = match found {
-        Found::Polluter(first) => {
+        OrderDependence::Polluter(first) => {
             dependent(format!("`{victim}` depends on the order: it fails behind `{first}`"))
                 .advise(Action::run("see it fail", &line(first)))
         }
-        Found::Needed(first) => dependent(format!(
+        OrderDependence::Needed(first) => dependent(format!(
             "`{victim}` depends on the order: it fails by itself, and passes behind `{first}`"
         ))
         .advise(Action::run("see it pass", &line(first))),
-        Found::Together(all) => dependent(format!(
+        OrderDependence::Together(all) => dependent(format!(
             "`{victim}` depends on the order: by itself it does otherwise than behind {} others together, and no single one does it",
             all.len()
         )),
-        Found::NotByOrder => {
+        OrderDependence::NotByOrder => {
             let message = format!(
                 "`{victim}` is flaky: in one and the same order it fails at times, so it is not the order that does it"
             );

@@ -2,7 +2,7 @@
 //! settings applied before each of its runs and undone afterwards.
 
 use crate::run_error::RunError;
-use assay_suites::toggles::sides::Added;
+use assay_suites::toggles::sides::EnvironmentAdditions;
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(crate) struct Side {
     pub env: Vec<(String, String)>,
     /// Additions that give access to servers and enable settings: paths and passwords of this run
     /// alone, which are never recorded.
-    pub added: Added,
+    pub added: EnvironmentAdditions,
     /// True if its runs may only be forks of a preloaded process.
     pub warm: bool,
     /// Working directory; `None` for the current one.
@@ -50,7 +50,7 @@ impl Side {
             name: name.into(),
             argv,
             env: Vec::new(),
-            added: Added::default(),
+            added: EnvironmentAdditions::default(),
             warm: false,
             directory: None,
             settings: Vec::new(),

@@ -18,7 +18,7 @@ use assay_data::{
 };
 use assay_measure::Outcome as Ended;
 use assay_suites::run::{Part, Span, Test, TestStatus};
-use assay_suites::{Framework, Order, Wanted};
+use assay_suites::{Framework, Order, RunRequirements};
 use std::collections::BTreeMap;
 
 /// Name of the row of the whole suite.
@@ -64,7 +64,7 @@ pub(crate) struct Suite<'a> {
     /// The seed, if tests run in a random order, which differs between blocks.
     pub order: Option<u64>,
     /// Requirements for all runs.
-    pub wanted: Wanted,
+    pub wanted: RunRequirements,
     /// Properties of the tests, by name.
     pub tests: BTreeMap<String, About>,
     /// The framework of each side, as reported by its runs.
@@ -88,7 +88,7 @@ impl<'a> Suite<'a> {
         sides: Vec<Side>,
         framework: &'a dyn Framework,
         asker: Asker,
-        wanted: Wanted,
+        wanted: RunRequirements,
         order: Option<u64>,
     ) -> Self {
         let told = vec![None; sides.len()];
@@ -126,7 +126,7 @@ impl<'a> Suite<'a> {
     /// As in [`Asker::run`].
     fn run(&mut self, side: usize, block: u32, padding: u16) -> Result<Ran, RunError> {
         let order = self.order.map_or(Order::Given, |seed| Order::Random(order_of(seed, block)));
-        let wanted = Wanted { order, ..self.wanted.clone() };
+        let wanted = RunRequirements { order, ..self.wanted.clone() };
         let side = &self.sides[side];
         let ran = self.asker.run(self.framework, side, &wanted, padding);
         // With several sides the message must name the suite.

@@ -16,8 +16,8 @@ use assay_report::number;
 use assay_report::watching::{Came, Failed, Light};
 use assay_report::words::counted;
 use assay_suites::run::TestStatus;
-use assay_suites::watching::Hung;
-use assay_suites::{Framework, Wanted};
+use assay_suites::watching::HangingTest;
+use assay_suites::{Framework, RunRequirements};
 use std::time::{Duration, Instant};
 
 /// Tests that are run by their framework.
@@ -70,7 +70,7 @@ impl Watcher {
         };
         let count = only.as_ref().map(Vec::len);
         let coverage = self.selection.coverage();
-        let wanted = Wanted { only, coverage, ..Wanted::default() };
+        let wanted = RunRequirements { only, coverage, ..RunRequirements::default() };
         let wakers = self.attention.wakers()?;
         let (every, also) = (self.attention.every(), borrowed(&wakers));
         let began = now_seconds();
@@ -160,7 +160,7 @@ struct OfRun<'a> {
 }
 
 impl Attending for OfRun<'_> {
-    fn ends(&mut self, running: &mut dyn FnMut() -> Option<Hung>) -> bool {
+    fn ends(&mut self, running: &mut dyn FnMut() -> Option<HangingTest>) -> bool {
         let took = Duration::from_secs_f64((now_seconds() - self.began).max(0.0));
         let saved = self.echo.of_others(self.attention.look(), took);
         let (count, began) = (self.count, self.began);

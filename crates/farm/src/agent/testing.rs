@@ -14,7 +14,9 @@ use assay_farm::builds::model::{Fault, State};
 use assay_farm::builds::wire::{Evidence, Leased};
 use assay_measure::Command;
 use assay_measure::clock::now_seconds;
-use assay_suites::{Answer, Call, Run, SuiteError, Wanted, add_to_environment, frameworks};
+use assay_suites::{
+    Answer, Call, Run, RunRequirements, SuiteError, add_to_environment, frameworks,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -169,7 +171,7 @@ fn tests(
     let framework = frameworks::by_call(&call);
     let room = commands.job.rooms().join("1");
     fs::create_dir(&room).with_context(|| room.display().to_string())?;
-    let request = match framework.ask(&call, &Wanted::default(), &room) {
+    let request = match framework.ask(&call, &RunRequirements::default(), &room) {
         Ok(request) => request,
         Err(error) => return Ok(Err(error.to_string())),
     };

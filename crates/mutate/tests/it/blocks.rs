@@ -15,8 +15,8 @@ struct Room {
 }
 
 /// Returns a run start at which all files had been written long before.
-fn later() -> Before {
-    Before { moment: f64::INFINITY, ..Before::default() }
+fn later() -> ProjectSnapshot {
+    ProjectSnapshot { moment: f64::INFINITY, ..ProjectSnapshot::default() }
 }
 
 const USER: &str = "class User\n  def name\n    1\n  end\n  def mail\n    2\n  end\nend\n";
@@ -70,12 +70,12 @@ impl Room {
         }
     }
 
-    fn ended() -> [Ended; 2] {
-        let test = |name: &str, seconds| Ended {
+    fn ended() -> [CompletedTest; 2] {
+        let test = |name: &str, seconds| CompletedTest {
             name: name.into(),
             file: name.split(": ").next().map(str::to_owned),
             seconds: Some(seconds),
-            ..Ended::default()
+            ..CompletedTest::default()
         };
         [test(NAME, 0.2), test(MAIL, 0.1)]
     }
@@ -180,7 +180,7 @@ fn failures_come_first_and_programs_may_read_anything() {
     room.write("lib/user.rb", &USER.replace('1', "3"));
     assert_eq!(room.shown(&map, Some(&["lib/user.rb".into()])), "name mail");
     let choice = choose(&map, &mut room.project, Changed::Only(&[]), &[]);
-    assert_eq!(choice.tests[0].why, Why::Failed);
+    assert_eq!(choice.tests[0].why, SelectionReason::Failed);
 }
 
 #[test]
@@ -205,11 +205,11 @@ fn a_shell_that_starts_a_plain_program_reads_what_that_reads() {
 fn what_was_written_while_tests_ran_is_unknown() {
     let mut room = Room::new();
     let mut map = Map::default();
-    map.take(&mut room.project, &Room::ended(), &Room::seen(), Before::default(), None);
+    map.take(&mut room.project, &Room::ended(), &Room::seen(), ProjectSnapshot::default(), None);
     assert_eq!(room.shown(&map, None), "mail name spec/mail_spec.rb spec/user_spec.rb");
     let (files, _) = room.project.compared(&BTreeMap::new());
     room.write("lib/user.rb", &USER.replace('1', "4"));
-    let before = Before { files, moment: 0.0 };
+    let before = ProjectSnapshot { files, moment: 0.0 };
     map.take(&mut room.project, &Room::ended(), &Room::seen(), before, None);
     assert_eq!(room.shown(&map, None), "mail name");
     assert_eq!(room.project.compared(&map.files).1, ["lib/user.rb"]);
@@ -239,7 +239,7 @@ fn a_rule_adds_to_what_is_known() {
     room.project.refresh();
     let path = ["app/a.erb".to_owned()];
     let choice = choose(&map, &mut room.project, Changed::Only(&path), &rules);
-    let why = Why::Ruled { rule: "*.erb=mail*".into(), source: path[0].clone() };
+    let why = SelectionReason::Ruled { rule: "*.erb=mail*".into(), source: path[0].clone() };
     assert_eq!((choice.tests[0].name, &choice.tests[0].why), (MAIL, &why));
     assert_eq!(
         (choice.tests.len(), &choice.files[..]),
@@ -266,7 +266,7 @@ fn what_a_program_is_built_from_counts_as_a_whole_with_what_is_new_in_it() {
         ..process
     };
     let seen = Seen { processes: vec![with(used("lib/**"), NAME), with(used("**:!lib/**"), MAIL)] };
-    let ended = Room::ended().map(|own| Ended { file: None, ..own });
+    let ended = Room::ended().map(|own| CompletedTest { file: None, ..own });
     map.take(&mut room.project, &ended, &seen, later(), None);
     assert_eq!(room.chosen(&map, &[]), "");
     room.write("lib/user.rb", &format!("# new\n{USER}"));

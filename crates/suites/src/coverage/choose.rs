@@ -4,8 +4,8 @@
 use crate::coverage::blocks::{ABSENT, DIRECTORY, Sum};
 use crate::coverage::extent::Extent;
 use crate::coverage::language::Language;
-use crate::coverage::map::{How, Known, Map, Use};
-use crate::coverage::project::{Now, Project};
+use crate::coverage::map::{Map, TestRecord, Use, UseKind};
+use crate::coverage::project::{FileState, Project};
 use crate::coverage::rule::Rule;
 use crate::coverage::rules;
 use assay_data::test_results::TestStatus;
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// The reason for running a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum SelectionReason {
     /// It failed in its last run.
     Failed,
     /// Its uses were not recorded.
@@ -23,7 +23,7 @@ pub enum Why {
     /// It used something that has changed.
     Used {
         /// Kind of use.
-        how: How,
+        how: UseKind,
         /// The file or directory.
         path: String,
         /// The name of the block, if known.
@@ -56,13 +56,13 @@ pub enum Why {
 
 /// A test selected to run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen<'a> {
+pub struct SelectedTest<'a> {
     /// Its name.
     pub name: &'a str,
     /// Known data of the test.
-    pub known: &'a Known,
+    pub known: &'a TestRecord,
     /// The reason.
-    pub why: Why,
+    pub why: SelectionReason,
 }
 
 /// The selection.
@@ -71,12 +71,12 @@ pub struct Choice<'a> {
     /// The reason if all tests run; `tests` then lists the known ones.
     pub everything: Option<String>,
     /// Known tests: those that failed first, then the fastest first.
-    pub tests: Vec<Chosen<'a>>,
+    pub tests: Vec<SelectedTest<'a>>,
     /// Files that run as a whole, since they may contain unknown tests; `tests` includes the known
     /// tests in these files.
     pub files: Vec<String>,
     /// Unaffected tests with their data: everything they used is unchanged.
-    pub left: Vec<(&'a str, &'a Known)>,
+    pub left: Vec<(&'a str, &'a TestRecord)>,
 }
 
 impl Choice<'_> {
@@ -87,8 +87,8 @@ impl Choice<'_> {
 }
 
 /// The current content of a path, for comparison.
-struct Found {
-    now: Rc<Now>,
+struct CurrentContent {
+    now: Rc<FileState>,
     sums: Option<HashSet<Sum>>,
 }
 
@@ -130,8 +130,9 @@ pub fn choose<'a>(
         Err(everything) => {
             let tests = map.tests.iter().map(|(name, known)| {
                 let failed = known.status == TestStatus::Failed;
-                let why = if failed { Why::Failed } else { Why::Everything };
-                Chosen { name: name.as_str(), known, why }
+                let why =
+                    if failed { SelectionReason::Failed } else { SelectionReason::Everything };
+                SelectedTest { name: name.as_str(), known, why }
             });
             let tests = in_order(tests.collect());
             return Choice { everything: Some(everything), tests, ..Choice::default() };
@@ -142,15 +143,15 @@ pub fn choose<'a>(
     let left = named.filter(|(name, _)| !why.contains_key(name)).collect();
     let tests = why
         .into_iter()
-        .filter_map(|(name, why)| Some(Chosen { name, known: map.tests.get(name)?, why }));
+        .filter_map(|(name, why)| Some(SelectedTest { name, known: map.tests.get(name)?, why }));
     Choice { everything: None, tests: in_order(tests.collect()), files, left }
 }
 
 /// Sorts tests: those that failed first, then the fastest.
-fn in_order(mut tests: Vec<Chosen<'_>>) -> Vec<Chosen<'_>> {
+fn in_order(mut tests: Vec<SelectedTest<'_>>) -> Vec<SelectedTest<'_>> {
     tests.sort_by(|a, b| {
-        let failed = |own: &Chosen<'_>| own.known.status != TestStatus::Failed;
-        let seconds = |own: &Chosen<'_>| own.known.seconds.unwrap_or(f64::INFINITY);
+        let failed = |own: &SelectedTest<'_>| own.known.status != TestStatus::Failed;
+        let seconds = |own: &SelectedTest<'_>| own.known.seconds.unwrap_or(f64::INFINITY);
         failed(a).cmp(&failed(b)).then(seconds(a).total_cmp(&seconds(b))).then(a.name.cmp(b.name))
     });
     tests
@@ -160,8 +161,8 @@ struct Choosing<'a, 'p> {
     map: &'a Map,
     project: &'p mut Project,
     rules: &'p [Rule],
-    found: HashMap<u32, Found>,
-    why: BTreeMap<&'a str, Why>,
+    found: HashMap<u32, CurrentContent>,
+    why: BTreeMap<&'a str, SelectionReason>,
 }
 
 impl<'a> Choosing<'a, '_> {
@@ -213,15 +214,15 @@ impl<'a> Choosing<'a, '_> {
         if is_touched {
             for (name, known) in &self.map.tests {
                 if let Some(why) = &known.always {
-                    self.why.entry(name).or_insert_with(|| Why::Maybe(why.clone()));
+                    self.why.entry(name).or_insert_with(|| SelectionReason::Maybe(why.clone()));
                 }
             }
         }
         for (name, known) in &self.map.tests {
             if known.status == TestStatus::Failed {
-                self.why.insert(name, Why::Failed);
+                self.why.insert(name, SelectionReason::Failed);
             } else if known.uses.is_none() && known.status != TestStatus::Skipped {
-                self.why.entry(name).or_insert(Why::Unseen);
+                self.why.entry(name).or_insert(SelectionReason::Unseen);
             }
         }
         // Tests in deleted files can't be run.
@@ -247,7 +248,7 @@ impl<'a> Choosing<'a, '_> {
             for (name, known) in &self.map.tests {
                 if known.file.as_deref().is_some_and(|file| rule.names(file)) {
                     let (rule, source) = (rule.text().to_owned(), path.to_owned());
-                    self.why.entry(name).or_insert(Why::Ruled { rule, source });
+                    self.why.entry(name).or_insert(SelectionReason::Ruled { rule, source });
                 }
             }
             // Test files that never ran.
@@ -293,7 +294,7 @@ impl<'a> Choosing<'a, '_> {
         }
         for (name, known) in &self.map.tests {
             if known.file.as_deref().is_some_and(|file| tests.contains(&file)) {
-                self.why.insert(name, Why::Called { source: path.to_owned() });
+                self.why.insert(name, SelectionReason::Called { source: path.to_owned() });
             }
         }
         Ok(())
@@ -313,7 +314,7 @@ impl<'a> Choosing<'a, '_> {
         for (name, known) in &self.map.tests {
             if known.uses.iter().flatten().any(|own| files.contains(&own.path)) {
                 let source = path.to_owned();
-                self.why.entry(name).or_insert(Why::Beside { source });
+                self.why.entry(name).or_insert(SelectionReason::Beside { source });
             }
         }
         !files.is_empty()
@@ -322,13 +323,18 @@ impl<'a> Choosing<'a, '_> {
     fn in_file(&mut self, path: &str) {
         for (name, known) in &self.map.tests {
             if known.file.as_deref() == Some(path) {
-                self.why.entry(name).or_insert_with(|| Why::InFile(path.to_owned()));
+                self.why.entry(name).or_insert_with(|| SelectionReason::InFile(path.to_owned()));
             }
         }
     }
 
     /// Returns the most specific use of a test that has changed.
-    fn of_test(&mut self, known: &Known, changed: &HashSet<u32>, is_only: bool) -> Option<Why> {
+    fn of_test(
+        &mut self,
+        known: &TestRecord,
+        changed: &HashSet<u32>,
+        is_only: bool,
+    ) -> Option<SelectionReason> {
         let uses = known.uses.as_ref()?;
         // An entered block is more specific than a loaded file.
         let mut other: Option<Use> = None;
@@ -344,9 +350,9 @@ impl<'a> Choosing<'a, '_> {
         }
         let own = other?;
         // For a file tracked as a whole, the changed block is unknown.
-        let is_cut = own.how == How::Entered && self.found(own.path).sums.is_some();
+        let is_cut = own.how == UseKind::Entered && self.found(own.path).sums.is_some();
         let block = self.map.name(own.sum).filter(|_| is_cut);
-        Some(Why::Used {
+        Some(SelectionReason::Used {
             how: own.how,
             path: self.map.path(own.path).to_owned(),
             block: block.map(str::to_owned),
@@ -356,18 +362,18 @@ impl<'a> Choosing<'a, '_> {
     /// Returns true if a use concerns file names rather than file contents.
     fn is_of_names(&self, own: &Use) -> bool {
         match own.how {
-            How::Listed | How::Searched => true,
-            How::Built | How::Started => Extent::read(self.map.path(own.path)).is_some(),
+            UseKind::Listed | UseKind::Searched => true,
+            UseKind::Built | UseKind::Started => Extent::read(self.map.path(own.path)).is_some(),
             _ => false,
         }
     }
 
     fn is_other(&mut self, own: &Use) -> bool {
         let path = self.map.path(own.path);
-        if let How::Listed | How::Searched = own.how {
-            return self.project.listing(path, own.how == How::Listed) != own.sum;
+        if let UseKind::Listed | UseKind::Searched = own.how {
+            return self.project.listing(path, own.how == UseKind::Listed) != own.sum;
         }
-        let is_part = matches!(own.how, How::Built | How::Started);
+        let is_part = matches!(own.how, UseKind::Built | UseKind::Started);
         if let Some(extent) = Extent::read(path).filter(|_| is_part) {
             return self.project.extent(&extent) != own.sum;
         }
@@ -376,14 +382,15 @@ impl<'a> Choosing<'a, '_> {
             return false;
         }
         // A file tracked as a whole has no blocks to compare.
-        let sums = found.sums.as_ref().filter(|_| matches!(own.how, How::Entered | How::Loaded));
+        let sums =
+            found.sums.as_ref().filter(|_| matches!(own.how, UseKind::Entered | UseKind::Loaded));
         sums.is_none_or(|sums| !sums.contains(&own.sum))
     }
 
     fn may_have_others(&mut self, path: &str, number: u32) -> bool {
         let own = || self.map.tests.iter().filter(|(_, known)| known.file.as_deref() == Some(path));
         // All known tests of the file run because its content changed.
-        let is_of_file = |why: &Why| matches!(why, Why::Used { path: own, .. } if own == path);
+        let is_of_file = |why: &SelectionReason| matches!(why, SelectionReason::Used { path: own, .. } if own == path);
         if own().all(|(name, _)| self.why.get(name.as_str()).is_some_and(is_of_file)) {
             return true;
         }
@@ -398,12 +405,12 @@ impl<'a> Choosing<'a, '_> {
         blocks.is_none_or(|blocks| !blocks.holders().all(|sum| known.contains(&sum)))
     }
 
-    fn found(&mut self, path: u32) -> &Found {
+    fn found(&mut self, path: u32) -> &CurrentContent {
         let (project, map) = (&mut *self.project, self.map);
         self.found.entry(path).or_insert_with(|| {
             let now = project.now(map.path(path));
             let sums = now.blocks.as_ref().map(|blocks| blocks.sums());
-            Found { now, sums }
+            CurrentContent { now, sums }
         })
     }
 }

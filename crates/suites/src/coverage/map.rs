@@ -6,15 +6,15 @@
 //! accesses files only through [`Project`].
 
 use crate::coverage::blocks::Sum;
-use crate::coverage::project::{Kept, Project};
-use crate::coverage::taking::Taking;
+use crate::coverage::project::{FileRecord, Project};
+use crate::coverage::taking::ObservationConverter;
 use assay_data::seen::Seen;
 use assay_data::test_results::TestStatus;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The kind of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum How {
+pub enum UseKind {
     /// A function or block of code was entered.
     Entered,
     /// The top of a file was executed, or may have been.
@@ -33,7 +33,7 @@ pub enum How {
     Built,
 }
 
-impl How {
+impl UseKind {
     /// All kinds, in the order of their numbers in the store.
     pub(crate) const ALL: [Self; 7] = [
         Self::Entered,
@@ -52,14 +52,14 @@ pub struct Use {
     /// Number of the path in the map.
     pub path: u32,
     /// Kind of use.
-    pub how: How,
+    pub how: UseKind,
     /// Its checksum at that time.
     pub sum: Sum,
 }
 
 /// Known data of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Known {
+pub struct TestRecord {
     /// The file that contains it, relative to the top of the project.
     pub file: Option<String>,
     /// Identifier for selecting it, if different from its name.
@@ -77,24 +77,24 @@ pub struct Known {
 
 /// A test of a run, as input for the map.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Ended {
+pub struct CompletedTest {
     /// Its name.
     pub name: String,
-    /// See [`Known`], also for the following fields.
+    /// See [`TestRecord`], also for the following fields.
     pub file: Option<String>,
-    /// See [`Known`].
+    /// See [`TestRecord`].
     pub id: Option<String>,
-    /// See [`Known`].
+    /// See [`TestRecord`].
     pub seconds: Option<f64>,
-    /// See [`Known`].
+    /// See [`TestRecord`].
     pub status: TestStatus,
 }
 
 /// State at the start of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Before {
+pub struct ProjectSnapshot {
     /// The project's files.
-    pub files: BTreeMap<String, Kept>,
+    pub files: BTreeMap<String, FileRecord>,
     /// Time, seconds since 1970, for detecting whether other files were written since.
     pub moment: f64,
 }
@@ -103,9 +103,9 @@ pub struct Before {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Map {
     /// All tests by name.
-    pub tests: BTreeMap<String, Known>,
+    pub tests: BTreeMap<String, TestRecord>,
     /// The project's files at the time of the last run of its tests.
-    pub files: BTreeMap<String, Kept>,
+    pub files: BTreeMap<String, FileRecord>,
     paths: Vec<String>,
     numbers: HashMap<String, u32>,
     /// Display names of blocks by checksum.
@@ -160,9 +160,9 @@ impl Map {
     pub fn take(
         &mut self,
         project: &mut Project,
-        tests: &[Ended],
+        tests: &[CompletedTest],
         seen: &Seen,
-        before: Before,
+        before: ProjectSnapshot,
         whole: Option<&[String]>,
     ) {
         let ran: BTreeSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
@@ -188,7 +188,7 @@ impl Map {
         let sources: BTreeSet<&str> = sources.map(String::as_str).collect();
         project.ahead(sources);
         for process in &seen.processes {
-            let mut taking = Taking::new(self, project, process, &before, &files);
+            let mut taking = ObservationConverter::new(self, project, process, &before, &files);
             for (name, own) in &process.tests {
                 let file = file_of.get(name.as_str()).copied();
                 let (uses, always) = taking.test(own, file);
@@ -202,7 +202,7 @@ impl Map {
             // A test that was skipped or not observed is as unknown as one that never ran.
             let (uses, always) = own.map_or((None, None), |(uses, always)| (Some(uses), always));
             let before = self.tests.remove(&test.name).unwrap_or_default();
-            let known = Known {
+            let known = TestRecord {
                 file: test.file.clone().or(before.file),
                 id: test.id.clone(),
                 seconds: test.seconds.or(before.seconds),

@@ -36,7 +36,7 @@ const REQUEST: usize = 4 << 20;
 
 /// The current state of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Now {
+pub struct FileState {
     /// Checksum of the whole content; [`ABSENT`] if there is no file, [`DIRECTORY`] for a
     /// directory.
     pub content: Sum,
@@ -50,7 +50,7 @@ pub type Stamp = (u64, u64, i64, i64);
 
 /// The state of a file when it was last examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct FileRecord {
     /// Metadata for detecting changes.
     pub stamp: Stamp,
     /// Checksum of the whole content.
@@ -61,14 +61,14 @@ pub struct Kept {
 #[derive(Debug)]
 pub struct Project {
     top: PathBuf,
-    known: HashMap<String, (Option<Stamp>, Rc<Now>)>,
+    known: HashMap<String, (Option<Stamp>, Rc<FileState>)>,
     /// The paths of all files, sorted.
     all: Option<Vec<String>>,
     cutter: Box<dyn Cutter>,
 }
 
 /// A file that was examined, to be recorded.
-struct Looked {
+struct ExaminedFile {
     stamp: Option<Stamp>,
     content: Sum,
     /// Text to be divided into blocks.
@@ -93,11 +93,11 @@ impl Project {
     }
 
     /// Returns the state of a file, by its path from the top.
-    pub fn now(&mut self, path: &str) -> Rc<Now> {
-        if let Some(Looked { stamp, content, text }) = self.looked(path) {
+    pub fn now(&mut self, path: &str) -> Rc<FileState> {
+        if let Some(ExaminedFile { stamp, content, text }) = self.looked(path) {
             let text = text.as_ref().map(|(language, text)| (*language, &text[..]));
             let blocks = text.and_then(|text| self.cutter.cut(&[text]).pop().flatten());
-            self.known.insert(path.to_owned(), (stamp, Rc::new(Now { content, blocks })));
+            self.known.insert(path.to_owned(), (stamp, Rc::new(FileState { content, blocks })));
         }
         self.known.get(path).map_or_else(absent, |(_, now)| now.clone())
     }
@@ -118,7 +118,7 @@ impl Project {
         self.cut(held);
     }
 
-    fn cut(&mut self, held: Vec<(&str, Looked)>) {
+    fn cut(&mut self, held: Vec<(&str, ExaminedFile)>) {
         let texts = held.iter().filter_map(|(_, own)| own.text.as_ref());
         let texts: Vec<_> = texts.map(|(language, text)| (*language, &text[..])).collect();
         let mut cut = match texts.is_empty() {
@@ -126,14 +126,14 @@ impl Project {
             false => self.cutter.cut(&texts),
         }
         .into_iter();
-        for (path, Looked { stamp, content, text }) in held {
+        for (path, ExaminedFile { stamp, content, text }) in held {
             let blocks = text.and_then(|_| cut.next().flatten());
-            self.known.insert(path.to_owned(), (stamp, Rc::new(Now { content, blocks })));
+            self.known.insert(path.to_owned(), (stamp, Rc::new(FileState { content, blocks })));
         }
     }
 
     /// Reads a file; `None` if its recorded state is current.
-    fn looked(&self, path: &str) -> Option<Looked> {
+    fn looked(&self, path: &str) -> Option<ExaminedFile> {
         let place = self.top.join(path);
         let metadata = fs::metadata(&place).ok().filter(|own| own.is_file() || own.is_dir());
         let stamp = metadata.as_ref().map(stamp);
@@ -151,7 +151,7 @@ impl Project {
             },
             None => (ABSENT, None),
         };
-        Some(Looked { stamp, content, text })
+        Some(ExaminedFile { stamp, content, text })
     }
 
     /// Returns the paths of all files of the project, relative to the top and sorted: without those
@@ -183,7 +183,7 @@ impl Project {
     }
 
     /// Examines one file that was written, created or removed; `None` if it does not exist.
-    pub fn noted(&mut self, path: &str) -> Option<Kept> {
+    pub fn noted(&mut self, path: &str) -> Option<FileRecord> {
         let content = self.now(path).content;
         let stamp = self.known.get(path).and_then(|(stamp, _)| *stamp);
         let stamp = stamp.filter(|_| content != DIRECTORY);
@@ -194,15 +194,15 @@ impl Project {
                 _ => {}
             }
         }
-        Some(Kept { stamp: stamp?, content })
+        Some(FileRecord { stamp: stamp?, content })
     }
 
     /// Returns the current files, and the paths of changed, new and removed ones. Files with
     /// unchanged metadata are not read.
     pub fn compared(
         &mut self,
-        before: &BTreeMap<String, Kept>,
-    ) -> (BTreeMap<String, Kept>, Vec<String>) {
+        before: &BTreeMap<String, FileRecord>,
+    ) -> (BTreeMap<String, FileRecord>, Vec<String>) {
         let mut all = BTreeMap::new();
         let mut changed = Vec::new();
         let files = self.files();
@@ -219,7 +219,7 @@ impl Project {
             if known.is_none_or(|known| known.content != content) {
                 changed.push(path.clone());
             }
-            all.insert(path.clone(), Kept { stamp, content });
+            all.insert(path.clone(), FileRecord { stamp, content });
         }
         self.all = Some(files);
         changed.extend(before.keys().filter(|path| !all.contains_key(*path)).cloned());
@@ -274,8 +274,8 @@ impl Project {
     }
 }
 
-fn absent() -> Rc<Now> {
-    Rc::new(Now { content: ABSENT, blocks: None })
+fn absent() -> Rc<FileState> {
+    Rc::new(FileState { content: ABSENT, blocks: None })
 }
 
 fn of_names(names: &[&str]) -> Sum {

@@ -169,16 +169,16 @@ const ABOUT: [&str; 5] = ["--help", "--version", "-V", "-version", "-v"];
 
 /// The project files that a command reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reads {
+pub(crate) enum CommandReads {
     /// These, relative to the top of the project.
-    These(Vec<Read>),
+    These(Vec<ReadPath>),
     /// Unknown files.
     Anything,
 }
 
 /// Something that a command reads, by its path from the top of the project.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Read {
+pub(crate) enum ReadPath {
     /// A file, which may not exist.
     File(String),
     /// The names in a directory.
@@ -189,7 +189,7 @@ pub(crate) enum Read {
 
 /// Returns the files of a project that a started program reads. A shell command line of plain words
 /// is split into its programs.
-pub(crate) fn reads(started: &Started, project: &Path) -> Reads {
+pub(crate) fn reads(started: &Started, project: &Path) -> CommandReads {
     let place = match &started.place {
         Some(place) => project.join(place),
         None => project.to_owned(),
@@ -197,13 +197,13 @@ pub(crate) fn reads(started: &Started, project: &Path) -> Reads {
     let mut all = Vec::new();
     for command in commands(&started.words) {
         match read_by(&command, started.is_cut, &place, project) {
-            Reads::Anything => return Reads::Anything,
-            Reads::These(these) => all.extend(these),
+            CommandReads::Anything => return CommandReads::Anything,
+            CommandReads::These(these) => all.extend(these),
         }
     }
     all.sort();
     all.dedup();
-    Reads::These(all)
+    CommandReads::These(all)
 }
 
 fn commands(words: &[String]) -> Vec<Vec<&str>> {
@@ -218,13 +218,13 @@ fn commands(words: &[String]) -> Vec<Vec<&str>> {
     vec![words.iter().map(String::as_str).collect()]
 }
 
-fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Reads {
-    let nothing = || Reads::These(Vec::new());
+fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> CommandReads {
+    let nothing = || CommandReads::These(Vec::new());
     let Some((&program, words)) = command.split_first() else { return nothing() };
     let is_own = !program.starts_with('/') && program.contains('/');
     let own = name(program);
     if is_own || Path::new(program).starts_with(project) || INTERPRETERS.contains(&own) {
-        return Reads::Anything;
+        return CommandReads::Anything;
     }
     if HARMLESS.contains(&own) {
         return nothing();
@@ -234,7 +234,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
     // A command installed by a package of the project is a script, or is only on the tests' own
     // path.
     if is_cut || !is_known && !is_binary(program) {
-        return Reads::Anything;
+        return CommandReads::Anything;
     }
     if matches!(words, [word] if ABOUT.contains(word)) || own == "git" && of_git(words) {
         return nothing();
@@ -247,7 +247,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
         // As in `from:TOP/a` and `kind=bind,from=TOP/a`.
         let is_named = words.iter().any(|word| word.contains(&*project));
         let is_far = !is_named && !places.iter().chain(&named).any(is_near);
-        return if is_far { nothing() } else { Reads::Anything };
+        return if is_far { nothing() } else { CommandReads::Anything };
     }
     let has_options = |letters: &[char]| {
         words.iter().any(|word| {
@@ -269,7 +269,7 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
         if project.starts_with(path) && path != project {
             // The project is somewhere below it.
             if is_recursive {
-                return Reads::Anything;
+                return CommandReads::Anything;
             }
             continue;
         }
@@ -277,12 +277,12 @@ fn read_by(command: &[&str], is_cut: bool, place: &Path, project: &Path) -> Read
         let short = short.to_string_lossy().into_owned();
         all.push(match path.is_dir() {
             // Symbolic links within a named path need not be links in its directory.
-            true if shows_names => Read::Names(short),
-            true => Read::All(short),
-            false => Read::File(short),
+            true if shows_names => ReadPath::Names(short),
+            true => ReadPath::All(short),
+            false => ReadPath::File(short),
         });
     }
-    Reads::These(all)
+    CommandReads::These(all)
 }
 
 /// Returns true unless a word of `ls` is an option that shows more of files than their names.
@@ -428,7 +428,7 @@ mod tests {
 
     fn read(words: &[&str]) -> bool {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        reads(&words.into(), Path::new("/home/me/project")) == Reads::Anything
+        reads(&words.into(), Path::new("/home/me/project")) == CommandReads::Anything
     }
 
     #[test]
@@ -490,7 +490,7 @@ mod tests {
     }
 
     /// Returns what a command reads in a project with some files.
-    fn read_in(words: &[&str], place: Option<&str>) -> Reads {
+    fn read_in(words: &[&str], place: Option<&str>) -> CommandReads {
         let room = tempfile::tempdir().unwrap();
         let top = room.path().canonicalize().unwrap().join("project");
         std::fs::create_dir_all(top.join("data/deep")).unwrap();
@@ -507,16 +507,16 @@ mod tests {
     }
 
     /// Returns what is read, if known.
-    fn these(reads: Reads) -> Vec<Read> {
+    fn these(reads: CommandReads) -> Vec<ReadPath> {
         match reads {
-            Reads::These(these) => these,
-            Reads::Anything => vec![Read::All("anything".to_owned())],
+            CommandReads::These(these) => these,
+            CommandReads::Anything => vec![ReadPath::All("anything".to_owned())],
         }
     }
 
     #[test]
     fn a_reader_reads_what_its_words_name_wherever_it_runs() {
-        let file = || Reads::These(vec![Read::File("data/a.json".to_owned())]);
+        let file = || CommandReads::These(vec![ReadPath::File("data/a.json".to_owned())]);
         for (words, place) in [
             (&["cat", "TOP/data/a.json"][..], None),
             (&["cat", "data/a.json"], None),
@@ -529,38 +529,41 @@ mod tests {
         ] {
             let mut found = these(read_in(words, place));
             // Patterns and other arguments may look like file names.
-            found.retain(|own| matches!(own, Read::File(path) if path == "data/a.json"));
-            assert_eq!(Reads::These(found), file(), "{words:?}");
+            found.retain(|own| matches!(own, ReadPath::File(path) if path == "data/a.json"));
+            assert_eq!(CommandReads::These(found), file(), "{words:?}");
         }
         let gone = read_in(&["cat", "data/none"], None);
-        assert_eq!(gone, Reads::These(vec![Read::File("data/none".to_owned())]));
+        assert_eq!(gone, CommandReads::These(vec![ReadPath::File("data/none".to_owned())]));
     }
 
     #[test]
     fn a_directory_that_is_named_counts_with_what_is_below_it() {
         let of = |words: &[&str], place| read_in(words, place);
-        let all = |path: &str| Read::All(path.to_owned());
+        let all = |path: &str| ReadPath::All(path.to_owned());
         let found = these(of(&["grep", "-rc", "x", "data"], None));
         assert!(found.contains(&all("data")));
-        assert_eq!(of(&["find"], Some("TOP/data")), Reads::These(vec![all("data")]));
-        assert_eq!(of(&["ls", "data"], None), Reads::These(vec![Read::Names("data".to_owned())]));
+        assert_eq!(of(&["find"], Some("TOP/data")), CommandReads::These(vec![all("data")]));
+        assert_eq!(
+            of(&["ls", "data"], None),
+            CommandReads::These(vec![ReadPath::Names("data".to_owned())])
+        );
         assert_eq!(
             of(&["ls"], Some("TOP/data")),
-            Reads::These(vec![Read::Names("data".to_owned())])
+            CommandReads::These(vec![ReadPath::Names("data".to_owned())])
         );
         // Sizes and times belong to the files themselves.
-        assert_eq!(of(&["ls", "-l", "data"], None), Reads::These(vec![all("data")]));
+        assert_eq!(of(&["ls", "-l", "data"], None), CommandReads::These(vec![all("data")]));
         assert!(these(of(&["ls", "--sort=size"], Some("TOP/data"))).contains(&all("data")));
-        assert_eq!(of(&["find"], Some("ROOM/link")), Reads::These(vec![all("data")]));
+        assert_eq!(of(&["find"], Some("ROOM/link")), CommandReads::These(vec![all("data")]));
         assert_eq!(of(&["cat", "ROOM/link/a.json"], None), of(&["cat", "data/a.json"], None));
-        assert_eq!(of(&["du", "/"], None), Reads::Anything);
-        assert_eq!(of(&["find", "TOP/.."], Some("/tmp")), Reads::Anything);
-        assert_eq!(of(&["ls", "-la"], Some("/")), Reads::These(vec![]));
+        assert_eq!(of(&["du", "/"], None), CommandReads::Anything);
+        assert_eq!(of(&["find", "TOP/.."], Some("/tmp")), CommandReads::Anything);
+        assert_eq!(of(&["ls", "-la"], Some("/")), CommandReads::These(vec![]));
     }
 
     #[test]
     fn a_program_that_nobody_knows_reads_anything_where_the_project_is_within_reach() {
-        let is_any = |words: &[&str], place| read_in(words, place) == Reads::Anything;
+        let is_any = |words: &[&str], place| read_in(words, place) == CommandReads::Anything;
         assert!(is_any(&["convert", "a.png"], None));
         assert!(is_any(&["git", "status"], None));
         assert!(is_any(&["git", "grep", "x"], Some("TOP/data")));
@@ -580,8 +583,8 @@ mod tests {
         assert!(is_any(&["assay-no-such-tool"], Some("/usr")));
         assert!(is_any(&["timeout", "5", "tool"], Some("/usr")));
         let cut = Started { words: vec!["cat".to_owned()], place: None, is_cut: true };
-        assert_eq!(reads(&cut, Path::new("/home/me/project")), Reads::Anything);
+        assert_eq!(reads(&cut, Path::new("/home/me/project")), CommandReads::Anything);
         let cut = Started { words: vec!["true".to_owned()], ..cut };
-        assert_ne!(reads(&cut, Path::new("/home/me/project")), Reads::Anything);
+        assert_ne!(reads(&cut, Path::new("/home/me/project")), CommandReads::Anything);
     }
 }

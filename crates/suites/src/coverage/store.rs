@@ -3,8 +3,8 @@
 //! replaced.
 
 use crate::coverage::blocks::Sum;
-use crate::coverage::map::{How, Known, Map, Use};
-use crate::coverage::project::Kept;
+use crate::coverage::map::{Map, TestRecord, Use, UseKind};
+use crate::coverage::project::FileRecord;
 use assay_data::private;
 use assay_data::test_results::TestStatus;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -144,7 +144,7 @@ impl Store {
             let (inode, size): (i64, i64) = (row.get(1)?, row.get(2)?);
             let stamp = (inode.cast_unsigned(), size.cast_unsigned(), row.get(3)?, row.get(4)?);
             let content: i64 = row.get(5)?;
-            Ok((row.get::<_, String>(0)?, Kept { stamp, content: content.cast_unsigned() }))
+            Ok((row.get::<_, String>(0)?, FileRecord { stamp, content: content.cast_unsigned() }))
         })?;
         for row in rows {
             let (path, kept) = row?;
@@ -155,7 +155,7 @@ impl Store {
             .prepare("SELECT name, file, id, seconds, status, always, uses FROM test")?;
         let rows = tests.query_map([], |row| {
             let uses: Option<Vec<u8>> = row.get(6)?;
-            let known = Known {
+            let known = TestRecord {
                 file: row.get(1)?,
                 id: row.get(2)?,
                 seconds: row.get(3)?,
@@ -235,7 +235,7 @@ fn packed(uses: &[Use]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(uses.len() * USE_BYTES);
     for own in uses {
         bytes.extend(own.path.to_le_bytes());
-        bytes.push(How::ALL.iter().position(|how| *how == own.how).unwrap_or_default() as u8);
+        bytes.push(UseKind::ALL.iter().position(|how| *how == own.how).unwrap_or_default() as u8);
         bytes.extend(own.sum.to_le_bytes());
     }
     bytes
@@ -250,7 +250,7 @@ fn unpacked(bytes: &[u8]) -> Vec<Use> {
             let [a, b, c, d, how, sum @ ..] = *own;
             Some(Use {
                 path: u32::from_le_bytes([a, b, c, d]),
-                how: *How::ALL.get(usize::from(how))?,
+                how: *UseKind::ALL.get(usize::from(how))?,
                 sum: Sum::from_le_bytes(sum),
             })
         })

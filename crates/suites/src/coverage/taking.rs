@@ -5,18 +5,18 @@
 
 use crate::coverage::blocks::{ABSENT, DIRECTORY, Sum, UNKNOWN};
 use crate::coverage::extent::Extent;
-use crate::coverage::map::{Before, How, Map, Use};
+use crate::coverage::map::{Map, ProjectSnapshot, Use, UseKind};
 use crate::coverage::project::Project;
-use crate::coverage::started::{Read, Reads, reads};
+use crate::coverage::started::{CommandReads, ReadPath, reads};
 use assay_data::seen::{ProcessSeen, Started, Used};
 use std::collections::{BTreeSet, HashMap};
 
 /// Converter for the observations of a process.
-pub(crate) struct Taking<'a> {
+pub(crate) struct ObservationConverter<'a> {
     map: &'a mut Map,
     project: &'a mut Project,
     process: &'a ProcessSeen,
-    before: &'a Before,
+    before: &'a ProjectSnapshot,
     /// The test files.
     tests: &'a BTreeSet<String>,
     /// Uses outside of tests, shared by all of them.
@@ -26,12 +26,12 @@ pub(crate) struct Taking<'a> {
     imported: HashMap<u32, BTreeSet<u32>>,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> ObservationConverter<'a> {
     pub fn new(
         map: &'a mut Map,
         project: &'a mut Project,
         process: &'a ProcessSeen,
-        before: &'a Before,
+        before: &'a ProjectSnapshot,
         tests: &'a BTreeSet<String>,
     ) -> Self {
         let (outside, outside_always, imported) = Default::default();
@@ -62,7 +62,7 @@ impl<'a> Taking<'a> {
                 self.blocks(path, lines, &mut all);
             }
         }
-        self.others(own, How::Searched, &mut all);
+        self.others(own, UseKind::Searched, &mut all);
         all.sort_unstable();
         all.dedup();
         self.outside = all;
@@ -95,7 +95,7 @@ impl<'a> Taking<'a> {
         for path in tops {
             uses.push(self.top(path));
         }
-        self.others(own, How::Listed, &mut uses);
+        self.others(own, UseKind::Listed, &mut uses);
         (uses, self.always(own).or_else(|| self.outside_always.clone()))
     }
 
@@ -129,14 +129,14 @@ impl<'a> Taking<'a> {
             Some(blocks) => blocks.top(),
             None => now.content,
         };
-        Use { path: self.map.number_of(path), how: How::Loaded, sum }
+        Use { path: self.map.number_of(path), how: UseKind::Loaded, sum }
     }
 
     fn blocks(&mut self, path: &str, lines: &[u32], uses: &mut Vec<Use>) {
         let now = self.project.now(path);
         let path_number = self.map.number_of(path);
         let is_unknown = self.is_unknown(path);
-        let mut add = |sum: Sum| uses.push(Use { path: path_number, how: How::Entered, sum });
+        let mut add = |sum: Sum| uses.push(Use { path: path_number, how: UseKind::Entered, sum });
         if is_unknown {
             return add(UNKNOWN);
         }
@@ -147,42 +147,42 @@ impl<'a> Taking<'a> {
         }
     }
 
-    fn others(&mut self, own: &Used, listed: How, uses: &mut Vec<Use>) {
+    fn others(&mut self, own: &Used, listed: UseKind, uses: &mut Vec<Use>) {
         for path in &own.opens {
-            uses.push(self.content(path, How::Opened));
+            uses.push(self.content(path, UseKind::Opened));
         }
         for path in &own.lists {
             let path = path.trim_end_matches('/');
-            let sum = self.project.listing(path, listed == How::Listed);
+            let sum = self.project.listing(path, listed == UseKind::Listed);
             uses.push(Use { path: self.map.number_of(path), how: listed, sum });
         }
-        self.extents(&own.builds, How::Built, uses);
+        self.extents(&own.builds, UseKind::Built, uses);
         let started = own.spawns.iter().map(|started| reads(started, self.project.top()));
-        let all: BTreeSet<Read> = started
+        let all: BTreeSet<ReadPath> = started
             .filter_map(|reads| match reads {
-                Reads::These(these) => Some(these),
+                CommandReads::These(these) => Some(these),
                 // Such a test runs after every change.
-                Reads::Anything => None,
+                CommandReads::Anything => None,
             })
             .flatten()
             .collect();
         for read in all {
             match read {
-                Read::File(path) => uses.push(self.content(&path, How::Started)),
-                Read::Names(path) => {
+                ReadPath::File(path) => uses.push(self.content(&path, UseKind::Started)),
+                ReadPath::Names(path) => {
                     let sum = self.project.listing(&path, true);
-                    uses.push(Use { path: self.map.number_of(&path), how: How::Listed, sum });
+                    uses.push(Use { path: self.map.number_of(&path), how: UseKind::Listed, sum });
                 }
-                Read::All(path) => {
+                ReadPath::All(path) => {
                     let below = if path.is_empty() { path } else { format!("{path}/") };
-                    self.extents(&[format!("{below}**")], How::Started, uses);
+                    self.extents(&[format!("{below}**")], UseKind::Started, uses);
                 }
             }
         }
     }
 
     /// Adds uses of files, and of parts of the project ([`Extent`]) with the names of their files.
-    fn extents(&mut self, paths: &[String], how: How, uses: &mut Vec<Use>) {
+    fn extents(&mut self, paths: &[String], how: UseKind, uses: &mut Vec<Use>) {
         for path in paths {
             let Some(extent) = Extent::read(path) else {
                 uses.push(self.content(path, how));
@@ -196,7 +196,7 @@ impl<'a> Taking<'a> {
         }
     }
 
-    fn content(&mut self, path: &str, how: How) -> Use {
+    fn content(&mut self, path: &str, how: UseKind) -> Use {
         let sum = self.project.now(path).content;
         // The time of a directory changes with the files in it.
         let is_unknown = sum != ABSENT && sum != DIRECTORY && self.is_unknown(path);
@@ -210,7 +210,7 @@ impl<'a> Taking<'a> {
         if own.unseen.is_some() {
             return own.unseen.clone();
         }
-        let may = |own: &&Started| reads(own, self.project.top()) == Reads::Anything;
+        let may = |own: &&Started| reads(own, self.project.top()) == CommandReads::Anything;
         own.spawns
             .iter()
             .find(may)

@@ -6,7 +6,7 @@
 
 use super::crates::crate_of;
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, seed, too_old};
-use crate::asking::{Answer, Request, Text, Wanted};
+use crate::asking::{Answer, Request, RunRequirements, Text};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::programs::{self, RECORD};
@@ -61,7 +61,12 @@ impl Framework for CargoTest {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let events = room.join(EVENTS);
         // Kept for reruns: doc test programs are started by rustdoc through this runner.
         let runner = wanted.keep.as_deref().unwrap_or(room).join("run.sh");
@@ -339,7 +344,7 @@ impl Framework for Nextest {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, _: &Path) -> Result<Request, SuiteError> {
+    fn ask(&self, call: &Call, wanted: &RunRequirements, _: &Path) -> Result<Request, SuiteError> {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "nextest",

@@ -1,7 +1,7 @@
 //! ctest: each test is a program, and the report is JUnit XML.
 
 use super::{Framework, Orders, any_of, seed, too_old};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
@@ -34,7 +34,12 @@ impl Framework for Ctest {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "ctest",

@@ -2,7 +2,7 @@
 //! package began and ended. Cached results are never used.
 
 use super::{Framework, Orders, WHOLE_FILE, any_of, seed};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::programs::{self, Program, RECORD};
@@ -35,7 +35,12 @@ impl Framework for GoTest {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         match (&wanted.coverage, &wanted.keep) {
             (Some(top), _) => covered(call, wanted, (top, room)),
             (None, Some(keep)) if builds_here(call) => {
@@ -202,7 +207,7 @@ impl GoTest {
     fn asked(
         &self,
         call: &Call,
-        wanted: &Wanted,
+        wanted: &RunRequirements,
         more: Vec<String>,
         room: &Path,
     ) -> Result<Request, SuiteError> {
@@ -252,7 +257,7 @@ impl GoTest {
 /// ([`seen::go`]).
 fn covered(
     call: &Call,
-    wanted: &Wanted,
+    wanted: &RunRequirements,
     (top, room): (&Path, &Path),
 ) -> Result<Request, SuiteError> {
     let unable = |what: &str| SuiteError::Unable { framework: "go test", what: what.to_owned() };
@@ -387,7 +392,7 @@ mod tests {
     fn go_prints_no_more_than_its_events() {
         let words = "go test -v ./... -args -v".split(' ').map(OsString::from).collect::<Vec<_>>();
         let call = Call::new(&words, Path::new("/nonexistent"));
-        let request = GoTest.ask(&call, &Wanted::default(), Path::new("/r")).unwrap();
+        let request = GoTest.ask(&call, &RunRequirements::default(), Path::new("/r")).unwrap();
         let asked = "go test -json -count=1 ./... -args -v".split(' ').map(OsString::from);
         assert_eq!(request.argv, asked.collect::<Vec<_>>());
     }
@@ -428,7 +433,8 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         std::fs::write(room.path().join("go.mod"), "module m\n").unwrap();
         let call = Call::new(&words, room.path());
-        let wanted = Wanted { coverage: Some("/top".into()), ..Wanted::default() };
+        let wanted =
+            RunRequirements { coverage: Some("/top".into()), ..RunRequirements::default() };
         let request = GoTest.ask(&call, &wanted, Path::new("/r")).unwrap();
         let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(words[..5], ["go", "test", "-json", "-count=1", "-cover"]);
@@ -437,7 +443,7 @@ mod tests {
         assert_eq!(words[7..], ["-race", "-tags", "a,b", "./...", "-run", "TestA"]);
         // Packages without wanted tests are not built.
         let only = ["m/a: TestA/sub", "file:b/b_test.go"].map(str::to_owned).to_vec();
-        let wanted = Wanted { only: Some(only), ..wanted };
+        let wanted = RunRequirements { only: Some(only), ..wanted };
         let of = || {
             let request = GoTest.ask(&call, &wanted, Path::new("/r")).unwrap();
             let words = request.argv.iter().map(|word| word.to_string_lossy().into_owned());

@@ -1,7 +1,7 @@
 //! jest, vitest, mocha, jasmine and `node --test`, also when run by the scripts of a package.
 
 use super::{EVENTS, Framework, Orders, WHOLE_FILE, any_of, hooked, hooks_beside, seed, too_old};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// Returns the options that select tests by name, without the file prefix of the names.
-fn named(wanted: &Wanted) -> Vec<String> {
+fn named(wanted: &RunRequirements) -> Vec<String> {
     let only =
         wanted.only.as_ref().map(|only| only.iter().map(|name| own_name(name)).collect::<Vec<_>>());
     only.map_or_else(Vec::new, |only| vec![format!("--testNamePattern={}", any_of(&only))])
@@ -82,7 +82,12 @@ impl Framework for Package {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let report = room.join("report.json");
         let reporter = hooks_beside(room).join("assay_jest_vitest_reporter.mjs");
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
@@ -98,7 +103,7 @@ impl Framework for Package {
             options.extend([shuffle.to_owned(), format!("{seed}={number}")]);
         }
         options.extend(named(wanted));
-        Ok(hooked(Request::words((self.place)(call, &options)), &Wanted::default(), room))
+        Ok(hooked(Request::words((self.place)(call, &options)), &RunRequirements::default(), room))
     }
 
     fn driven(&self, call: &Call, driver: &Path) -> Option<Request> {
@@ -151,7 +156,12 @@ impl Framework for Listened {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: self.name,
@@ -165,7 +175,7 @@ impl Framework for Listened {
         let options = own.map(|own| format!("{}={}", self.filter, any_of(&own)));
         let options: Vec<String> = options.into_iter().collect();
         let request = Request::words(call.with_options(&options));
-        Ok(loaded(hooked(request, &Wanted::default(), room), false, room))
+        Ok(loaded(hooked(request, &RunRequirements::default(), room), false, room))
     }
 
     fn watch(&self, _: &Call, room: &Path) -> Option<Watch> {
@@ -243,7 +253,12 @@ impl Framework for NodeTest {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "node --test",
@@ -270,7 +285,11 @@ impl Framework for NodeTest {
         // Processes of unselected files exit immediately. If both names and whole files are wanted,
         // everything runs.
         let only = wanted.only.clone().filter(|_| names.is_empty() && !files.is_empty());
-        let told = Wanted { only, coverage: wanted.coverage.clone(), ..Wanted::default() };
+        let told = RunRequirements {
+            only,
+            coverage: wanted.coverage.clone(),
+            ..RunRequirements::default()
+        };
         let mut request = hooked(Request::words(argv), &told, room);
         let mut of_node = vec![required(room)];
         if call.script().is_some() {
@@ -325,10 +344,10 @@ mod tests {
     #[test]
     fn chosen_files_are_told_to_the_processes_of_node() {
         let call = Call::new(&["node", "--test"].map(OsString::from), Path::new("/nonexistent"));
-        let only = |names: &[&str]| Wanted {
+        let only = |names: &[&str]| RunRequirements {
             only: Some(names.iter().map(|name| (*name).to_owned()).collect()),
             coverage: Some("/top".into()),
-            ..Wanted::default()
+            ..RunRequirements::default()
         };
         let room = Path::new("/a b/1");
         let of = |names: &[&str]| {
@@ -358,7 +377,7 @@ mod tests {
     fn files_of_the_user_are_no_reporters_of_jest() {
         let words = ["npx", "jest", "src"].map(OsString::from);
         let call = Call::new(&words, Path::new("/nonexistent"));
-        let request = JEST.ask(&call, &Wanted::default(), Path::new("/r/1")).unwrap();
+        let request = JEST.ask(&call, &RunRequirements::default(), Path::new("/r/1")).unwrap();
         let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(
             words[2..],

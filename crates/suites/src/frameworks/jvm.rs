@@ -2,7 +2,7 @@
 //! directories. Report files that are newer than the start of the run are read.
 
 use super::{Framework, Orders, seed};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
@@ -42,7 +42,7 @@ impl Framework for Maven {
         Orders::Seeded
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, _: &Path) -> Result<Request, SuiteError> {
+    fn ask(&self, call: &Call, wanted: &RunRequirements, _: &Path) -> Result<Request, SuiteError> {
         let mut options = Vec::new();
         if let Some(seed) = seed(wanted) {
             options.push("-Dsurefire.runOrder=random".to_owned());
@@ -81,7 +81,7 @@ impl Framework for Gradle {
         Orders::No
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, _: &Path) -> Result<Request, SuiteError> {
+    fn ask(&self, call: &Call, wanted: &RunRequirements, _: &Path) -> Result<Request, SuiteError> {
         if seed(wanted).is_some() {
             return Err(SuiteError::Unable {
                 framework: "Gradle",

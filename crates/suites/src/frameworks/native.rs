@@ -3,7 +3,7 @@
 //! version 3.
 
 use super::{Framework, Orders, seed, too_old};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::reports;
@@ -36,7 +36,12 @@ impl Framework for GoogleTest {
         true
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let mut options = vec![format!("--gtest_output=xml:{}", room.join("report.xml").display())];
         if let Some(seed) = seed(wanted) {
             // 0 means the time of day.
@@ -129,7 +134,12 @@ impl Framework for Catch2 {
         Orders::Seeded
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let report = room.join("report.xml").display().to_string();
         let mut options = ["--reporter", "xml", "--out", &report, "--durations", "yes"]
             .map(str::to_owned)
@@ -210,7 +220,7 @@ mod tests {
     fn options_of_catch2_are_given_once() {
         let words = ["./t", "-r", "junit", "-d", "no", "[fast]"].map(OsString::from);
         let call = Call::new(&words, Path::new("/nonexistent"));
-        let words = Catch2.ask(&call, &Wanted::default(), Path::new("/r")).unwrap().argv;
+        let words = Catch2.ask(&call, &RunRequirements::default(), Path::new("/r")).unwrap().argv;
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         assert_eq!(
             words.join(" "),

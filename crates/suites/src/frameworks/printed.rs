@@ -3,7 +3,7 @@
 //! (pytest, rspec, minitest, test-unit, mocha, jasmine, jest, vitest, `node --test`).
 
 use super::{EVENTS, Framework, KNOWN, Orders, hooked, javascript, python, ruby, seed};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::{Call, is_variable};
 use crate::error::SuiteError;
 use crate::run::Run;
@@ -12,7 +12,7 @@ use crate::{events, reports};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-fn asked(call: &Call, wanted: &Wanted) -> Result<Request, SuiteError> {
+fn asked(call: &Call, wanted: &RunRequirements) -> Result<Request, SuiteError> {
     let unable =
         |what: &str| SuiteError::Unable { framework: "this command", what: what.to_owned() };
     if seed(wanted).is_some() {
@@ -44,14 +44,23 @@ impl Framework for Printed {
         Orders::No
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let request = asked(call, wanted)?;
         if !self.looks {
             return Ok(request);
         }
         let cure = room.join(CURE);
-        let request = hooked(request, &Wanted { causes: wanted.causes, ..Wanted::default() }, room)
-            .file(cure, cure_for(call).unwrap_or_default());
+        let request = hooked(
+            request,
+            &RunRequirements { causes: wanted.causes, ..RunRequirements::default() },
+            room,
+        )
+        .file(cure, cure_for(call).unwrap_or_default());
         let request = ruby::loaded(python::loaded(request, room), room);
         let behind = call.behind().join("\n");
         let runs_node = behind.contains("node") && behind.contains("--test");
@@ -186,7 +195,7 @@ impl Framework for Written {
         Orders::No
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, _: &Path) -> Result<Request, SuiteError> {
+    fn ask(&self, call: &Call, wanted: &RunRequirements, _: &Path) -> Result<Request, SuiteError> {
         asked(call, wanted)
     }
 

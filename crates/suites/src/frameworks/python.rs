@@ -5,7 +5,7 @@
 //! killed. unittest has no reports and is run by a custom runner.
 
 use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, too_old};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
@@ -52,7 +52,12 @@ impl Framework for Pytest {
         Orders::Any
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let mut options = vec![format!("--junit-xml={}", room.join("report.xml").display())];
         // Failures in orders chosen by assay must not affect the user's next run.
         if !call.has(&BY_CACHE) {
@@ -134,7 +139,12 @@ impl Framework for Unittest {
         Orders::Any
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let runner = hooks_beside(room).join(RUNNER).into_os_string();
         let is_manage =
             |word: &OsString| Path::new(word).file_name().is_some_and(|name| name == "manage.py");
@@ -191,7 +201,8 @@ mod tests {
             let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             let call = Call::new(&words, room.path());
             assert!(Unittest.knows(&call), "{line}");
-            let request = Unittest.ask(&call, &Wanted::default(), Path::new("/r/1")).unwrap();
+            let request =
+                Unittest.ask(&call, &RunRequirements::default(), Path::new("/r/1")).unwrap();
             let words: Vec<_> = request.argv.iter().map(|word| word.to_string_lossy()).collect();
             words.join(" ")
         };

@@ -2,7 +2,7 @@
 //! the command that starts them, and records which framework it found.
 
 use super::{EVENTS, Framework, Orders, hooked, hooks_beside, ordered, seed};
-use crate::asking::{Answer, Request, Wanted};
+use crate::asking::{Answer, Request, RunRequirements};
 use crate::call::Call;
 use crate::error::SuiteError;
 use crate::run::Run;
@@ -14,7 +14,7 @@ use std::path::Path;
 const HOOK: &str = "assay_tests.rb";
 
 /// Adds the Ruby hook to a request for a test run.
-fn asked(request: Request, wanted: &Wanted, room: &Path) -> Request {
+fn asked(request: Request, wanted: &RunRequirements, room: &Path) -> Request {
     loaded(hooked(request, wanted, room), room)
 }
 
@@ -64,7 +64,12 @@ impl Framework for Rspec {
         Orders::Any
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         let is_rspec = call.is(&["rspec"]);
         let mut options = Vec::new();
         let mut task_options = Vec::new();
@@ -146,7 +151,12 @@ impl Framework for Minitest {
         Orders::Any
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         // minitest reads its seed from `SEED`; for test-unit the hook sets it.
         let request = asked(Request::words(call.argv.clone()), wanted, room);
         Ok(match seed(wanted) {
@@ -185,7 +195,12 @@ impl Framework for TestUnit {
         Orders::Any
     }
 
-    fn ask(&self, call: &Call, wanted: &Wanted, room: &Path) -> Result<Request, SuiteError> {
+    fn ask(
+        &self,
+        call: &Call,
+        wanted: &RunRequirements,
+        room: &Path,
+    ) -> Result<Request, SuiteError> {
         Minitest.ask(call, wanted, room)
     }
 

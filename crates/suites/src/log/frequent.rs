@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Counts, with a value for each counted item.
 pub(super) struct Frequent<V> {
     most: usize,
-    entries: HashMap<u64, (u64, V), BuildHasherDefault<AsItIs>>,
+    entries: HashMap<u64, (u64, V), BuildHasherDefault<IdentityHasher>>,
     missed: u64,
 }
 
@@ -65,9 +65,9 @@ impl<V> Frequent<V> {
 
 /// A hasher for keys that are already hashes.
 #[derive(Default)]
-pub(super) struct AsItIs(u64);
+pub(super) struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

@@ -16,7 +16,7 @@ pub(super) struct Heading {
 }
 
 /// The classification of a line.
-pub(super) enum Seen {
+pub(super) enum LineClass {
     /// It is held back.
     Held,
     /// It ends a heading with this test name.
@@ -29,28 +29,28 @@ pub(super) enum Seen {
 
 impl Heading {
     /// Classifies a trimmed line.
-    pub(super) fn see(&mut self, line: &[u8]) -> Seen {
+    pub(super) fn see(&mut self, line: &[u8]) -> LineClass {
         match self.held.as_slice() {
             [] if is_dashes(line) => {
                 self.held.push(line.to_vec());
-                Seen::Held
+                LineClass::Held
             }
-            [] => Seen::Line,
+            [] => LineClass::Line,
             [dashes] if dashes.len() == line.len() && is_name(line) => {
                 self.held.push(line.to_vec());
-                Seen::Held
+                LineClass::Held
             }
             [dashes, _] if dashes.as_slice() == line => {
-                Seen::Name(named(&std::mem::take(&mut self.held).pop().unwrap_or_default()))
+                LineClass::Name(named(&std::mem::take(&mut self.held).pop().unwrap_or_default()))
             }
             _ => {
                 let lines = std::mem::take(&mut self.held);
                 // It may begin a heading itself.
                 if is_dashes(line) {
                     self.held.push(line.to_vec());
-                    return Seen::Lines(lines);
+                    return LineClass::Lines(lines);
                 }
-                Seen::Lines(lines)
+                LineClass::Lines(lines)
             }
         }
     }

@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
 /// A trimmed line.
-pub(super) struct Line<'a> {
+pub(super) struct LogLine<'a> {
     /// The whole line.
     pub text: &'a [u8],
     /// Its level, if any: then it begins a logger record.
@@ -29,7 +29,7 @@ pub(super) struct Line<'a> {
     pub may_mark: bool,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LogLine<'a> {
     /// Analyses a line.
     pub fn of(line: &'a [u8], may_mark: bool, shape: &mut Shape) -> Self {
         let text = line::trimmed(line);
@@ -39,7 +39,7 @@ impl<'a> Line<'a> {
 }
 
 /// Position of a line in its piece. Its message extends to the end of the line.
-struct Place {
+struct LinePosition {
     begin: u32,
     length: u32,
     message: u32,
@@ -53,7 +53,7 @@ struct Place {
 pub(super) struct Piece {
     bytes: Vec<u8>,
     held: Range<usize>,
-    places: Vec<Place>,
+    places: Vec<LinePosition>,
 }
 
 impl Piece {
@@ -74,13 +74,13 @@ impl Piece {
     }
 
     /// Returns the analysed lines.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    pub fn lines(&self) -> impl Iterator<Item = LogLine<'_>> {
         self.places.iter().map(|place| {
             let begin = place.begin as usize;
             let text = &self.bytes[begin..begin + place.length as usize];
             let message = &text[text.len() - place.message as usize..];
-            let &Place { level, shape, may_mark, .. } = place;
-            Line { text, level, message, shape, may_mark }
+            let &LinePosition { level, shape, may_mark, .. } = place;
+            LogLine { text, level, message, shape, may_mark }
         })
     }
 
@@ -92,10 +92,10 @@ impl Piece {
         while begin < lines.len() {
             let end = memchr(b'\n', &lines[begin..]).map_or(lines.len(), |length| begin + length);
             let may_mark = candidate.is_some_and(|at| at <= end);
-            let line = Line::of(&lines[begin..end], may_mark, shape);
+            let line = LogLine::of(&lines[begin..end], may_mark, shape);
             // A piece is far smaller than 4 GiB, and the trimmed line is within it.
             let from = line.text.as_ptr().addr() - bytes.as_ptr().addr();
-            places.push(Place {
+            places.push(LinePosition {
                 begin: from as u32,
                 length: line.text.len() as u32,
                 message: line.message.len() as u32,
@@ -112,12 +112,12 @@ impl Piece {
 }
 
 /// A thread that analyses pieces and returns them in the order in which it received them.
-pub(super) struct Looker {
+pub(super) struct LineAnalyser {
     to: Sender<Piece>,
     from: Receiver<Piece>,
 }
 
-impl Looker {
+impl LineAnalyser {
     /// Starts a thread, which ends when this value is dropped.
     ///
     /// # Errors

@@ -4,9 +4,9 @@
 //! whole log when the next test begins; those keep the frequent shapes ([`Frequent`]). Counts by
 //! test and level are exact for as many tests as there is room for.
 
-use super::frequent::{AsItIs, Frequent};
-use super::heading::{Heading, Seen};
-use super::looking::Line;
+use super::frequent::{Frequent, IdentityHasher};
+use super::heading::{Heading, LineClass};
+use super::looking::LogLine;
 use super::marker::Marker;
 use super::message::{self, Group};
 use super::shape::{Shape, hash};
@@ -27,7 +27,7 @@ const SHAPES_OF_PRESENT: usize = 1_024;
 const SHOWN_OF_TEST: usize = 3;
 const SHOWN_OF_ALL: usize = 20;
 
-type ByHash<V> = HashMap<u64, V, BuildHasherDefault<AsItIs>>;
+type ByHash<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
 
 /// Data about a test.
 #[derive(Default)]
@@ -43,7 +43,7 @@ struct Test {
 }
 
 /// Data about a shape in the current test.
-struct Present {
+struct CurrentShape {
     count: u64,
     first: u32,
     last: u32,
@@ -53,7 +53,7 @@ struct Present {
 }
 
 /// Data about a shape in one test.
-struct OfTest {
+struct TestShape {
     test: u32,
     shape: u64,
     first: u32,
@@ -74,10 +74,10 @@ pub(super) struct Tally {
     bytes_of_names: usize,
     /// The current test; `None` if it did not fit into the table.
     current: Option<u32>,
-    present: ByHash<Present>,
+    present: ByHash<CurrentShape>,
     /// Concatenated texts of the current shapes.
     texts: Vec<u8>,
-    of_tests: Frequent<OfTest>,
+    of_tests: Frequent<TestShape>,
     of_all: Frequent<Rc<[u8]>>,
     shape: Shape,
     heading: Heading,
@@ -112,18 +112,18 @@ impl Tally {
     }
 
     /// Counts the next line.
-    pub(super) fn line(&mut self, line: &Line<'_>, marker: &Marker) {
+    pub(super) fn line(&mut self, line: &LogLine<'_>, marker: &Marker) {
         if marker.takes_headings && (self.heading.holds() || line.text.first() == Some(&b'-')) {
             match self.heading.see(line.text) {
-                Seen::Held => return,
-                Seen::Name(name) => return self.begin(&name, true),
-                Seen::Lines(lines) => {
+                LineClass::Held => return,
+                LineClass::Name(name) => return self.begin(&name, true),
+                LineClass::Lines(lines) => {
                     self.held_back(&lines, Some(marker));
                     if self.heading.holds() {
                         return;
                     }
                 }
-                Seen::Line => {}
+                LineClass::Line => {}
             }
         }
         self.plain(line, line.may_mark.then_some(marker));
@@ -132,14 +132,14 @@ impl Tally {
     /// Counts lines that were held back and are not a heading.
     fn held_back(&mut self, lines: &[Vec<u8>], marker: Option<&Marker>) {
         for text in lines {
-            let line = Line::of(text, true, &mut self.shape);
+            let line = LogLine::of(text, true, &mut self.shape);
             self.plain(&line, marker);
         }
     }
 
     /// Counts a line that is not part of a heading; `marker` is given if the line may contain it.
-    fn plain(&mut self, line: &Line<'_>, marker: Option<&Marker>) {
-        let &Line { level, message, .. } = line;
+    fn plain(&mut self, line: &LogLine<'_>, marker: Option<&Marker>) {
+        let &LogLine { level, message, .. } = line;
         if let Some(name) = marker.and_then(|marker| marker.name(message)) {
             return self.begin(name, false);
         }
@@ -177,7 +177,7 @@ impl Tally {
         // A shape is shorter than 256 bytes.
         let text = (begin, self.shape.text().len() as u8);
         let has_level = level.is_some();
-        self.present.insert(key, Present { count: 1, first: at, last: at, has_level, text });
+        self.present.insert(key, CurrentShape { count: 1, first: at, last: at, has_level, text });
         if self.present.len() >= SHAPES_OF_PRESENT {
             self.put_away();
         }
@@ -222,7 +222,7 @@ impl Tally {
             let text = self.of_all.add(shape, present.count, || text.into());
             let Some(test) = self.current else { continue };
             let (first, last, has_level) = (present.first, present.last, present.has_level);
-            let new = || OfTest { test, shape, first, last, has_level, text: Rc::clone(text) };
+            let new = || TestShape { test, shape, first, last, has_level, text: Rc::clone(text) };
             let mut own = [0; 12];
             own[..8].copy_from_slice(&shape.to_le_bytes());
             own[8..].copy_from_slice(&test.to_le_bytes());
@@ -275,7 +275,7 @@ impl Tally {
         for (_, _, own) in table.entries() {
             *tests_with.entry(own.shape).or_default() += 1;
         }
-        let mut entries: Vec<(u64, OfTest)> =
+        let mut entries: Vec<(u64, TestShape)> =
             table.into_entries().map(|(_, lines, own)| (lines, own)).collect();
         entries.sort_unstable_by_key(|(_, own)| own.test);
         let are_several = self.tests.iter().filter(|test| test.lines > 0).count() > 1;

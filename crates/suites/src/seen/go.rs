@@ -233,7 +233,7 @@ pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
     let mut seen = Seen::default();
     for entry in fs::read_dir(place(answer.room)).into_iter().flatten().flatten() {
         let room = entry.path();
-        let Some(mut own) = Of::read(&room, &top) else { continue };
+        let Some(mut own) = ProgramUsage::read(&room, &top) else { continue };
         for (name, (file, used)) in own.tests {
             let Some(indices) = named.get(&(own.package.clone(), name)) else { continue };
             let file = here.as_ref().and_then(|here| below(here, &top.join(file)));
@@ -250,7 +250,7 @@ pub(crate) fn seen(answer: &Answer<'_>, tests: &mut [Test]) -> Seen {
 }
 
 /// The usage recorded for one program.
-struct Of<'a> {
+struct ProgramUsage<'a> {
     top: &'a Path,
     /// Directory that the runner wrote to.
     room: &'a Path,
@@ -264,7 +264,7 @@ struct Of<'a> {
     tests: BTreeMap<String, (String, Option<Used>)>,
 }
 
-impl<'a> Of<'a> {
+impl<'a> ProgramUsage<'a> {
     fn read(room: &'a Path, top: &'a Path) -> Option<Self> {
         let directory = fs::read_to_string(room.join("directory")).ok()?;
         let directory = PathBuf::from(directory.trim_end_matches('\n'));

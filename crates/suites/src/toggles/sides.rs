@@ -1,6 +1,6 @@
 //! The sides of a comparison of settings: none, each alone, all together.
 
-use super::{PYTHON_FILE, Part, RUBY_FILE, ServerKind, Toggle};
+use super::{PYTHON_FILE, RUBY_FILE, ServerKind, Toggle, ToggleEffect};
 use std::path::Path;
 
 /// Name of the side without settings.
@@ -42,7 +42,7 @@ pub fn sides(toggles: &[Toggle]) -> Vec<Side> {
 
 /// The additions of a side to the environment of a suite.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Added {
+pub struct EnvironmentAdditions {
     /// Variables, which replace inherited ones.
     pub env: Vec<(String, String)>,
     /// Variables that hold options (`RUBYOPT`), appended to the user's value after a space.
@@ -51,7 +51,7 @@ pub struct Added {
     pub paths: Vec<(String, String)>,
 }
 
-impl Added {
+impl EnvironmentAdditions {
     fn option(&mut self, name: &str, word: &str) {
         match self.options.iter_mut().find(|(known, _)| known == name) {
             Some((_, words)) => *words = format!("{words} {word}"),
@@ -63,14 +63,16 @@ impl Added {
 impl Side {
     /// Returns what the side adds to the environment; `files` is the directory with
     /// [`super::FILES`].
-    pub fn added(&self, files: &Path) -> Added {
-        let mut found = Added::default();
+    pub fn added(&self, files: &Path) -> EnvironmentAdditions {
+        let mut found = EnvironmentAdditions::default();
         let mut hooks = Vec::new();
         for part in self.parts() {
             match part {
-                Part::Variable { name, value } => found.env.push((name.clone(), value.clone())),
-                Part::Word { name, word } => found.option(name, word),
-                Part::Hook(hook) => hooks.push(*hook),
+                ToggleEffect::Variable { name, value } => {
+                    found.env.push((name.clone(), value.clone()))
+                }
+                ToggleEffect::Word { name, word } => found.option(name, word),
+                ToggleEffect::Hook(hook) => hooks.push(*hook),
                 _ => {}
             }
         }
@@ -85,9 +87,9 @@ impl Side {
 
     /// Returns the settings, as names and values, of a kind of server while this side runs.
     pub fn settings(&self, kind: ServerKind) -> Vec<(String, String)> {
-        let own = |part: &Part| match (kind, part) {
-            (ServerKind::Postgres, Part::Postgres { setting, value })
-            | (ServerKind::Redis, Part::Redis { setting, value }) => {
+        let own = |part: &ToggleEffect| match (kind, part) {
+            (ServerKind::Postgres, ToggleEffect::Postgres { setting, value })
+            | (ServerKind::Redis, ToggleEffect::Redis { setting, value }) => {
                 Some((setting.clone(), value.clone()))
             }
             _ => None,
@@ -97,25 +99,25 @@ impl Side {
 
     /// Returns true if its PostgreSQL keeps its data in memory.
     pub fn is_in_memory(&self) -> bool {
-        self.parts().any(|part| *part == Part::PostgresInMemory)
+        self.parts().any(|part| *part == ToggleEffect::PostgresInMemory)
     }
 
     /// Returns true if its runs are forks of a process that has the suite loaded.
     pub fn is_preloaded(&self) -> bool {
-        self.parts().any(|part| *part == Part::Preloaded)
+        self.parts().any(|part| *part == ToggleEffect::Preloaded)
     }
 
     /// Returns its shell lines, on and off, in the order in which they are switched on.
     pub fn lines(&self) -> Vec<(&str, &str)> {
         self.parts()
             .filter_map(|part| match part {
-                Part::Lines { on, off } => Some((on.as_str(), off.as_str())),
+                ToggleEffect::Lines { on, off } => Some((on.as_str(), off.as_str())),
                 _ => None,
             })
             .collect()
     }
 
-    fn parts(&self) -> impl Iterator<Item = &Part> {
+    fn parts(&self) -> impl Iterator<Item = &ToggleEffect> {
         self.on.iter().flat_map(|toggle| &toggle.parts)
     }
 }

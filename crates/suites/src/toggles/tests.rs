@@ -1,6 +1,6 @@
 //! Parsing of toggles, and the resulting sides.
 
-use super::sides::{Added, Side, sides};
+use super::sides::{EnvironmentAdditions, Side, sides};
 use super::*;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn toggles(given: &[&str]) -> Vec<Toggle> {
     given.iter().map(|given| toggle(given)).collect()
 }
 
-fn added(side: &Side) -> Added {
+fn added(side: &Side) -> EnvironmentAdditions {
     side.added(Path::new("/room"))
 }
 
@@ -42,7 +42,7 @@ fn what_is_built_in_is_read_and_shown_as_it_was_written() {
     ] {
         assert_eq!(toggle(given).to_string(), given);
     }
-    let set = |setting: &str, value: &str| Part::Redis {
+    let set = |setting: &str, value: &str| ToggleEffect::Redis {
         setting: setting.to_owned(),
         value: value.to_owned(),
     };
@@ -118,7 +118,7 @@ fn variables_of_a_side_are_few_and_in_one_place_each() {
     assert!(has(&found.options, "RUBYOPT", "--yjit -r/room/assay_toggles.rb"), "{found:?}");
     assert!(has(&found.paths, "PYTHONPATH", "/room"), "{found:?}");
     let none = sides(&[]).pop().unwrap();
-    assert_eq!(added(&none), Added::default());
+    assert_eq!(added(&none), EnvironmentAdditions::default());
     let level = Side { name: "l".to_owned(), on: toggles(&["log-level=warn"]) };
     assert!(has(&added(&level).env, "ASSAY_TOGGLES_LOG_LEVEL", "warn"));
 }
@@ -131,7 +131,7 @@ fn settings_of_servers_are_those_of_their_kind() {
     let postgres = [own("fsync", "off"), own("full_page_writes", "off")];
     assert_eq!(all.settings(ServerKind::Postgres), postgres);
     assert_eq!(all.settings(ServerKind::Redis), [own("save", "")]);
-    assert!(all.is_in_memory() && added(&all) == Added::default());
+    assert!(all.is_in_memory() && added(&all) == EnvironmentAdditions::default());
 }
 
 #[test]

@@ -26,7 +26,7 @@ use assay_report::profile::ProfileReport;
 use assay_report::tests_run::sampled::{self, SampledSuite, title};
 use assay_report::{json, number};
 use assay_suites::run::TestStatus;
-use assay_suites::{Answer, Call, Framework, Order, Run, Wanted};
+use assay_suites::{Answer, Call, Framework, Order, Run, RunRequirements};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
@@ -82,7 +82,7 @@ struct Sampled<'a> {
     side: &'a Side,
     framework: &'a dyn Framework,
     sampling: Sampling,
-    wanted: Wanted,
+    wanted: RunRequirements,
     /// The seed of random orders.
     order: Option<u64>,
     /// Time after which a run is killed, s.
@@ -131,7 +131,7 @@ fn suite<'a>(
         limit: args.timeout,
         by_shell: by_shell && place.sampler != Sampler::Stackprof,
         sampling: Sampling::of(&args.profiling.by, settings, place),
-        wanted: Wanted { only, frames: true, ..Wanted::default() },
+        wanted: RunRequirements { only, frames: true, ..RunRequirements::default() },
         order: None,
         room: room::temporary()?,
         name: name_of(&program),
@@ -146,7 +146,7 @@ impl Sampled<'_> {
         let room = self.room.path().join(block.to_string());
         fs::create_dir_all(&room).with_context(|| room.display().to_string())?;
         let order = self.order.map_or(Order::Given, |seed| Order::Random(order_of(seed, block)));
-        let wanted = Wanted { order, ..self.wanted.clone() };
+        let wanted = RunRequirements { order, ..self.wanted.clone() };
         let directory = directory_of(self.side);
         let request =
             self.framework.ask(&Call::new(&self.side.argv, &directory), &wanted, &room)?;

@@ -23,7 +23,7 @@ use assay_data::{Environment, Metric, Plan, Samples, StopReason, StopRule};
 use assay_measure::{Command, environment, interrupt};
 use assay_report::benchmarks::toggles::TOGETHER;
 use assay_suites::frameworks;
-use assay_suites::{Call, Framework, Orders, Wanted};
+use assay_suites::{Call, Framework, Orders, RunRequirements};
 use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -114,7 +114,8 @@ fn measure(args: &Args, recorded: Option<&Samples>) -> anyhow::Result<Ending> {
         tracked = Some(own);
     }
     let coverage = tracked.as_ref().map(Tracked::top);
-    let wanted = Wanted { causes: args.ask.causes, only, coverage, ..Wanted::default() };
+    let wanted =
+        RunRequirements { causes: args.ask.causes, only, coverage, ..RunRequirements::default() };
     for side in sides.iter().filter(|side| side.warm) {
         line.draw(0.0, "loading the suite".to_owned());
         if let Err(error) = asker.preload_to_measure(framework.as_ref(), side, &wanted) {
