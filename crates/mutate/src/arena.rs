@@ -2,15 +2,15 @@
 //! the tests run and is restored afterwards. What a failed test means for the whole is decided
 //! elsewhere.
 
-use crate::built::{Behind, Built};
+use crate::built::{CopyBuild, SwitchedMutant};
 use crate::copies::Copy;
-use crate::driven::Driven;
-use crate::forked::{Answer, Ask, AskEarly, AskFunction, Forked};
+use crate::driven::TestDriver;
+use crate::forked::{EarlyRequest, ForkAnswer, ForkRequest, ForkServer, FunctionRequest};
 use crate::policy::{COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE, PATIENCE_MORE};
-use crate::suite::{How, Ran, Runs, Suite};
+use crate::suite::{RunLimits, Runs, Suite, SuiteRun};
 use assay_data::mutation::{Fate, MutationTest};
 use assay_measure::Outcome;
-use assay_mutate::mutants::{Alone, Language};
+use assay_mutate::mutants::{IsolatedFunction, Language};
 use assay_suites::RunRequirements;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -27,14 +27,14 @@ pub(crate) struct Change<'a> {
     /// The name of the changed function, without the enclosing classes, and how it is compiled by
     /// itself. `None` if something else is changed, or if the function ran while the tests were
     /// loaded and must therefore be loaded again.
-    pub function: Option<(&'a str, &'a Alone)>,
+    pub function: Option<(&'a str, &'a IsolatedFunction)>,
     /// Its place behind the switch, if it is part of a build with a switch.
-    pub behind: Option<Behind>,
+    pub behind: Option<SwitchedMutant>,
 }
 
 /// The tests for trying a change.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct With<'a> {
+pub(crate) struct TestSelection<'a> {
     /// All tests that pass without a change.
     pub all: &'a [MutationTest],
     /// The selector of each test.
@@ -50,13 +50,13 @@ pub(crate) struct With<'a> {
     /// Names of flaky tests, whose failures prove nothing.
     pub flaky: &'a [String],
     /// The report of a whole run without a change.
-    pub ends: Ends,
+    pub ends: CompleteReport,
 }
 
 /// The report of a complete run. A process that ends with status 0 in the middle of a test reports
 /// fewer tests.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Ends {
+pub(crate) struct CompleteReport {
     /// The minimum number of tests that a whole run reported without a change, including skipped
     /// ones.
     pub reported: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Ends {
     pub finishes: bool,
 }
 
-impl With<'_> {
+impl TestSelection<'_> {
     /// Returns the number of tests that a run of the user's command must report to have passed.
     pub fn expected(&self) -> Option<usize> {
         Some(self.only.map_or(self.ends.reported, <[usize]>::len))
@@ -73,7 +73,7 @@ impl With<'_> {
 
 /// The result of trying a change.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Came {
+pub(crate) struct TrialResult {
     pub fate: Fate,
     /// The tests that failed.
     pub killed_by: Vec<usize>,
@@ -88,11 +88,11 @@ pub(crate) struct Arena<'a> {
     pub copy: Copy,
     pub runs: Runs,
     /// The process that loaded the tests once for all changes.
-    pub forked: Option<Forked>,
+    pub forked: Option<ForkServer>,
     /// The driver that runs the tests repeatedly.
-    pub driven: Option<Driven>,
+    pub driven: Option<TestDriver>,
     /// The current build with a switch.
-    pub built: Option<Built>,
+    pub built: Option<CopyBuild>,
     /// The files that differ from the project, with their contents.
     pub standing: HashMap<String, Vec<u8>>,
     /// The number of kills of each test in the current build.
@@ -112,7 +112,11 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// If the copy cannot be written, or the tests cannot be started.
-    pub fn attempt(&mut self, change: Change<'_>, with: With<'_>) -> anyhow::Result<Came> {
+    pub fn attempt(
+        &mut self,
+        change: Change<'_>,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<TrialResult> {
         if let Some(behind) = change.behind {
             return self.behind(behind, with);
         }
@@ -126,7 +130,7 @@ impl Arena<'_> {
         let only = with.only.map(|tests| asked(with, tests));
         let wanted = RunRequirements { only, ..RunRequirements::default() };
         let limit = limit(with, PATIENCE_MORE);
-        let how = How { limit, computing: None, stops: with.stops };
+        let how = RunLimits { limit, computing: None, stops: with.stops };
         let top = self.copy.top();
         // If building is a separate step, build errors are recognized as such, and the time limit
         // applies to the tests alone.
@@ -148,30 +152,34 @@ impl Arena<'_> {
                 let said = told.as_ref().map_or("", |(_, said)| said.as_str());
                 let said = said.lines().find(|line| line.contains(": ")).unwrap_or_default();
                 let reason = Some(format!("it can't be built: {}", said.trim()));
-                Came { reason, ..untried(Fate::Unviable) }
+                TrialResult { reason, ..untried(Fate::Unviable) }
             }
         })
     }
 }
 
 /// Returns a result that is known without a run.
-pub(crate) fn untried(fate: Fate) -> Came {
-    Came { fate, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
+pub(crate) fn untried(fate: Fate) -> TrialResult {
+    TrialResult { fate, killed_by: Vec::new(), tests_run: 0, seconds: 0.0, reason: None }
 }
 
 impl Arena<'_> {
     /// Tries a change in a process that has already loaded the tests; `None` if it cannot be tried
     /// there.
-    pub fn in_a_fork(&mut self, change: Change<'_>, with: With<'_>) -> Option<Came> {
+    pub fn in_a_fork(
+        &mut self,
+        change: Change<'_>,
+        with: TestSelection<'_>,
+    ) -> Option<TrialResult> {
         let (name, alone) = change.function?;
         let only = with.only?;
         let tests = asked(with, only);
         let words = |text| std::str::from_utf8(text).ok();
         let text = alone.text(words(change.original)?, words(change.changed)?)?;
         let path = self.copy.top().join(change.path);
-        let without = With { beside: 0.0, ..with };
-        let ask = Ask {
-            function: Some(AskFunction {
+        let without = TestSelection { beside: 0.0, ..with };
+        let ask = ForkRequest {
+            function: Some(FunctionRequest {
                 path: &path,
                 text: &text,
                 first: alone.first,
@@ -200,8 +208,8 @@ impl Arena<'_> {
     pub fn in_an_early_fork(
         &mut self,
         change: Change<'_>,
-        with: With<'_>,
-    ) -> anyhow::Result<Option<Came>> {
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<Option<TrialResult>> {
         let (Some(forked), Some(only)) =
             (self.forked.as_mut().filter(|own| own.is_early()), with.only)
         else {
@@ -212,7 +220,8 @@ impl Arena<'_> {
         let limit = limit(with, PATIENCE_MORE).as_secs_f64();
         self.copy.write(change.path, change.changed)?;
         let stops = with.stops;
-        let answer = forked.attempt_early(&AskEarly { path: &path, tests: &tests, stops, limit });
+        let answer =
+            forked.attempt_early(&EarlyRequest { path: &path, tests: &tests, stops, limit });
         self.copy.write(change.path, change.original)?;
         Ok(answer.and_then(Result::ok).and_then(|answer| came_of(answer, &tests, only)))
     }
@@ -220,18 +229,18 @@ impl Arena<'_> {
 
 /// Tries a change in a fork. If it used up its CPU time, it is tried again without that limit,
 /// unless its tests use much less CPU time without the change.
-fn patiently(forked: &mut Forked, ask: Ask<'_>) -> anyhow::Result<Answer> {
+fn patiently(forked: &mut ForkServer, ask: ForkRequest<'_>) -> anyhow::Result<ForkAnswer> {
     let answer = forked.attempt(&ask)?;
     let Some(computing) = ask.computing.filter(|_| answer.computing) else { return Ok(answer) };
-    let endless = Ask { computing: None, ..ask };
-    let control = forked.attempt(&Ask { function: None, stops: false, ..endless })?;
+    let endless = ForkRequest { computing: None, ..ask };
+    let control = forked.attempt(&ForkRequest { function: None, stops: false, ..endless })?;
     let is_quick =
         control.passed(ask.tests.len()) && control.seconds <= computing * COMPUTING_SHARE;
     if is_quick { Ok(answer) } else { forked.attempt(&endless) }
 }
 
 /// Interprets a fork's answer for these tests; `None` if the change cannot be tried there.
-fn came_of(answer: Answer, tests: &[String], only: &[usize]) -> Option<Came> {
+fn came_of(answer: ForkAnswer, tests: &[String], only: &[usize]) -> Option<TrialResult> {
     if answer.unable.is_some() {
         return None;
     }
@@ -249,15 +258,15 @@ fn came_of(answer: Answer, tests: &[String], only: &[usize]) -> Option<Came> {
     };
     let (seconds, tests_run) = (answer.seconds, answer.run.unwrap_or_default());
     let reason = answer.crashed.map(|how| format!("the process of the tests {how}"));
-    Some(Came { fate, killed_by, tests_run, seconds, reason })
+    Some(TrialResult { fate, killed_by, tests_run, seconds, reason })
 }
 
-fn asked(with: With<'_>, tests: &[usize]) -> Vec<String> {
+fn asked(with: TestSelection<'_>, tests: &[usize]) -> Vec<String> {
     tests.iter().filter_map(|test| with.asked.get(*test)).cloned().collect()
 }
 
 /// Returns the time limit of the tests with a change.
-fn limit(with: With<'_>, more: Duration) -> Duration {
+fn limit(with: TestSelection<'_>, more: Duration) -> Duration {
     let own = |test: &MutationTest| test.seconds.unwrap_or_default();
     let tests: f64 = match with.only {
         None => with.all.iter().map(own).sum(),
@@ -285,7 +294,7 @@ pub(crate) const COMPLAINTS: [&str; 4] =
 
 /// Returns the reason why a run with status 0 is incomplete; `None` if it is complete, as far as is
 /// known.
-fn cut(ran: &Ran, expected: Option<usize>, with: With<'_>) -> Option<String> {
+fn cut(ran: &SuiteRun, expected: Option<usize>, with: TestSelection<'_>) -> Option<String> {
     let told = ran.run.as_ref().map_or(0, |run| run.tests.len());
     let open = ran.run.as_ref().and_then(|run| run.unfinished.first());
     match (open, expected) {
@@ -303,7 +312,12 @@ fn cut(ran: &Ran, expected: Option<usize>, with: With<'_>) -> Option<String> {
 /// Interprets a run. `is_built` says whether code that reported nothing was built before it ended,
 /// rather than failing to compile. A run that passed must report the `expected` number of tests, if
 /// known.
-pub(crate) fn judged(ran: &Ran, is_built: bool, expected: Option<usize>, with: With<'_>) -> Came {
+pub(crate) fn judged(
+    ran: &SuiteRun,
+    is_built: bool,
+    expected: Option<usize>,
+    with: TestSelection<'_>,
+) -> TrialResult {
     let failed = ran.failed();
     let index = |(name, id): &(&str, Option<&str>)| {
         let by_id = || id.and_then(|id| with.by_name.get(id));
@@ -334,5 +348,5 @@ pub(crate) fn judged(ran: &Ran, is_built: bool, expected: Option<usize>, with: W
         format!("no test fails, but the command {}{said}", ran.outcome)
     });
     let reason = reason.or(cut);
-    Came { fate, killed_by, tests_run, seconds: ran.seconds, reason }
+    TrialResult { fate, killed_by, tests_run, seconds: ran.seconds, reason }
 }

@@ -1,10 +1,10 @@
 //! The tests without a change: whether they pass, which of them are flaky, how long they take, and
 //! what each of them uses.
 
-use crate::arena::Ends;
+use crate::arena::CompleteReport;
 use crate::policy::BASELINES;
 use crate::status::{ByStatus, Outputs};
-use crate::suite::{How, Ran, Runs, Suite};
+use crate::suite::{RunLimits, Runs, Suite, SuiteRun};
 use anyhow::anyhow;
 use assay_data::list;
 use assay_data::mutation::MutationTest;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// The reason why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Red(pub String);
+pub(crate) struct BaselineError(pub String);
 
 /// The results of the unchanged tests.
 #[derive(Debug, Default)]
@@ -40,17 +40,17 @@ pub(crate) struct Baseline {
     /// The part of `seconds` that is not spent in the tests themselves.
     pub beside: f64,
     /// The report of a whole run.
-    pub ends: Ends,
+    pub ends: CompleteReport,
     /// True if runs can be restricted to some of the tests.
     pub selects: bool,
     /// The files that the tests loaded, relative to the top of the project.
     pub loaded: BTreeSet<String>,
     /// The code that tests use, if known.
-    uses: Option<Uses>,
+    uses: Option<TestUses>,
 }
 
 #[derive(Debug, Default)]
-struct Uses {
+struct TestUses {
     /// Indices of the tests that entered a block of code, by path and checksum.
     by_block: HashMap<(String, u64), Vec<usize>>,
     /// Tests that may use anything.
@@ -65,7 +65,7 @@ impl Baseline {
     /// Runs the tests in the copy at `top`, repeatedly until `patience` has passed.
     ///
     /// # Errors
-    /// [`Red`] if the tests fail without any change, or nothing can be learned from them.
+    /// [`BaselineError`] if the tests fail without any change, or nothing can be learned from them.
     pub fn of(
         suite: &Suite,
         runs: &mut Runs,
@@ -75,14 +75,14 @@ impl Baseline {
         let covers = suite.sees().is_some();
         let mut project = Project::of(top).cut_by(Grammars);
         let before = ProjectSnapshot { files: project.compared(&BTreeMap::new()).0, moment: now() };
-        let how = How::WHOLE;
+        let how = RunLimits::WHOLE;
         // Programs that are built by another step are not in the copy yet.
         if suite.framework.name() == "ctest"
             && let Some((false, said)) = suite.build(runs, top, false)?
         {
             let line = said.lines().find(|line| line.contains("rror")).unwrap_or_default();
             let error = format!("without any change, the copy can't be built: {}", line.trim());
-            return Err(Red(error).into());
+            return Err(BaselineError(error).into());
         }
         let seen = RunRequirements {
             coverage: covers.then(|| top.to_owned()),
@@ -114,15 +114,20 @@ impl Baseline {
         }
         suite.outputs.get_or_init(|| Outputs::of(all.iter().flat_map(|ran| &ran.run)));
         let reported = all.iter().map(|ran| ran.run.as_ref().map_or(0, |run| run.tests.len()));
-        let finishes = |ran: &Ran| ran.run.as_ref().is_some_and(|run| run.unfinished.is_empty());
+        let finishes =
+            |ran: &SuiteRun| ran.run.as_ref().is_some_and(|run| run.unfinished.is_empty());
         let finishes = all.iter().all(finishes);
-        own.ends = Ends { reported: reported.min().unwrap_or_default(), finishes };
+        own.ends = CompleteReport { reported: reported.min().unwrap_or_default(), finishes };
         for ran in &all {
             let Some(run) = ran.run.as_ref().filter(|run| !run.tests.is_empty()) else {
                 return Err(no_tests(ran));
             };
             if !matches!(ran.outcome, Outcome::Exited(_)) {
-                return Err(Red(format!("without any change, the tests {}", ran.outcome)).into());
+                return Err(BaselineError(format!(
+                    "without any change, the tests {}",
+                    ran.outcome
+                ))
+                .into());
             }
             own.framework.clone_from(&run.framework);
             own.seconds = ran.seconds;
@@ -148,7 +153,7 @@ impl Baseline {
             let first = tests.find(|test| test.name == red[0] && test.message.is_some());
             let line = first.and_then(|test| said_by(test.message.as_ref()?));
             let said = line.map_or(String::new(), |line| format!("; the first says: {line}"));
-            return Err(Red(format!(
+            return Err(BaselineError(format!(
                 "without any change, {} in each of {} runs in a copy of the project: {}{said}. Whether they pass where they are, the command alone tells",
                 that_fail(red.len()),
                 all.len(),
@@ -159,7 +164,7 @@ impl Baseline {
         if all.iter().all(|ran| ran.outcome != Outcome::Exited(0)) && failed.is_empty() {
             let said =
                 all[0].said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
-            return Err(Red(format!(
+            return Err(BaselineError(format!(
                 "without any change, no test fails, but the command {}{said}",
                 all[0].outcome
             ))
@@ -208,7 +213,7 @@ impl Baseline {
         project: &mut Project,
         before: ProjectSnapshot,
         suite: &Suite,
-    ) -> Uses {
+    ) -> TestUses {
         let below = suite.below.to_str().unwrap_or_default();
         let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
         let ended: Vec<CompletedTest> = run
@@ -227,7 +232,7 @@ impl Baseline {
             .collect();
         let mut map = Map::default();
         map.take(project, &ended, &run.seen, before, None);
-        let mut uses = Uses::default();
+        let mut uses = TestUses::default();
         let indices: HashMap<&str, usize> = self
             .tests
             .iter()
@@ -299,17 +304,17 @@ impl Baseline {
 }
 
 /// Returns true if a run passed by its exit status and reported no tests.
-fn is_silent(ran: &Ran) -> bool {
+fn is_silent(ran: &SuiteRun) -> bool {
     let is_none = ran.run.as_ref().is_none_or(|run| run.tests.is_empty());
     is_none && ran.outcome == Outcome::Exited(0)
 }
 
-fn no_tests(ran: &Ran) -> anyhow::Error {
+fn no_tests(ran: &SuiteRun) -> anyhow::Error {
     let said = ran.said.clone().map_or(String::new(), |said| format!("; it said: {said}"));
     // A command that passed says nothing about what is wrong.
     let unread = ran.unread.as_ref().filter(|_| ran.outcome == Outcome::Exited(0));
     let said = unread.map_or(said, |unread| format!(": {unread}"));
-    Red(format!(
+    BaselineError(format!(
         "without any change, the tests tell nothing in a copy of the project: the command {}{said}",
         ran.outcome
     ))

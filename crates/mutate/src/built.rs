@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Names of the programs that reached each function, by the function's number.
-pub(crate) type Reached = HashMap<usize, BTreeSet<String>>;
+pub(crate) type ReachingPrograms = HashMap<usize, BTreeSet<String>>;
 
 /// The build of a copy.
-pub(crate) struct Built {
+pub(crate) struct CopyBuild {
     /// The stages that are run one after the other; empty means the user's command is run.
     pub stages: Vec<Stage>,
     /// The directory in which recorded programs are kept.
@@ -19,9 +19,9 @@ pub(crate) struct Built {
     /// True if a run may end at the first failed test.
     pub stops: bool,
     /// The programs that reach each function.
-    pub reached: Reached,
+    pub reached: ReachingPrograms,
     /// The functions that single tests of these programs reach.
-    pub singly: Singly,
+    pub singly: SingleTestReach,
     /// Duration of all tests in a driver, s; the programs are test files then. `None` without a
     /// driver.
     pub driven: Option<f64>,
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 
 /// A mutant behind the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Behind {
+pub(crate) struct SwitchedMutant {
     /// Its number in the build.
     pub number: usize,
     /// The number of its function.
@@ -72,7 +72,7 @@ impl Stage {
 }
 
 /// The paths of a copy's switch and of the files that belong to it.
-pub(crate) struct At {
+pub(crate) struct SwitchPaths {
     pub switch: PathBuf,
     /// The file in which reached functions are recorded.
     pub reached: PathBuf,
@@ -80,7 +80,7 @@ pub(crate) struct At {
     pub bodies: PathBuf,
 }
 
-impl At {
+impl SwitchPaths {
     /// Returns the paths for the copy at `top`.
     pub fn of(top: &Path) -> Self {
         let own = top.join(".assay");
@@ -91,14 +91,14 @@ impl At {
 
 /// The functions that single tests reach.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Singly {
+pub(crate) struct SingleTestReach {
     /// The programs that were examined, by the prefix of their tests' names.
     pub programs: HashSet<String>,
     /// The tests that reach each function, by the function's number.
     pub tests: HashMap<usize, Vec<usize>>,
 }
 
-impl Singly {
+impl SingleTestReach {
     /// Creates the table from the tests of each function, without reference to programs.
     pub fn of(tests: HashMap<usize, Vec<usize>>) -> Self {
         Self { programs: HashSet::new(), tests }

@@ -4,7 +4,7 @@
 
 use crate::arena::Arena;
 use crate::sources::{self, Root, Source};
-use crate::trying::{Over, Trying};
+use crate::trying::{TrialEnd, TrialState};
 use assay_data::mutation::{Fate, MutantResult, MutatedUnit};
 use assay_mutate::mutants::{Generator, Operator, line_starts, why_passed};
 use assay_report::console::output::Passing;
@@ -90,7 +90,7 @@ impl Rewrites {
     }
 }
 
-impl Trying<'_> {
+impl TrialState<'_> {
     /// Tries up to `most` of the killed mutants of each function with all their tests, and then the
     /// rewrites.
     ///
@@ -102,17 +102,17 @@ impl Trying<'_> {
         most: usize,
         (rewrites, later): (&mut Rewrites, &[bool]),
         progress: &Passing,
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         self.completes = true;
         let sample = sample(self.mutants, most);
         let over = self.each(arenas, sample, progress)?;
-        if over == Over::Interrupted {
+        if over == TrialEnd::Interrupted {
             return Ok(over);
         }
         let Rewrites { sources, origins, results } = rewrites;
         let own = 0..results.len();
         let own = own.filter(|index| results[*index].fate == Fate::Pending).collect();
-        let mut trying = Trying {
+        let mut trying = TrialState {
             sources,
             origins,
             mutants: results,

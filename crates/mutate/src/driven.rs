@@ -6,7 +6,7 @@
 //! has to pass without a change immediately afterwards. Otherwise the process is restarted and the
 //! change is tried again. Errors outside of tests are judged by running the user's command.
 
-use crate::guard::Ended;
+use crate::guard::TimeIsUp;
 use crate::suite::{Suite, limited};
 use anyhow::{Context, bail};
 use assay_measure::room::Room;
@@ -35,7 +35,7 @@ const LOADING: Duration = Duration::from_secs(120);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A process that runs tests.
-pub(crate) struct Driven {
+pub(crate) struct TestDriver {
     stream: BufReader<UnixStream>,
     // Dropped first: the process must end before the directory of its socket is removed.
     pub server: Server,
@@ -44,7 +44,7 @@ pub(crate) struct Driven {
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct DriverRequest<'a> {
     pub number: usize,
     pub files: &'a [PathBuf],
     pub stops: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Ask<'a> {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct DriverAnswer {
     pub tests: Vec<Test>,
     pub errors: Vec<String>,
     pub broken: Vec<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Test {
     pub reaches: BTreeSet<usize>,
 }
 
-impl Answer {
+impl DriverAnswer {
     /// Numbers tests of the same name, in the same way as a normal run.
     pub fn number(&mut self) {
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -93,14 +93,14 @@ impl Answer {
 
 /// The reason for a missing answer.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Silent {
+pub(crate) enum DriverError {
     #[error("it computes without an end")]
     Endless,
     #[error("{0}")]
     Gone(String),
 }
 
-impl Driven {
+impl TestDriver {
     /// Starts a process for the tests in the copy at `top` and waits until it has loaded the
     /// framework. It ends with the thread that starts it.
     ///
@@ -133,7 +133,7 @@ impl Driven {
                 bail!("vitest, with a runner of ours, {}", how.replace('\n', " "));
             }
             if suite.guard.is_over() {
-                bail!(Ended);
+                bail!(TimeIsUp);
             }
             if began.elapsed() > LOADING {
                 bail!("vitest took longer than {} s to load", LOADING.as_secs());
@@ -149,10 +149,10 @@ impl Driven {
     /// seconds of CPU time is taken to be in an endless loop.
     pub fn ask(
         &mut self,
-        ask: &Ask<'_>,
+        ask: &DriverRequest<'_>,
         suite: &Suite,
         (limit, computing): (Duration, f64),
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<DriverAnswer> {
         let line = serde_json::to_string(ask)? + "\n";
         self.stream.get_mut().write_all(line.as_bytes())?;
         let began = Instant::now();
@@ -161,26 +161,26 @@ impl Driven {
         loop {
             match self.stream.read_until(b'\n', &mut told) {
                 Ok(_) if told.ends_with(b"\n") => {
-                    let mut answer: Answer = serde_json::from_slice(&told)?;
+                    let mut answer: DriverAnswer = serde_json::from_slice(&told)?;
                     answer.number();
                     return Ok(answer);
                 }
-                Ok(_) => bail!(Silent::Gone("the process of the tests is gone".to_owned())),
+                Ok(_) => bail!(DriverError::Gone("the process of the tests is gone".to_owned())),
                 Err(error)
                     if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) => return Err(error.into()),
             }
             if suite.guard.is_over() {
-                bail!(Ended);
+                bail!(TimeIsUp);
             }
             let seconds = began.elapsed();
             // CPU time is not queried before this much of it can have been used.
             let may_be_endless = seconds.as_secs_f64() * 2.0 > computing;
             if may_be_endless && self.server.used_since(&before).cpu_seconds > computing {
-                bail!(Silent::Endless);
+                bail!(DriverError::Endless);
             }
             if seconds > limit {
-                bail!(Silent::Gone(format!("no answer in {} s", limit.as_secs())));
+                bail!(DriverError::Gone(format!("no answer in {} s", limit.as_secs())));
             }
         }
     }

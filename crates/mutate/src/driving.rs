@@ -1,9 +1,9 @@
 //! How changes are tried with vitest in one process: which files are run, and what an answer means.
 
-use crate::arena::{Arena, Came, With, untried};
-use crate::built::{Behind, Built, Reached};
-use crate::driven::{Answer, Ask, Driven, Silent};
-use crate::guard::Ended;
+use crate::arena::{Arena, TestSelection, TrialResult, untried};
+use crate::built::{CopyBuild, ReachingPrograms, SwitchedMutant};
+use crate::driven::{DriverAnswer, DriverError, DriverRequest, TestDriver};
+use crate::guard::TimeIsUp;
 use crate::policy::{COMPUTING_SHARE, DRIVEN_MORE, LONGEST_SUITE, PATIENCE, PATIENCE_MORE};
 use crate::suite::Suite;
 use anyhow::{Context, bail};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Returns the test files, by name, with their paths in the copy at `top`.
-fn files(suite: &Suite, top: &Path, with: With<'_>) -> Option<BTreeMap<String, PathBuf>> {
+fn files(suite: &Suite, top: &Path, with: TestSelection<'_>) -> Option<BTreeMap<String, PathBuf>> {
     let directory = top.join(&suite.below);
     let place = |file: &String| (file.clone(), directory.join(file));
     with.all.iter().map(|test| test.file.as_ref().map(place)).collect()
@@ -21,15 +21,19 @@ fn files(suite: &Suite, top: &Path, with: With<'_>) -> Option<BTreeMap<String, P
 
 impl Arena<'_> {
     /// Returns the process, and starts it if necessary.
-    fn driven(&mut self) -> anyhow::Result<&mut Driven> {
+    fn driven(&mut self) -> anyhow::Result<&mut TestDriver> {
         if self.driven.as_ref().is_none_or(|own| own.server.ended().is_some()) {
             self.driven = None;
-            self.driven = Some(Driven::start(self.suite, &self.copy.top())?);
+            self.driven = Some(TestDriver::start(self.suite, &self.copy.top())?);
         }
         self.driven.as_mut().context("there is no process")
     }
 
-    fn ask(&mut self, ask: &Ask<'_>, limits: (Duration, f64)) -> anyhow::Result<Answer> {
+    fn ask(
+        &mut self,
+        ask: &DriverRequest<'_>,
+        limits: (Duration, f64),
+    ) -> anyhow::Result<DriverAnswer> {
         let suite = self.suite;
         let answer = self.driven()?.ask(ask, suite, limits);
         if answer.is_err() {
@@ -43,7 +47,10 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// If the copy cannot be written, or the time is up.
-    pub fn learn_driven(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
+    pub fn learn_driven(
+        &mut self,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<Result<ReachingPrograms, String>> {
         let top = self.copy.top();
         let Some(files) = files(self.suite, &top, with) else {
             return Ok(Err("vitest does not say in which file each test is".to_owned()));
@@ -55,11 +62,11 @@ impl Arena<'_> {
         }
         self.set("r")?;
         self.reached();
-        let (mut reached, mut tests) = (Reached::new(), HashMap::new());
+        let (mut reached, mut tests) = (ReachingPrograms::new(), HashMap::new());
         let mut seconds = 0.0;
         // The second run detects failures caused by leftovers of the first.
         for reaches in [true, false] {
-            let ask = Ask { number: 0, files: &places, stops: false, reaches };
+            let ask = DriverRequest { number: 0, files: &places, stops: false, reaches };
             let answer = match self.ask(&ask, (LONGEST_SUITE, f64::INFINITY)) {
                 Ok(answer) => answer,
                 Err(error) if self.suite.guard.is_over() => return Err(error),
@@ -100,7 +107,7 @@ impl Arena<'_> {
         self.set("0")?;
         let of_tests: f64 = with.all.iter().filter_map(|test| test.seconds).sum();
         let both = (with.beside + of_tests, seconds);
-        self.built = Some(Built::driven(both, reached.clone(), tests));
+        self.built = Some(CopyBuild::driven(both, reached.clone(), tests));
         Ok(Ok(reached))
     }
 
@@ -110,10 +117,10 @@ impl Arena<'_> {
     /// If the time is up.
     pub fn tried_driven(
         &mut self,
-        built: &Built,
-        behind: Behind,
-        with: With<'_>,
-    ) -> anyhow::Result<Option<Came>> {
+        built: &CopyBuild,
+        behind: SwitchedMutant,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<Option<TrialResult>> {
         let Some(files) = files(self.suite, &self.copy.top(), with) else { return Ok(None) };
         let Some(reaching) = built.reached.get(&behind.unit) else { return Ok(None) };
         let own = |test: &&usize| with.all[**test].file.as_ref();
@@ -131,14 +138,20 @@ impl Arena<'_> {
             .iter()
             .filter(|own| own.file.as_ref().is_some_and(|own| reaching.contains(own)));
         let expected = expected.count();
-        let ask = Ask { number: behind.number, files: &places, stops: true, reaches: false };
+        let ask =
+            DriverRequest { number: behind.number, files: &places, stops: true, reaches: false };
         // A new process has no leftovers of earlier changes.
         let limits = limits(built.driven.unwrap_or_default());
         for _ in 0..2 {
             let answer = match self.ask(&ask, limits) {
                 Ok(answer) => answer,
-                Err(error) if error.is::<Ended>() => return Err(error),
-                Err(error) if matches!(error.downcast_ref::<Silent>(), Some(Silent::Endless)) => {
+                Err(error) if error.is::<TimeIsUp>() => return Err(error),
+                Err(error)
+                    if matches!(
+                        error.downcast_ref::<DriverError>(),
+                        Some(DriverError::Endless)
+                    ) =>
+                {
                     return self.believed_endless(&ask, built);
                 }
                 Err(_) => return Ok(None),
@@ -146,7 +159,7 @@ impl Arena<'_> {
             let failed = answer.failed();
             if answer.is_fine() {
                 let passed = answer.tests.iter().filter(|own| own.state == "passed").count();
-                let came = Came {
+                let came = TrialResult {
                     tests_run: answer.tests.len(),
                     seconds: answer.seconds,
                     ..untried(Fate::Survived)
@@ -165,11 +178,16 @@ impl Arena<'_> {
                 return Ok(None);
             }
             let again: Vec<PathBuf> = again.into_iter().collect();
-            let control = Ask { number: 0, files: &again, ..ask };
+            let control = DriverRequest { number: 0, files: &again, ..ask };
             let control = self.ask(&control, limits);
             if control.is_ok_and(|own| own.is_fine()) {
                 let (tests_run, seconds) = (answer.tests.len(), answer.seconds);
-                return Ok(Some(Came { killed_by, tests_run, seconds, ..untried(Fate::Killed) }));
+                return Ok(Some(TrialResult {
+                    killed_by,
+                    tests_run,
+                    seconds,
+                    ..untried(Fate::Killed)
+                }));
             }
             self.driven = None;
         }
@@ -178,12 +196,16 @@ impl Arena<'_> {
 
     /// Returns the result of a mutant in an endless loop; `None` if the same tests are slow without
     /// a change, too.
-    fn believed_endless(&mut self, ask: &Ask<'_>, built: &Built) -> anyhow::Result<Option<Came>> {
+    fn believed_endless(
+        &mut self,
+        ask: &DriverRequest<'_>,
+        built: &CopyBuild,
+    ) -> anyhow::Result<Option<TrialResult>> {
         let seconds = built.driven.unwrap_or_default();
         let limits = limits(seconds);
-        let control = self.ask(&Ask { number: 0, ..*ask }, limits);
+        let control = self.ask(&DriverRequest { number: 0, ..*ask }, limits);
         if self.suite.guard.is_over() {
-            bail!(Ended);
+            bail!(TimeIsUp);
         }
         let is_quick = control.is_ok_and(|own| {
             own.is_fine() && own.seconds <= (limits.1 * COMPUTING_SHARE).max(seconds)

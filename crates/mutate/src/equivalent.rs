@@ -11,7 +11,7 @@
 use crate::arena::Arena;
 use crate::policy::LONGEST_ASKED;
 use crate::sources::Source;
-use crate::trying::{Over, Trying};
+use crate::trying::{TrialEnd, TrialState};
 use assay_data::mutation::{Fate, MutantResult};
 use assay_mutate::mutants::{Language, Mutant, doubts, emitted};
 use assay_report::console::output::Passing;
@@ -34,7 +34,7 @@ const AT_ONCE: usize = 8 << 20;
 /// The recorded reason.
 const SAME: &str = "its compiler makes the same program of it";
 
-impl Trying<'_> {
+impl TrialState<'_> {
     /// Tries all pending mutants. Mutants that were skipped because of a survivor that turns out to
     /// be equivalent are then tried.
     ///
@@ -45,16 +45,16 @@ impl Trying<'_> {
         arenas: &mut Vec<Arena<'_>>,
         judged: &mut HashSet<usize>,
         progress: &Passing,
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         loop {
             let over = self.all(arenas, progress)?;
-            if over == Over::Interrupted {
+            if over == TrialEnd::Interrupted {
                 return Ok(over);
             }
             progress.show("asking compilers about survivors");
             self.restore(arenas)?;
             let found = find(&mut arenas[0], self.sources, self.origins, self.mutants, judged);
-            if !found || over == Over::OutOfTime {
+            if !found || over == TrialEnd::OutOfTime {
                 return Ok(over);
             }
         }

@@ -40,7 +40,7 @@ const GRACE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A driver that has loaded its tests.
-pub(crate) struct Forked {
+pub(crate) struct ForkServer {
     stream: BufReader<UnixStream>,
     /// The connection to the process that has loaded only the framework.
     early: Option<BufReader<UnixStream>>,
@@ -52,9 +52,9 @@ pub(crate) struct Forked {
 
 /// Tests to run, with or without a change of a function.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct ForkRequest<'a> {
     #[serde(flatten)]
-    pub function: Option<AskFunction<'a>>,
+    pub function: Option<FunctionRequest<'a>>,
     pub tests: &'a [String],
     /// True if the run ends at the first failed test.
     pub stops: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Ask<'a> {
 
 /// A change of a function.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct AskFunction<'a> {
+pub(crate) struct FunctionRequest<'a> {
     /// The file, as it was loaded.
     pub path: &'a Path,
     /// The changed function with its enclosing code, and the line on which that code begins.
@@ -79,7 +79,7 @@ pub(crate) struct AskFunction<'a> {
 
 /// A change of a file on disk.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct AskEarly<'a> {
+pub(crate) struct EarlyRequest<'a> {
     pub path: &'a Path,
     pub tests: &'a [String],
     /// True if the run ends at the first failed test.
@@ -90,7 +90,7 @@ pub(crate) struct AskEarly<'a> {
 
 /// The driver's answer.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ForkAnswer {
     ready: Option<usize>,
     #[serde(default)]
     early: bool,
@@ -110,7 +110,7 @@ pub(crate) struct Answer {
     pub unable: Option<String>,
 }
 
-impl Answer {
+impl ForkAnswer {
     /// Returns true if this number of tests ran and all passed.
     pub fn passed(&self, tests: usize) -> bool {
         self.run == Some(tests) && self.failed.is_empty()
@@ -118,7 +118,7 @@ impl Answer {
 }
 
 /// A driver that is loading its tests.
-pub(crate) struct Loading<'a> {
+pub(crate) struct LoadingDriver<'a> {
     server: Server,
     limits: Option<Entered>,
     room: Room,
@@ -126,7 +126,7 @@ pub(crate) struct Loading<'a> {
     guard: &'a Guard,
 }
 
-impl<'a> Loading<'a> {
+impl<'a> LoadingDriver<'a> {
     /// Starts a driver for the tests in the copy at `top`, in which nothing may be changed until
     /// the tests are loaded. Returns `None` if there is no driver for such tests. The driver ends
     /// with the thread that starts it.
@@ -154,11 +154,11 @@ impl<'a> Loading<'a> {
     ///
     /// # Errors
     /// If the tests cannot be loaded. The error gives the reason.
-    pub fn loaded(self) -> anyhow::Result<Forked> {
+    pub fn loaded(self) -> anyhow::Result<ForkServer> {
         let Self { server, limits, room, guard } = self;
         let address = room.path().join("socket");
         let stream = connected(&address, &server, guard)?;
-        let mut own = Forked {
+        let mut own = ForkServer {
             stream: BufReader::new(stream),
             early: None,
             _server: server,
@@ -180,7 +180,7 @@ impl<'a> Loading<'a> {
     }
 }
 
-impl Forked {
+impl ForkServer {
     /// Returns handles of the connections. Another thread can close them to end the wait for an
     /// answer.
     pub fn lines(&self) -> Vec<UnixStream> {
@@ -192,7 +192,7 @@ impl Forked {
     ///
     /// # Errors
     /// If the driver has ended or does not answer.
-    pub fn attempt(&mut self, ask: &Ask<'_>) -> anyhow::Result<Answer> {
+    pub fn attempt(&mut self, ask: &ForkRequest<'_>) -> anyhow::Result<ForkAnswer> {
         asked(&mut self.stream, ask, ask.limit)
     }
 
@@ -201,7 +201,7 @@ impl Forked {
     ///
     /// # Errors
     /// If the process has ended or does not answer. It is not used again.
-    pub fn attempt_early(&mut self, ask: &AskEarly<'_>) -> Option<anyhow::Result<Answer>> {
+    pub fn attempt_early(&mut self, ask: &EarlyRequest<'_>) -> Option<anyhow::Result<ForkAnswer>> {
         let answer = asked(self.early.as_mut()?, ask, ask.limit);
         if answer.is_err() {
             self.not_early();
@@ -246,14 +246,14 @@ fn asked(
     stream: &mut BufReader<UnixStream>,
     ask: &impl Serialize,
     limit: f64,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<ForkAnswer> {
     let line = serde_json::to_string(ask)? + "\n";
     stream.get_ref().set_read_timeout(Some(Duration::from_secs_f64(limit) + GRACE))?;
     stream.get_mut().write_all(line.as_bytes())?;
     heard(stream)
 }
 
-fn heard(stream: &mut BufReader<UnixStream>) -> anyhow::Result<Answer> {
+fn heard(stream: &mut BufReader<UnixStream>) -> anyhow::Result<ForkAnswer> {
     let mut line = String::new();
     if stream.read_line(&mut line)? == 0 {
         bail!("the process that has the tests loaded is gone");

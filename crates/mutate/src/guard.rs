@@ -21,7 +21,7 @@ const INTERRUPTED: i32 = 130;
 /// A run was ended because the time was up or the user interrupted it.
 #[derive(Debug, thiserror::Error)]
 #[error("the time was up")]
-pub(crate) struct Ended;
+pub(crate) struct TimeIsUp;
 
 /// The thread and the runs that it ends.
 #[derive(Debug, Default)]

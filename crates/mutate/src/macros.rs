@@ -35,7 +35,7 @@ fn undefined_of(
     let is_source =
         |path: &str| path.rsplit_once('.').is_some_and(|(_, own)| SOURCES.contains(&own));
     let (mut asked, mut included) = (BTreeSet::new(), HashSet::new());
-    let mut defined = Defined::default();
+    let mut defined = DefinedNames::default();
     for path in files.iter().filter(|own| is_source(own)) {
         let text = text(&top.join(path));
         for line in text.lines() {
@@ -43,7 +43,7 @@ fn undefined_of(
                 Some(("if" | "ifdef" | "ifndef" | "elif", rest)) => asked.extend(names(rest)),
                 Some(("define", rest)) => defined.exact.extend(names(rest).take(1)),
                 Some(("include" | "import", rest)) => {
-                    included.insert(Included::of(rest));
+                    included.insert(IncludedHeader::of(rest));
                 }
                 _ => {}
             }
@@ -75,7 +75,7 @@ fn undefined_of(
 
 /// The names that build files contain.
 #[derive(Debug, Default)]
-struct Defined {
+struct DefinedNames {
     exact: BTreeSet<String>,
     /// Prefixes of names that are assembled from variables.
     begins: BTreeSet<String>,
@@ -83,7 +83,7 @@ struct Defined {
     is_anything: bool,
 }
 
-impl Defined {
+impl DefinedNames {
     fn take(&mut self, text: &str) {
         self.exact.extend(names(text));
         for (at, _) in text.match_indices(['$', '@']) {
@@ -108,14 +108,14 @@ impl Defined {
 
 /// The header that an `#include` names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Included {
+enum IncludedHeader {
     /// A path, without leading `.` and `..`.
     Header(PathBuf),
     /// Any header: a macro names it.
     Any,
 }
 
-impl Included {
+impl IncludedHeader {
     /// Parses the part of the line behind `#include`.
     fn of(rest: &str) -> Self {
         let rest = rest.trim_start_matches("_next").trim_start();
@@ -151,13 +151,13 @@ impl<'a> Headers<'a> {
     /// Options of the compiler may name any directory, so the header's path only has to end the
     /// file's path; of these, the files that are the least deep below each root, and the one beside
     /// the file.
-    fn named(&self, header: &Included, by: Option<&Path>) -> Vec<&PathBuf> {
+    fn named(&self, header: &IncludedHeader, by: Option<&Path>) -> Vec<&PathBuf> {
         let all = self.by_name.values().flatten();
         let own = match (header, by) {
-            (Included::Header(own), _) => own,
-            (Included::Any, None) => return all.collect(),
+            (IncludedHeader::Header(own), _) => own,
+            (IncludedHeader::Any, None) => return all.collect(),
             // All of the library.
-            (Included::Any, Some(by)) => {
+            (IncludedHeader::Any, Some(by)) => {
                 let root = self.roots.iter().find(|own| by.starts_with(own));
                 let depth = root.map_or(0, |own| own.components().count()) + 1;
                 let library: PathBuf = by.components().take(depth).collect();
@@ -181,13 +181,17 @@ impl<'a> Headers<'a> {
 
 /// Removes the names that the included headers below these directories define, and the headers that
 /// those include. All others are not read: system directories can hold hundreds of megabytes.
-fn without_headers(roots: &[PathBuf], included: HashSet<Included>, asked: &mut BTreeSet<String>) {
+fn without_headers(
+    roots: &[PathBuf],
+    included: HashSet<IncludedHeader>,
+    asked: &mut BTreeSet<String>,
+) {
     if asked.is_empty() {
         return;
     }
     let headers = Headers::of(roots);
     let mut read: HashSet<PathBuf> = HashSet::new();
-    let mut open: Vec<(Included, Option<PathBuf>)> =
+    let mut open: Vec<(IncludedHeader, Option<PathBuf>)> =
         included.into_iter().map(|own| (own, None)).collect();
     while let Some((header, by)) = open.pop().filter(|_| !asked.is_empty()) {
         for file in headers.named(&header, by.as_deref()) {
@@ -200,7 +204,7 @@ fn without_headers(roots: &[PathBuf], included: HashSet<Included>, asked: &mut B
                         asked.remove(&names(rest).next().unwrap_or_default());
                     }
                     Some(("include" | "import", rest)) => {
-                        open.push((Included::of(rest), Some(file.clone())));
+                        open.push((IncludedHeader::of(rest), Some(file.clone())));
                     }
                     _ => {}
                 }

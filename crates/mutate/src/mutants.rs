@@ -34,11 +34,11 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
-pub use absent::{Absent, Here, modules_off};
-pub use alone::{Alone, alone};
+pub use absent::{BuildPlatform, ExcludedLines, modules_off};
+pub use alone::{IsolatedFunction, alone};
 pub use assay_suites::coverage::Language;
 pub use doubt::doubts;
-pub use emitted::{Emitted, emitted};
+pub use emitted::{EmittedFunction, emitted};
 pub use generate::{Generator, Mutants};
 pub use milder::is_same;
 pub use mutant::{Mutant, Unit, line_starts};

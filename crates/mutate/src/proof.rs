@@ -2,7 +2,7 @@
 //! without effect is not. Tests that use another copy of the changed code (an installed one) notice
 //! nothing; tests that keep state from one run to the next may notice everything.
 
-use crate::arena::{Arena, Came, Change, With};
+use crate::arena::{Arena, Change, TestSelection, TrialResult};
 use crate::policy::PROOFS;
 use crate::sources::Source;
 use anyhow::{anyhow, bail};
@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 
 /// The use of a function: true if a change of it was already noticed, the number of tests that use
 /// it, and which tests, if known.
-type Used<'a> = (bool, usize, Option<&'a [usize]>);
+type FunctionUse<'a> = (bool, usize, Option<&'a [usize]>);
 
 /// The processes in which a change is tried.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way<'a> {
+pub(crate) enum ProcessOrigin<'a> {
     /// New processes.
     Plain,
     /// Forks of a process that has loaded the tests. The flags say for which mutants this is valid.
@@ -36,14 +36,14 @@ pub(crate) fn of(
     sources: &[Source],
     origins: &[(usize, usize)],
     mutants: &[MutantResult],
-    with: With<'_>,
-    (way, patience): (Way<'_>, Option<Instant>),
+    with: TestSelection<'_>,
+    (way, patience): (ProcessOrigin<'_>, Option<Instant>),
 ) -> anyhow::Result<()> {
     // The functions that tests use, most used first.
-    let mut used: BTreeMap<(usize, usize), Used<'_>> = BTreeMap::new();
+    let mut used: BTreeMap<(usize, usize), FunctionUse<'_>> = BTreeMap::new();
     for (index, (own, (source, number))) in mutants.iter().zip(origins).enumerate() {
         if !matches!(own.fate, Fate::Uncovered | Fate::Absent)
-            && !matches!(way, Way::Loaded(later) if later.get(index) != Some(&true))
+            && !matches!(way, ProcessOrigin::Loaded(later) if later.get(index) != Some(&true))
             && let Some(mutant) = sources.get(*source).and_then(|own| own.found.all.get(*number))
         {
             let tests = own.covered_by.as_deref();
@@ -80,9 +80,9 @@ pub(crate) fn of(
     };
     // A fork that cannot try a change proves nothing about forks.
     let mut attempt = |change: Change<'_>, only| match way {
-        Way::Plain => arena.attempt(change, With { only, ..with }).map(Some),
-        Way::Loaded(_) => Ok(arena.in_a_fork(change, With { only, ..with })),
-        Way::Early => arena.in_an_early_fork(change, With { only, ..with }),
+        ProcessOrigin::Plain => arena.attempt(change, TestSelection { only, ..with }).map(Some),
+        ProcessOrigin::Loaded(_) => Ok(arena.in_a_fork(change, TestSelection { only, ..with })),
+        ProcessOrigin::Early => arena.in_an_early_fork(change, TestSelection { only, ..with }),
     };
     let mut survived = false;
     let mut tried = Vec::new();
@@ -126,7 +126,7 @@ pub(crate) fn unnoticed(tried: &[String]) -> anyhow::Error {
 }
 
 /// Returns the message for tests that notice a change without effect.
-fn noticed(source: &Source, came: &Came, with: With<'_>) -> String {
+fn noticed(source: &Source, came: &TrialResult, with: TestSelection<'_>) -> String {
     let why = came.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
     let names: Vec<&str> =
         came.killed_by.iter().filter_map(|test| Some(with.all.get(*test)?.name.as_str())).collect();

@@ -2,8 +2,8 @@
 //! rest builds; then all tests must pass with no mutant active, and a planted error must be noticed
 //! once. Everything that does not meet these conditions is tried the plain way.
 
-use crate::arena::{Arena, With};
-use crate::built::{At, Behind, Built, Reached};
+use crate::arena::{Arena, TestSelection};
+use crate::built::{CopyBuild, ReachingPrograms, SwitchPaths, SwitchedMutant};
 use crate::policy::{BUILDS, PROOFS, SHARE_OF_CHOOSING, TIMES_IN_ANOTHER_COPY};
 use crate::proof;
 use crate::singly::counted;
@@ -15,7 +15,7 @@ use std::thread;
 use std::time::Instant;
 
 /// The result of a build.
-pub(crate) enum Ready {
+pub(crate) enum RoundBuild {
     /// The build is ready in the copies.
     Built {
         /// Mutants that cannot be built, with the compiler's message.
@@ -39,9 +39,9 @@ pub(crate) fn ready(
     round: &mut Round,
     arenas: &mut Vec<Arena<'_>>,
     sources: &[Source],
-    with: With<'_>,
+    with: TestSelection<'_>,
     deadline: Option<Instant>,
-) -> anyhow::Result<Ready> {
+) -> anyhow::Result<RoundBuild> {
     let began = Instant::now();
     let Some(first) = arenas.first_mut() else { return Ok(unusable("there is no copy")) };
     if !switches.is_proven {
@@ -106,7 +106,7 @@ pub(crate) fn ready(
     for own in arenas.iter_mut().skip(1).filter_map(|own| own.built.as_mut()) {
         own.singly.clone_from(&known);
     }
-    Ok(Ready::Built { unviable, reached: reached.into_keys().collect(), tests })
+    Ok(RoundBuild::Built { unviable, reached: reached.into_keys().collect(), tests })
 }
 
 /// Returns the reason for a failed build, from its output.
@@ -116,8 +116,8 @@ fn cannot_be_built(said: &str) -> String {
     format!("it can't be built: {}", told.unwrap_or_default().trim())
 }
 
-fn unusable(why: &str) -> Ready {
-    Ready::Unusable(why.to_owned())
+fn unusable(why: &str) -> RoundBuild {
+    RoundBuild::Unusable(why.to_owned())
 }
 
 fn standing(
@@ -126,13 +126,13 @@ fn standing(
     unviable: &HashMap<usize, String>,
     arena: &Arena<'_>,
 ) -> Option<Vec<Standing>> {
-    let at = At::of(&arena.copy.top());
+    let at = SwitchPaths::of(&arena.copy.top());
     switches.standing(round, &unviable.keys().copied().collect(), &at)
 }
 
 /// Returns the functions that only programs of the build reach. The build is finished before the
 /// switch is set, so what these programs would have produced with a mutant is unknown.
-fn of_the_build(by_build: &Reached, by_tests: &Reached) -> Vec<usize> {
+fn of_the_build(by_build: &ReachingPrograms, by_tests: &ReachingPrograms) -> Vec<usize> {
     let programs: BTreeSet<&String> = by_tests.values().flatten().collect();
     let is_tool = |own: &BTreeSet<String>| own.iter().any(|own| !programs.contains(own));
     by_build.iter().filter(|(_, own)| is_tool(own)).map(|(unit, _)| *unit).collect()
@@ -143,8 +143,8 @@ fn prove(
     switches: &Switches<'_>,
     round: &Round,
     arena: &mut Arena<'_>,
-    reached: &Reached,
-    with: With<'_>,
+    reached: &ReachingPrograms,
+    with: TestSelection<'_>,
 ) -> anyhow::Result<()> {
     let mut units: Vec<(usize, usize)> =
         reached.iter().map(|(unit, programs)| (programs.len(), *unit)).collect();
@@ -152,7 +152,7 @@ fn prove(
     let planted = |(_, unit): &(usize, usize)| Some((*unit, switches.planted(round, *unit)?));
     let mut tried = Vec::new();
     for (unit, number) in units.iter().filter_map(planted).take(PROOFS) {
-        if arena.behind(Behind { number, unit }, with)?.fate.is_detected() {
+        if arena.behind(SwitchedMutant { number, unit }, with)?.fate.is_detected() {
             return Ok(());
         }
         tried.push(switches.name(unit));
@@ -167,7 +167,7 @@ fn others(
     unviable: &HashMap<usize, String>,
     arenas: &mut Vec<Arena<'_>>,
     sources: &[Source],
-    with: With<'_>,
+    with: TestSelection<'_>,
 ) -> anyhow::Result<()> {
     let Some((first, rest)) = arenas.split_first_mut() else { return Ok(()) };
     let built = thread::scope(|scope| {
@@ -175,7 +175,7 @@ fn others(
             .iter_mut()
             .map(|arena| {
                 let standing = standing(switches, round, unviable, arena);
-                let same = first.built.as_ref().and_then(Built::elsewhere);
+                let same = first.built.as_ref().and_then(CopyBuild::elsewhere);
                 threads::start_in(scope, move || -> anyhow::Result<bool> {
                     let Some(standing) = standing else { return Ok(false) };
                     arena.stand(&standing, sources)?;
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_a_build_runs_and_no_test_is_left_to_the_plain_way() {
-        let of = |all: &[(usize, &[&str])]| -> Reached {
+        let of = |all: &[(usize, &[&str])]| -> ReachingPrograms {
             let own = |own: &[&str]| own.iter().map(|own| (*own).to_owned()).collect();
             all.iter().map(|(unit, programs)| (*unit, own(programs))).collect()
         };

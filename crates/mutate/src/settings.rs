@@ -2,7 +2,7 @@
 //! tags of Go, disabled modules of Rust, directories of examples. Reads files only; runs nothing.
 
 use crate::macros;
-use assay_mutate::mutants::{Here, Language, modules_off};
+use assay_mutate::mutants::{BuildPlatform, Language, modules_off};
 use assay_suites::coverage::rules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -28,7 +28,7 @@ pub(crate) struct Settings {
     files: Vec<String>,
     words: Vec<String>,
     /// The settings of each crate, by its directory.
-    crates: BTreeMap<String, Here>,
+    crates: BTreeMap<String, BuildPlatform>,
     tags: BTreeSet<String>,
     /// C macros that nothing defines.
     undefined: BTreeSet<String>,
@@ -53,13 +53,13 @@ impl Settings {
     }
 
     /// Returns the settings of a file.
-    pub fn here(&self, path: &str) -> Here {
+    pub fn here(&self, path: &str) -> BuildPlatform {
         let of_crate = self.crates.iter().filter(|(directory, _)| {
             directory.is_empty() || Path::new(path).starts_with(directory)
         });
         let nearest = of_crate.max_by_key(|(directory, _)| directory.len());
         let here = nearest.map(|(_, own)| own.clone()).unwrap_or_default();
-        Here { tags: self.tags.clone(), undefined: self.undefined.clone(), ..here }
+        BuildPlatform { tags: self.tags.clone(), undefined: self.undefined.clone(), ..here }
     }
 
     /// Returns the reason why a whole file is not built here; `None` if it is built or its contents
@@ -118,7 +118,7 @@ impl Settings {
         tags
     }
 
-    fn crates(&self, top: &Path) -> BTreeMap<String, Here> {
+    fn crates(&self, top: &Path) -> BTreeMap<String, BuildPlatform> {
         let manifests =
             self.files.iter().filter(|path| path.rsplit('/').next() == Some("Cargo.toml"));
         let texts: Vec<(&String, String)> = manifests
@@ -142,11 +142,11 @@ impl Settings {
             let flags: Vec<&str> = flags.split_whitespace().collect();
             let set = flags.windows(2).filter(|two| two[0] == "--cfg").map(|two| two[1].to_owned());
             let features = self.features(text);
-            let here = Here {
+            let here = BuildPlatform {
                 features,
                 perhaps: perhaps.clone(),
                 settings: (!has_script).then(|| set.collect()),
-                ..Here::default()
+                ..BuildPlatform::default()
             };
             (directory, here)
         };

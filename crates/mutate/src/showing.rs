@@ -16,7 +16,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The formats of `--export`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ExportFormat {
     Json,
     Markdown,
     Sarif,
@@ -24,15 +24,15 @@ enum Form {
 }
 
 /// File name extensions. `.sarif.json` comes before `.json`, which it ends in.
-const ENDINGS: [(&str, Form); 5] = [
-    (".sarif.json", Form::Sarif),
-    (".sarif", Form::Sarif),
-    (".json", Form::Json),
-    (".md", Form::Markdown),
-    (".svg", Form::Svg),
+const ENDINGS: [(&str, ExportFormat); 5] = [
+    (".sarif.json", ExportFormat::Sarif),
+    (".sarif", ExportFormat::Sarif),
+    (".json", ExportFormat::Json),
+    (".md", ExportFormat::Markdown),
+    (".svg", ExportFormat::Svg),
 ];
 
-fn form_of(path: &Path) -> Option<Form> {
+fn form_of(path: &Path) -> Option<ExportFormat> {
     let name = path.to_string_lossy().to_lowercase();
     ENDINGS.into_iter().find_map(|(ending, form)| name.ends_with(ending).then_some(form))
 }
@@ -60,7 +60,10 @@ pub(crate) fn check(args: &Args) -> anyhow::Result<()> {
                 place()
             );
         }
-        if form_of(path) == Some(Form::Svg) && option == "--export" && args.coupling.is_none() {
+        if form_of(path) == Some(ExportFormat::Svg)
+            && option == "--export"
+            && args.coupling.is_none()
+        {
             bail!("{}: the picture is of what --coupling finds: add that", place());
         }
         whole_file::check(path, such_as).with_context(place)?;
@@ -116,14 +119,14 @@ fn page(mutation: &Mutation, scores: &Scores, started: &str) -> anyhow::Result<S
 
 fn exported(path: &Path, mutation: &Mutation, scores: &Scores) -> anyhow::Result<String> {
     Ok(match form_of(path).context("the ending is of no form")? {
-        Form::Json => json::text(&Mutated::of(mutation, scores))?,
-        Form::Markdown => report::markdown(mutation, scores),
-        Form::Svg => {
+        ExportFormat::Json => json::text(&Mutated::of(mutation, scores))?,
+        ExportFormat::Markdown => report::markdown(mutation, scores),
+        ExportFormat::Svg => {
             let chart = scores.couplings.as_ref().and_then(|all| quadrant::chart(mutation, all));
             let chart = chart.context("of no function enough is known for a picture")?;
             svg::standalone(&chart.titled(std::slice::from_ref(&mutation.framework)))
         }
-        Form::Sarif => json::text(&report::sarif(mutation, scores, VERSION))?,
+        ExportFormat::Sarif => json::text(&report::sarif(mutation, scores, VERSION))?,
     })
 }
 
@@ -152,8 +155,11 @@ mod tests {
     #[test]
     fn endings_say_in_which_form_a_file_is_written() {
         let of = |name: &str| form_of(Path::new(name));
-        assert_eq!(of("a/comment.MD"), Some(Form::Markdown));
-        assert_eq!((of("x.sarif"), of("x.sarif.json")), (Some(Form::Sarif), Some(Form::Sarif)));
-        assert_eq!((of("x.json"), of("x.html")), (Some(Form::Json), None));
+        assert_eq!(of("a/comment.MD"), Some(ExportFormat::Markdown));
+        assert_eq!(
+            (of("x.sarif"), of("x.sarif.json")),
+            (Some(ExportFormat::Sarif), Some(ExportFormat::Sarif))
+        );
+        assert_eq!((of("x.json"), of("x.html")), (Some(ExportFormat::Json), None));
     }
 }

@@ -5,10 +5,10 @@
 //! This is done only if it saves time (programs that take milliseconds finish before tests could be
 //! selected), and only for programs whose tests all pass alone.
 
-use crate::arena::{Arena, Came, With, judged, untried};
-use crate::built::{Behind, Built, Kind, Singly, Stage};
+use crate::arena::{Arena, TestSelection, TrialResult, judged, untried};
+use crate::built::{CopyBuild, Kind, SingleTestReach, Stage, SwitchedMutant};
 use crate::policy::{CHOOSING_SHARE, PATIENCE_MORE, SLOW_PROGRAM};
-use crate::suite::How;
+use crate::suite::RunLimits;
 use crate::switched::limit;
 use assay_data::mutation::Fate;
 use assay_measure::Outcome;
@@ -27,7 +27,7 @@ fn asked(own: &str) -> &str {
     own.split('/').next().unwrap_or(own)
 }
 
-impl Built {
+impl CopyBuild {
     /// Returns all tests that reach a function; `None` if it is reached by programs whose tests
     /// were not examined.
     pub fn tests_that_reach(&self, unit: usize) -> Option<Vec<usize>> {
@@ -50,11 +50,11 @@ impl Arena<'_> {
     pub fn single_out(
         &mut self,
         changes: &HashMap<usize, usize>,
-        with: With<'_>,
+        with: TestSelection<'_>,
         deadline: Option<Instant>,
     ) -> anyhow::Result<()> {
         let Some(mut built) = self.built.take_if(|own| own.driven.is_none()) else { return Ok(()) };
-        let mut known = Singly::default();
+        let mut known = SingleTestReach::default();
         let telling = built.stages.iter().filter(|own| own.kind == Kind::Telling);
         let programs: Vec<Program> = telling.flat_map(|own| own.programs.clone()).collect();
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
@@ -82,7 +82,7 @@ impl Arena<'_> {
     }
 
     /// Returns what is known about single tests of the current build.
-    pub fn singly(&self) -> Singly {
+    pub fn singly(&self) -> SingleTestReach {
         self.built.as_ref().map(|own| own.singly.clone()).unwrap_or_default()
     }
 
@@ -91,9 +91,9 @@ impl Arena<'_> {
     fn one_by_one(
         &mut self,
         program: &Program,
-        built: &Built,
+        built: &CopyBuild,
         changes: usize,
-        with: With<'_>,
+        with: TestSelection<'_>,
         deadline: Option<Instant>,
     ) -> anyhow::Result<Option<BTreeMap<usize, Vec<usize>>>> {
         let is_own = |name: &str| parts(name).is_some_and(|(before, _)| before == program.tests);
@@ -119,7 +119,7 @@ impl Arena<'_> {
             self.set("r")?;
             self.reached();
             let top = self.copy.top();
-            let how = How { stops: true, ..limit(seconds, built) };
+            let how = RunLimits { stops: true, ..limit(seconds, built) };
             let own = [&of_one.0];
             let ran = self.suite.again(&mut self.runs, &top, (&own, &built.kept), how)?;
             let Some(ran) = ran.filter(|ran| ran.outcome == Outcome::Exited(0)) else {
@@ -144,10 +144,10 @@ impl Arena<'_> {
     pub fn tried_singly(
         &mut self,
         (programs, stage): (&[&Program], &Stage),
-        built: &Built,
-        behind: Behind,
-        with: With<'_>,
-    ) -> anyhow::Result<Option<Came>> {
+        built: &CopyBuild,
+        behind: SwitchedMutant,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<Option<TrialResult>> {
         let known = &built.singly;
         let tests = known.tests.get(&behind.unit).map_or(&[][..], Vec::as_slice);
         let of = |program: &Program| -> Vec<usize> {
@@ -190,7 +190,7 @@ impl Arena<'_> {
         for (programs, seconds, expected) in steps.into_iter().filter(|(own, ..)| !own.is_empty()) {
             let ran = self.run_with(behind, Some(&programs), seconds, built)?;
             let own = judged(&ran, true, expected, with);
-            came = Came {
+            came = TrialResult {
                 tests_run: came.tests_run + own.tests_run,
                 seconds: came.seconds + ran.seconds,
                 ..own
@@ -203,7 +203,7 @@ impl Arena<'_> {
     }
 
     /// Sorts tests: those with the most kills first, then the quickest.
-    fn sort(&self, tests: &mut [usize], with: With<'_>) {
+    fn sort(&self, tests: &mut [usize], with: TestSelection<'_>) {
         let kills = |test: &usize| self.kills.get(test).copied().unwrap_or_default();
         let seconds = |test: &usize| with.all[*test].seconds.unwrap_or(f64::INFINITY);
         tests.sort_by(|a, b| {
@@ -214,7 +214,7 @@ impl Arena<'_> {
 }
 
 /// Returns the program restricted to these tests.
-fn with_only(program: &Program, tests: &[usize], with: With<'_>) -> Option<Program> {
+fn with_only(program: &Program, tests: &[usize], with: TestSelection<'_>) -> Option<Program> {
     let name = |test: &usize| {
         let (_, own) = parts(&with.all[*test].name)?;
         Some(asked(own).to_owned())
@@ -225,7 +225,11 @@ fn with_only(program: &Program, tests: &[usize], with: With<'_>) -> Option<Progr
 }
 
 /// Returns the program once per selectable name, with the tests selected by it.
-fn chosen(program: &Program, tests: &[usize], with: With<'_>) -> Vec<(Program, Vec<usize>)> {
+fn chosen(
+    program: &Program,
+    tests: &[usize],
+    with: TestSelection<'_>,
+) -> Vec<(Program, Vec<usize>)> {
     let mut all: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for test in tests {
         let Some((_, own)) = parts(&with.all[*test].name) else { continue };

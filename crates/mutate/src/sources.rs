@@ -7,7 +7,9 @@ use anyhow::{Context, bail};
 use assay_data::mutation::{Fate, LineColumn, MutantResult, MutatedFile, MutatedUnit};
 use assay_data::threads;
 use assay_measure::git;
-use assay_mutate::mutants::{Alone, Generator, Language, Mutant, Mutants, line_starts, why_passed};
+use assay_mutate::mutants::{
+    Generator, IsolatedFunction, Language, Mutant, Mutants, line_starts, why_passed,
+};
 use assay_suites::coverage::Project;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -29,7 +31,7 @@ pub(crate) struct Source {
     /// Its kind, if it is code that tests need not use, such as an example.
     pub beside: Option<&'static str>,
     /// The enclosing code of each unit, computed on first use.
-    alone: OnceLock<Vec<Option<Alone>>>,
+    alone: OnceLock<Vec<Option<IsolatedFunction>>>,
 }
 
 impl Source {
@@ -41,7 +43,7 @@ impl Source {
 
     /// Returns a unit's own name, without the enclosing classes, and what is needed to compile it
     /// by itself, if that is possible.
-    pub fn function(&self, unit: usize) -> Option<(&str, &Alone)> {
+    pub fn function(&self, unit: usize) -> Option<(&str, &IsolatedFunction)> {
         let all = || assay_mutate::mutants::alone(self.language, &self.text, &self.found.units);
         let alone = self.alone.get_or_init(all).get(unit)?.as_ref()?;
         Some((self.found.units.get(unit)?.name.rsplit('.').next()?, alone))
@@ -94,7 +96,7 @@ fn workspace(here: &Path) -> Option<PathBuf> {
 
 /// The selection of the user.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct SourceSelection<'a> {
     /// Files and directories; empty means all.
     pub files: &'a [PathBuf],
     /// Only lines that differ from this revision.
@@ -110,7 +112,10 @@ pub(crate) struct Asked<'a> {
 ///
 /// # Errors
 /// If a named file does not exist or cannot be read, or git does not know the revision.
-pub(crate) fn of(root: &Root, asked: Asked<'_>) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+pub(crate) fn of(
+    root: &Root,
+    asked: SourceSelection<'_>,
+) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let mut notes = Vec::new();
     let mut paths = named(root, asked.files, &mut notes)?;
     let lines = match asked.since {
@@ -208,7 +213,7 @@ fn without_builds(files: &mut Vec<String>) {
     });
 }
 
-type Made = Result<Source, Option<String>>;
+type SourceResult = Result<Source, Option<String>>;
 
 /// Generates the mutants of all files in parallel.
 fn generated(
@@ -216,9 +221,9 @@ fn generated(
     paths: &[(String, Language)],
     settings: &Settings,
     says: bool,
-) -> anyhow::Result<Vec<Made>> {
+) -> anyhow::Result<Vec<SourceResult>> {
     let next = AtomicUsize::new(0);
-    let made: Mutex<Vec<(usize, anyhow::Result<Made>)>> = Mutex::new(Vec::new());
+    let made: Mutex<Vec<(usize, anyhow::Result<SourceResult>)>> = Mutex::new(Vec::new());
     let count = thread::available_parallelism().map_or(1, usize::from).min(paths.len().max(1));
     thread::scope(|scope| -> io::Result<()> {
         for _ in 0..count {
@@ -249,7 +254,7 @@ fn made_of(
     language: Language,
     generator: Option<&mut Generator>,
     (settings, says): (&Settings, bool),
-) -> anyhow::Result<Made> {
+) -> anyhow::Result<SourceResult> {
     let place = root.top.join(path);
     let text = match fs::read(&place) {
         Ok(text) => text,

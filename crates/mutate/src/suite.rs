@@ -5,7 +5,7 @@
 //! behind are ended. The order of runs and the meaning of a failed test are decided elsewhere.
 
 use crate::copies::Copy;
-use crate::guard::{Ended, Guard};
+use crate::guard::{Guard, TimeIsUp};
 use crate::layout::Layout;
 use crate::policy::{LARGEST_FILE, LONGEST_QUESTION, LONGEST_SUITE, LOOK, MOST_MEMORY, NEARLY};
 use crate::status::{ByStatus, Outputs};
@@ -50,7 +50,7 @@ pub(crate) struct Suite {
 
 /// The result of a run.
 #[derive(Debug)]
-pub(crate) struct Ran {
+pub(crate) struct SuiteRun {
     /// The reported tests; `None` if nothing was reported.
     pub run: Option<Run>,
     /// How the process ended.
@@ -69,7 +69,7 @@ pub(crate) struct Ran {
     pub output: Vec<u8>,
 }
 
-impl Ran {
+impl SuiteRun {
     /// Returns the failed tests: their names, which may differ from those in a run without a
     /// change, and their selectors.
     pub fn failed(&self) -> Vec<(&str, Option<&str>)> {
@@ -81,7 +81,7 @@ impl Ran {
 
 /// The limits of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct How {
+pub(crate) struct RunLimits {
     /// Time limit.
     pub limit: Duration,
     /// CPU time limit of each process, s; `None` means no limit.
@@ -90,7 +90,7 @@ pub(crate) struct How {
     pub stops: bool,
 }
 
-impl How {
+impl RunLimits {
     /// A complete run, however long it takes.
     pub const WHOLE: Self = Self { limit: LONGEST_SUITE, computing: None, stops: false };
 }
@@ -178,8 +178,8 @@ impl Suite {
         runs: &mut Runs,
         top: &Path,
         wanted: &RunRequirements,
-        how: How,
-    ) -> anyhow::Result<Ran> {
+        how: RunLimits,
+    ) -> anyhow::Result<SuiteRun> {
         let ask = |room: &Path| Ok(self.framework.ask(&self.call(top), wanted, room)?);
         self.asked(runs, top, ask, how)
     }
@@ -197,7 +197,7 @@ impl Suite {
     ) -> anyhow::Result<Option<(bool, String)>> {
         let request = self.framework.builds(&self.call(top), told);
         let Some(request) = request else { return Ok(None) };
-        let how = How::WHOLE;
+        let how = RunLimits::WHOLE;
         let ran = self.asked(runs, top, |_| Ok(request), how)?;
         Ok(Some((ran.outcome == Outcome::Exited(0), ran.text)))
     }
@@ -212,8 +212,8 @@ impl Suite {
         runs: &mut Runs,
         top: &Path,
         (programs, kept): (&[&Program], &Path),
-        how: How,
-    ) -> anyhow::Result<Option<Ran>> {
+        how: RunLimits,
+    ) -> anyhow::Result<Option<SuiteRun>> {
         let has = |room: &Path| self.framework.again(programs, kept, how.stops, room);
         if has(kept).is_none() {
             return Ok(None);
@@ -226,7 +226,7 @@ impl Suite {
     /// project's own code; `None` if these cannot be recorded or the build fails.
     pub fn compilers(&self, runs: &mut Runs, top: &Path, kept: &Path) -> Option<()> {
         let request = self.framework.compiles(&self.call(top), kept)?;
-        let how = How::WHOLE;
+        let how = RunLimits::WHOLE;
         let ran = self.asked(runs, top, |_| Ok(request), how).ok()?;
         (ran.outcome == Outcome::Exited(0)).then_some(())
     }
@@ -265,13 +265,13 @@ impl Suite {
         runs: &mut Runs,
         top: &Path,
         ask: impl FnOnce(&Path) -> anyhow::Result<Request>,
-        how: How,
-    ) -> anyhow::Result<Ran> {
+        how: RunLimits,
+    ) -> anyhow::Result<SuiteRun> {
         if interrupt::count() > 0 {
             bail!("interrupted before anything was changed, or while a change was tried");
         }
         if self.guard.is_over() {
-            bail!(Ended);
+            bail!(TimeIsUp);
         }
         runs.count += 1;
         let room = runs.room.path().join(runs.count.to_string());
@@ -284,7 +284,7 @@ impl Suite {
         if interrupt::count() > 0 {
             bail!("interrupted before anything was changed, or while a change was tried");
         }
-        if self.guard.is_over() { Err(Ended.into()) } else { ran }
+        if self.guard.is_over() { Err(TimeIsUp.into()) } else { ran }
     }
 
     fn run_in(
@@ -293,8 +293,8 @@ impl Suite {
         room: &Path,
         top: &Path,
         request: &Request,
-        how: How,
-    ) -> anyhow::Result<Ran> {
+        how: RunLimits,
+    ) -> anyhow::Result<SuiteRun> {
         let directory = top.join(&self.below);
         request.write().map_err(|(path, error)| anyhow!("{}: {error}", path.display()))?;
         self.walls.hand_over(runs.room.path())?;
@@ -350,7 +350,7 @@ impl Suite {
         let text = if is_told { Vec::new() } else { [&errors[..], b"\n", &output].concat() };
         let text = String::from_utf8_lossy(&text).into_owned();
         let (seconds, said) = (result.wall_seconds, answer.said());
-        Ok(Ran { run, outcome, seconds, computed, said, text, unread, output })
+        Ok(SuiteRun { run, outcome, seconds, computed, said, text, unread, output })
     }
 
     /// Returns the output of a program, run in the sandbox, that runs no tests; `None` if it cannot

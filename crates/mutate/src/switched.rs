@@ -5,11 +5,13 @@
 //! Before any result is used, all tests run with no mutant active. They must pass as they do
 //! without a switch.
 
-use crate::arena::{Arena, Came, With, judged, untried};
-use crate::built::{At, Behind, Built, Kind, Reached, Singly, Stage};
+use crate::arena::{Arena, TestSelection, TrialResult, judged, untried};
+use crate::built::{
+    CopyBuild, Kind, ReachingPrograms, SingleTestReach, Stage, SwitchPaths, SwitchedMutant,
+};
 use crate::policy::{COMPUTING_LEAST, COMPUTING_MORE, COMPUTING_SHARE, FORKED_MORE, PATIENCE};
 use crate::sources::Source;
-use crate::suite::{How, Ran};
+use crate::suite::{RunLimits, SuiteRun};
 use crate::switches::Standing;
 use anyhow::Context;
 use assay_data::mutation::Fate;
@@ -37,7 +39,7 @@ impl Arena<'_> {
             .filter_map(|own| Some((path(own)?, own.switched.text.clone())))
             .collect();
         self.set("0")?;
-        let At { bodies, .. } = At::of(&self.copy.top());
+        let SwitchPaths { bodies, .. } = SwitchPaths::of(&self.copy.top());
         let _is_none = fs::remove_dir_all(&bodies);
         fs::create_dir(&bodies).with_context(|| bodies.display().to_string())?;
         for (number, body) in standing.iter().flat_map(|own| &own.switched.bodies) {
@@ -66,7 +68,7 @@ impl Arena<'_> {
     /// # Errors
     /// If the switch cannot be written.
     pub fn set(&self, to: &str) -> anyhow::Result<()> {
-        let At { switch, .. } = At::of(&self.copy.top());
+        let SwitchPaths { switch, .. } = SwitchPaths::of(&self.copy.top());
         if let Some(above) = switch.parent().filter(|above| !above.exists()) {
             fs::create_dir(above).with_context(|| above.display().to_string())?;
             self.suite.walls.hand_over(above)?;
@@ -75,11 +77,11 @@ impl Arena<'_> {
     }
 
     /// Returns the functions recorded since the last call, and deletes the record.
-    pub fn reached(&self) -> Reached {
-        let At { reached: noted, .. } = At::of(&self.copy.top());
+    pub fn reached(&self) -> ReachingPrograms {
+        let SwitchPaths { reached: noted, .. } = SwitchPaths::of(&self.copy.top());
         let text = fs::read(&noted).unwrap_or_default();
         let _is_none = fs::remove_file(&noted);
-        let mut reached = Reached::new();
+        let mut reached = ReachingPrograms::new();
         for line in String::from_utf8_lossy(&text).lines() {
             let Some((unit, program)) = line.split_once(' ') else { continue };
             if let Ok(unit) = unit.parse() {
@@ -95,9 +97,12 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// If the build cannot be started.
-    pub fn build(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
+    pub fn build(
+        &mut self,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<Result<ReachingPrograms, String>> {
         if self.suite.is_driven() {
-            return Ok(self.learn_driven(with)?.map(|_| Reached::new()));
+            return Ok(self.learn_driven(with)?.map(|_| ReachingPrograms::new()));
         }
         let top = self.copy.top();
         self.set("r")?;
@@ -105,7 +110,7 @@ impl Arena<'_> {
         let (is_built, said) = match self.suite.build(&mut self.runs, &top, true)? {
             Some(built) => built,
             None => {
-                let how = How::WHOLE;
+                let how = RunLimits::WHOLE;
                 let ran = self.suite.run(&mut self.runs, &top, &RunRequirements::default(), how)?;
                 (ran.run.is_some_and(|run| !run.tests.is_empty()), ran.text)
             }
@@ -118,7 +123,10 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// If the tests cannot be started.
-    pub fn learn(&mut self, with: With<'_>) -> anyhow::Result<Result<Reached, String>> {
+    pub fn learn(
+        &mut self,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<Result<ReachingPrograms, String>> {
         // With a driver, loading is building.
         if let Some(built) = self.built.as_ref().filter(|own| own.driven.is_some()) {
             return Ok(Ok(built.reached.clone()));
@@ -130,7 +138,7 @@ impl Arena<'_> {
         self.set("r")?;
         self.reached();
         let wanted = RunRequirements { keep: Some(kept.clone()), ..RunRequirements::default() };
-        let how = How::WHOLE;
+        let how = RunLimits::WHOLE;
         let ran = self.suite.run(&mut self.runs, &top, &wanted, how)?;
         if let Some(missing) = missing(&[&ran], with) {
             return Ok(Err(missing));
@@ -139,9 +147,10 @@ impl Arena<'_> {
         let seconds = ran.seconds;
         // Flaky tests must not end a run.
         let stops = with.flaky.is_empty();
-        let (stages, singly, driven) = (Vec::new(), Singly::default(), None);
+        let (stages, singly, driven) = (Vec::new(), SingleTestReach::default(), None);
         let reaches = reached.clone();
-        let mut built = Built { stages, kept, seconds, stops, reached: reaches, singly, driven };
+        let mut built =
+            CopyBuild { stages, kept, seconds, stops, reached: reaches, singly, driven };
         self.set("0")?;
         built.stages = self.stages(&built, with)?;
         self.built = Some(built);
@@ -150,7 +159,7 @@ impl Arena<'_> {
 
     /// Returns the stages to run instead of the user's command, if they report the same tests:
     /// programs first, then commands that compile before they run.
-    fn stages(&mut self, built: &Built, with: With<'_>) -> anyhow::Result<Vec<Stage>> {
+    fn stages(&mut self, built: &CopyBuild, with: TestSelection<'_>) -> anyhow::Result<Vec<Stage>> {
         let top = self.copy.top();
         let kind = |own: &Program| match own.path() {
             _ if own.status.is_some() => Kind::Silent,
@@ -169,7 +178,7 @@ impl Arena<'_> {
                 continue;
             }
             let own: Vec<&Program> = programs.iter().collect();
-            let how = How { stops: built.stops, ..How::WHOLE };
+            let how = RunLimits { stops: built.stops, ..RunLimits::WHOLE };
             let ran = self.suite.again(&mut self.runs, &top, (&own, &built.kept), how)?;
             let Some(ran) = ran else { return Ok(Vec::new()) };
             // Silent programs that do not end with status 0 are judged by the commands that report
@@ -183,7 +192,7 @@ impl Arena<'_> {
                 told.push(ran);
             }
         }
-        let told: Vec<&Ran> = told.iter().collect();
+        let told: Vec<&SuiteRun> = told.iter().collect();
         Ok(if missing(&told, with).is_none() { stages } else { Vec::new() })
     }
 
@@ -191,7 +200,11 @@ impl Arena<'_> {
     ///
     /// # Errors
     /// If the switch cannot be set, or tests cannot be started.
-    pub fn behind(&mut self, own: Behind, with: With<'_>) -> anyhow::Result<Came> {
+    pub fn behind(
+        &mut self,
+        own: SwitchedMutant,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<TrialResult> {
         let built = self.built.take().context("nothing is built with a switch")?;
         self.set(&own.number.to_string())?;
         let came = self.tried(&built, own, with);
@@ -202,7 +215,12 @@ impl Arena<'_> {
         came
     }
 
-    fn tried(&mut self, built: &Built, behind: Behind, with: With<'_>) -> anyhow::Result<Came> {
+    fn tried(
+        &mut self,
+        built: &CopyBuild,
+        behind: SwitchedMutant,
+        with: TestSelection<'_>,
+    ) -> anyhow::Result<TrialResult> {
         if built.driven.is_some()
             && let Some(came) = self.tried_driven(built, behind, with)?
         {
@@ -227,10 +245,10 @@ impl Arena<'_> {
                 Some(own) => own,
                 None => {
                     let ran = self.run_with(behind, Some(&programs), stage.seconds, built)?;
-                    Came { seconds: ran.seconds, ..came_of(stage, &programs, &ran, with) }
+                    TrialResult { seconds: ran.seconds, ..came_of(stage, &programs, &ran, with) }
                 }
             };
-            came = Came {
+            came = TrialResult {
                 tests_run: came.tests_run + own.tests_run,
                 seconds: came.seconds + own.seconds,
                 ..own
@@ -253,14 +271,14 @@ impl Arena<'_> {
     /// If the programs cannot be started, or the switch cannot be set.
     pub fn run_with(
         &mut self,
-        behind: Behind,
+        behind: SwitchedMutant,
         programs: Option<&[&Program]>,
         seconds: f64,
-        built: &Built,
-    ) -> anyhow::Result<Ran> {
+        built: &CopyBuild,
+    ) -> anyhow::Result<SuiteRun> {
         let patient = limit(seconds, built);
         let soon = Duration::from_secs_f64(seconds * PATIENCE) + COMPUTING_MORE;
-        let soon = How { limit: soon, ..patient };
+        let soon = RunLimits { limit: soon, ..patient };
         let ran = self.run_again(programs, built, soon)?;
         if ran.outcome != Outcome::TimedOut {
             return Ok(ran);
@@ -268,7 +286,7 @@ impl Arena<'_> {
         // A run that used little CPU time may have been waiting for a busy machine.
         if ran.computed >= COMPUTING_LEAST {
             self.set("0")?;
-            let control = self.run_again(programs, built, How { stops: false, ..soon })?;
+            let control = self.run_again(programs, built, RunLimits { stops: false, ..soon })?;
             self.set(&behind.number.to_string())?;
             let is_quick = control.computed <= ran.computed * COMPUTING_SHARE;
             if control.outcome == Outcome::Exited(0) && is_quick {
@@ -281,9 +299,9 @@ impl Arena<'_> {
     fn run_again(
         &mut self,
         programs: Option<&[&Program]>,
-        built: &Built,
-        how: How,
-    ) -> anyhow::Result<Ran> {
+        built: &CopyBuild,
+        how: RunLimits,
+    ) -> anyhow::Result<SuiteRun> {
         let (top, runs) = (self.copy.top(), &mut self.runs);
         let Some(programs) = programs else {
             return self.suite.run(runs, &top, &RunRequirements::default(), how);
@@ -294,15 +312,20 @@ impl Arena<'_> {
 }
 
 /// Interprets a run of programs of a stage.
-fn came_of(stage: &Stage, programs: &[&Program], ran: &Ran, with: With<'_>) -> Came {
+fn came_of(
+    stage: &Stage,
+    programs: &[&Program],
+    ran: &SuiteRun,
+    with: TestSelection<'_>,
+) -> TrialResult {
     match (stage.kind, ran.outcome) {
         (Kind::Silent, Outcome::TimedOut) => untried(Fate::TimedOut),
         (Kind::Silent, Outcome::Exited(0)) => {
-            Came { tests_run: programs.len(), ..untried(Fate::Survived) }
+            TrialResult { tests_run: programs.len(), ..untried(Fate::Survived) }
         }
         (Kind::Silent, _) => {
             let reason = Some("a test in documentation fails".to_owned());
-            Came { tests_run: 1, reason, ..untried(Fate::Killed) }
+            TrialResult { tests_run: 1, reason, ..untried(Fate::Killed) }
         }
         _ => {
             let expected = stage.tests_of(programs);
@@ -314,17 +337,17 @@ fn came_of(stage: &Stage, programs: &[&Program], ran: &Ran, with: With<'_>) -> C
 /// Returns the limits of a run with a change that takes `seconds` without one; nothing is built any
 /// more. An endless loop is detected by its CPU time, long before the time limit, which allows for
 /// a busy machine.
-pub(crate) fn limit(seconds: f64, built: &Built) -> How {
+pub(crate) fn limit(seconds: f64, built: &CopyBuild) -> RunLimits {
     let patient = seconds * PATIENCE;
     let limit = Duration::from_secs_f64(patient) + FORKED_MORE;
     // The total for all processors, in whole seconds, the unit of the limit.
     let processors = available_parallelism().map_or(1, NonZero::get);
     let computing = Some((patient * processors as f64).ceil().max(1.0) as u64);
-    How { limit, computing, stops: built.stops }
+    RunLimits { limit, computing, stops: built.stops }
 }
 
 /// Returns the number of tests of each program in a run, by the prefix of their names.
-fn reported(ran: &Ran) -> HashMap<String, usize> {
+fn reported(ran: &SuiteRun) -> HashMap<String, usize> {
     let mut counts = HashMap::new();
     for test in ran.run.iter().flat_map(|run| &run.tests) {
         if let Some((program, _)) = test.name.split_once(": ") {
@@ -335,21 +358,21 @@ fn reported(ran: &Ran) -> HashMap<String, usize> {
 }
 
 /// Returns the programs of a stage that may reach a function; all programs if unknown.
-fn those_that_reach<'s>(stage: &'s Stage, built: &Built, unit: usize) -> Vec<&'s Program> {
+fn those_that_reach<'s>(stage: &'s Stage, built: &CopyBuild, unit: usize) -> Vec<&'s Program> {
     let known = built.that_reach(unit);
     let reaches = |own: &&Program| known.as_ref().is_none_or(|all| all.contains(own));
     stage.programs.iter().filter(reaches).collect()
 }
 
-impl Built {
+impl CopyBuild {
     /// Creates the build of a driver from the durations (s) of the user's command and of the tests
     /// in the driver, and the functions that the tests reach.
     pub fn driven(
         (seconds, driven): (f64, f64),
-        reached: Reached,
+        reached: ReachingPrograms,
         tests: HashMap<usize, Vec<usize>>,
     ) -> Self {
-        let (stages, kept, singly) = (Vec::new(), PathBuf::new(), Singly::of(tests));
+        let (stages, kept, singly) = (Vec::new(), PathBuf::new(), SingleTestReach::of(tests));
         Self { stages, kept, seconds, stops: true, reached, singly, driven: Some(driven) }
     }
 
@@ -376,7 +399,7 @@ impl Built {
 }
 
 /// Returns the reason why tests that otherwise pass are not known to pass now; `None` if all pass.
-fn missing(all: &[&Ran], with: With<'_>) -> Option<String> {
+fn missing(all: &[&SuiteRun], with: TestSelection<'_>) -> Option<String> {
     let tests = || all.iter().flat_map(|ran| &ran.run).flat_map(|run| &run.tests);
     let passed: HashSet<&str> = tests()
         .filter(|test| test.status != TestStatus::Failed)

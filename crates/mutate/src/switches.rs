@@ -5,12 +5,12 @@
 //! If a body does not compile, its mutant cannot be built. If an error cannot be attributed to one
 //! body, the function or the whole file is left to the plain way.
 
-use crate::built::At;
+use crate::built::SwitchPaths;
 use crate::policy::LONGEST_BUILD;
 use crate::sources::Source;
 use assay_mutate::mutants::controls::error;
 use assay_mutate::mutants::switch::{
-    Arm, Blamed, Places, Switch, Switched, body_number, is_javascript, weight,
+    Arm, ErrorOrigin, Switch, SwitchFiles, SwitchedText, body_number, is_javascript, weight,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -33,7 +33,7 @@ pub(crate) struct Switches<'a> {
 
 /// A mutant of the table: its index there, its source, and its index in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Own {
+pub(crate) struct TableMutant {
     pub index: usize,
     pub source: usize,
     pub mutant: usize,
@@ -43,7 +43,7 @@ pub(crate) struct Own {
 /// errors are numbered after all mutants, by unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Round {
-    pub mutants: Vec<Own>,
+    pub mutants: Vec<TableMutant>,
     /// The functions in which errors are planted, by source and unit, in the order of their
     /// numbers.
     pub planted: Vec<(usize, usize)>,
@@ -52,7 +52,7 @@ pub(crate) struct Round {
 /// The contents of a file in a build.
 pub(crate) struct Standing {
     pub source: usize,
-    pub switched: Switched,
+    pub switched: SwitchedText,
 }
 
 /// Conclusions from the output of a failed build.
@@ -110,7 +110,7 @@ impl<'a> Switches<'a> {
     }
 
     /// Returns the number of a mutant's unit among the units of all sources.
-    pub fn unit(&self, own: Own) -> usize {
+    pub fn unit(&self, own: TableMutant) -> usize {
         self.first[own.source] + self.sources[own.source].found.all[own.mutant].unit
     }
 
@@ -137,7 +137,7 @@ impl<'a> Switches<'a> {
     /// to `plain`.
     pub fn next(
         &self,
-        tasks: &mut VecDeque<Vec<Own>>,
+        tasks: &mut VecDeque<Vec<TableMutant>>,
         plain: &mut Vec<Vec<usize>>,
         most: usize,
     ) -> (Round, Vec<Vec<usize>>) {
@@ -192,7 +192,7 @@ impl<'a> Switches<'a> {
         &self,
         round: &Round,
         unviable: &HashSet<usize>,
-        at: &At,
+        at: &SwitchPaths,
     ) -> Option<Vec<Standing>> {
         let mut arms: HashMap<usize, Vec<Arm>> = HashMap::new();
         for (place, own) in round.mutants.iter().enumerate() {
@@ -224,7 +224,7 @@ impl<'a> Switches<'a> {
             arms.sort_by_key(|own| (own.unit, own.number));
             let file = &self.sources[source];
             let (switch, reached, bodies) = (&at.switch, &at.reached, &at.bodies);
-            let places = Places { switch, reached, bodies, first: self.first[source] };
+            let places = SwitchFiles { switch, reached, bodies, first: self.first[source] };
             let own = self.all[source].as_ref()?;
             let switched = own.text(&file.text, &file.found.units, &arms, places)?;
             all.push(Standing { source, switched });
@@ -239,14 +239,14 @@ impl<'a> Switches<'a> {
         let mut seen = HashSet::new();
         for error in said.lines().filter_map(Error::of) {
             let (source, blamed) = match body_number(error.path) {
-                Some(number) => (0, Blamed::Arm(number)),
+                Some(number) => (0, ErrorOrigin::Arm(number)),
                 None => {
                     let Some(file) = self.file(&error, standing) else { continue };
                     (file.source, file.switched.blamed(error.line))
                 }
             };
             match blamed {
-                Blamed::Arm(number) => {
+                ErrorOrigin::Arm(number) => {
                     if !seen.insert(number) {
                         continue;
                     }
@@ -260,10 +260,10 @@ impl<'a> Switches<'a> {
                         }
                     }
                 }
-                Blamed::Unit(unit) => {
+                ErrorOrigin::Unit(unit) => {
                     lesson.has_more |= self.functions.insert((source, unit));
                 }
-                Blamed::File => lesson.has_more |= self.files.insert(source),
+                ErrorOrigin::File => lesson.has_more |= self.files.insert(source),
             }
         }
         lesson
@@ -327,17 +327,17 @@ mod tests {
         Source::new(path.to_owned(), language, text, found)
     }
 
-    fn tasks(sources: &[Source]) -> VecDeque<Vec<Own>> {
+    fn tasks(sources: &[Source]) -> VecDeque<Vec<TableMutant>> {
         let all = sources
             .iter()
             .enumerate()
             .flat_map(|(source, own)| (0..own.found.all.len()).map(move |mutant| (source, mutant)));
-        let own = |(index, (source, mutant))| vec![Own { index, source, mutant }];
+        let own = |(index, (source, mutant))| vec![TableMutant { index, source, mutant }];
         all.enumerate().map(own).collect()
     }
 
     fn standing(switches: &Switches<'_>, round: &Round) -> Vec<Standing> {
-        switches.standing(round, &HashSet::new(), &At::of(Path::new("/t"))).unwrap()
+        switches.standing(round, &HashSet::new(), &SwitchPaths::of(Path::new("/t"))).unwrap()
     }
 
     #[test]

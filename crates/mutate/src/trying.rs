@@ -2,16 +2,16 @@
 //! finer mutant is skipped only if it is the same program as an extreme one that survived, or if no
 //! test reaches its function. Each result is written to the journal as soon as it is known.
 
-use crate::arena::{Arena, Came, Change, Ends, With, untried};
-use crate::built::Behind;
-use crate::forked::Forked;
-use crate::guard::Ended;
+use crate::arena::{Arena, Change, CompleteReport, TestSelection, TrialResult, untried};
+use crate::built::SwitchedMutant;
+use crate::forked::ForkServer;
+use crate::guard::TimeIsUp;
 use crate::journal::{Entry, Journal};
 use crate::policy::{FIRST_IN_A_HURRY, MOST_IN_A_BUILD, MOST_IN_A_HURRY, SHARE_OF_A_BUILD};
-use crate::proof::{self, Way};
-use crate::rounds::{self, Ready};
+use crate::proof::{self, ProcessOrigin};
+use crate::rounds::{self, RoundBuild};
 use crate::sources::Source;
-use crate::switches::{Own, Round, Switches};
+use crate::switches::{Round, Switches, TableMutant};
 use assay_data::mutation::{Fate, MutantResult, MutationTest};
 use assay_data::threads;
 use assay_measure::{AbortHandle, interrupt};
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The state of the mutants while they are tried.
-pub(crate) struct Trying<'a> {
+pub(crate) struct TrialState<'a> {
     pub sources: &'a [Source],
     /// The source of each mutant, and its index in that source.
     pub origins: &'a [(usize, usize)],
@@ -58,11 +58,11 @@ pub(crate) struct Trying<'a> {
     /// switches cannot be used here.
     pub switches: Option<Switches<'a>>,
     /// The mutants of the current build.
-    pub behind: HashMap<usize, Behind>,
+    pub behind: HashMap<usize, SwitchedMutant>,
     /// Names of flaky tests.
     pub flaky: &'a [String],
     /// The report of a whole run without a change.
-    pub ends: Ends,
+    pub ends: CompleteReport,
     /// True if the proof for changed files (the plain way) has been made.
     pub is_proven: bool,
     /// The moment by which that proof must be finished.
@@ -73,7 +73,7 @@ pub(crate) struct Trying<'a> {
 
 /// How trying ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum TrialEnd {
     /// Everything was tried.
     Done,
     /// The time was up, or the random sample has been tried.
@@ -82,9 +82,9 @@ pub(crate) enum Over {
     Interrupted,
 }
 
-type News = (usize, anyhow::Result<Came>);
+type TrialMessage = (usize, anyhow::Result<TrialResult>);
 
-impl<'a> Trying<'a> {
+impl<'a> TrialState<'a> {
     fn operator(&self, mutant: usize) -> Option<Operator> {
         let (source, own) = *self.origins.get(mutant)?;
         Some(self.sources.get(source)?.found.all.get(own)?.operator)
@@ -102,7 +102,11 @@ impl<'a> Trying<'a> {
     ///
     /// # Errors
     /// If a copy cannot be written, or tests cannot be started any more.
-    pub fn all(&mut self, arenas: &mut Vec<Arena<'_>>, progress: &Passing) -> anyhow::Result<Over> {
+    pub fn all(
+        &mut self,
+        arenas: &mut Vec<Arena<'_>>,
+        progress: &Passing,
+    ) -> anyhow::Result<TrialEnd> {
         let is_extreme =
             |own: &Self, index: usize| own.operator(index).is_some_and(Operator::is_extreme);
         let pending: Vec<usize> = (0..self.mutants.len())
@@ -118,7 +122,7 @@ impl<'a> Trying<'a> {
         let extremes = pending.iter().copied().filter(|own| is_extreme(self, *own));
         let extremes: Vec<Vec<usize>> = extremes.map(|own| vec![own]).collect();
         let over = self.in_builds(arenas, extremes, progress)?;
-        if over != Over::Done {
+        if over != TrialEnd::Done {
             return Ok(over);
         }
         let mut known: HashMap<usize, usize> = HashMap::new();
@@ -142,7 +146,7 @@ impl<'a> Trying<'a> {
         let is_all = drawn.len() == finer.len();
         let tasks = self.arranged(drawn);
         let over = self.in_builds(arenas, tasks, progress)?;
-        Ok(if over == Over::Done && !is_all { Over::OutOfTime } else { over })
+        Ok(if over == TrialEnd::Done && !is_all { TrialEnd::OutOfTime } else { over })
     }
 
     /// Returns the finer mutants that are drawn at random. The draw is deterministic, and the same
@@ -169,15 +173,15 @@ impl<'a> Trying<'a> {
         arenas: &mut Vec<Arena<'_>>,
         tasks: Vec<Vec<usize>>,
         progress: &Passing,
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         let Some(mut switches) = self.switches.take() else {
             return self.plainly(arenas, tasks, progress);
         };
         let own = |index: &usize| {
             let (source, mutant) = self.origins[*index];
-            Own { index: *index, source, mutant }
+            TableMutant { index: *index, source, mutant }
         };
-        let mut waiting: VecDeque<Vec<Own>> =
+        let mut waiting: VecDeque<Vec<TableMutant>> =
             tasks.iter().map(|task| task.iter().map(own).collect()).collect();
         let mut plain = Vec::new();
         let mut most = if self.deadline.is_some() { FIRST_IN_A_HURRY } else { MOST_IN_A_BUILD };
@@ -188,16 +192,16 @@ impl<'a> Trying<'a> {
                 break;
             }
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-                return Ok(Over::OutOfTime);
+                return Ok(TrialEnd::OutOfTime);
             }
             progress.show(&format!("building {} changes at once", round.mutants.len()));
             let (with, began) = (self.with(), Instant::now());
             let (sources, until) = (self.sources, self.deadline);
             match rounds::ready(&mut switches, &mut round, arenas, sources, with, until) {
-                Err(_) if interrupt::count() > 0 => return Ok(Over::Interrupted),
-                Err(error) if error.is::<Ended>() => return Ok(Over::OutOfTime),
+                Err(_) if interrupt::count() > 0 => return Ok(TrialEnd::Interrupted),
+                Err(error) if error.is::<TimeIsUp>() => return Ok(TrialEnd::OutOfTime),
                 Err(error) => return Err(error),
-                Ok(Ready::Unusable(why)) => {
+                Ok(RoundBuild::Unusable(why)) => {
                     let what = if switches.is_driven {
                         "each change was tried in processes of its own"
                     } else {
@@ -205,11 +209,12 @@ impl<'a> Trying<'a> {
                     };
                     self.notes.push(format!("{what}: {why}"));
                     plain.extend(tasks);
-                    let indices = |task: Vec<Own>| task.iter().map(|own| own.index).collect();
+                    let indices =
+                        |task: Vec<TableMutant>| task.iter().map(|own| own.index).collect();
                     plain.extend(waiting.into_iter().map(indices));
                     break;
                 }
-                Ok(Ready::Built { unviable, reached, tests }) => {
+                Ok(RoundBuild::Built { unviable, reached, tests }) => {
                     let took = began.elapsed();
                     let tasks =
                         self.sorted((&switches, &round), tasks, (&unviable, &reached), &mut plain)?;
@@ -218,7 +223,7 @@ impl<'a> Trying<'a> {
                     }
                     let over = self.phase(arenas, tasks, progress)?;
                     self.behind.clear();
-                    if over != Over::Done {
+                    if over != TrialEnd::Done {
                         return Ok(over);
                     }
                     if let Some(deadline) = self.deadline {
@@ -240,7 +245,7 @@ impl<'a> Trying<'a> {
         (unviable, reached): (&HashMap<usize, String>, &HashSet<usize>),
         plain: &mut Vec<Vec<usize>>,
     ) -> anyhow::Result<Vec<Vec<usize>>> {
-        let numbers: HashMap<usize, (usize, Own)> =
+        let numbers: HashMap<usize, (usize, TableMutant)> =
             round.mutants.iter().enumerate().map(|(at, own)| (own.index, (at + 1, *own))).collect();
         let mut left = Vec::new();
         for task in tasks {
@@ -249,14 +254,14 @@ impl<'a> Trying<'a> {
                 let Some((number, mutant)) = numbers.get(&index) else { continue };
                 if let Some(said) = unviable.get(&index) {
                     let reason = Some(format!("it can't be built: {said}"));
-                    self.take(index, Came { reason, ..untried(Fate::Unviable) })?;
+                    self.take(index, TrialResult { reason, ..untried(Fate::Unviable) })?;
                 } else if !switches.takes(mutant.source, mutant.mutant) {
                     is_plain = true;
                     own.push(index);
                 } else {
                     let unit = switches.unit(*mutant);
                     if reached.contains(&unit) {
-                        self.behind.insert(index, Behind { number: *number, unit });
+                        self.behind.insert(index, SwitchedMutant { number: *number, unit });
                         own.push(index);
                     } else {
                         self.take(index, untried(Fate::Uncovered))?;
@@ -281,18 +286,18 @@ impl<'a> Trying<'a> {
         arenas: &mut [Arena<'_>],
         tasks: Vec<Vec<usize>>,
         progress: &Passing,
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         if tasks.is_empty() {
-            return Ok(Over::Done);
+            return Ok(TrialEnd::Done);
         }
         self.restore(arenas)?;
         if !self.is_proven {
             progress.show("proving that a change can be noticed");
             let (sources, origins, with) = (self.sources, self.origins, self.with());
-            let way = (Way::Plain, self.patience);
+            let way = (ProcessOrigin::Plain, self.patience);
             match proof::of(&mut arenas[0], sources, origins, self.mutants, with, way) {
-                Err(error) if error.is::<Ended>() && interrupt::count() == 0 => {
-                    return Ok(Over::OutOfTime);
+                Err(error) if error.is::<TimeIsUp>() && interrupt::count() == 0 => {
+                    return Ok(TrialEnd::OutOfTime);
                 }
                 proven => proven?,
             }
@@ -313,10 +318,10 @@ impl<'a> Trying<'a> {
         Ok(())
     }
 
-    fn with(&self) -> With<'a> {
+    fn with(&self) -> TestSelection<'a> {
         let (all, asked, by_name) = (self.tests, self.asked, self.by_name);
         let (beside, flaky, ends, stops) = (self.beside, self.flaky, self.ends, !self.completes);
-        With { all, asked, by_name, only: None, beside, stops, flaky, ends }
+        TestSelection { all, asked, by_name, only: None, beside, stops, flaky, ends }
     }
 
     /// Tries these mutants, each as a task of its own.
@@ -328,7 +333,7 @@ impl<'a> Trying<'a> {
         arenas: &mut Vec<Arena<'_>>,
         mutants: Vec<usize>,
         progress: &Passing,
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         let tasks = mutants.into_iter().map(|own| vec![own]).collect();
         self.plainly(arenas, tasks, progress)
     }
@@ -356,16 +361,16 @@ impl<'a> Trying<'a> {
         arenas: &mut [Arena<'_>],
         tasks: Vec<Vec<usize>>,
         progress: &Passing,
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         let stop = AtomicBool::new(false);
         let next = AtomicUsize::new(0);
         let handles: Vec<AbortHandle> =
             arenas.iter().filter_map(|arena| arena.runs.runner.abort_handle()).collect();
         let lines: Vec<UnixStream> = arenas
             .iter()
-            .flat_map(|arena| arena.forked.as_ref().map_or_else(Vec::new, Forked::lines))
+            .flat_map(|arena| arena.forked.as_ref().map_or_else(Vec::new, ForkServer::lines))
             .collect();
-        let (sender, news) = channel::<News>();
+        let (sender, news) = channel::<TrialMessage>();
         // The tests with the most kills come first, as of the beginning of the phase.
         let covered: HashMap<usize, Option<Vec<usize>>> =
             tasks.iter().flatten().map(|own| (*own, self.in_order(*own))).collect();
@@ -377,7 +382,7 @@ impl<'a> Trying<'a> {
         let mut refused = None;
         thread::scope(|scope| {
             for arena in arenas.iter_mut() {
-                let sender: Sender<News> = sender.clone();
+                let sender: Sender<TrialMessage> = sender.clone();
                 let started = threads::start_in(scope, move || {
                     while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
                         for index in task {
@@ -398,9 +403,9 @@ impl<'a> Trying<'a> {
                                 behind: behind.get(index).copied(),
                             };
                             let only = covered.get(index).and_then(|only| only.as_deref());
-                            let with = With { only, ..with };
+                            let with = TestSelection { only, ..with };
                             let came = arena.attempt(change, with);
-                            let is_ended = |error: &anyhow::Error| error.is::<Ended>();
+                            let is_ended = |error: &anyhow::Error| error.is::<TimeIsUp>();
                             if came.as_ref().err().is_some_and(is_ended) {
                                 return;
                             }
@@ -429,10 +434,10 @@ impl<'a> Trying<'a> {
     /// Receives the workers' results until all are finished.
     fn hear(
         &mut self,
-        news: &Receiver<News>,
+        news: &Receiver<TrialMessage>,
         (stop, handles, lines): (&AtomicBool, &[AbortHandle], &[UnixStream]),
         (total, progress): (usize, &Passing),
-    ) -> anyhow::Result<Over> {
+    ) -> anyhow::Result<TrialEnd> {
         let end = || {
             stop.store(true, Ordering::Relaxed);
             for own in handles {
@@ -481,10 +486,10 @@ impl<'a> Trying<'a> {
             progress.show(&format!("{heard} of {total} changes tried, {missed} missed{left}"));
         }
         match failure {
-            _ if interrupted => Ok(Over::Interrupted),
+            _ if interrupted => Ok(TrialEnd::Interrupted),
             Some(error) => Err(error),
-            None if heard < total => Ok(Over::OutOfTime),
-            None => Ok(Over::Done),
+            None if heard < total => Ok(TrialEnd::OutOfTime),
+            None => Ok(TrialEnd::Done),
         }
     }
 
@@ -494,7 +499,7 @@ impl<'a> Trying<'a> {
         most.map_or(needed, |most| most.min(needed))
     }
 
-    fn take(&mut self, index: usize, came: Came) -> anyhow::Result<()> {
+    fn take(&mut self, index: usize, came: TrialResult) -> anyhow::Result<()> {
         let own = &mut self.mutants[index];
         // With all tests the result must be the same, or nothing is learned: an effect of one test
         // may prevent another from failing or from ending.

@@ -1,25 +1,25 @@
 //! The steps of `assay mutate`: find the sources and generate mutants, run the tests without a
 //! change, prove that changes are noticed, try the mutants, report the result.
 
-use crate::arena::{Arena, With};
+use crate::arena::{Arena, TestSelection};
 use crate::args::{Args, Budget, Condition};
-use crate::baseline::{Baseline, Red};
+use crate::baseline::{Baseline, BaselineError};
 use crate::copies::is_temporary;
 use crate::coupling::{self, Rewrites};
 use crate::equivalent;
-use crate::forked::{Forked, Loading};
-use crate::guard::{Ended, Guard};
+use crate::forked::{ForkServer, LoadingDriver};
+use crate::guard::{Guard, TimeIsUp};
 use crate::journal::{Entry, Journal};
 use crate::layout::{self, Layout};
 use crate::policy::{
     BUDGET_MORE, SHARE_OF_BASELINE, SHARE_OF_MUTANTS, SHARE_OF_PROOF, SHARE_OF_TRYING,
 };
-use crate::proof::{self, Way};
+use crate::proof::{self, ProcessOrigin};
 use crate::showing;
-use crate::sources::{self, Asked, Root, Source};
+use crate::sources::{self, Root, Source, SourceSelection};
 use crate::suite::{Runs, Suite};
 use crate::switches::Switches;
-use crate::trying::{Over, Trying};
+use crate::trying::{TrialEnd, TrialState};
 use crate::walls::Walls;
 use anyhow::{Context, anyhow, bail};
 use assay_analysis::mutation::{Scores, scores};
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     check(args)?;
     let root = Root::here()?;
     let (files, since) = (&args.files, args.since.as_deref());
-    let asked = Asked { files, since, shard: args.shard, command: &args.command };
+    let asked = SourceSelection { files, since, shard: args.shard, command: &args.command };
     let (sources, notes) = sources::of(&root, asked)?;
     notes.iter().for_each(|note| output::say(&format!("note: {note}")));
     let (files, units, mutants, origins) = sources::table(&sources);
@@ -87,11 +87,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
             output::error(&error);
             return Ok(Ending::Interrupted);
         }
-        Err(error) if error.is::<Ended>() && !mutation.tests.is_empty() => {
+        Err(error) if error.is::<TimeIsUp>() && !mutation.tests.is_empty() => {
             mutation.is_sample = true;
-            Over::OutOfTime
+            TrialEnd::OutOfTime
         }
-        Err(error) if error.is::<Red>() => {
+        Err(error) if error.is::<BaselineError>() => {
             output::error(&error);
             return Ok(Ending::Red);
         }
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     };
     mutation.seconds = began.elapsed().as_secs_f64();
     let left = [Fate::Pending, Fate::Uncovered, Fate::Kept, Fate::Absent];
-    if over == Over::OutOfTime && mutation.mutants.iter().all(|own| left.contains(&own.fate)) {
+    if over == TrialEnd::OutOfTime && mutation.mutants.iter().all(|own| left.contains(&own.fate)) {
         mutation.notes.push(format!(
             "no change was tried in this time: once without a change the tests took {:.0} s, and building what they need comes on top; give a longer time",
             mutation.suite_seconds
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Ending> {
     let scores = scores(&mutation);
     showing::show(args, &mutation, &scores, &started)?;
     Ok(match over {
-        Over::Interrupted => Ending::Interrupted,
+        TrialEnd::Interrupted => Ending::Interrupted,
         _ if args.fail_if.iter().any(|own| is_true(*own, &mutation, &scores)) => {
             Ending::FailIfCameTrue
         }
@@ -134,7 +134,7 @@ fn tried(
     origins: &[(usize, usize)],
     mutation: &mut Mutation,
     began: Instant,
-) -> anyhow::Result<Over> {
+) -> anyhow::Result<TrialEnd> {
     let progress = Passing::new();
     let suite = suite(args, root, began)?;
     progress.show("copying the project");
@@ -145,7 +145,7 @@ fn tried(
     let time = args.budget.and_then(Budget::time);
     let patience = time.map(|time| began + time.mul_f64(SHARE_OF_BASELINE));
     let baseline = Baseline::of(&suite, &mut runs, &copy.top(), patience).map_err(
-        |error| match (error.is::<Ended>(), time) {
+        |error| match (error.is::<TimeIsUp>(), time) {
             (true, Some(time)) if interrupt::count() == 0 => anyhow!(
                 "--budget: the tests took longer than {} s without any change; give a longer time",
                 time.as_secs()
@@ -185,7 +185,7 @@ fn tried(
     let tests = mutation.tests.clone();
     let flaky = mutation.flaky.clone();
     let (beside, by_name) = (baseline.beside, &by_name);
-    let with = With {
+    let with = TestSelection {
         all: &tests,
         asked: &baseline.asked,
         by_name,
@@ -205,7 +205,7 @@ fn tried(
         all.filter(|own| own.fate == Fate::Pending).count() + sample.map_or(0, |own| own.len());
     if pending == 0 {
         mutation.rewrites = rewrites.results;
-        return Ok(Over::Done);
+        return Ok(TrialEnd::Done);
     }
     // Test frameworks of interpreted languages do not build what they load.
     let is_left = args.separate_builds || suite.sees().is_some();
@@ -217,7 +217,7 @@ fn tried(
     let mut others = Vec::new();
     for _ in 1..jobs {
         let copy = suite.copy(&arenas[0].copy.top())?;
-        others.push(Loading::start(&suite, &copy.top()).ok().flatten());
+        others.push(LoadingDriver::start(&suite, &copy.top()).ok().flatten());
         let runs = Runs::start()?;
         // Without it, the same is compiled once more.
         let _as_good = arenas[0].runs.share_compiled(&runs);
@@ -232,15 +232,17 @@ fn tried(
     // Builds with a switch have their own proof; this one is only needed for other mutants.
     let is_proven = switches.is_none();
     if is_proven {
-        prove(first, Way::Plain)?;
+        prove(first, ProcessOrigin::Plain)?;
     }
     // Most of a time budget is reserved for mutants, even from what would make them faster.
     let is_late = || patience.is_some_and(|until| Instant::now() > until);
-    let loading = if is_late() { Ok(None) } else { Loading::start(&suite, &first.copy.top()) };
-    let forked = loading.and_then(|own| own.map(Loading::loaded).transpose()).and_then(|forked| {
-        first.forked = forked;
-        first.forked.is_some().then(|| prove(first, Way::Loaded(&later))).transpose()
-    });
+    let loading =
+        if is_late() { Ok(None) } else { LoadingDriver::start(&suite, &first.copy.top()) };
+    let forked =
+        loading.and_then(|own| own.map(LoadingDriver::loaded).transpose()).and_then(|forked| {
+            first.forked = forked;
+            first.forked.is_some().then(|| prove(first, ProcessOrigin::Loaded(&later))).transpose()
+        });
     if let Err(error) = forked {
         first.forked = None;
         mutation.notes.push(format!(
@@ -248,7 +250,7 @@ fn tried(
         ));
     }
     // If this proof fails, everything the early fork could do is done the plain way instead.
-    let early = !is_late() && prove(first, Way::Early).is_ok();
+    let early = !is_late() && prove(first, ProcessOrigin::Early).is_ok();
     if first.forked.is_some() {
         for (arena, loading) in arenas[1..].iter_mut().zip(others) {
             // An arena whose tests cannot be loaded uses the plain way.
@@ -256,14 +258,14 @@ fn tried(
         }
     }
     if !early {
-        arenas.iter_mut().filter_map(|own| own.forked.as_mut()).for_each(Forked::not_early);
+        arenas.iter_mut().filter_map(|own| own.forked.as_mut()).for_each(ForkServer::not_early);
     }
     let mut kills = vec![0; tests.len()];
     mutation.mutants.iter().flat_map(|own| &own.killed_by).for_each(|test| kills[*test] += 1);
     // The coupling questions get a share of the time.
     let share = if mutation.has_coupling { SHARE_OF_MUTANTS } else { 1.0 };
     let until = |share: f64| time.map(|time| began + time.mul_f64(share * SHARE_OF_TRYING));
-    let mut trying = Trying {
+    let mut trying = TrialState {
         sources,
         origins,
         mutants: &mut mutation.mutants,
@@ -286,8 +288,8 @@ fn tried(
         notes: Vec::new(),
     };
     let mut over = trying.all_but_equivalents(&mut arenas, &mut judged, &progress)?;
-    mutation.is_sample = over == Over::OutOfTime;
-    if let Some(most) = args.coupling.filter(|_| over != Over::Interrupted) {
+    mutation.is_sample = over == TrialEnd::OutOfTime;
+    if let Some(most) = args.coupling.filter(|_| over != TrialEnd::Interrupted) {
         trying.deadline = until(1.0);
         let later = &rewrites_later;
         over = trying.coupled(&mut arenas, usize::from(most), (&mut rewrites, later), &progress)?;
@@ -301,7 +303,7 @@ fn tried(
         let note = "no change was noticed in this time; a longer time tells whether the tests use this code at all";
         mutation.notes.push(note.to_owned());
     }
-    if over == Over::Interrupted {
+    if over == TrialEnd::Interrupted {
         let note =
             "it was interrupted: the same command goes on from here, as long as nothing is changed";
         mutation.notes.push(note.to_owned());
@@ -344,7 +346,7 @@ fn suite(args: &Args, root: &Root, began: Instant) -> anyhow::Result<Suite> {
 }
 
 /// Returns the error for tests that load none of the project's sources.
-fn elsewhere(language: Language) -> Red {
+fn elsewhere(language: Language) -> BaselineError {
     let (how, cure) = match language {
         Language::Python => (
             "`python -c 'import NAME; print(NAME.__file__)'` shows from where",
@@ -355,7 +357,7 @@ fn elsewhere(language: Language) -> Red {
             "load the project with `-Ilib`, or by `path:` in the Gemfile",
         ),
     };
-    Red(format!(
+    BaselineError(format!(
         "the tests load no source file of the project's copy, so no change could be noticed: they use another copy ({how}). To test this one, {cure}"
     ))
 }

@@ -25,7 +25,7 @@ pub fn cut(language: Language, text: &[u8]) -> Blocks {
 }
 
 /// A block whose end has not been reached yet.
-struct Open {
+struct OpenBlock {
     name: String,
     begin: u32,
     end: u32,
@@ -43,15 +43,15 @@ struct Open {
 struct Cutting<'a> {
     language: Language,
     text: &'a [u8],
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     /// Names of the enclosing classes and modules, with the IDs of their nodes.
     within: Vec<(usize, String)>,
-    done: Vec<Open>,
+    done: Vec<OpenBlock>,
 }
 
 impl<'a> Cutting<'a> {
     fn new(language: Language, text: &'a [u8]) -> Self {
-        let top = Open {
+        let top = OpenBlock {
             name: String::new(),
             begin: 1,
             end: lines(text),
@@ -146,7 +146,7 @@ impl<'a> Cutting<'a> {
         let mut digest = Sha256::new();
         digest.update(name.as_bytes());
         digest.update([0]);
-        self.open.push(Open {
+        self.open.push(OpenBlock {
             name,
             begin: number(around.start_position().row),
             end: number(last),
@@ -232,7 +232,7 @@ impl<'a> Cutting<'a> {
         }
         let mut known: HashMap<Sum, u64> = HashMap::new();
         self.done.sort_by_key(|open| (open.begin, std::cmp::Reverse(open.end)));
-        for Open { name, begin, end, digest, is_holder, .. } in self.done {
+        for OpenBlock { name, begin, end, digest, is_holder, .. } in self.done {
             let mut own = sum_of(digest);
             // Blocks with the same text in the same place get different checksums.
             let times = known.entry(own).or_insert(0);

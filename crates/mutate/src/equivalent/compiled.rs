@@ -36,7 +36,7 @@ pub(super) struct Function<'a> {
 
 /// One of the functions, compiled with one of its changes or with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tried {
+struct CompiledVariant {
     function: usize,
     /// `None` for an error.
     change: Option<usize>,
@@ -44,7 +44,7 @@ struct Tried {
 
 /// The result of the comparison.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Equivalences {
     /// The indices of the survivors that are the same.
     pub same: Vec<usize>,
     /// Functions that had no code there.
@@ -73,8 +73,13 @@ impl<'a> Package<'a> {
     }
 
     /// Finds the survivors that are the same with all of the settings.
-    pub fn found(&self, arena: &mut Arena<'_>, compile: Compile<'_>, settings: usize) -> Found {
-        let mut found = Found::default();
+    pub fn found(
+        &self,
+        arena: &mut Arena<'_>,
+        compile: Compile<'_>,
+        settings: usize,
+    ) -> Equivalences {
+        let mut found = Equivalences::default();
         let Some(base) = self.compiled(arena, compile, 0, &[]) else {
             found.absent = (0..self.functions.len()).collect();
             return found;
@@ -83,14 +88,15 @@ impl<'a> Package<'a> {
         let (present, absent): (Vec<usize>, Vec<usize>) =
             (0..self.functions.len()).partition(|function| base.has(&own(*function).symbol));
         found.absent = absent;
-        let planted = present.into_iter().map(|function| Tried { function, change: None });
+        let planted =
+            present.into_iter().map(|function| CompiledVariant { function, change: None });
         let planted = self.judged(arena, compile, (0, &base), planted.collect(), self.until);
         let emitted = planted.into_iter().filter(|(_, is_same)| !is_same);
-        let mut left: Vec<Tried> = emitted
+        let mut left: Vec<CompiledVariant> = emitted
             .flat_map(|(tried, _)| {
                 let function = tried.function;
                 let changes = 0..own(function).changes.len();
-                changes.map(move |change| Tried { function, change: Some(change) })
+                changes.map(move |change| CompiledVariant { function, change: Some(change) })
             })
             .collect();
         let mut base = Some(base);
@@ -103,7 +109,8 @@ impl<'a> Package<'a> {
                 _ => Vec::new(),
             };
         }
-        let index = |tried: &Tried| Some(own(tried.function).changes.get(tried.change?)?.0);
+        let index =
+            |tried: &CompiledVariant| Some(own(tried.function).changes.get(tried.change?)?.0);
         found.same = left.iter().filter_map(index).collect();
         found
     }
@@ -114,8 +121,8 @@ impl<'a> Package<'a> {
         arena: &mut Arena<'_>,
         compile: Compile<'_>,
         base: (usize, &Code),
-        mut left: Vec<Tried>,
-    ) -> Vec<Tried> {
+        mut left: Vec<CompiledVariant>,
+    ) -> Vec<CompiledVariant> {
         loop {
             let now = Instant::now();
             let time = self.until.saturating_duration_since(now).mul_f64(SHARE);
@@ -141,9 +148,9 @@ impl<'a> Package<'a> {
         arena: &mut Arena<'_>,
         compile: Compile<'_>,
         (setting, base): (usize, &Code),
-        batch: Vec<Tried>,
+        batch: Vec<CompiledVariant>,
         until: Instant,
-    ) -> Vec<(Tried, bool)> {
+    ) -> Vec<(CompiledVariant, bool)> {
         let (mut open, mut judged) = (vec![batch], Vec::new());
         while let Some(mut batch) = open.pop().filter(|_| Instant::now() < until) {
             match self.compiled(arena, compile, setting, &batch) {
@@ -167,7 +174,7 @@ impl<'a> Package<'a> {
         arena: &mut Arena<'_>,
         compile: Compile<'_>,
         setting: usize,
-        batch: &[Tried],
+        batch: &[CompiledVariant],
     ) -> Option<Code> {
         if interrupt::count() > 0 || Instant::now() >= self.until {
             return None;
@@ -185,7 +192,7 @@ impl<'a> Package<'a> {
     }
 
     /// Returns the contents of the files with these changes.
-    fn texts(&self, batch: &[Tried]) -> Option<BTreeMap<usize, Vec<u8>>> {
+    fn texts(&self, batch: &[CompiledVariant]) -> Option<BTreeMap<usize, Vec<u8>>> {
         let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
         for (number, own) in self.functions.iter().enumerate() {
             let source = &self.sources[own.source];
@@ -210,8 +217,8 @@ impl<'a> Package<'a> {
 }
 
 /// Divides them into batches with at most one of each function.
-fn one_of_each(all: &[Tried]) -> Vec<Vec<Tried>> {
-    let mut batches: Vec<Vec<Tried>> = Vec::new();
+fn one_of_each(all: &[CompiledVariant]) -> Vec<Vec<CompiledVariant>> {
+    let mut batches: Vec<Vec<CompiledVariant>> = Vec::new();
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for tried in all {
         let place = counts.entry(tried.function).or_insert(0);
@@ -244,7 +251,7 @@ mod tests {
 
     #[test]
     fn of_no_function_there_are_two_changes_together() {
-        let tried = |function, change| Tried { function, change: Some(change) };
+        let tried = |function, change| CompiledVariant { function, change: Some(change) };
         let all = [tried(0, 0), tried(0, 1), tried(1, 0), tried(2, 0), tried(2, 1), tried(2, 2)];
         let batches = one_of_each(&all);
         assert_eq!(batches[0], [all[0], all[2], all[3]]);

@@ -5,7 +5,7 @@
 //! Inlining is disabled here, so each function's code is only its own.
 
 use super::code::Code;
-use super::compiled::{Found, Function, Package};
+use super::compiled::{Equivalences, Function, Package};
 use crate::arena::Arena;
 use crate::sources::Source;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(super) fn same(
         }
         functions.retain(|own| !own.symbol.is_empty());
         let package = Package::new(sources, &functions, until);
-        let Found { same: own, .. } = package.found(arena, &mut compile, 1);
+        let Equivalences { same: own, .. } = package.found(arena, &mut compile, 1);
         same.extend(own);
     }
     same

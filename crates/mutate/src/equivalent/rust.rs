@@ -9,7 +9,7 @@
 //! and not to the program.
 
 use super::code::Code;
-use super::compiled::{Found, Function, Package};
+use super::compiled::{Equivalences, Function, Package};
 use crate::arena::Arena;
 use crate::sources::Source;
 use assay_suites::programs::{Program, again, recorded};
@@ -64,7 +64,7 @@ pub(super) fn same(
         }
         let mut compile = |arena: &mut Arena<'_>, setting: usize| own.code(arena, setting);
         let package = Package::new(sources, &of_it, until);
-        let Found { same: found, absent } = package.found(arena, &mut compile, 2);
+        let Equivalences { same: found, absent } = package.found(arena, &mut compile, 2);
         same.extend(found);
         let mut number = 0;
         of_it.retain(|_| {

@@ -21,7 +21,7 @@ use tree_sitter::Node;
 
 /// The platform and settings for which the sources are built.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Here {
+pub struct BuildPlatform {
     /// Operating system, as named by Rust: `linux`, `macos`, `windows`.
     pub system: String,
     /// Processor, as named by Rust: `x86_64`, `aarch64`.
@@ -39,7 +39,7 @@ pub struct Here {
     pub undefined: BTreeSet<String>,
 }
 
-impl Default for Here {
+impl Default for BuildPlatform {
     fn default() -> Self {
         let (system, processor) = (consts::OS.to_owned(), consts::ARCH.to_owned());
         let (tags, perhaps, undefined) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -50,7 +50,7 @@ impl Default for Here {
 /// Lines that are not part of the program (numbered from 1), with the condition that leaves them
 /// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Absent {
+pub struct ExcludedLines {
     /// First line.
     pub first: u32,
     /// Last line.
@@ -59,7 +59,7 @@ pub struct Absent {
     pub why: String,
 }
 
-impl Absent {
+impl ExcludedLines {
     fn of(node: Node<'_>, why: impl Into<String>) -> Self {
         let line = |row: usize| u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1);
         Self {
@@ -80,12 +80,12 @@ pub(crate) fn absent(
     path: &str,
     text: &[u8],
     root: Node<'_>,
-    here: &Here,
-) -> Vec<Absent> {
+    here: &BuildPlatform,
+) -> Vec<ExcludedLines> {
     let words = String::from_utf8_lossy(text);
     match language {
         Language::Go => {
-            let mut all: Vec<Absent> = go::file(path, &words, here).into_iter().collect();
+            let mut all: Vec<ExcludedLines> = go::file(path, &words, here).into_iter().collect();
             all.extend(conditions::of(language, root, text, here));
             all
         }

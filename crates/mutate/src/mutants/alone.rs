@@ -12,7 +12,7 @@ use tree_sitter::{Node, Parser};
 
 /// The text around a function that is compiled by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alone {
+pub struct IsolatedFunction {
     /// Byte range of the function in its file.
     range: Range<usize>,
     before: String,
@@ -23,7 +23,7 @@ pub struct Alone {
     pub known: u32,
 }
 
-impl Alone {
+impl IsolatedFunction {
     /// The text to compile when `changed` is the file's text with a change in this function; `None`
     /// if the change is elsewhere.
     pub fn text(&self, original: &str, changed: &str) -> Option<String> {
@@ -43,7 +43,7 @@ impl Alone {
 
 /// Returns, for each of these functions, the text around it; `None` for all of them in languages
 /// that do not load functions individually. O(bytes + functions · depth).
-pub fn alone(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Alone>> {
+pub fn alone(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<IsolatedFunction>> {
     let nothing = || vec![None; units.len()];
     if !matches!(language, Language::Ruby | Language::Python) {
         return nothing();
@@ -150,7 +150,7 @@ impl File<'_> {
     /// A method, with the enclosing classes and modules reopened, on its original line. A method in
     /// a block is defined where the block had defined it, which only the process that has it loaded
     /// knows.
-    fn ruby(&self, method: Node<'_>, magic: &[String]) -> Option<Alone> {
+    fn ruby(&self, method: Node<'_>, magic: &[String]) -> Option<IsolatedFunction> {
         if self.passed {
             return None;
         }
@@ -212,7 +212,7 @@ impl File<'_> {
         let line = line(method);
         let first = line.checked_sub(u32::try_from(magic.len()).ok()?).filter(|line| *line > 0)?;
         let comments: String = magic.iter().map(|own| format!("{own}\n")).collect();
-        Some(Alone {
+        Some(IsolatedFunction {
             range: method.byte_range(),
             before: format!("{comments}{}{put}", around.concat()),
             after: format!("\n{end}{ends}\n"),
@@ -223,7 +223,7 @@ impl File<'_> {
 
     /// A function, within its enclosing classes, so that its private names are mangled as theirs,
     /// and after a placeholder for its decorators.
-    fn python(&self, function: Node<'_>) -> Option<Alone> {
+    fn python(&self, function: Node<'_>) -> Option<IsolatedFunction> {
         let indentation = self.indentation(function)?;
         let mut around = Vec::new();
         let mut known = line(function);
@@ -257,7 +257,13 @@ impl File<'_> {
             before += &format!("{indentation}@a{}", "\n".repeat((line(function) - known) as usize));
         }
         before += indentation;
-        Some(Alone { range: function.byte_range(), before, after: "\n".to_owned(), first, known })
+        Some(IsolatedFunction {
+            range: function.byte_range(),
+            before,
+            after: "\n".to_owned(),
+            first,
+            known,
+        })
     }
 }
 
@@ -281,13 +287,13 @@ mod tests {
     use crate::mutants::Generator;
 
     /// The whole text of a function, its first line, and the line that identifies it.
-    type Shown = Option<(String, u32, u32)>;
+    type FunctionText = Option<(String, u32, u32)>;
 
     /// All functions by name.
-    fn around(language: Language, text: &str) -> Vec<(String, Shown)> {
+    fn around(language: Language, text: &str) -> Vec<(String, FunctionText)> {
         let found = Generator::new(language).unwrap().mutants("a", text.as_bytes());
         let all = alone(language, text.as_bytes(), &found.units);
-        let shown = |own: Alone| {
+        let shown = |own: IsolatedFunction| {
             let whole = own.text(text, text).unwrap();
             (whole, own.first, own.known)
         };

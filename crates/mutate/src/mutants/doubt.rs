@@ -18,16 +18,16 @@ pub fn doubts(language: Language, text: &[u8], mutants: &[&Mutant]) -> Vec<Optio
         Err(_) => None,
     };
     let Some(tree) = tree else { return vec![None; mutants.len()] };
-    let read = Read { text, root: tree.root_node() };
+    let read = ParsedText { text, root: tree.root_node() };
     mutants.iter().map(|own| read.doubt(own)).collect()
 }
 
-struct Read<'a, 't> {
+struct ParsedText<'a, 't> {
     text: &'a [u8],
     root: Node<'t>,
 }
 
-impl<'t> Read<'_, 't> {
+impl<'t> ParsedText<'_, 't> {
     fn words(&self, node: Node<'_>) -> &str {
         self.at(node.byte_range())
     }

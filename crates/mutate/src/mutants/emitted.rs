@@ -16,7 +16,7 @@ use tree_sitter::{Node, Parser};
 
 /// A function with object code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Emitted {
+pub struct EmittedFunction {
     /// In Go, its symbol without the package: `F`, `T.F`, `(*T).F`. In Rust its name, which is not
     /// a symbol: it must be given one.
     pub symbol: String,
@@ -25,7 +25,7 @@ pub struct Emitted {
     others: Vec<Range<usize>>,
 }
 
-impl Emitted {
+impl EmittedFunction {
     /// Returns true if a mutant's change is in that code.
     pub fn takes(&self, mutant: &Mutant) -> bool {
         let (own, body) = (&mutant.range, &self.body);
@@ -36,7 +36,7 @@ impl Emitted {
 
 /// Returns, for each of these functions, its object code if it has its own; `None` for all of them
 /// in languages other than Go and Rust. O(bytes).
-pub fn emitted(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<Emitted>> {
+pub fn emitted(language: Language, text: &[u8], units: &[Unit]) -> Vec<Option<EmittedFunction>> {
     let nothing = || vec![None; units.len()];
     let mut parser = Parser::new();
     let is_known = matches!(language, Language::Go | Language::Rust)
@@ -62,7 +62,7 @@ fn imports_c(root: Node<'_>, text: &[u8]) -> bool {
         .any(|own| own.kind() == "import_declaration" && words(text, own).contains("\"C\""))
 }
 
-fn go(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
+fn go(function: Node<'_>, text: &[u8]) -> Option<EmittedFunction> {
     let name = words(text, function.child_by_field_name("name")?);
     let before = function.prev_sibling().map_or("", |own| words(text, own));
     // There may be several functions of this name, or a directive changes how it is compiled.
@@ -88,13 +88,13 @@ fn go(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
         }
     };
     let body = function.child_by_field_name("body")?.byte_range();
-    Some(Emitted { symbol, body, others: Vec::new() })
+    Some(EmittedFunction { symbol, body, others: Vec::new() })
 }
 
 /// Rust attributes that give a function a symbol themselves, or make its code unusual.
 const SYMBOLS: [&str; 5] = ["no_mangle", "export_name", "naked", "panic_handler", "lang"];
 
-fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
+fn rust(function: Node<'_>, text: &[u8]) -> Option<EmittedFunction> {
     let body = function.child_by_field_name("body")?;
     let name = words(text, function.child_by_field_name("name")?);
     let mut cursor = function.walk();
@@ -127,7 +127,7 @@ fn rust(function: Node<'_>, text: &[u8]) -> Option<Emitted> {
         }
         before = own.prev_named_sibling();
     }
-    Some(Emitted { symbol: name.to_owned(), body: body.byte_range(), others: items(body)? })
+    Some(EmittedFunction { symbol: name.to_owned(), body: body.byte_range(), others: items(body)? })
 }
 
 /// Returns true if an item has generic parameters other than lifetimes.

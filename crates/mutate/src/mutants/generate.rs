@@ -3,11 +3,11 @@
 //! random: the same text always has the same mutants, in source order.
 
 use crate::blocks::{Kind, grammar, kind};
-use crate::mutants::absent::{Here, absent};
-use crate::mutants::keep::Kept;
+use crate::mutants::absent::{BuildPlatform, absent};
+use crate::mutants::keep::KeepReasons;
 use crate::mutants::literal;
 use crate::mutants::mutant::{Mutant, Unit, id_of};
-use crate::mutants::nothing::{self, Nothing};
+use crate::mutants::nothing::{self, EmptyResult};
 use crate::mutants::operator::Operator;
 use crate::mutants::passed::{is_for_tests, is_talk};
 use crate::mutants::pragmas::marked;
@@ -71,11 +71,11 @@ impl Generator {
     /// Generates the mutants of a text, which is that of the file at `path`. O(bytes + mutants ·
     /// bytes of their function) in the worst case.
     pub fn mutants(&mut self, path: &str, text: &[u8]) -> Mutants {
-        self.mutants_here(path, text, &Here::default())
+        self.mutants_here(path, text, &BuildPlatform::default())
     }
 
     /// Like [`Self::mutants`], for the platform and settings for which the tests are built.
-    pub fn mutants_here(&mut self, path: &str, text: &[u8], here: &Here) -> Mutants {
+    pub fn mutants_here(&mut self, path: &str, text: &[u8], here: &BuildPlatform) -> Mutants {
         let Some(tree) = self.parser.parse(text, None) else { return Mutants::default() };
         let mut walk = Walk {
             language: self.language,
@@ -93,7 +93,7 @@ impl Generator {
         walk.walk(tree.root_node());
         let Walk { mut units, found, .. } = walk;
         let is_broken = tree.root_node().has_error();
-        let kept = Kept::of(text, self.table.comment);
+        let kept = KeepReasons::of(text, self.table.comment);
         let marked = marked(self.language, text, tree.root_node());
         let absent = absent(self.language, path, text, tree.root_node(), here);
         let mut trial: Option<(usize, Trial)> = None;
@@ -102,7 +102,7 @@ impl Generator {
         let mut all = Vec::new();
         let mut rejected = 0;
         for change in found {
-            let Found { unit, operator, range, replacement, line, last_line } = change;
+            let UnparsedChange { unit, operator, range, replacement, line, last_line } = change;
             let before = text.get(range.clone()).unwrap_or_default();
             if before == replacement.as_bytes()
                 || !seen.insert((range.clone(), replacement.clone()))
@@ -172,7 +172,7 @@ impl Generator {
 }
 
 /// A change that has not been parsed yet.
-struct Found {
+struct UnparsedChange {
     unit: usize,
     operator: Operator,
     range: Range<usize>,
@@ -196,7 +196,7 @@ struct Walk<'a, 't> {
     /// Kinds of the enclosing nodes.
     kinds: Vec<&'t str>,
     units: Vec<Unit>,
-    found: Vec<Found>,
+    found: Vec<UnparsedChange>,
 }
 
 impl<'t> Walk<'_, 't> {
@@ -389,7 +389,7 @@ impl<'t> Walk<'_, 't> {
             Change::Returned => {
                 let function = self.functions.last().copied();
                 let nothing = function.map(|own| nothing::of(self.language, own, self.text));
-                if let (Some(Nothing::Value(nothing)), Some(first)) = (nothing, first)
+                if let (Some(EmptyResult::Value(nothing)), Some(first)) = (nothing, first)
                     && self.words(first) != nothing
                 {
                     self.push(unit, operator, node, first.byte_range(), nothing);
@@ -449,7 +449,14 @@ impl<'t> Walk<'_, 't> {
         replacement: String,
     ) {
         let (first, last) = (line(node.start_position().row), line(node.end_position().row));
-        self.found.push(Found { unit, operator, range, replacement, line: first, last_line: last });
+        self.found.push(UnparsedChange {
+            unit,
+            operator,
+            range,
+            replacement,
+            line: first,
+            last_line: last,
+        });
     }
 }
 

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 const WORDS: &str = "assay: keep";
 
 /// The reasons given in a file, by line.
-pub(crate) struct Kept {
+pub(crate) struct KeepReasons {
     by_line: BTreeMap<u32, String>,
 }
 
-impl Kept {
+impl KeepReasons {
     /// Reads the reasons in a text whose comments begin with `sign`. A comment without a reason
     /// accepts nothing.
     pub fn of(text: &[u8], sign: &str) -> Self {
@@ -49,12 +49,12 @@ mod tests {
     #[test]
     fn a_reason_accepts_its_line_and_the_next_one_or_a_whole_unit() {
         let text = b"# assay: keep all of it\ndef a():\n    b\n    c  # assay: keep why not\n    d\n    e\n# assay: keep\ndef f():\n    g\n";
-        let kept = Kept::of(text, "#");
+        let kept = KeepReasons::of(text, "#");
         assert_eq!(kept.reason(4, 4, 8), Some("why not"));
         assert_eq!(kept.reason(5, 5, 8), Some("why not"));
         assert_eq!(kept.reason(6, 6, 8), None);
         assert_eq!(kept.reason(6, 6, 2), Some("all of it"));
         assert_eq!(kept.reason(9, 9, 8), None, "no reason is given");
-        assert_eq!(Kept::of(b"x = 'assay: keep y'\n", "#").reason(1, 1, 1), None);
+        assert_eq!(KeepReasons::of(b"x = 'assay: keep y'\n", "#").reason(1, 1, 1), None);
     }
 }

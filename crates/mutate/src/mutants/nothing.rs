@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 /// Result of a function that returns no actual value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Nothing {
+pub(crate) enum EmptyResult {
     /// It returns no value.
     Empty,
     /// An expression for the empty value.
@@ -15,12 +15,12 @@ pub(crate) enum Nothing {
     Unknown,
 }
 
-fn value(text: impl Into<String>) -> Nothing {
-    Nothing::Value(text.into())
+fn value(text: impl Into<String>) -> EmptyResult {
+    EmptyResult::Value(text.into())
 }
 
 /// Returns the empty value of a function.
-pub(crate) fn of(language: Language, function: Node<'_>, text: &[u8]) -> Nothing {
+pub(crate) fn of(language: Language, function: Node<'_>, text: &[u8]) -> EmptyResult {
     let words = |node: Node<'_>| {
         let bytes = text.get(node.byte_range()).unwrap_or_default();
         String::from_utf8_lossy(bytes).into_owned()
@@ -30,15 +30,17 @@ pub(crate) fn of(language: Language, function: Node<'_>, text: &[u8]) -> Nothing
         Language::Ruby => value("nil"),
         Language::Python => value("None"),
         Language::JavaScript | Language::TypeScript | Language::Tsx => value("undefined"),
-        Language::Go => field("result").map_or(Nothing::Empty, |result| of_go(result, &words)),
+        Language::Go => field("result").map_or(EmptyResult::Empty, |result| of_go(result, &words)),
         Language::Rust if function.kind() == "closure_expression" => value("Default::default()"),
-        Language::Rust => field("return_type").map_or(Nothing::Empty, |own| of_rust(&words(own))),
+        Language::Rust => {
+            field("return_type").map_or(EmptyResult::Empty, |own| of_rust(&words(own)))
+        }
         Language::C | Language::Cpp => of_c(language, function, &words),
         Language::Java => match field("type") {
-            None if function.kind() == "lambda_expression" => Nothing::Unknown,
-            None => Nothing::Empty,
+            None if function.kind() == "lambda_expression" => EmptyResult::Unknown,
+            None => EmptyResult::Empty,
             Some(own) => match own.kind() {
-                "void_type" => Nothing::Empty,
+                "void_type" => EmptyResult::Empty,
                 "boolean_type" => value("false"),
                 "integral_type" | "floating_point_type" => value("0"),
                 _ => value("null"),
@@ -47,19 +49,19 @@ pub(crate) fn of(language: Language, function: Node<'_>, text: &[u8]) -> Nothing
     }
 }
 
-fn of_go(result: Node<'_>, words: &impl Fn(Node<'_>) -> String) -> Nothing {
+fn of_go(result: Node<'_>, words: &impl Fn(Node<'_>) -> String) -> EmptyResult {
     if result.kind() != "parameter_list" {
         return value(of_go_type(&words(result)));
     }
     let mut cursor = result.walk();
     let mut all = Vec::new();
     for own in result.named_children(&mut cursor).filter(|own| own.kind() != "comment") {
-        let Some(kind) = own.child_by_field_name("type") else { return Nothing::Unknown };
+        let Some(kind) = own.child_by_field_name("type") else { return EmptyResult::Unknown };
         let mut names = own.walk();
         let count = own.children_by_field_name("name", &mut names).count().max(1);
         all.extend(std::iter::repeat_n(of_go_type(&words(kind)), count));
     }
-    if all.is_empty() { Nothing::Empty } else { value(all.join(", ")) }
+    if all.is_empty() { EmptyResult::Empty } else { value(all.join(", ")) }
 }
 
 fn of_go_type(kind: &str) -> String {
@@ -100,13 +102,13 @@ fn of_go_type(kind: &str) -> String {
     }
 }
 
-fn of_rust(kind: &str) -> Nothing {
+fn of_rust(kind: &str) -> EmptyResult {
     let kind = kind.trim();
     let name = kind.split(['<', ' ']).next().unwrap_or_default();
     let name = name.rsplit("::").next().unwrap_or_default();
     match name {
-        "()" => Nothing::Empty,
-        "!" | "impl" => Nothing::Unknown,
+        "()" => EmptyResult::Empty,
+        "!" | "impl" => EmptyResult::Unknown,
         "bool" => value("false"),
         "Option" => value("None"),
         "Result" if kind.contains("<()") || kind.ends_with("Result") => value("Ok(())"),
@@ -119,12 +121,16 @@ fn of_rust(kind: &str) -> Nothing {
     }
 }
 
-fn of_c(language: Language, function: Node<'_>, words: &impl Fn(Node<'_>) -> String) -> Nothing {
+fn of_c(
+    language: Language,
+    function: Node<'_>,
+    words: &impl Fn(Node<'_>) -> String,
+) -> EmptyResult {
     if function.kind() == "lambda_expression" {
-        return Nothing::Unknown;
+        return EmptyResult::Unknown;
     }
     // Constructors have no type.
-    let Some(mut kind) = function.child_by_field_name("type") else { return Nothing::Empty };
+    let Some(mut kind) = function.child_by_field_name("type") else { return EmptyResult::Empty };
     let (mut is_pointer, mut is_reference) = (false, false);
     // A macro around a type adds attributes to it: `PUBLIC(const char *) name(void)`.
     if kind.kind() == "macro_type_specifier"
@@ -147,8 +153,8 @@ fn of_c(language: Language, function: Node<'_>, words: &impl Fn(Node<'_>) -> Str
     ];
     let is_plain = kind.split_whitespace().all(|word| PLAIN.contains(&word));
     match language {
-        _ if is_reference => Nothing::Unknown,
-        _ if kind == "void" && !is_pointer => Nothing::Empty,
+        _ if is_reference => EmptyResult::Unknown,
+        _ if kind == "void" && !is_pointer => EmptyResult::Empty,
         Language::Cpp => value("{}"),
         _ if is_pointer || is_plain => value("0"),
         _ => value(format!("({kind}){{0}}")),
@@ -183,8 +189,8 @@ mod tests {
         ] {
             assert_eq!(of_rust(kind), value(nothing));
         }
-        assert_eq!(of_rust("!"), Nothing::Unknown);
-        assert_eq!(of_rust("impl Iterator<Item = u8>"), Nothing::Unknown);
+        assert_eq!(of_rust("!"), EmptyResult::Unknown);
+        assert_eq!(of_rust("impl Iterator<Item = u8>"), EmptyResult::Unknown);
     }
 
     #[test]

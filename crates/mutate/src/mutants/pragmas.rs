@@ -8,7 +8,7 @@ use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// First and last line, from 1, with the marker.
-pub(crate) type Marked = (u32, u32, String);
+pub(crate) type MarkedLines = (u32, u32, String);
 
 /// Markers of their own line or, if it opens a block, of the whole block.
 const OF_LINE: [&str; 14] = [
@@ -59,7 +59,7 @@ const OF_ATTRIBUTES: [&str; 5] =
     ["coverage(off)", "no_coverage", "mutants::skip", "tarpaulin_include", "tarpaulin::skip"];
 
 /// Returns the marked lines of a file. O(bytes).
-pub(crate) fn marked(language: Language, text: &[u8], root: Node<'_>) -> Vec<Marked> {
+pub(crate) fn marked(language: Language, text: &[u8], root: Node<'_>) -> Vec<MarkedLines> {
     let all = String::from_utf8_lossy(text);
     let has_word = [
         "pragma",

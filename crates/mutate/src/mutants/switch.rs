@@ -70,12 +70,12 @@ pub struct Arm {
 
 /// Paths of the switch and of the records.
 #[derive(Clone, Copy, Debug)]
-pub struct Places<'a> {
+pub struct SwitchFiles<'a> {
     /// The file with the active number.
     pub switch: &'a Path,
     /// The file to which lines `UNIT PROGRAM` are appended.
     pub reached: &'a Path,
-    /// The directory of bodies ([`Switched::bodies`]).
+    /// The directory of bodies ([`SwitchedText::bodies`]).
     pub bodies: &'a Path,
     /// Number of this file's first unit in the record of reached units.
     pub first: usize,
@@ -83,7 +83,7 @@ pub struct Places<'a> {
 
 /// A text with a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Switched {
+pub struct SwitchedText {
     /// The whole text.
     pub text: Vec<u8>,
     /// Bodies that it reads from separate files, [by their numbers](body_file), in Rust and C.
@@ -118,7 +118,7 @@ pub const BODIES: &str = ".assay/bodies";
 
 /// The part of a text that an error is attributed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blamed {
+pub enum ErrorOrigin {
     /// The body of this number.
     Arm(usize),
     /// The function of this index, with all its bodies.
@@ -127,24 +127,24 @@ pub enum Blamed {
     File,
 }
 
-impl Switched {
+impl SwitchedText {
     /// Returns true if a line that encodes a mutant's number encodes one of this file.
     pub fn has(&self, line: usize) -> bool {
         line < LINES || !self.lines.is_empty() || self.numbers.contains(&(line / LINES))
     }
 
     /// Attributes an error on a line, as numbered by the compiler.
-    pub fn blamed(&self, line: usize) -> Blamed {
+    pub fn blamed(&self, line: usize) -> ErrorOrigin {
         let is_within = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
         if let Some((_, number)) = self.lines.iter().find(is_within) {
-            return Blamed::Arm(*number);
+            return ErrorOrigin::Arm(*number);
         }
         if line >= LINES && self.lines.is_empty() {
-            return Blamed::Arm(line / LINES);
+            return ErrorOrigin::Arm(line / LINES);
         }
         let holds = |(lines, _): &&(Range<usize>, usize)| lines.contains(&line);
-        let chain = self.chains.iter().find(holds).map(|(_, unit)| Blamed::Unit(*unit));
-        chain.unwrap_or(Blamed::File)
+        let chain = self.chains.iter().find(holds).map(|(_, unit)| ErrorOrigin::Unit(*unit));
+        chain.unwrap_or(ErrorOrigin::File)
     }
 }
 
@@ -239,15 +239,15 @@ impl Switch {
         text: &[u8],
         units: &[Unit],
         arms: &[Arm],
-        places: Places<'_>,
-    ) -> Option<Switched> {
+        places: SwitchFiles<'_>,
+    ) -> Option<SwitchedText> {
         let tag = format!("{:x}", places.first);
         let (head, tail) = runtime::of(self.language, &places, &tag, units.len())?;
         if arms.iter().any(|arm| arm.number >= MOST) {
             return None;
         }
         let lines = line_starts(text);
-        let mut out = Switched::default();
+        let mut out = SwitchedText::default();
         if self.language == Language::Go {
             out.put(&text[..self.imports]);
             out.put(head.as_bytes());
@@ -261,7 +261,7 @@ impl Switch {
             let (chain, body) = (self.units.get(number)?.as_ref()?, unit.body.clone()?);
             let original = text.get(body.clone())?;
             out.put(text.get(at..unit.range.start)?);
-            let place = Place { tag: &tag, unit: number, lines: &lines, body: body.start };
+            let place = ChainPosition { tag: &tag, unit: number, lines: &lines, body: body.start };
             let first = out.feeds + 1;
             match self.language {
                 Language::Rust => {
@@ -299,7 +299,7 @@ impl Switch {
 }
 
 /// Position of a chain.
-struct Place<'a> {
+struct ChainPosition<'a> {
     tag: &'a str,
     unit: usize,
     lines: &'a [usize],
@@ -307,7 +307,7 @@ struct Place<'a> {
     body: usize,
 }
 
-impl Place<'_> {
+impl ChainPosition<'_> {
     fn line(&self) -> usize {
         self.lines.partition_point(|start| *start <= self.body)
     }
@@ -317,7 +317,7 @@ impl Place<'_> {
     }
 }
 
-impl Switched {
+impl SwitchedText {
     fn put(&mut self, bytes: &[u8]) {
         self.feeds += bytes.iter().filter(|byte| **byte == b'\n').count();
         self.text.extend_from_slice(bytes);
@@ -328,7 +328,7 @@ impl Switched {
         chain: &Chain,
         arms: &[Arm],
         original: &[u8],
-        (place, bodies): (&Place<'_>, &Path),
+        (place, bodies): (&ChainPosition<'_>, &Path),
     ) -> Option<()> {
         let above = "super::".repeat(chain.depth);
         let head = format!("{{ match {above}assay_switch::number({}) {{ ", place.unit);
@@ -344,7 +344,7 @@ impl Switched {
         Some(())
     }
 
-    fn go(&mut self, arms: &[Arm], original: &[u8], place: &Place<'_>) {
+    fn go(&mut self, arms: &[Arm], original: &[u8], place: &ChainPosition<'_>) {
         let head = format!("{{ if assayNumber := assaySwitch{}({}); ", place.tag, place.unit);
         self.put(head.as_bytes());
         for (index, arm) in arms.iter().enumerate() {
@@ -365,7 +365,7 @@ impl Switched {
         &mut self,
         arms: &[Arm],
         original: &[u8],
-        (place, bodies): (&Place<'_>, &Path),
+        (place, bodies): (&ChainPosition<'_>, &Path),
     ) -> Option<()> {
         let head = format!("{{ int assay_number = assay_switch_{}({});", place.tag, place.unit);
         self.put(head.as_bytes());

@@ -287,7 +287,7 @@ struct Unit {
     whole: String,
     name: String,
     original: String,
-    alone: Option<assay_mutate::mutants::Alone>,
+    alone: Option<assay_mutate::mutants::IsolatedFunction>,
     killer: String,
 }
 

@@ -1,7 +1,7 @@
 //! Lines of C and C++ that the preprocessor leaves out on this platform. Of a project's own macros only those are known that nothing defines.
 
 use super::logic::{all, any, bare, not, split};
-use super::{Absent, Here};
+use super::{BuildPlatform, ExcludedLines};
 
 /// Predefined macros of compilers, with the system that they indicate.
 const OF_SYSTEMS: [(&str, &str); 24] = [
@@ -49,7 +49,7 @@ const NEVER: [&str; 14] = [
 ];
 
 /// An open `#if` with its branches.
-struct Open {
+struct OpenConditional {
     /// True if an enclosing branch is left out.
     outer: bool,
     /// True if one of the earlier branches was taken; `None` if unknown.
@@ -59,9 +59,9 @@ struct Open {
 }
 
 /// Returns the lines that are left out.
-pub(super) fn of(text: &str, is_cpp: bool, here: &Here) -> Vec<Absent> {
-    let mut open: Vec<Open> = Vec::new();
-    let mut found: Vec<Absent> = Vec::new();
+pub(super) fn of(text: &str, is_cpp: bool, here: &BuildPlatform) -> Vec<ExcludedLines> {
+    let mut open: Vec<OpenConditional> = Vec::new();
+    let mut found: Vec<ExcludedLines> = Vec::new();
     for (number, line) in (1_u32..).zip(text.lines()) {
         if let Some((word, rest)) = directive(line) {
             let value = |rest: &str| expression(strip(rest), is_cpp, here);
@@ -75,7 +75,7 @@ pub(super) fn of(text: &str, is_cpp: bool, here: &Here) -> Vec<Absent> {
                     let outer = open.iter().any(|own| own.outer || own.why.is_some());
                     let why = (holds == Some(false))
                         .then(|| format!("#{word} {}", super::short(strip(rest))));
-                    open.push(Open { outer, held: holds, why });
+                    open.push(OpenConditional { outer, held: holds, why });
                 }
                 "elif" | "else" => {
                     if let Some(own) = open.last_mut() {
@@ -95,7 +95,7 @@ pub(super) fn of(text: &str, is_cpp: bool, here: &Here) -> Vec<Absent> {
         let Some(why) = open.iter().find_map(|own| own.why.clone()) else { continue };
         match found.last_mut().filter(|own| own.last + 1 == number && own.why == why) {
             Some(own) => own.last = number,
-            None => found.push(Absent { first: number, last: number, why }),
+            None => found.push(ExcludedLines { first: number, last: number, why }),
         }
     }
     found
@@ -114,7 +114,7 @@ fn strip(text: &str) -> &str {
     text[..end.unwrap_or(text.len())].trim()
 }
 
-fn expression(text: &str, is_cpp: bool, here: &Here) -> Option<bool> {
+fn expression(text: &str, is_cpp: bool, here: &BuildPlatform) -> Option<bool> {
     let text = bare(text);
     let parts = split(text, "||");
     if parts.len() > 1 {
@@ -138,7 +138,7 @@ fn expression(text: &str, is_cpp: bool, here: &Here) -> Option<bool> {
 }
 
 /// Returns true if a macro is defined; `None` if unknown.
-fn defined(name: &str, is_cpp: bool, here: &Here) -> Option<bool> {
+fn defined(name: &str, is_cpp: bool, here: &BuildPlatform) -> Option<bool> {
     let name = name.trim();
     if let Some((_, system)) = OF_SYSTEMS.iter().find(|(own, _)| *own == name) {
         return Some(here.system == *system);

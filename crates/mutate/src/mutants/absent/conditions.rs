@@ -3,12 +3,17 @@
 
 use super::logic::{all, any, bare, not, split, unquoted};
 use super::rust::each;
-use super::{Absent, Here, short};
+use super::{BuildPlatform, ExcludedLines, short};
 use assay_suites::coverage::Language;
 use tree_sitter::Node;
 
 /// Returns the lines that never run.
-pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
+pub(super) fn of(
+    language: Language,
+    root: Node<'_>,
+    text: &[u8],
+    here: &BuildPlatform,
+) -> Vec<ExcludedLines> {
     let mut found = Vec::new();
     let words = |node: Node<'_>| {
         let bytes = text.get(node.byte_range()).unwrap_or_default();
@@ -21,7 +26,7 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
             let value = holds(language, told, here);
             let value = if node.kind() == "unless_modifier" { not(value) } else { value };
             if value == Some(false) {
-                found.push(Absent::of(node, format!("`{}`", short(bare(told)))));
+                found.push(ExcludedLines::of(node, format!("`{}`", short(bare(told)))));
             }
         }
         if node.is_named()
@@ -49,17 +54,17 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
             let is_apart =
                 first.is_some_and(|own| own.start_position().row > condition.end_position().row);
             if value.is_some() && is_apart {
-                found.push(Absent::of(condition, why.clone()));
+                found.push(ExcludedLines::of(condition, why.clone()));
             }
             if value == Some(false) {
-                found.extend(consequence.map(|own| Absent::of(own, why.clone())));
+                found.extend(consequence.map(|own| ExcludedLines::of(own, why.clone())));
             }
             // Branches after one that is always taken.
             let mut taken = value;
             let mut cursor = node.walk();
             for own in node.children_by_field_name("alternative", &mut cursor) {
                 if taken == Some(true) {
-                    found.push(Absent::of(own, why.clone()));
+                    found.push(ExcludedLines::of(own, why.clone()));
                 }
                 let condition =
                     own.child_by_field_name("condition").filter(|_| own.kind() == "elif_clause");
@@ -78,7 +83,7 @@ pub(super) fn of(language: Language, root: Node<'_>, text: &[u8], here: &Here) -
 
 /// A Python function that only a type checker reads: an `@overload`, one whose body is `...`, or a
 /// method of a protocol.
-fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<Absent> {
+fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<ExcludedLines> {
     if node.kind() != "function_definition" {
         return None;
     }
@@ -91,7 +96,7 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
                     == Some("overload")
         });
         if is_overload {
-            return Some(Absent::of(around, "@overload"));
+            return Some(ExcludedLines::of(around, "@overload"));
         }
     }
     let body = node.child_by_field_name("body")?;
@@ -105,7 +110,7 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
     };
     let has_dots = words(body).trim_end().ends_with("...");
     if has_dots && statements.clone().all(is_stub) {
-        return Some(Absent::of(node, "a body of `...`"));
+        return Some(ExcludedLines::of(node, "a body of `...`"));
     }
     let class = std::iter::successors(node.parent(), Node::parent)
         .find(|own| own.kind() == "class_definition")?;
@@ -117,11 +122,12 @@ fn of_types<'t>(node: Node<'_>, words: &impl Fn(Node<'_>) -> &'t str) -> Option<
             || own.kind() == "pass_statement"
             || words(own).starts_with("raise NotImplementedError")
     };
-    (is_protocol && statements.all(is_open)).then(|| Absent::of(node, "a method of a protocol"))
+    (is_protocol && statements.all(is_open))
+        .then(|| ExcludedLines::of(node, "a method of a protocol"))
 }
 
 /// Returns true if a condition holds on this platform; `None` if unknown.
-fn holds(language: Language, text: &str, here: &Here) -> Option<bool> {
+fn holds(language: Language, text: &str, here: &BuildPlatform) -> Option<bool> {
     let text = bare(text);
     let (or, and, negation) = match language {
         Language::Python => (" or ", " and ", "not "),
@@ -154,11 +160,11 @@ fn holds(language: Language, text: &str, here: &Here) -> Option<bool> {
     }
 }
 
-fn go_system(here: &Here) -> &str {
+fn go_system(here: &BuildPlatform) -> &str {
     if here.system == "macos" { "darwin" } else { &here.system }
 }
 
-fn python(text: &str, here: &Here) -> Option<bool> {
+fn python(text: &str, here: &BuildPlatform) -> Option<bool> {
     let last = text.rsplit('.').next().unwrap_or(text);
     if last == "TYPE_CHECKING" {
         return Some(false);
@@ -194,7 +200,7 @@ fn of_second_python(text: &str) -> Option<bool> {
     }
 }
 
-fn ruby(text: &str, here: &Here) -> Option<bool> {
+fn ruby(text: &str, here: &BuildPlatform) -> Option<bool> {
     let is_windows = here.system == "windows";
     if matches!(text, "Gem.win_platform?" | "::Gem.win_platform?") {
         return Some(is_windows);

@@ -2,7 +2,7 @@
 //! help buildconstraint`).
 
 use super::logic::{all, any, bare, not, split};
-use super::{Absent, Here};
+use super::{BuildPlatform, ExcludedLines};
 
 /// Operating systems that can occur in file names.
 const SYSTEMS: [&str; 17] = [
@@ -46,11 +46,11 @@ const UNIX: [&str; 12] = [
 ];
 
 /// The reason a file is left out; `None` if it is built.
-pub(super) fn file(path: &str, text: &str, here: &Here) -> Option<Absent> {
+pub(super) fn file(path: &str, text: &str, here: &BuildPlatform) -> Option<ExcludedLines> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".go").unwrap_or(name);
     if name.starts_with(['_', '.']) || path.split('/').any(|part| part == "testdata") {
-        return Some(Absent::file(format!("{name}, which go build ignores")));
+        return Some(ExcludedLines::file(format!("{name}, which go build ignores")));
     }
     let parts: Vec<&str> = stem.split('_').collect();
     let ending = match parts[..] {
@@ -63,7 +63,7 @@ pub(super) fn file(path: &str, text: &str, here: &Here) -> Option<Absent> {
         _ => Some(true),
     };
     if ending == Some(false) {
-        return Some(Absent::file(name));
+        return Some(ExcludedLines::file(name));
     }
     for line in text.lines().take_while(|line| !line.starts_with("package ")) {
         let (told, is_built) = if let Some(own) = line.strip_prefix("//go:build ") {
@@ -80,13 +80,13 @@ pub(super) fn file(path: &str, text: &str, here: &Here) -> Option<Absent> {
             continue;
         };
         if is_built == Some(false) {
-            return Some(Absent::file(format!("//go:build {}", super::short(told))));
+            return Some(ExcludedLines::file(format!("//go:build {}", super::short(told))));
         }
     }
     None
 }
 
-fn expression(text: &str, here: &Here) -> Option<bool> {
+fn expression(text: &str, here: &BuildPlatform) -> Option<bool> {
     let text = bare(text);
     let parts = split(text, "||");
     if parts.len() > 1 {
@@ -103,7 +103,7 @@ fn expression(text: &str, here: &Here) -> Option<bool> {
 }
 
 /// Returns true if a tag is set; `None` if unknown.
-fn holds(tag: &str, here: &Here) -> Option<bool> {
+fn holds(tag: &str, here: &BuildPlatform) -> Option<bool> {
     if here.tags.contains(tag) {
         return Some(true);
     }

@@ -1,7 +1,7 @@
 //! Rust items and statements that `cfg` leaves out, and modules in their own files.
 
 use super::logic::{all, any, bare, not, split, unquoted};
-use super::{Absent, Here, short};
+use super::{BuildPlatform, ExcludedLines, short};
 use tree_sitter::{Node, Parser};
 
 /// `cfg` names set only by tools that do not run the tests here.
@@ -21,7 +21,7 @@ const OF_TOOLS: [&str; 12] = [
 ];
 
 /// Returns the lines that are left out.
-pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
+pub(super) fn of(root: Node<'_>, text: &[u8], here: &BuildPlatform) -> Vec<ExcludedLines> {
     let mut found = Vec::new();
     each(root, &mut |node| {
         let words = || words(node, text);
@@ -31,7 +31,7 @@ pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
                 if holds(predicate, here) == Some(false)
                     && let Some(own) = owner(node)
                 {
-                    found.push(Absent::of(own, format!("#[cfg({})]", short(predicate))));
+                    found.push(ExcludedLines::of(own, format!("#[cfg({})]", short(predicate))));
                 }
             }
             "if_expression" => {
@@ -44,7 +44,7 @@ pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
                     Some(true) => field("alternative"),
                     None => None,
                 };
-                found.extend(branch.map(|own| Absent::of(own, short(told))));
+                found.extend(branch.map(|own| ExcludedLines::of(own, short(told))));
             }
             _ => {}
         }
@@ -54,7 +54,7 @@ pub(super) fn of(root: Node<'_>, text: &[u8], here: &Here) -> Vec<Absent> {
 
 /// Returns the module paths (without extension) that the file at `path` declares under a false
 /// `cfg`, each with the reason. Rust files below them are left out.
-pub fn modules_off(path: &str, text: &[u8], here: &Here) -> Vec<(String, String)> {
+pub fn modules_off(path: &str, text: &[u8], here: &BuildPlatform) -> Vec<(String, String)> {
     let mut parser = Parser::new();
     if parser.set_language(&crate::blocks::grammar(assay_suites::coverage::Language::Rust)).is_err()
     {
@@ -135,7 +135,7 @@ fn owner(attribute: Node<'_>) -> Option<Node<'_>> {
 }
 
 /// Returns true if a predicate holds; `None` if unknown.
-fn holds(predicate: &str, here: &Here) -> Option<bool> {
+fn holds(predicate: &str, here: &BuildPlatform) -> Option<bool> {
     let text = predicate.trim();
     let inner =
         |name: &str| text.strip_prefix(name).map(str::trim).filter(|own| own.starts_with('('));

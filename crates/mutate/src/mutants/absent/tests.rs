@@ -1,8 +1,8 @@
 use super::*;
 use crate::mutants::Generator;
 
-fn here() -> Here {
-    Here {
+fn here() -> BuildPlatform {
+    BuildPlatform {
         system: "linux".to_owned(),
         processor: "x86_64".to_owned(),
         tags: BTreeSet::new(),

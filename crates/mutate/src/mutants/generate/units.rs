@@ -2,7 +2,7 @@
 
 use super::Walk;
 use crate::blocks::{Kind, kind};
-use crate::mutants::nothing::{self, Nothing};
+use crate::mutants::nothing::{self, EmptyResult};
 use crate::mutants::policy::LONGEST_NAME;
 use assay_suites::coverage::Language;
 use tree_sitter::Node;
@@ -62,7 +62,7 @@ impl Walk<'_, '_> {
             return None;
         }
         let gone = match (self.language, nothing::of(self.language, function, self.text)) {
-            (_, Nothing::Unknown) => return None,
+            (_, EmptyResult::Unknown) => return None,
             (Language::Python, _) => "pass".to_owned(),
             (Language::Ruby, _) => "nil".to_owned(),
             (Language::JavaScript | Language::TypeScript | Language::Tsx, _) => {
@@ -72,10 +72,10 @@ impl Walk<'_, '_> {
                     "undefined".to_owned()
                 }
             }
-            (_, Nothing::Empty) => "{}".to_owned(),
-            (Language::Rust, Nothing::Value(own)) => format!("{{ {own} }}"),
-            (Language::Go, Nothing::Value(own)) => format!("{{ return {own} }}"),
-            (_, Nothing::Value(own)) => format!("{{ return {own}; }}"),
+            (_, EmptyResult::Empty) => "{}".to_owned(),
+            (Language::Rust, EmptyResult::Value(own)) => format!("{{ {own} }}"),
+            (Language::Go, EmptyResult::Value(own)) => format!("{{ return {own} }}"),
+            (_, EmptyResult::Value(own)) => format!("{{ return {own}; }}"),
         };
         let same = |text: &str| text.split_whitespace().collect::<String>();
         (same(self.words(body)) != same(&gone)).then_some(gone)

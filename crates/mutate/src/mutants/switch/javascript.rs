@@ -2,7 +2,7 @@
 //! whole file unusable, and compilers report only the line of an error, so the lines of each body
 //! are recorded.
 
-use super::{Arm, Chain, Place, Switched, words};
+use super::{Arm, Chain, ChainPosition, SwitchedText, words};
 use crate::mutants::absent::each;
 use std::ops::Range;
 use tree_sitter::Node;
@@ -93,14 +93,14 @@ fn is_in_loop(own: Node<'_>) -> bool {
     false
 }
 
-impl Switched {
+impl SwitchedText {
     /// Writes the text before a body, with the values that are selected there.
     pub(super) fn before(
         &mut self,
         arms: &[Arm],
         text: &[u8],
         range: Range<usize>,
-        place: &Place<'_>,
+        place: &ChainPosition<'_>,
     ) -> Option<()> {
         let mut places: Vec<Range<usize>> = arms.iter().filter_map(|arm| arm.at.clone()).collect();
         places.sort_by_key(|own| own.start);
@@ -122,7 +122,7 @@ impl Switched {
         &mut self,
         arms: impl Iterator<Item = &'a Arm>,
         original: &[u8],
-        place: &Place<'_>,
+        place: &ChainPosition<'_>,
     ) {
         self.put(b"(");
         for arm in arms {
@@ -141,7 +141,7 @@ impl Switched {
         chain: &Chain,
         arms: &[Arm],
         original: &[u8],
-        place: &Place<'_>,
+        place: &ChainPosition<'_>,
     ) {
         let asks = format!("assay${}({})", place.tag, place.unit);
         let bodies = arms.iter().filter(|arm| arm.at.is_none());

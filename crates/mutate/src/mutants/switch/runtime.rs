@@ -2,14 +2,14 @@
 //! nothing in the project. The file with the number is read once per process; when reached
 //! functions are recorded, each is recorded once.
 
-use super::{Places, quoted};
+use super::{SwitchFiles, quoted};
 use assay_suites::coverage::Language;
 
 /// The text to insert before that of the file (in Go, after the package name) and after it; `None`
 /// if a path cannot be written in the language.
 pub(super) fn of(
     language: Language,
-    places: &Places<'_>,
+    places: &SwitchFiles<'_>,
     tag: &str,
     units: usize,
 ) -> Option<(String, String)> {

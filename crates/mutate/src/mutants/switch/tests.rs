@@ -12,7 +12,7 @@ fn found(language: Language, text: &str) -> (Mutants, Switch) {
 }
 
 /// All mutants in one text.
-fn switched(language: Language, text: &str) -> (Mutants, Switched) {
+fn switched(language: Language, text: &str) -> (Mutants, SwitchedText) {
     let (found, switch) = found(language, text);
     let arms: Vec<Arm> = found
         .all
@@ -26,7 +26,7 @@ fn switched(language: Language, text: &str) -> (Mutants, Switched) {
         })
         .collect();
     assert!(!arms.is_empty());
-    let places = Places {
+    let places = SwitchFiles {
         switch: Path::new("/t/switch"),
         reached: Path::new("/t/reached"),
         bodies: Path::new("/t/.assay/bodies"),
@@ -72,7 +72,7 @@ fn an_error_tells_whose_fault_it_is() {
     assert!(all.lines().nth(5).unwrap().starts_with("#[allow(warnings, unused)] fn b()"));
     assert_eq!(rust.bodies[1], (2, b"{\n    x - 1\n}".to_vec()));
     assert!(all.contains("2 => include!(\"/t/.assay/bodies/2.body\"), "), "{all}");
-    assert_eq!((rust.blamed(1), rust.blamed(3)), (Blamed::File, Blamed::Unit(0)));
+    assert_eq!((rust.blamed(1), rust.blamed(3)), (ErrorOrigin::File, ErrorOrigin::Unit(0)));
     assert_eq!(body_number("/t/.assay/bodies/2.body"), Some(2));
     assert_eq!(body_number("/t/bodies/2.body"), None);
     let (_, c) = switched(Language::C, "int b;\nint a(int x)\n{\n    return x + 1;\n}\n");
@@ -80,7 +80,7 @@ fn an_error_tells_whose_fault_it_is() {
     assert!(all.contains("*/\n#include \"/t/.assay/bodies/2.body\"\nelse\n"), "{all}");
     assert!(all.ends_with("\n#line 3\n{\n    return x + 1;\n} }\n"), "{all}");
     assert!(c.bodies[1].1.starts_with(b"#pragma GCC system_header\n{"));
-    assert_eq!((c.blamed(1), c.blamed(4)), (Blamed::File, Blamed::Unit(0)));
+    assert_eq!((c.blamed(1), c.blamed(4)), (ErrorOrigin::File, ErrorOrigin::Unit(0)));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn bodies_of_javascript_are_cases_and_their_lines_tell_whose_fault_it_is() {
         assert!(!again.is_broken, "{all}");
         assert_eq!(switched.lines.len(), found.all.len());
         for (lines, number) in &switched.lines {
-            assert_eq!(switched.blamed(lines.start), Blamed::Arm(*number));
+            assert_eq!(switched.blamed(lines.start), ErrorOrigin::Arm(*number));
         }
     }
     let can = |text: &str| {
